@@ -1,0 +1,68 @@
+/**
+ * The arrows of the house. Services share only messages; inside libs they point down:
+ * simulation → kubernetes, bus, store → messages → controllers, with runtime (clock, random) below all that need it.
+ */
+const lib = (name, ...allowed) => ({
+  name: `libs-${name}`,
+  comment: `libs/${name} may use only: ${allowed.join(', ') || 'nothing of ours'}`,
+  severity: 'error',
+  from: { path: `^libs/${name}/` },
+  to: { path: '^(libs|services|bench|conformance|infra)/', pathNot: `^libs/(${[name, ...allowed].join('|')})/` },
+});
+
+const service = (name) => ({
+  name: `service-${name}-alone`,
+  comment: 'a service never imports another; they share only the messages',
+  severity: 'error',
+  from: { path: `^services/${name}/` },
+  to: { path: '^(services|bench|conformance|infra)/', pathNot: `^services/${name}/` },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    lib('controllers'),
+    lib('runtime'),
+    lib('messages', 'controllers'),
+    lib('bus', 'messages', 'runtime'),
+    lib('store', 'messages', 'runtime'),
+    lib('kubernetes', 'controllers', 'runtime'),
+    lib('telemetry', 'messages', 'runtime'),
+    lib('simulation', 'controllers', 'kubernetes', 'runtime'),
+    service('watcher'),
+    service('reconciler'),
+    service('writer'),
+    service('console'),
+    {
+      name: 'services-and-simulation',
+      comment: 'the simulation is for tests and the living world; a role never depends on it',
+      severity: 'error',
+      from: { path: '^services/(watcher|reconciler|writer|console)/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^libs/simulation/' },
+    },
+    {
+      name: 'pure-controllers',
+      comment: 'decisions are pure: no I/O and no package',
+      severity: 'error',
+      from: { path: '^libs/controllers/', pathNot: '\\.test\\.ts$' },
+      to: { dependencyTypes: ['core', 'npm'] },
+    },
+    {
+      name: 'no-deep-imports',
+      comment: 'other packages are used through their index',
+      severity: 'error',
+      from: { path: '^(libs|services)/([^/]+)/' },
+      to: { path: '^(libs|services)/[^/]+/src/(?!index\\.ts)', pathNot: '^$1/$2/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types'],
+      extensions: ['.ts', '.js', '.cjs', '.mjs'],
+    },
+  },
+};

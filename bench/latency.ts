@@ -1,0 +1,135 @@
+/**
+ * Measures Sluice and kube-controller-manager side by side on a genuine API server. `--help` tells the rest.
+ * Exit status 0 after a whole measurement, 1 when it failed, 2 for wrong usage, 130 when interrupted.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { ensureBinaries, KUBERNETES_VERSION } from '@sluice/local';
+import { CONTROLLERS } from './src/controllers.ts';
+import { measure } from './src/measure.ts';
+import { HELP, type Options, parseOptions, UsageError } from './src/options.ts';
+import { machineDescription, requireProcessStats } from './src/process-stats.ts';
+import { renderMarkdown, renderText } from './src/render.ts';
+import type { Results, Run } from './src/results.ts';
+import { rounded } from './src/statistics.ts';
+import { summarize } from './src/summary.ts';
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === 'help') {
+    process.stdout.write(HELP);
+    return;
+  }
+  const results = options.from === undefined ? await measureAll(options) : readResults(options.from);
+  process.stdout.write(render(results, options.output));
+}
+
+async function measureAll(options: Options): Promise<Results> {
+  requireProcessStats();
+  const started = new Date();
+  await ensureBinaries(say);
+  if (options.profile !== undefined) mkdirSync(options.profile, { recursive: true });
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+  const runs: Run[] = [];
+  const results = () => describe(options, started, runs);
+  for (let round = 1; round <= options.rounds; round += 1) {
+    for (const controller of inTurn(options.controllers, round)) {
+      const { shape, rates, seconds, patienceSeconds, fsync } = options;
+      const run = await measure(controller, round, {
+        directory: join(directory, 'cluster'),
+        ...{ shape, rates, seconds, patienceSeconds, fsync, say },
+        ...(options.profile !== undefined && { profileDirectory: resolve(options.profile) }),
+      });
+      runs.push(run);
+      // After each run, so that an interrupted measurement is not lost.
+      if (options.json !== undefined) writeResults(options.json, results());
+    }
+  }
+  // Left behind when something failed: the logs of the servers are in it.
+  rmSync(directory, { recursive: true, force: true });
+  return results();
+}
+
+/** Each round begins with another controller, so that none always follows the same one. */
+function inTurn<T>(items: readonly T[], round: number): readonly T[] {
+  const first = (round - 1) % items.length;
+  return [...items.slice(first), ...items.slice(0, first)];
+}
+
+function describe(options: Options, started: Date, runs: readonly Run[]): Results {
+  const { services, pods } = options.shape;
+  const order = options.controllers.map(({ name }) => name);
+  const flags = [
+    `--services ${services} --pods ${pods} --rates ${options.rates.join(',') || 'none'}`,
+    `--seconds ${options.seconds} --rounds ${options.rounds}`,
+    ...(options.controllers === CONTROLLERS ? [] : [`--controllers ${order.join(',')}`]),
+    ...(options.fsync ? ['--fsync'] : []),
+  ];
+  return {
+    version: 1,
+    command: `npm run bench -- ${flags.join(' ')}`,
+    startedAt: started.toISOString(),
+    machine: machineDescription(),
+    commit: commit(),
+    node: process.version,
+    kubernetes: KUBERNETES_VERSION,
+    fsync: options.fsync,
+    shape: options.shape,
+    seconds: options.seconds,
+    rounds: options.rounds,
+    runs: runs.toSorted((a, b) => a.round - b.round || order.indexOf(a.controller) - order.indexOf(b.controller)),
+  };
+}
+
+function commit(): string {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: import.meta.dirname, stdio: ['ignore', 'pipe', 'ignore'] })
+      .toString()
+      .trim();
+  try {
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--untracked-files=no') ? '+' : '');
+  } catch {
+    return 'unknown';
+  }
+}
+
+function render(results: Results, output: Options['output']): string {
+  if (output === 'json') return toJson(results);
+  return output === 'markdown' ? renderMarkdown(results, CONTROLLERS) : renderText(results);
+}
+
+function toJson(results: Results): string {
+  return `${JSON.stringify({ ...results, summary: summarize(results) }, rounded, 2)}\n`;
+}
+
+function writeResults(file: string, results: Results): void {
+  mkdirSync(dirname(resolve(file)), { recursive: true });
+  writeFileSync(file, toJson(results));
+}
+
+function readResults(file: string): Results {
+  if (!existsSync(file)) throw new UsageError(`--from: there is no file ${file}`);
+  const results: Results = JSON.parse(readFileSync(file, 'utf8'));
+  if (results.version !== 1) throw new UsageError(`--from: ${file} is not a file that this bench has written`);
+  return results;
+}
+
+// The servers end with this process, however it ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    say('interrupted');
+    process.exit(130);
+  });
+}
+
+try {
+  await main();
+} catch (error) {
+  const wrongUsage = error instanceof UsageError;
+  say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : String(error));
+  process.exitCode = wrongUsage ? 2 : 1;
+}

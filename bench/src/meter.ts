@@ -1,0 +1,81 @@
+import type { ControlPlane, ServerProcess } from '@sluice/local';
+import type { ApiClient } from './api-client.ts';
+import { readWriteCounts, type WriteCounts, writesBetween } from './api-metrics.ts';
+import { cpuSeconds, machineCpuSeconds, peakMemoryMb, resetPeakMemory } from './process-stats.ts';
+
+/** CPU time by who spent it, in seconds. `others` is what the rest of the machine did: noise. */
+export interface CpuSeconds {
+  readonly controller: number;
+  readonly apiServer: number;
+  readonly etcd: number;
+  readonly bench: number;
+  readonly others: number;
+}
+
+/** What a span of time cost. */
+export interface Cost {
+  readonly seconds: number;
+  readonly writes: WriteCounts;
+  readonly cpuSeconds: CpuSeconds;
+  /** Of the controller, in MB. */
+  readonly peakMemoryMb: number;
+}
+
+/** Measures one span of time: `start`, then `stop`. */
+export class Meter {
+  readonly #client: ApiClient;
+  readonly #controlPlane: ControlPlane;
+  readonly #controller: () => ServerProcess | undefined;
+  #writes: WriteCounts = {};
+  #cpu: CpuSeconds = { controller: 0, apiServer: 0, etcd: 0, bench: 0, others: 0 };
+  #startedAt = 0;
+
+  /** `controller` is asked again at the end: before a cold start there is none yet. */
+  constructor(client: ApiClient, controlPlane: ControlPlane, controller: () => ServerProcess | undefined) {
+    this.#client = client;
+    this.#controlPlane = controlPlane;
+    this.#controller = controller;
+  }
+
+  async start(): Promise<void> {
+    this.#writes = await readWriteCounts(this.#client);
+    const pid = this.#controller()?.pid;
+    if (pid !== undefined) resetPeakMemory(pid);
+    this.#cpu = this.#readCpu();
+    this.#startedAt = performance.now();
+  }
+
+  async stop(): Promise<Cost> {
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    const pid = this.#controller()?.pid;
+    const peak = pid === undefined ? Number.NaN : peakMemoryMb(pid);
+    const cpu = difference(this.#readCpu(), this.#cpu);
+    const writes = writesBetween(this.#writes, await readWriteCounts(this.#client));
+    return { seconds, writes, cpuSeconds: cpu, peakMemoryMb: peak };
+  }
+
+  #readCpu(): CpuSeconds {
+    const { etcd, kubeApiserver } = this.#controlPlane.processes;
+    const of = (server: ServerProcess | undefined) => (server?.pid === undefined ? 0 : cpuSeconds(server.pid));
+    const own = process.cpuUsage();
+    const known = {
+      controller: of(this.#controller()),
+      apiServer: of(kubeApiserver),
+      etcd: of(etcd),
+      bench: (own.user + own.system) / 1e6,
+    };
+    const sum = known.controller + known.apiServer + known.etcd + known.bench;
+    return { ...known, others: machineCpuSeconds() - sum };
+  }
+}
+
+function difference(after: CpuSeconds, before: CpuSeconds): CpuSeconds {
+  return {
+    controller: after.controller - before.controller,
+    apiServer: after.apiServer - before.apiServer,
+    etcd: after.etcd - before.etcd,
+    bench: after.bench - before.bench,
+    // Ticks are coarse: a quiet machine may come out slightly below nothing.
+    others: Math.max(0, after.others - before.others),
+  };
+}

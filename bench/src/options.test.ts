@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { HELP, parseOptions, UsageError } from './options.ts';
+
+describe('the options of the bench', () => {
+  it('are those of the first measurement by default', () => {
+    expect(parseOptions([])).toMatchObject({
+      shape: { services: 100, pods: 20 },
+      rates: [20, 100, 200],
+      seconds: 20,
+      rounds: 5,
+      output: 'table',
+      fsync: false,
+    });
+  });
+
+  it('name rates, controllers and outputs', () => {
+    const options = parseOptions(['--rates', '5, 10', '--controllers', 'kcm,sluice', '--markdown', '--services', '1']);
+    expect(options).toMatchObject({ rates: [5, 10], output: 'markdown', shape: { services: 1 } });
+    expect(options !== 'help' && options.controllers.map(({ name }) => name)).toEqual(['kcm', 'sluice']);
+    expect(parseOptions(['--rates', 'none'])).toMatchObject({ rates: [] });
+    expect(parseOptions(['--help', '--pods', '3'])).toBe('help');
+  });
+
+  it.each([
+    ['--pods', '0'],
+    ['--seconds', '1.5'],
+    ['--rates', '20,x'],
+    ['--controllers', 'sluice,other'],
+    ['--output', 'xml'],
+    ['--unknown', '1'],
+  ])('refuse %s %s', (...args) => {
+    expect(() => parseOptions(args)).toThrow(UsageError);
+  });
+
+  it('fit a terminal of 120 columns with their help', () => {
+    expect(HELP.split('\n').filter((line) => line.length > 120)).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { parseArgs } from 'node:util';
+import { CONTROLLERS, type Controller } from './controllers.ts';
+import type { Shape } from './shape.ts';
+
+export interface Options {
+  readonly shape: Shape;
+  readonly rates: readonly number[];
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly controllers: readonly Controller[];
+  readonly output: 'table' | 'json' | 'markdown';
+  readonly json: string | undefined;
+  readonly from: string | undefined;
+  readonly profile: string | undefined;
+  readonly patienceSeconds: number;
+  readonly fsync: boolean;
+}
+
+export class UsageError extends Error {
+  readonly code = 'usage';
+}
+
+const LONGEST_NAME = Math.max(...CONTROLLERS.map(({ name }) => name.length));
+
+export const HELP = `usage: node bench/latency.ts [options]      (or: npm run bench -- [options])
+
+Starts a genuine kube-apiserver and etcd for each controller in turn, fills them with Services and ready Pods, and
+measures the cold start of the controller and then the latency of Pods that become ready or not at a fixed rate: from
+the answer to the Pod's status write to the watch event of the EndpointSlice that shows it. The first call builds the
+servers, which takes Go and some minutes. For figures that mean something nothing else should run.
+
+  --services N       Services (100)
+  --pods N           Pods of each Service (20)
+  --rates LIST       flips a second, one after the other; "none" for the cold start alone (20,100,200)
+  --seconds N        how long at each rate (20)
+  --rounds N         rounds; in each one every controller is measured once (5)
+  --controllers LIST some of (all):
+${CONTROLLERS.map(({ name, description }) => `                       ${name.padEnd(LONGEST_NAME)}  ${description}`).join('\n')}
+  --output FORMAT    table, json or markdown, on standard output (table)
+  --markdown         the same as --output markdown
+  --json FILE        write everything there, each round by itself, whatever is printed
+  --from FILE        measure nothing; print what --json has written
+  --profile DIR      Sluice leaves a CPU profile there; see bench/profile-summary.ts. Its CPU time is higher then
+  --patience N       longest wait for a controller, in seconds (120)
+  --fsync            etcd waits for the disk, as in production
+  --help             this text
+`;
+
+/** @throws UsageError; `help` when only the help is wanted */
+export function parseOptions(args: readonly string[]): Options | 'help' {
+  const { values } = parse(args);
+  if (values.help) return 'help';
+  const output = values.markdown ? 'markdown' : values.output;
+  if (output !== 'table' && output !== 'json' && output !== 'markdown') {
+    throw new UsageError(`--output: "${output}" is none of table, json, markdown`);
+  }
+  return {
+    shape: { services: count('services', values.services), pods: count('pods', values.pods) },
+    rates: values.rates === 'none' ? [] : list(values.rates).map((rate) => count('rates', rate)),
+    seconds: count('seconds', values.seconds),
+    rounds: count('rounds', values.rounds),
+    controllers: values.controllers === undefined ? CONTROLLERS : list(values.controllers).map(controllerNamed),
+    output,
+    json: values.json,
+    from: values.from,
+    profile: values.profile,
+    patienceSeconds: count('patience', values.patience),
+    fsync: values.fsync,
+  };
+}
+
+function parse(args: readonly string[]) {
+  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const options = {
+    services: text('100'),
+    pods: text('20'),
+    rates: text('20,100,200'),
+    seconds: text('20'),
+    rounds: text('5'),
+    controllers: { type: 'string' },
+    output: text('table'),
+    markdown: flag,
+    json: { type: 'string' },
+    from: { type: 'string' },
+    profile: { type: 'string' },
+    patience: text('120'),
+    fsync: flag,
+    help: flag,
+  } as const;
+  try {
+    return parseArgs({ args: [...args], options });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function count(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) {
+    throw new UsageError(`--${option}: "${text}" is not a whole number above zero`);
+  }
+  return value;
+}
+
+function list(text: string): readonly string[] {
+  return text.split(',').map((item) => item.trim());
+}
+
+function controllerNamed(name: string): Controller {
+  const controller = CONTROLLERS.find((known) => known.name === name);
+  if (controller !== undefined) return controller;
+  throw new UsageError(`--controllers: "${name}" is none of ${CONTROLLERS.map((known) => known.name).join(', ')}`);
+}

@@ -1,0 +1,40 @@
+import type { ApiClient } from './api-client.ts';
+import { benchPods, NAMESPACE, nodeObjects, podObject, type Shape, serviceObjects } from './shape.ts';
+
+/** Enough to keep the API server busy. */
+const WRITERS = 32;
+
+/** Creates namespace, Nodes, Services and Pods, all of them ready. No controller should run yet. */
+export async function populate(client: ApiClient, shape: Shape): Promise<void> {
+  const inNamespace = `/api/v1/namespaces/${NAMESPACE}`;
+  const at = kubernetesTime(Date.now());
+  await client.post('/api/v1/namespaces', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: NAMESPACE },
+  });
+  await each(nodeObjects(), (node) => client.post('/api/v1/nodes', node));
+  await each(serviceObjects(shape), (service) => client.post(`${inNamespace}/services`, service));
+  await each(benchPods(shape), async (pod) => {
+    const object = podObject(pod, true, at);
+    await client.post(`${inNamespace}/pods`, object);
+    await client.put(podStatusPath(pod.name), object);
+  });
+}
+
+export function podStatusPath(name: string): string {
+  return `/api/v1/namespaces/${NAMESPACE}/pods/${name}/status`;
+}
+
+/** RFC 3339 in whole seconds. */
+export function kubernetesTime(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
+
+async function each<T>(items: readonly T[], task: (item: T) => Promise<unknown>): Promise<void> {
+  const queue = items.values();
+  const worker = async () => {
+    for (const item of queue) await task(item);
+  };
+  await Promise.all(Array.from({ length: WRITERS }, worker));
+}

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+
+/** The unit of the times in /proc; Linux fixes it at this for programs, whatever the kernel uses inside. */
+const TICKS_PER_SECOND = 100;
+
+/** One line of /proc/<pid>/stat, as far as it is needed. */
+export interface ProcessStat {
+  readonly pid: number;
+  readonly parent: number;
+  /** User and system time of all its threads and of its children that have ended, in seconds. */
+  readonly cpuSeconds: number;
+}
+
+/** The name in brackets may hold spaces and brackets itself, so the fields are counted from the last bracket. */
+export function parseStat(line: string): ProcessStat {
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  // Fields 14 to 17 of proc(5): utime, stime, cutime, cstime; the fields here begin with number 3.
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return { pid: Number.parseInt(line, 10), parent: Number(fields[1]), cpuSeconds: ticks / TICKS_PER_SECOND };
+}
+
+/** The processes of `stats` that descend from `root`, with itself. */
+export function descendants(stats: readonly ProcessStat[], root: number): readonly ProcessStat[] {
+  const wanted = new Set([root]);
+  for (let before = 0; before < wanted.size; ) {
+    before = wanted.size;
+    for (const { pid, parent } of stats) if (wanted.has(parent)) wanted.add(pid);
+  }
+  return stats.filter(({ pid }) => wanted.has(pid));
+}
+
+/** CPU time of a process and all below it, in seconds. Ticks are 10 ms. */
+export function cpuSeconds(root: number): number {
+  return descendants(readStats(), root).reduce((sum, stat) => sum + stat.cpuSeconds, 0);
+}
+
+/** CPU time that the whole machine has spent since its start, in seconds. */
+export function machineCpuSeconds(): number {
+  return parseMachineCpu(readFileSync('/proc/stat', 'utf8'));
+}
+
+/** Busy time of all processors: all but idle, iowait and stolen, and without guests, which user time includes. */
+export function parseMachineCpu(text: string): number {
+  const fields = (text.split('\n')[0] ?? '').trim().split(/\s+/).slice(1).map(Number);
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = fields;
+  return (user + nice + system + irq + softIrq) / TICKS_PER_SECOND;
+}
+
+/** Most memory that a process and those below it have held since `resetPeakMemory`, in MB (10⁶ bytes). */
+export function peakMemoryMb(root: number): number {
+  return descendants(readStats(), root).reduce((sum, { pid }) => sum + peakOf(pid), 0);
+}
+
+/** Starts the peak anew at what is held now. Where the kernel refuses it, the peak since the process began remains. */
+export function resetPeakMemory(root: number): void {
+  for (const { pid } of descendants(readStats(), root)) {
+    try {
+      writeFileSync(`/proc/${pid}/clear_refs`, '5');
+    } catch {
+      // Ended meanwhile, or not ours to reset.
+    }
+  }
+}
+
+/** @throws Error where there is no /proc */
+export function requireProcessStats(): void {
+  if (process.platform === 'linux') return;
+  throw new Error(`the bench reads CPU time and memory from /proc, which ${process.platform} lacks: run it on Linux`);
+}
+
+export function machineDescription(): string {
+  const memory = /MemTotal:\s+(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1] ?? '0';
+  return `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'CPU'}, ${Math.round(Number(memory) / 1024 / 1024)} GB`;
+}
+
+function peakOf(pid: number): number {
+  try {
+    return parsePeak(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return 0;
+  }
+}
+
+export function parsePeak(status: string): number {
+  return (Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024) / 1e6;
+}
+
+function readStats(): readonly ProcessStat[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))];
+      } catch {
+        return [];
+      }
+    });
+}

@@ -1,0 +1,121 @@
+/** What runs in the cluster under measurement: so many Services, each with so many Pods, in one namespace. */
+export interface Shape {
+  readonly services: number;
+  readonly pods: number;
+}
+
+export const NAMESPACE = 'bench';
+export const NODES = 10;
+
+const ZONES = ['zone-a', 'zone-b', 'zone-c'];
+/** Endpoints hold this many addresses at most; the rest of the Pods is left out. */
+const ENDPOINTS_CAPACITY = 1000;
+
+export function serviceNames({ services }: Shape): readonly string[] {
+  return Array.from({ length: services }, (_, index) => `service-${index}`);
+}
+
+/** How many addresses the Endpoints of each Service hold when they are complete. */
+export function completeEndpoints({ pods }: Shape): number {
+  return Math.min(pods, ENDPOINTS_CAPACITY);
+}
+
+export function nodeObjects(): readonly object[] {
+  return Array.from({ length: NODES }, (_, index) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: nodeName(index),
+      labels: {
+        'kubernetes.io/hostname': nodeName(index),
+        'topology.kubernetes.io/zone': ZONES[index % ZONES.length] ?? '',
+      },
+    },
+    status: {
+      allocatable: { cpu: '8', memory: '32Gi', pods: '600' },
+      conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }],
+    },
+  }));
+}
+
+export function serviceObjects(shape: Shape): readonly object[] {
+  return serviceNames(shape).map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: NAMESPACE, labels: { app: name } },
+    spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+  }));
+}
+
+/** A Pod as the bench remembers it. */
+export interface BenchPod {
+  readonly name: string;
+  readonly service: string;
+  /** Counts through all Pods of the shape. */
+  readonly index: number;
+}
+
+export function benchPods(shape: Shape): readonly BenchPod[] {
+  return serviceNames(shape).flatMap((service, outer) =>
+    Array.from({ length: shape.pods }, (_, inner) => ({
+      name: `${service}-${inner}`,
+      service,
+      index: outer * shape.pods + inner,
+    })),
+  );
+}
+
+/**
+ * The Pod as its kubelet would have written it, of an ordinary size. `at` is the time of the last transition of its
+ * readiness, as Kubernetes writes times.
+ */
+export function podObject({ name, service, index }: BenchPod, ready: boolean, at: string): object {
+  const started = { type: 'Initialized', status: 'True', lastTransitionTime: at };
+  const status = ready ? 'True' : 'False';
+  const address = `10.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: NAMESPACE, labels: { app: service, 'pod-template-hash': '5d4f7b9c6' } },
+    spec: {
+      nodeName: nodeName(index % NODES),
+      containers: [
+        {
+          name: 'web',
+          image: 'registry.example/web:1.0.0',
+          ports: [{ name: 'http', containerPort: 8080 }],
+          resources: { requests: { cpu: '100m', memory: '64Mi' } },
+          readinessProbe: { httpGet: { path: '/ready', port: 8080 }, periodSeconds: 5 },
+        },
+      ],
+    },
+    status: {
+      phase: 'Running',
+      hostIP: `192.168.0.${1 + (index % NODES)}`,
+      podIP: address,
+      podIPs: [{ ip: address }],
+      startTime: at,
+      conditions: [
+        started,
+        { ...started, type: 'PodScheduled' },
+        { type: 'ContainersReady', status, lastTransitionTime: at },
+        { type: 'Ready', status, lastTransitionTime: at },
+      ],
+      containerStatuses: [
+        {
+          name: 'web',
+          ready,
+          started: true,
+          restartCount: 0,
+          image: 'registry.example/web:1.0.0',
+          imageID: 'sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
+          state: { running: { startedAt: at } },
+        },
+      ],
+    },
+  };
+}
+
+function nodeName(index: number): string {
+  return `node-${index}`;
+}

@@ -1,0 +1,34 @@
+import type { Results } from './results.ts';
+
+/** A write later than this was not sent at its time: the generator or the machine could not keep up. */
+const LATE_MILLISECONDS = 20;
+/** Share of one processor that others may use before the figures are doubtful. */
+const NOISE = 0.1;
+
+/** What makes figures of these runs doubtful, in words. */
+export function warnings({ runs }: Pick<Results, 'runs'>): readonly string[] {
+  const found: string[] = [];
+  for (const { controller, round, coldStart, rates } of runs) {
+    const spans = [
+      { what: 'cold start', cost: coldStart.cost },
+      ...rates.map(({ rate, cost }) => ({ what: `${rate} flips/s`, cost })),
+    ];
+    for (const { what, cost } of spans) {
+      const noise = cost.cpuSeconds.others / cost.seconds;
+      if (noise > NOISE) {
+        const share = `${Math.round(noise * 100)} % of a processor`;
+        found.push(`${controller}, round ${round}, ${what}: other programs used ${share}`);
+      }
+    }
+    for (const { rate, load, missing, superseded } of rates) {
+      const at = `${controller}, round ${round}, ${rate} flips/s`;
+      if (load.lateMs.p99 > LATE_MILLISECONDS) {
+        found.push(`${at}: the load fell behind its plan, by ${load.lateMs.p99.toFixed(0)} ms (p99)`);
+      }
+      if (load.failed > 0) found.push(`${at}: ${load.failed} Pod writes failed`);
+      if (missing > 0) found.push(`${at}: ${missing} flips were never seen`);
+      if (superseded > 0) found.push(`${at}: ${superseded} flips have no latency, all Pods were waiting`);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { compareClusters, describeDifference } from './compare.ts';
+import { explain } from './explained.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { ClusterState } from './normalise.ts';
+
+const labels = {
+  'kubernetes.io/service-name': 'web',
+  'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+};
+const endpoint = (address: string, more: JsonObject = {}): JsonObject => ({
+  addresses: [address],
+  conditions: { ready: true },
+  ...more,
+});
+let names = 0;
+const slice = (endpoints: readonly Json[], more: JsonObject = {}): JsonObject => ({
+  metadata: { name: `web-${++names}`, namespace: 'shop', labels },
+  addressType: 'IPv4',
+  ports: [{ name: 'http', port: 80 }],
+  endpoints,
+  ...more,
+});
+const state = (slices: readonly JsonObject[], more: Partial<ClusterState> = {}): ClusterState => ({
+  services: [],
+  pods: [],
+  endpoints: [],
+  endpointslices: slices,
+  ...more,
+});
+const compare = (genuine: readonly JsonObject[], sluice: readonly JsonObject[]) =>
+  compareClusters(state(genuine), state(sluice));
+const kinds = (...args: Parameters<typeof compare>) => compare(...args).map(({ kind }) => kind);
+
+const [a, b, c] = [endpoint('10.0.0.1'), endpoint('10.0.0.2'), endpoint('10.0.0.3')];
+
+describe('one slice of a group', () => {
+  it('is equal whatever its generated name and the order of its endpoints', () => {
+    expect(compare([slice([a, b])], [slice([b, a])])).toEqual([]);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['an endpoint less', slice([a])],
+    ['an endpoint more', slice([a, b, c])],
+    ['another condition', slice([a, endpoint('10.0.0.2', { conditions: { ready: false } })])],
+    ['an endpoint twice', slice([a, b, b])],
+    ['another port', slice([a, b], { ports: [{ name: 'http', port: 81 }] })],
+    ['another address type', slice([a, b], { addressType: 'IPv6' })],
+    [
+      'another owner',
+      slice([a, b], { metadata: { name: 'web-1', namespace: 'shop', labels, ownerReferences: [{ name: 'x' }] } }),
+    ],
+    ['a wrong beginning of its name', slice([a, b], { metadata: { name: 'x-1', namespace: 'shop', labels } })],
+    ['another namespace', slice([a, b], { metadata: { name: 'web-1', namespace: 'other', labels } })],
+    [
+      'an annotation',
+      slice([a, b], { metadata: { name: 'web-1', namespace: 'shop', labels, annotations: { x: 'y' } } }),
+    ],
+  ])('differs by %s', (_, other) => {
+    expect(kinds([slice([a, b])], [other])).toContain('object');
+  });
+
+  it('differs when one side has none', () => {
+    expect(kinds([slice([a])], [])).toEqual(['object']);
+    expect(kinds([], [slice([a])])).toEqual(['object']);
+  });
+
+  it('says so when only hints differ', () => {
+    const hinted = (zone: string) => endpoint('10.0.0.1', { hints: { forZones: [{ name: zone }] } });
+    expect(kinds([slice([hinted('a')])], [slice([hinted('b')])])).toEqual(['hints']);
+    expect(kinds([slice([hinted('a')])], [slice([a])])).toEqual(['hints']);
+  });
+});
+
+describe('several slices of a group', () => {
+  it('are equal if their union and their sizes are', () => {
+    expect(compare([slice([a, b]), slice([c])], [slice([b]), slice([a, c])])).toEqual([]);
+  });
+
+  it('differ in sizes alone if only these do', () => {
+    expect(kinds([slice([a, b, c]), slice([])], [slice([b]), slice([a, c])])).toEqual(['sizes']);
+    expect(kinds([slice([a, b, c])], [slice([b]), slice([a, c])])).toEqual(['sizes']);
+  });
+
+  it('differ if their union, or what is said of them, does', () => {
+    expect(kinds([slice([a, b]), slice([c])], [slice([a]), slice([c])])).toEqual(['members']);
+    expect(kinds([slice([a, b]), slice([c])], [slice([a, b]), slice([c, a])])).toEqual(['members']);
+    const labelled = { metadata: { name: 'web-1', namespace: 'shop', labels: { ...labels, more: 'x' } } };
+    expect(kinds([slice([a]), slice([b])], [slice([a]), slice([b], labelled)])).toEqual(['object']);
+    const misnamed = { metadata: { name: 'other-1', namespace: 'shop', labels } };
+    expect(kinds([slice([a]), slice([b])], [slice([a]), slice([b], misnamed)])).toEqual(['object']);
+  });
+});
+
+describe('Endpoints', () => {
+  const endpoints = (ip: string): JsonObject => ({
+    metadata: { name: 'web', namespace: 'shop' },
+    subsets: [{ addresses: [{ ip }], ports: [{ port: 80 }] }],
+  });
+  const compared = (genuine: JsonObject[], sluice: JsonObject[]) =>
+    compareClusters(state([], { endpoints: genuine }), state([], { endpoints: sluice }));
+
+  it('differ by content and presence', () => {
+    expect(compared([endpoints('10.0.0.1')], [endpoints('10.0.0.1')])).toEqual([]);
+    expect(compared([endpoints('10.0.0.1')], [])).toHaveLength(1);
+    const [difference] = compared([endpoints('10.0.0.1')], [endpoints('10.0.0.2')]);
+    expect(difference && describeDifference(difference)).toBe(
+      'Endpoints shop/web (object)\n  subsets[].addresses[].ip: "10.0.0.1" ≠ "10.0.0.2"',
+    );
+  });
+});
+
+describe('explanations', () => {
+  const context = (genuine: ClusterState, maxEndpointsPerSlice = 3) => ({ state: genuine, maxEndpointsPerSlice });
+  const explained = (
+    genuine: readonly JsonObject[],
+    sluice: readonly JsonObject[],
+    services: readonly JsonObject[] = [],
+  ) => {
+    const left = state(genuine, { services });
+    return compareClusters(left, state(sluice)).map((difference) => explain(difference, context(left))?.rules);
+  };
+
+  it('leave sizes to chance, but neither empty slices nor too large ones', () => {
+    const d = endpoint('10.0.0.4');
+    expect(explained([slice([a, b, c]), slice([d])], [slice([a, b]), slice([c, d])])).toEqual(['M3, E20–E22']);
+    expect(explained([slice([a, b]), slice([c, d])], [slice([a, b, c, d]), slice([])])).toEqual([undefined]);
+  });
+
+  it('leave to chance which zone a hint names, for topology mode Auto and where each ready endpoint has one', () => {
+    const hinted = (zone: string) => slice([endpoint('10.0.0.1', { hints: { forZones: [{ name: zone }] } })]);
+    const annotations = { 'service.kubernetes.io/topology-mode': 'Auto' };
+    const service = (more: JsonObject) => [{ metadata: { name: 'web', namespace: 'shop', ...more } }];
+    expect(explained([hinted('a')], [hinted('b')], service({ annotations }))).toEqual(['M6, F5–F8']);
+    expect(explained([hinted('a')], [hinted('b')], service({}))).toEqual([undefined]);
+    expect(explained([hinted('a')], [slice([a])], service({ annotations }))).toEqual([undefined]);
+  });
+
+  it('know nothing of lost endpoints', () => {
+    expect(explained([slice([a, b]), slice([c])], [slice([a]), slice([c])])).toEqual([undefined]);
+  });
+});

@@ -1,0 +1,195 @@
+import { canonical, isObject, type Json, type JsonObject, listAt, without } from './json.ts';
+import {
+  type ClusterState,
+  labelOf,
+  managedByLabel,
+  type Normalised,
+  type NormaliseOptions,
+  normalise,
+} from './normalise.ts';
+
+export interface Difference {
+  /**
+   * `object`: an object that only one side has, or that the two have in different forms. `members`: several slices of a
+   * group, and together they hold different endpoints. `hints`: only hints differ. `sizes`: only the way in which the
+   * endpoints of a group are spread over several slices differs.
+   */
+  readonly kind: 'object' | 'members' | 'hints' | 'sizes';
+  readonly resource: 'endpoints' | 'endpointslices';
+  readonly namespace: string;
+  /** Name of the Service concerned; may be empty. */
+  readonly service: string;
+  /** The differing objects, normalised. */
+  readonly genuine: readonly JsonObject[];
+  readonly sluice: readonly JsonObject[];
+  /** What differs, a line for each place: `where: genuine's ≠ Sluice's`. */
+  readonly lines: readonly string[];
+}
+
+/** Lines told of one difference; the whole objects are in it as well. */
+const mostLines = 8;
+
+/**
+ * Compares what two clusters hold. Where a Service has no more than one slice of an address type and port list, it is
+ * compared in full; where it has more, chance decides which endpoint is in which (M2–M5), so what is compared is the
+ * union of their endpoints, the beginnings of their names, their labels, annotations and owners, and their sizes.
+ */
+export function compareClusters(
+  genuine: ClusterState,
+  sluice: ClusterState,
+  options: NormaliseOptions = {},
+): readonly Difference[] {
+  const ours = normalise(genuine, options);
+  const theirs = normalise(sluice, options);
+  return [
+    ...paired(ours.endpoints, theirs.endpoints, (entry) => entry.service).flatMap((group) => compareEndpoints(group)),
+    ...paired(ours.slices, theirs.slices, sliceGroup).flatMap((group) => compareSlices(group)),
+  ];
+}
+
+interface Group {
+  readonly namespace: string;
+  readonly service: string;
+  readonly genuine: readonly JsonObject[];
+  readonly sluice: readonly JsonObject[];
+}
+
+function sliceGroup({ service, object }: Normalised): string {
+  return canonical([service, labelOf(object, managedByLabel), object.addressType ?? null, object.ports ?? null]);
+}
+
+function paired(
+  genuine: readonly Normalised[],
+  sluice: readonly Normalised[],
+  keyOf: (entry: Normalised) => string,
+): Group[] {
+  const groups = new Map<string, { namespace: string; service: string; genuine: JsonObject[]; sluice: JsonObject[] }>();
+  for (const [side, entries] of [['genuine', genuine] as const, ['sluice', sluice] as const]) {
+    for (const entry of entries) {
+      const { namespace, service, object } = entry;
+      const key = canonical([namespace, keyOf(entry)]);
+      const group = groups.get(key) ?? { namespace, service, genuine: [], sluice: [] };
+      group[side].push(object);
+      groups.set(key, group);
+    }
+  }
+  return [...groups.values()];
+}
+
+function compareEndpoints(group: Group): Difference[] {
+  if (canonical(group.genuine) === canonical(group.sluice)) return [];
+  return [difference('object', 'endpoints', group)];
+}
+
+function compareSlices(group: Group): Difference[] {
+  const { genuine, sluice } = group;
+  const resource = 'endpointslices';
+  if (Math.max(genuine.length, sluice.length) === 1) {
+    if (canonical(genuine) === canonical(sluice)) return [];
+    const same = canonical(genuine.map(withoutHints)) === canonical(sluice.map(withoutHints));
+    return [difference(same ? 'hints' : 'object', resource, group)];
+  }
+  if (genuine.length === 0 || sluice.length === 0) return [difference('object', resource, group)];
+  const [left, right] = [shapeOf(genuine), shapeOf(sluice)];
+  if (left.heads !== right.heads) return [difference('object', resource, group)];
+  if (left.members !== right.members) {
+    const same = left.membersWithoutHints === right.membersWithoutHints;
+    return [difference(same ? 'hints' : 'members', resource, group)];
+  }
+  return left.sizes === right.sizes ? [] : [difference('sizes', resource, group)];
+}
+
+/** What chance does not decide of a group of slices, as texts to compare. */
+function shapeOf(slices: readonly JsonObject[]) {
+  const endpoints = slices.flatMap((slice) => listAt(slice, 'endpoints'));
+  return {
+    heads: [...new Set(slices.map((slice) => canonical(headOf(slice))))].sort().join('\n'),
+    sizes: slices
+      .map((slice) => `${canonical(headOf(slice))} ${listAt(slice, 'endpoints').length}`)
+      .sort()
+      .join('\n'),
+    members: endpoints.map(canonical).sort().join('\n'),
+    membersWithoutHints: endpoints
+      .map((endpoint) => canonical(endpointWithoutHints(endpoint)))
+      .sort()
+      .join('\n'),
+  };
+}
+
+/** A slice without its endpoints. */
+function headOf(slice: JsonObject): JsonObject {
+  return without(slice, 'endpoints');
+}
+
+function withoutHints(slice: JsonObject): JsonObject {
+  return { ...slice, endpoints: listAt(slice, 'endpoints').map(endpointWithoutHints) };
+}
+
+function endpointWithoutHints(endpoint: Json): Json {
+  return isObject(endpoint) ? without(endpoint, 'hints') : endpoint;
+}
+
+function difference(kind: Difference['kind'], resource: Difference['resource'], group: Group): Difference {
+  const lines = kind === 'sizes' ? [sizesLine(group)] : [];
+  if (kind !== 'sizes') explain(toJson(group.genuine), toJson(group.sluice), '', lines);
+  return { kind, resource, ...group, lines: lines.slice(0, mostLines) };
+}
+
+const toJson = (objects: readonly JsonObject[]): Json => (objects.length === 1 ? (objects[0] ?? null) : objects);
+
+function sizesLine({ genuine, sluice }: Group): string {
+  const sizes = (slices: readonly JsonObject[]) =>
+    slices
+      .map((slice) => listAt(slice, 'endpoints').length)
+      .sort((a, b) => a - b)
+      .join(' + ');
+  return `sizes of slices: ${sizes(genuine)} ≠ ${sizes(sluice)}`;
+}
+
+/** Walks both values side by side down to where they differ. Lists that are free of order are paired by equality first. */
+function explain(left: Json | undefined, right: Json | undefined, path: string, lines: string[]): void {
+  if (lines.length >= mostLines || same(left, right)) return;
+  if (isObject(left) && isObject(right)) {
+    for (const key of [...new Set([...Object.keys(left), ...Object.keys(right)])].sort()) {
+      explain(left[key], right[key], path === '' ? key : `${path}.${key}`, lines);
+    }
+    return;
+  }
+  if (Array.isArray(left) && Array.isArray(right)) {
+    const [onlyLeft, onlyRight] = unpaired(left, right);
+    for (let i = 0; i < Math.max(onlyLeft.length, onlyRight.length); i++) {
+      explain(onlyLeft[i], onlyRight[i], `${path}[]`, lines);
+    }
+    if (onlyLeft.length + onlyRight.length === 0) lines.push(`${path}: in another order`);
+    return;
+  }
+  lines.push(`${path}: ${short(left)} ≠ ${short(right)}`);
+}
+
+function same(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  return canonical(left) === canonical(right);
+}
+
+function unpaired(left: readonly Json[], right: readonly Json[]): [Json[], Json[]] {
+  const rest = right.map((value) => ({ value, text: canonical(value) }));
+  const onlyLeft = left.filter((value) => {
+    const text = canonical(value);
+    const at = rest.findIndex((entry) => entry.text === text);
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0;
+  });
+  return [onlyLeft, rest.map(({ value }) => value)];
+}
+
+function short(value: Json | undefined): string {
+  if (value === undefined) return 'absent';
+  const text = canonical(value);
+  return text.length <= 160 ? text : `${text.slice(0, 157)}…`;
+}
+
+/** One difference for people. */
+export function describeDifference({ resource, namespace, service, kind, lines }: Difference): string {
+  const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
+  return [`${what} ${namespace}/${service} (${kind})`, ...lines.map((line) => `  ${line}`)].join('\n');
+}

@@ -1,0 +1,72 @@
+import type { Difference } from './compare.ts';
+import { isObject, type JsonObject, listAt, objectAt, textAt } from './json.ts';
+import type { ClusterState } from './normalise.ts';
+
+export interface ExplainContext {
+  /** The genuine side. */
+  readonly state: ClusterState;
+  readonly maxEndpointsPerSlice: number;
+  /** Services, as `namespace/name`, that had topology mode Auto at some point of rest before. */
+  readonly onceAuto?: ReadonlySet<string>;
+}
+
+/** A difference that is right: by chance on the genuine side, or by a deviation on purpose. */
+export interface Explanation {
+  /** Numbers of the rules of the behaviour specification. */
+  readonly rules: string;
+  readonly why: string;
+  readonly explains: (difference: Difference, context: ExplainContext) => boolean;
+}
+
+export const explanations: readonly Explanation[] = [
+  {
+    rules: 'M3, E20–E22',
+    why: 'which of several slices takes an endpoint is left to chance, and later removals find other sizes',
+    explains: ({ kind, genuine, sluice }, { maxEndpointsPerSlice }) =>
+      kind === 'sizes' && Math.max(genuine.length, sluice.length) > 1 && fits(sluice, maxEndpointsPerSlice),
+  },
+  {
+    rules: 'M6, F5–F8',
+    why: 'hints of topology mode Auto depend on the hints before, and among equal zones on chance',
+    explains: (difference, context) =>
+      difference.kind === 'hints' && isAuto(difference, context) && allHinted(difference),
+  },
+];
+
+export function explain(difference: Difference, context: ExplainContext): Explanation | undefined {
+  return explanations.find(({ explains }) => explains(difference, context));
+}
+
+const endpointsOf = (slices: readonly JsonObject[]) => slices.flatMap((slice) => listAt(slice, 'endpoints'));
+
+/** No slice is empty beside others or over the maximum, and no endpoint is there twice. */
+function fits(slices: readonly JsonObject[], max: number): boolean {
+  const sizes = slices.map((slice) => listAt(slice, 'endpoints').length);
+  const all = endpointsOf(slices).map((endpoint) => JSON.stringify(endpoint));
+  return sizes.every((size) => size > 0 && size <= max) && new Set(all).size === all.length;
+}
+
+/** Of a Service that is gone, or that nobody keeps slices for any more, the slices stand as they were. */
+function isAuto({ namespace, service }: Difference, { state, onceAuto }: ExplainContext): boolean {
+  const name = `${namespace}/${service}`;
+  if (autoServices(state).has(name)) return true;
+  const kept = state.services.some((found) => fullName(found) === name && isObject(objectAt(found, 'spec').selector));
+  return !kept && (onceAuto?.has(name) ?? false);
+}
+
+/** The Services with topology mode Auto, as `namespace/name`. */
+export function autoServices({ services }: ClusterState): ReadonlySet<string> {
+  const mode = (service: JsonObject) =>
+    textAt(objectAt(service.metadata, 'annotations'), 'service.kubernetes.io/topology-mode');
+  return new Set(services.filter((service) => mode(service) === 'Auto').map(fullName));
+}
+
+const fullName = ({ metadata }: JsonObject) => `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
+
+/** On both sides each ready endpoint has exactly one zone. */
+function allHinted({ genuine, sluice }: Difference): boolean {
+  const ready = [...endpointsOf(genuine), ...endpointsOf(sluice)].filter(
+    (endpoint) => isObject(endpoint) && objectAt(endpoint, 'conditions').ready === true,
+  );
+  return ready.every((endpoint) => listAt(objectAt(endpoint, 'hints'), 'forZones').length === 1);
+}

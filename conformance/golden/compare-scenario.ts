@@ -1,0 +1,57 @@
+import { differences } from './difference.ts';
+import { countEvents, eventDifferences } from './events.ts';
+import { type Json, type JsonObject, objectIn } from './json.ts';
+import { canonicalName, givenNames } from './normalise.ts';
+import { type ActualRound, type Result, type Vector, verbs, type Writes } from './vector.ts';
+import { viewOf, withoutTriggerTimes } from './view.ts';
+
+export interface CompareOptions {
+  /** Over the scenario no more requests per verb than upstream. */
+  readonly writes?: boolean;
+  /** The same events in every round. */
+  readonly events?: boolean;
+}
+
+const mostLines = 8;
+
+/** What differs between a vector and a result; empty if nothing does. */
+export function compareScenario(vector: Vector, result: Result, options: CompareOptions = {}): string[] {
+  const expected = vector.expect.rounds;
+  const actual = result.rounds;
+  if (expected.length !== actual.length) return [`rounds: expected ${expected.length}, got ${actual.length}`];
+  const open = new Set(vector.open);
+  const given = givenNames(vector.scenario);
+  const lines: string[] = [];
+  let objects: JsonObject = {};
+  for (const [i, round] of expected.entries()) {
+    if (round.objects !== '=') objects = round.objects;
+    const found = actual[i];
+    if (open.has(i) || found === undefined) continue;
+    const path = `round ${i} (${round.after})`;
+    const sides: [Json, Json] = [objects, viewOf(found.objects, given, vector)];
+    const [a, b] = vector.triggerTime === false ? sides.map(withoutTriggerTimes) : sides;
+    lines.push(...differences(a ?? null, b ?? null, `${path} objects`, mostLines - lines.length));
+    if (vector.class === 'shape' || vector.loose?.includes('names')) lines.push(...wrongPrefixes(found, given, path));
+    if (options.events)
+      lines.push(...eventDifferences(countEvents(round.events), countEvents(found.events), `${path} events`));
+    if (lines.length >= mostLines) break;
+  }
+  if (options.writes) lines.push(...surplusWrites(vector, result));
+  return lines;
+}
+
+/** Where names are not compared, generated ones still need their prefix. */
+function wrongPrefixes({ objects }: ActualRound, given: ReadonlySet<string>, path: string): string[] {
+  const names = (objects.endpointslices ?? []).map((slice) => canonicalName(objectIn(objectIn(slice).metadata), given));
+  const wrong = names.filter((name) => !given.has(name) && !name.endsWith('*'));
+  return wrong.map((name) => `${path} endpointslices: name ${name} has no accepted prefix`);
+}
+
+function surplusWrites({ expect }: Vector, { rounds }: Result): string[] {
+  const total = (all: readonly { readonly writes?: Partial<Writes> }[], verb: (typeof verbs)[number]) =>
+    all.reduce((sum, { writes }) => sum + (writes?.[verb] ?? 0), 0);
+  return verbs.flatMap((verb) => {
+    const [most, got] = [total(expect.rounds, verb), total(rounds, verb)];
+    return got > most ? [`writes.${verb}: at most ${most}, got ${got}`] : [];
+  });
+}

@@ -1,0 +1,49 @@
+import type { Json, JsonObject } from './json.ts';
+
+/** One line of a vector file: a scenario, and what upstream made of it. The formats are in conformance/README.md. */
+export interface Vector {
+  readonly name: string;
+  readonly class: 'strict' | 'shape';
+  readonly loose?: readonly ('names' | 'hints')[];
+  /** Rounds that are not compared. */
+  readonly open?: readonly number[];
+  /** False: trigger times are not compared. */
+  readonly triggerTime?: boolean;
+  readonly scenario: {
+    readonly objects?: readonly JsonObject[] | null;
+    readonly steps?: readonly { readonly object?: JsonObject }[] | null;
+  };
+  readonly expect: { readonly rounds: readonly ExpectedRound[] };
+}
+
+export interface ExpectedRound {
+  readonly after: string;
+  /** Normalised; `=`: as in the round before. */
+  readonly objects: JsonObject | '=';
+  readonly writes: Writes;
+  readonly events: readonly RecordedEvent[] | null;
+}
+
+export const verbs = ['create', 'update', 'delete'] as const;
+export type Writes = Readonly<Record<(typeof verbs)[number], number>>;
+
+export interface RecordedEvent {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly regarding: { readonly kind: string; readonly namespace: string; readonly name: string };
+  /** Default 1. */
+  readonly count?: number;
+}
+
+/** One line of results: raw objects as the API server holds them. */
+export interface Result {
+  readonly name: string;
+  readonly rounds: readonly ActualRound[];
+}
+
+export interface ActualRound {
+  readonly objects: { readonly endpoints?: readonly Json[]; readonly endpointslices?: readonly Json[] };
+  readonly writes?: Partial<Writes>;
+  readonly events?: readonly RecordedEvent[];
+}

@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT, run, workspaceEnvironment } from './root.mjs';
+
+/** Each of these is one check in the count, beside the tests. */
+const CHECKS = [
+  { name: 'lint and format', command: ['biome', 'check', '--diagnostic-level=warn', '.'] },
+  { name: 'types', command: ['tsc', '-p', '.'] },
+  { name: 'arrows', command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'libs', 'services'] },
+];
+
+/** Lint, types, arrows, unit tests; stops at the first that fails and returns its exit status. */
+export async function runTests(args) {
+  for (const [done, check] of CHECKS.entries()) {
+    const status = await step(`${done + 1}/${CHECKS.length + 1} ${check.name}`, check.command);
+    if (status === 0) continue;
+    const left = CHECKS.length - done - 1;
+    note(`${check.name} failed; not run: ${left > 0 ? `${left} more checks and ` : ''}the unit tests`);
+    return conclude({ passed: done, failed: 1, skipped: left }, status);
+  }
+  const { count, status } = await vitest(`${CHECKS.length + 1}/${CHECKS.length + 1} unit tests`, 'unit', 'dot', args);
+  note(`${CHECKS.length} checks (${CHECKS.map(({ name }) => name).join(', ')}) count as one each`);
+  return conclude({ ...count, passed: count.passed + CHECKS.length }, status);
+}
+
+/** The tests that need the genuine control plane: builds it first when it is not there yet. */
+export async function runIntegration(args) {
+  const built = await step('1/2 control plane', ['node', 'infra/local/src/cli.ts', 'build']);
+  if (built !== 0) {
+    note('the control plane could not be built; no integration test ran');
+    return conclude({ passed: 0, failed: 1, skipped: 0 }, built);
+  }
+  const { count, status } = await vitest('2/2 integration tests', 'integration', 'default', args);
+  return conclude(count, status);
+}
+
+async function vitest(title, project, reporter, args) {
+  const results = join(ROOT, '.cache', `${project}-results.json`);
+  mkdirSync(join(ROOT, '.cache'), { recursive: true });
+  rmSync(results, { force: true });
+  const reporters = [`--reporter=${reporter}`, '--reporter=json', `--outputFile.json=${results}`];
+  const status = await step(title, ['vitest', 'run', '--project', project, ...reporters, ...args]);
+  return { count: tally(results, status), status };
+}
+
+/** Counts from what vitest wrote, never from what was planned. A file that could not even be loaded is one failure. */
+function tally(file, status) {
+  const count = { passed: 0, failed: 0, skipped: 0 };
+  const results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : [];
+  for (const { status: outcome, assertionResults } of results) {
+    const failedBefore = count.failed;
+    for (const test of assertionResults) {
+      if (test.status === 'passed') count.passed += 1;
+      else if (test.status === 'failed') count.failed += 1;
+      else count.skipped += 1;
+    }
+    if (outcome === 'failed' && count.failed === failedBefore) count.failed += 1;
+  }
+  // An unhandled error, or no test at all, fails the run without failing a test.
+  if (status !== 0 && count.failed === 0) count.failed = 1;
+  return count;
+}
+
+function step(title, [command, ...args]) {
+  note(title);
+  return run(join(ROOT, 'node_modules', '.bin', command), args, { env: workspaceEnvironment() });
+}
+
+function note(text) {
+  process.stdout.write(`— ${text}\n`);
+}
+
+function conclude({ passed, failed, skipped }, status) {
+  process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  return status;
+}

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the checkout. */
+export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Where the commands of the installed packages are, the workspace's own Node among them. */
+export const COMMANDS = join(ROOT, 'node_modules', '.bin');
+
+/** Everything said on the way goes to stderr: stdout belongs to the command that follows. */
+export function say(line) {
+  process.stderr.write(`sluice: ${line}\n`);
+}
+
+/** The environment with the workspace's commands first, so that `node` is the pinned one. */
+export function workspaceEnvironment() {
+  return { ...process.env, PATH: [COMMANDS, withoutWorkspace(process.env.PATH)].join(delimiter) };
+}
+
+/**
+ * The environment without the workspace's commands. npm puts them first; an installer must not run on a Node that it
+ * is about to replace.
+ */
+export function systemEnvironment() {
+  return { ...process.env, PATH: withoutWorkspace(process.env.PATH) };
+}
+
+function withoutWorkspace(path = '') {
+  return path
+    .split(delimiter)
+    .filter((entry) => !entry.startsWith(ROOT) || !entry.endsWith(join('node_modules', '.bin')))
+    .join(delimiter);
+}
+
+/** Runs a command to its end and returns its exit status; 128 + number when a signal ended it, as shells count. */
+export function run(file, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { cwd: ROOT, stdio: 'inherit', ...options });
+    const pass = (signal) => child.kill(signal);
+    process.on('SIGTERM', pass);
+    // The terminal sends SIGINT to the child as well; this only keeps us alive until the child has ended.
+    process.on('SIGINT', ignore);
+    const done = () => {
+      process.off('SIGTERM', pass);
+      process.off('SIGINT', ignore);
+    };
+    child.on('error', (error) => {
+      done();
+      reject(new Error(`cannot run ${file}: ${error.message}`));
+    });
+    child.on('close', (status, signal) => {
+      done();
+      resolve(status ?? 128 + (SIGNALS[signal] ?? 0));
+    });
+  });
+}
+
+const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGABRT: 6, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 };
+const ignore = () => {};

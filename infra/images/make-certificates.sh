@@ -1,0 +1,56 @@
+#!/bin/sh
+# Makes what the control plane of docker-compose.yml needs, once: a certificate authority, a serving certificate, the
+# key of ServiceAccount tokens, a token for each identity, and a kubeconfig for each of them: for use among the
+# containers (in $1/internal) and from the host (in $1/host). Needs openssl.
+set -eu
+umask 077
+
+directory=${1:?usage: make-certificates.sh DIRECTORY HOST_PORT}
+host_port=${2:?usage: make-certificates.sh DIRECTORY HOST_PORT}
+cd "$directory"
+if [ -f complete ]; then
+  exit 0
+fi
+
+curve='-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
+# shellcheck disable=SC2086 # several words on purpose
+openssl req -x509 $curve -keyout ca.key -out ca.crt -days 365 -subj /CN=sluice-compose-ca
+# shellcheck disable=SC2086
+openssl req $curve -keyout apiserver.key -out apiserver.csr -subj /CN=kube-apiserver
+echo 'subjectAltName=DNS:kube-apiserver,DNS:localhost,IP:127.0.0.1' > apiserver.ext
+openssl x509 -req -in apiserver.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 365 \
+  -extfile apiserver.ext -out apiserver.crt
+openssl ecparam -genkey -name prime256v1 -noout -out sa.key
+
+authority=$(base64 < ca.crt | tr -d '\n')
+mkdir -p internal host
+: > tokens.csv
+
+identity() { # name user groups
+  token=$(openssl rand -hex 24)
+  echo "$token,$2,$1,\"$3\"" >> tokens.csv
+  kubeconfig "$1" "$token" https://kube-apiserver:6443 > "internal/$1.kubeconfig"
+  kubeconfig "$1" "$token" "https://127.0.0.1:$host_port" > "host/$1.kubeconfig"
+}
+
+kubeconfig() { # name token server
+  cat <<EOF
+apiVersion: v1
+kind: Config
+current-context: $1@compose
+clusters:
+  - { name: compose, cluster: { server: '$3', certificate-authority-data: $authority } }
+users:
+  - { name: $1@compose, user: { token: $2 } }
+contexts:
+  - { name: $1@compose, context: { cluster: compose, user: $1@compose } }
+EOF
+}
+
+identity admin admin system:masters
+identity kube-controller-manager system:kube-controller-manager ''
+identity sluice system:serviceaccount:sluice:sluice system:serviceaccounts,system:serviceaccounts:sluice
+
+# Sluice does not run as root in its image, this does. All of it is worth nothing elsewhere.
+chmod -R a+rX .
+touch complete

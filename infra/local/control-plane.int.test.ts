@@ -1,0 +1,156 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ControlPlane, kubectl, RBAC_FILE, startControlPlane, startKubeControllerManager } from './src/index.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'sluice-local-'));
+const directory = join(root, 'cluster');
+let cluster: ControlPlane;
+
+beforeAll(async () => {
+  cluster = await startControlPlane({
+    directory,
+    name: 'local',
+    authorization: 'RBAC',
+    grantSluice: false,
+    audit: 'Metadata',
+  });
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const admin = (...args: string[]) => kubectl(cluster.adminKubeconfig, args);
+const sluice = (...args: string[]) => kubectl(cluster.kubeconfigs.sluice, args);
+
+/** Asks the API server itself, as `sluice`. */
+async function mayI(verb: string, resourceAndMore: string): Promise<boolean> {
+  const [groupResource = '', subresource = ''] = resourceAndMore.split('/');
+  const [resource = '', ...group] = groupResource.split('.');
+  const resourceAttributes = { verb, group: group.join('.'), resource, subresource, namespace: 'default' };
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes },
+  };
+  const args = ['create', '--validate=false', '-f', '-', '-o', 'jsonpath={.status.allowed}'];
+  return (await kubectl(cluster.kubeconfigs.sluice, args, JSON.stringify(review))) === 'true';
+}
+
+/** `resource.group/subresource` and verbs. Written out: rbac.yaml is what is tested. */
+const NEEDED: readonly (readonly [resource: string, verbs: readonly string[]])[] = [
+  ['services', ['get', 'list', 'watch']],
+  ['pods', ['get', 'list', 'watch']],
+  ['nodes', ['get', 'list', 'watch']],
+  ['endpoints', ['get', 'list', 'watch', 'create', 'update', 'delete']],
+  ['endpoints/restricted', ['create']],
+  ['endpoints/finalizers', ['update']],
+  ['services/finalizers', ['update']],
+  ['endpointslices.discovery.k8s.io', ['get', 'list', 'watch', 'create', 'update', 'delete']],
+  ['events', ['create', 'patch']],
+];
+
+const FORBIDDEN: readonly (readonly [resource: string, verbs: readonly string[]])[] = [
+  ['pods', ['create', 'update', 'patch', 'delete']],
+  ['pods/exec', ['create']],
+  ['services', ['create', 'update', 'patch', 'delete']],
+  ['services/status', ['update']],
+  ['nodes', ['update', 'delete']],
+  ['secrets', ['get', 'list', 'watch']],
+  ['configmaps', ['get', 'list']],
+  ['namespaces', ['list', 'watch', 'delete']],
+  ['endpoints', ['deletecollection']],
+  ['endpointslices.discovery.k8s.io', ['deletecollection']],
+  ['clusterrolebindings.rbac.authorization.k8s.io', ['create', 'list']],
+  ['serviceaccounts/token', ['create']],
+];
+
+const spread = (table: typeof NEEDED) =>
+  table.flatMap(([resource, verbs]) => verbs.map((verb) => ({ verb, resource })));
+
+describe('a control plane under RBAC', () => {
+  it('knows sluice but lets it do nothing before rbac.yaml is applied', async () => {
+    expect(await sluice('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).toBe(
+      'system:serviceaccount:sluice:sluice',
+    );
+    await expect(sluice('get', 'services', '-A')).rejects.toThrow(/Forbidden.*cannot list resource "services"/);
+    await admin('apply', '-f', RBAC_FILE);
+    expect(await sluice('get', 'services', '-A', '-o', 'name')).toContain('service/kubernetes');
+  });
+
+  it('lets it do all that it needs and no more', async () => {
+    const wrong: string[] = [];
+    for (const { verb, resource } of spread(NEEDED)) {
+      if (!(await mayI(verb, resource))) wrong.push(`may not ${verb} ${resource}`);
+    }
+    for (const { verb, resource } of spread(FORBIDDEN)) {
+      if (await mayI(verb, resource)) wrong.push(`may ${verb} ${resource}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('shows it the namespace kube-system, the identity of the cluster, and no other', async () => {
+    expect(await sluice('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')).toMatch(
+      /^[0-9a-f-]{36}$/,
+    );
+    await expect(sluice('get', 'namespace', 'default')).rejects.toThrow(/Forbidden/);
+  });
+
+  it('lets it own a slice on behalf of a Service, which the finalizer permissions are for', async () => {
+    await admin('create', 'service', 'clusterip', 'owned', '--tcp=80:80');
+    const uid = await admin('get', 'service', 'owned', '-o', 'jsonpath={.metadata.uid}');
+    const owner = { apiVersion: 'v1', kind: 'Service', name: 'owned', uid, controller: true, blockOwnerDeletion: true };
+    const slice = (name: string) =>
+      JSON.stringify({
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: { name, ownerReferences: [owner] },
+        addressType: 'IPv4',
+        endpoints: [],
+        ports: [],
+      });
+    await kubectl(cluster.kubeconfigs.sluice, ['create', '-f', '-'], slice('owned-1'));
+
+    // Without the finalizer rule the same request must fail, or this test would prove nothing.
+    const writer = JSON.parse(await admin('get', 'clusterrole', 'sluice-writer', '-o', 'json'));
+    const rules = writer.rules.filter(
+      (rule: { resources: string[] }) => !rule.resources.includes('services/finalizers'),
+    );
+    await kubectl(cluster.adminKubeconfig, ['replace', '-f', '-'], JSON.stringify({ ...writer, rules }));
+    await expect(kubectl(cluster.kubeconfigs.sluice, ['create', '-f', '-'], slice('owned-2'))).rejects.toThrow(
+      /finalizers/,
+    );
+    await admin('apply', '-f', RBAC_FILE);
+  });
+
+  it('runs the genuine controllers, also when kube-apiserver crashes and comes back', async () => {
+    const peer = await startKubeControllerManager(cluster, { serviceAccountCredentials: true });
+    try {
+      await cluster.processes.kubeApiserver.kill();
+      await cluster.processes.kubeApiserver.start();
+      await cluster.ready();
+      await admin('create', 'service', 'clusterip', 'watched', '--tcp=80:80');
+      const ofWatched = ['-l', 'kubernetes.io/service-name=watched', '-o', 'name'];
+      await expect.poll(() => admin('get', 'endpointslices', ...ofWatched), { timeout: 60_000 }).toMatch(/watched-/);
+    } finally {
+      await peer.stop();
+    }
+    expect(peer.running).toBe(false);
+  });
+
+  it('leaves nothing running and an audit log to read', async () => {
+    await cluster.stop();
+    expect(cluster.processes.etcd.pid).toBeUndefined();
+    expect(cluster.processes.kubeApiserver.pid).toBeUndefined();
+    const left = execFileSync('ps', ['-ww', '-eo', 'args='])
+      .toString()
+      .split('\n')
+      .filter((line) => line.includes(directory));
+    expect(left).toEqual([]);
+    expect(readFileSync(cluster.auditLog ?? '', 'utf8')).toContain('"username":"system:serviceaccount:sluice:sluice"');
+  });
+});

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { KUBERNETES_VERSION } from './binaries.ts';
+
+const read = (path: string) => readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
+
+describe('the version of Kubernetes', () => {
+  it('is the one of go.mod', () => {
+    const goMod = read('../go.mod');
+    expect(/k8s\.io\/kubernetes (v\S+)/.exec(goMod)?.[1]).toBe(KUBERNETES_VERSION);
+    const staging = [...goMod.matchAll(/^\tk8s\.io\/\S+ => k8s\.io\/\S+ (v\S+)$/gm)].map(([, version]) => version);
+    expect(new Set(staging)).toEqual(new Set([KUBERNETES_VERSION.replace('v1.', 'v0.')]));
+  });
+
+  it('and of etcd is the same for those who use Docker', () => {
+    const compose = read('../../../docker-compose.yml');
+    const images = [...compose.matchAll(/registry\.k8s\.io\/kube\S+:(v\S+)/g)].map(([, version]) => version);
+    expect(new Set(images)).toEqual(new Set([KUBERNETES_VERSION]));
+    const etcd = /go\.etcd\.io\/etcd\/server\/v3 v(\S+)/.exec(read('../go.mod'))?.[1];
+    expect(compose).toContain(`registry.k8s.io/etcd:${etcd}-`);
+  });
+});

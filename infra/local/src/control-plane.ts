@@ -1,0 +1,204 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { ensureBinaries } from './binaries.ts';
+import { type Credentials, type Identity, makeCredentials, writeKubeconfigs } from './credentials.ts';
+import { freePorts } from './free-ports.ts';
+import { kubectl, RBAC_FILE } from './kubectl.ts';
+import { LocalError } from './local-error.ts';
+import { ServerProcess } from './server-process.ts';
+
+/** The etcd and kube-apiserver to start. */
+export interface ControlPlaneOptions {
+  /** Data, certificates, kubeconfigs and logs go here; what an earlier start left in it is removed. */
+  readonly directory: string;
+  /** The name of the cluster in the kubeconfigs. */
+  readonly name: string;
+  /** RBAC also checks owner references (OwnerReferencesPermissionEnforcement), as careful clusters do. */
+  readonly authorization: 'RBAC' | 'AlwaysAllow';
+  /** Under RBAC: false leaves the identity `sluice` without the rights of rbac.yaml. Default true. */
+  readonly grantSluice?: boolean;
+  /** Appended to kube-apiserver's flags; a repeated flag wins over ours. */
+  readonly apiServerArgs?: readonly string[];
+  /** Writes each request, at this level, to `auditLog` as one JSON object a line. */
+  readonly audit?: 'Metadata' | 'Request' | 'RequestResponse';
+  /** True: etcd waits for the disk, as in production. Default false: quicker, enough for tests. */
+  readonly fsync?: boolean;
+  /** For each of the two servers. Default 60 000. */
+  readonly readyTimeoutMilliseconds?: number;
+}
+
+/** A running control plane on loopback: no kubelet, no scheduler, no controllers. It ends with this process. */
+export interface ControlPlane {
+  readonly name: string;
+  readonly directory: string;
+  readonly url: string;
+  readonly adminKubeconfig: string;
+  readonly kubeconfigs: Readonly<Record<Identity, string>>;
+  readonly auditLog: string | undefined;
+  /** Both can be frozen, killed, started again (ports and data stay) and released to outlive this process. */
+  readonly processes: { readonly etcd: ServerProcess; readonly kubeApiserver: ServerProcess };
+  /** Waits until the API server answers again, say after `processes.kubeApiserver.start()`. */
+  ready(): Promise<void>;
+  /** Ends both servers; returns when they are gone. The directory stays, for its logs. */
+  stop(): Promise<void>;
+}
+
+/** Another program may take a chosen port before etcd or kube-apiserver does; other ports then. */
+const ATTEMPTS = 3;
+
+/**
+ * Starts etcd and kube-apiserver, builds them first if need be, and returns when the API server is ready (2–4 s).
+ *
+ * @throws LocalError see its codes; nothing is left running then
+ */
+export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
+  const { directory } = options;
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const credentials = await makeCredentials(directory);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOn(await freePorts(3), credentials, options);
+    } catch (error) {
+      const taken = error instanceof LocalError && /address already in use/.test(error.message);
+      if (!taken || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function startOn(
+  ports: readonly number[],
+  credentials: Credentials,
+  options: ControlPlaneOptions,
+): Promise<ControlPlane> {
+  const { directory, name, authorization } = options;
+  const [clientPort, peerPort, securePort] = ports;
+  const url = `https://127.0.0.1:${securePort}`;
+  const etcdUrl = `http://127.0.0.1:${clientPort}`;
+  const binaries = await ensureBinaries();
+  const timeout = options.readyTimeoutMilliseconds ?? 60_000;
+  const auditLog = options.audit === undefined ? undefined : join(directory, 'audit.log');
+
+  const etcd = new ServerProcess({
+    name: 'etcd',
+    program: binaries.etcd,
+    args: etcdArgs(directory, etcdUrl, `http://127.0.0.1:${peerPort}`, options.fsync ?? false),
+    log: join(directory, 'etcd.log'),
+  });
+  const kubeApiserver = new ServerProcess({
+    name: 'kube-apiserver',
+    program: binaries.kubeApiserver,
+    args: [
+      ...apiServerArgs(etcdUrl, securePort ?? 0, authorization, credentials),
+      ...(auditLog === undefined ? [] : auditArgs(directory, auditLog, options.audit ?? 'Metadata')),
+      ...(options.apiServerArgs ?? []),
+    ],
+    log: join(directory, 'kube-apiserver.log'),
+  });
+  const answers = () => readyz(url, credentials);
+  const stop = async () => {
+    // The API server waits long for its open watches; nobody needs its farewell here.
+    await kubeApiserver.stop(2000);
+    await etcd.stop();
+  };
+  try {
+    await etcd.start();
+    await etcd.ready(() => healthy(`${etcdUrl}/health`), timeout);
+    await kubeApiserver.start();
+    await kubeApiserver.ready(answers, timeout);
+    const kubeconfigs = writeKubeconfigs(directory, name, url, credentials);
+    if (authorization === 'RBAC' && options.grantSluice !== false) {
+      await kubectl(kubeconfigs.admin, ['apply', '-f', RBAC_FILE]);
+    }
+    return {
+      name,
+      directory,
+      url,
+      adminKubeconfig: kubeconfigs.admin,
+      kubeconfigs,
+      auditLog,
+      processes: { etcd, kubeApiserver },
+      ready: () => kubeApiserver.ready(answers, timeout),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function etcdArgs(directory: string, client: string, peer: string, fsync: boolean): readonly string[] {
+  return [
+    `--data-dir=${join(directory, 'etcd')}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=default=${peer}`,
+    '--quota-backend-bytes=4294967296',
+    '--log-level=warn',
+    ...(fsync ? [] : ['--unsafe-no-fsync']),
+  ];
+}
+
+function apiServerArgs(
+  etcdUrl: string,
+  port: number,
+  authorization: 'RBAC' | 'AlwaysAllow',
+  credentials: Credentials,
+): readonly string[] {
+  return [
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    // Nobody but the controllers under test writes Endpoints.
+    '--endpoint-reconciler-type=none',
+    `--secure-port=${port}`,
+    `--etcd-servers=${etcdUrl}`,
+    '--service-cluster-ip-range=10.96.0.0/12,fd00:10:96::/112',
+    `--authorization-mode=${authorization}`,
+    `--token-auth-file=${credentials.tokenFile}`,
+    `--tls-cert-file=${credentials.servingCertificate}`,
+    `--tls-private-key-file=${credentials.servingKey}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${credentials.serviceAccountKey}`,
+    `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
+    // Pods need no ServiceAccount here: nothing runs them.
+    '--disable-admission-plugins=ServiceAccount',
+    ...(authorization === 'RBAC' ? ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'] : []),
+    '--allow-privileged=true',
+  ];
+}
+
+function auditArgs(directory: string, log: string, level: string): readonly string[] {
+  const policy = join(directory, 'audit-policy.yaml');
+  const rules = [{ level, omitStages: ['RequestReceived'] }];
+  writeFileSync(policy, `${JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules })}\n`);
+  return [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`, '--audit-log-mode=batch'];
+}
+
+async function healthy(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok;
+  } catch {
+    return false;
+  }
+}
+
+function readyz(url: string, credentials: Credentials): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = {
+      ca: readFileSync(credentials.caCertificate),
+      headers: { authorization: `Bearer ${credentials.tokens.admin}` },
+      agent: false,
+      timeout: 2000,
+    };
+    const question = request(`${url}/readyz`, options, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    question.on('timeout', () => question.destroy());
+    question.on('error', () => resolve(false));
+    question.end();
+  });
+}

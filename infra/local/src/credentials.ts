@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { LocalError } from './local-error.ts';
+
+/** Who may speak to the API server, and as whom it knows them. */
+const IDENTITIES = {
+  admin: { user: 'admin', groups: ['system:masters'] },
+  'kube-controller-manager': { user: 'system:kube-controller-manager', groups: [] },
+  /** The ServiceAccount of infra/kubernetes/rbac.yaml; under RBAC it may do what that file grants. */
+  sluice: {
+    user: 'system:serviceaccount:sluice:sluice',
+    groups: ['system:serviceaccounts', 'system:serviceaccounts:sluice'],
+  },
+} as const;
+
+/** The name of an identity and of its kubeconfig. */
+export type Identity = keyof typeof IDENTITIES;
+
+export const identities = Object.keys(IDENTITIES) as readonly Identity[];
+
+/** Files and tokens of one control plane; they are worth nothing beyond it. */
+export interface Credentials {
+  readonly caCertificate: string;
+  readonly servingCertificate: string;
+  readonly servingKey: string;
+  readonly serviceAccountKey: string;
+  readonly tokenFile: string;
+  readonly tokens: Readonly<Record<Identity, string>>;
+}
+
+/**
+ * Makes a certificate authority, a serving certificate for 127.0.0.1 and localhost, the key that signs ServiceAccount
+ * tokens, and a random token for each identity.
+ *
+ * @throws LocalError `openssl` when openssl is missing or fails
+ */
+export async function makeCredentials(directory: string): Promise<Credentials> {
+  const file = (name: string) => join(directory, name);
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const authority = ['-keyout', file('ca.key'), '-out', file('ca.crt'), '-days', '365', '-subj', '/CN=sluice-local-ca'];
+  await openssl(['req', '-x509', ...key, ...authority]);
+  const request = ['-keyout', file('apiserver.key'), '-out', file('apiserver.csr'), '-subj', '/CN=kube-apiserver'];
+  await openssl(['req', ...key, ...request]);
+  writeFileSync(file('apiserver.ext'), 'subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc\n');
+  const signer = ['-CA', file('ca.crt'), '-CAkey', file('ca.key'), '-CAcreateserial', '-CAserial', file('ca.srl')];
+  const signed = ['-days', '365', '-extfile', file('apiserver.ext'), '-out', file('apiserver.crt')];
+  await openssl(['x509', '-req', '-in', file('apiserver.csr'), ...signer, ...signed]);
+  // kube-apiserver reads this key in its older form only ("BEGIN EC PRIVATE KEY").
+  await openssl(['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', file('sa.key')]);
+
+  const tokens = { admin: token(), 'kube-controller-manager': token(), sluice: token() };
+  const lines = identities.map((name, index) => {
+    const { user, groups } = IDENTITIES[name];
+    return `${tokens[name]},${user},${index + 1},"${groups.join(',')}"\n`;
+  });
+  writeFileSync(file('tokens.csv'), lines.join(''), { mode: 0o600 });
+  return {
+    caCertificate: file('ca.crt'),
+    servingCertificate: file('apiserver.crt'),
+    servingKey: file('apiserver.key'),
+    serviceAccountKey: file('sa.key'),
+    tokenFile: file('tokens.csv'),
+    tokens,
+  };
+}
+
+/** Writes one kubeconfig for each identity, complete in itself, and returns their paths. */
+export function writeKubeconfigs(
+  directory: string,
+  name: string,
+  url: string,
+  credentials: Credentials,
+): Readonly<Record<Identity, string>> {
+  const authority = readFileSync(credentials.caCertificate).toString('base64');
+  const write = (identity: Identity): string => {
+    const path = join(directory, `${identity}.kubeconfig`);
+    const context = `${identity}@${name}`;
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': context,
+      clusters: [{ name, cluster: { server: url, 'certificate-authority-data': authority } }],
+      users: [{ name: context, user: { token: credentials.tokens[identity] } }],
+      contexts: [{ name: context, context: { cluster: name, user: context } }],
+    };
+    // JSON is YAML too.
+    writeFileSync(path, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600 });
+    return path;
+  };
+  return {
+    admin: write('admin'),
+    'kube-controller-manager': write('kube-controller-manager'),
+    sluice: write('sluice'),
+  };
+}
+
+function token(): string {
+  return randomBytes(24).toString('hex');
+}
+
+async function openssl(args: readonly string[]): Promise<void> {
+  try {
+    await promisify(execFile)('openssl', [...args]);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const hint = text.includes('ENOENT') ? 'openssl is needed for certificates; install it' : 'openssl failed';
+    throw new LocalError('openssl', `${hint}: ${text.trim()}`);
+  }
+}

@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureBinaries } from './binaries.ts';
+import { LocalError } from './local-error.ts';
+
+/** What Sluice may do in a cluster: the file that users apply too. */
+export const RBAC_FILE = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'kubernetes', 'rbac.yaml');
+
+/**
+ * Runs kubectl of the pinned version with a kubeconfig and returns its standard output.
+ *
+ * @throws LocalError `kubectl` with what it said when its exit status is not 0
+ */
+export async function kubectl(kubeconfig: string, args: readonly string[], input = ''): Promise<string> {
+  const { kubectl: program } = await ensureBinaries();
+  return new Promise((resolve, reject) => {
+    const options = { maxBuffer: 64 * 1024 * 1024 };
+    const child = execFile(program, ['--kubeconfig', kubeconfig, ...args], options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else
+        reject(
+          new LocalError('kubectl', `kubectl ${args.join(' ')}: ${stderr.trim() || stdout.trim() || error.message}`),
+        );
+    });
+    child.stdin?.end(input);
+  });
+}

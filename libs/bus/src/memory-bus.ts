@@ -1,0 +1,157 @@
+import { type Bus, BusClosedError, type BusRecord, type Delivery, type PartitionReader, type Topic } from './bus.ts';
+
+export interface MemoryBusOptions {
+  readonly partitions: number;
+  /**
+   * How many records of a partition of `changes` may be waiting for their release before `append` waits. `mutations`
+   * never waits: its backlog is bounded by one plan per Service and controller, and waiting there could close a circle.
+   */
+  readonly maxBacklog?: number;
+}
+
+const defaultMaxBacklog = 10_000;
+
+/**
+ * The bus inside one process. It holds what was not released yet. Records are not copied: who appends a payload must not
+ * change it afterwards.
+ */
+export class MemoryBus implements Bus {
+  readonly partitions: number;
+  readonly #maxBacklog: number;
+  readonly #logs = new Map<string, PartitionLog>();
+  #closed = false;
+
+  constructor({ partitions, maxBacklog = defaultMaxBacklog }: MemoryBusOptions) {
+    this.partitions = partitions;
+    this.#maxBacklog = maxBacklog;
+  }
+
+  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+    if (this.#closed) throw new BusClosedError('the bus is closed');
+    const log = this.#log(topic, partition);
+    log.append(records);
+    if (topic === 'changes') await log.backlogAtMost(this.#maxBacklog);
+  }
+
+  read(topic: Topic, partition: number, after: number): PartitionReader {
+    return this.#log(topic, partition).reader(after);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const log of this.#logs.values()) log.close();
+  }
+
+  #log(topic: Topic, partition: number): PartitionLog {
+    if (!Number.isInteger(partition) || partition < 0 || partition >= this.partitions) {
+      throw new RangeError(`partition ${partition} of ${topic}: there are ${this.partitions}`);
+    }
+    const name = `${topic}/${partition}`;
+    let log = this.#logs.get(name);
+    if (log === undefined) {
+      log = new PartitionLog();
+      this.#logs.set(name, log);
+    }
+    return log;
+  }
+}
+
+/** Released records are dropped in steps of this many, since dropping from the front costs as much as what stays. */
+const dropStep = 128;
+
+class PartitionLog {
+  readonly #readers = new Set<MemoryReader>();
+  #records: Delivery[] = [];
+  /** Position of the last record appended. */
+  #last = 0;
+  #released = 0;
+  #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
+
+  append(records: readonly BusRecord[]): void {
+    for (const record of records) this.#records.push({ ...record, position: ++this.#last });
+    for (const reader of this.#readers) reader.wake();
+  }
+
+  reader(after: number): PartitionReader {
+    const reader = new MemoryReader(this, after);
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  after(position: number, max: number): readonly Delivery[] {
+    const first = this.#records[0];
+    if (first === undefined || position >= this.#last) return [];
+    const start = Math.max(0, position + 1 - first.position);
+    return this.#records.slice(start, start + max);
+  }
+
+  release(position: number): void {
+    if (position <= this.#released) return;
+    this.#released = Math.min(position, this.#last);
+    const surplus = this.#released + 1 - (this.#records[0]?.position ?? this.#released + 1);
+    if (surplus === this.#records.length) this.#records = [];
+    else if (surplus >= dropStep) this.#records = this.#records.slice(surplus);
+    if (this.#waiting.length === 0) return;
+    const backlog = this.#last - this.#released;
+    const ready = this.#waiting.filter((waiter) => backlog <= waiter.limit);
+    this.#waiting = this.#waiting.filter((waiter) => backlog > waiter.limit);
+    for (const waiter of ready) waiter.resolve();
+  }
+
+  backlogAtMost(limit: number): Promise<void> {
+    if (this.#last - this.#released <= limit) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ limit, resolve }));
+  }
+
+  forget(reader: MemoryReader): void {
+    this.#readers.delete(reader);
+  }
+
+  close(): void {
+    for (const reader of [...this.#readers]) reader.close();
+    for (const waiter of this.#waiting) waiter.resolve();
+    this.#waiting = [];
+  }
+}
+
+class MemoryReader implements PartitionReader {
+  readonly #log: PartitionLog;
+  #position: number;
+  #closed = false;
+  #wake: (() => void) | undefined;
+
+  constructor(log: PartitionLog, after: number) {
+    this.#log = log;
+    this.#position = after;
+  }
+
+  async next(max: number): Promise<readonly Delivery[]> {
+    for (;;) {
+      if (this.#closed) return [];
+      const records = this.#log.after(this.#position, max);
+      const last = records.at(-1);
+      if (last !== undefined) {
+        this.#position = last.position;
+        return records;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  release(position: number): void {
+    this.#log.release(position);
+  }
+
+  wake(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#log.forget(this);
+    this.wake();
+  }
+}

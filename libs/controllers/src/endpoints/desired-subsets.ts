@@ -1,0 +1,52 @@
+import type { EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
+import type { Pod, PodOnNode } from '../objects/pod.ts';
+import type { Service, ServicePort } from '../objects/service.ts';
+import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
+import { findPort } from '../pods/find-port.ts';
+import { podToEndpointAddress } from './pod-to-address.ts';
+import { noPort, portIdentity, SubsetPacker } from './repack-subsets.ts';
+
+/** The subsets that the Endpoints of a Service should have, before truncation (D9–D15). */
+export function desiredSubsets(service: Service, pods: Iterable<PodOnNode>): EndpointSubset[] {
+  const packer = new SubsetPacker();
+  const headlessWithoutPorts = service.ports.length === 0 && service.clusterIP === 'None';
+  const ports = service.ports.map(portsByNumber);
+  for (const { pod } of pods) {
+    if (!shouldPodBeInEndpoints(pod, service.publishNotReadyAddresses)) continue;
+    const address = podToEndpointAddress(pod, service);
+    if (address === null) continue;
+    const ready = service.publishNotReadyAddresses || pod.ready;
+    if (headlessWithoutPorts) packer.add(address, null, noPort, ready);
+    for (const portFor of ports) {
+      const found = portFor(pod);
+      if (found !== null) packer.add(address, found.port, found.identity, ready);
+    }
+  }
+  return packer.pack();
+}
+
+interface ResolvedPort {
+  readonly port: EndpointsPort;
+  readonly identity: string;
+}
+
+/** Resolves one Service port for Pods; Pods with the same number share the port (D13). */
+function portsByNumber(servicePort: ServicePort, index: number): (pod: Pod) => ResolvedPort | null {
+  const known = new Map<number, ResolvedPort>();
+  return (pod) => {
+    const number = findPort(pod, servicePort);
+    if (number === null) return null;
+    const before = known.get(number);
+    if (before !== undefined) return before;
+    const { name, protocol, appProtocol } = servicePort;
+    const port: EndpointsPort = {
+      ...(name !== '' && { name }),
+      port: number,
+      ...(protocol !== '' && { protocol }),
+      ...(appProtocol !== null && { appProtocol }),
+    };
+    const resolved = { port, identity: portIdentity(port, String(index)) };
+    known.set(number, resolved);
+    return resolved;
+  };
+}

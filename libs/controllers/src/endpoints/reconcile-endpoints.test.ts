@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import type { Endpoints } from '../objects/endpoints.ts';
+import type { PodOnNode } from '../objects/pod.ts';
+import type { Service } from '../objects/service.ts';
+import {
+  endpointsManagedByLabel,
+  headlessLabel,
+  overCapacityAnnotation,
+  triggerTimeAnnotation,
+} from '../objects/well-known.ts';
+import type { Mutation } from '../plan.ts';
+import { applyPlan, nothingWritten } from '../testing/apply-plan.ts';
+import { aPod, aService, httpPort, onNode, pods, someEndpoints } from '../testing/fixtures.ts';
+import type { TriggerTimes } from '../trackers/trigger-time-tracker.ts';
+import { reconcileEndpoints } from './reconcile-endpoints.ts';
+
+const settled = (service: Service): TriggerTimes => ({ service: service.creationTimestamp, pods: new Map() });
+
+function mutations(
+  service: Service | null,
+  of: readonly PodOnNode[],
+  existing: Endpoints | null,
+  orphaned = false,
+): Mutation[] {
+  const triggers = service && settled(service);
+  const { plan } = reconcileEndpoints({ service, pods: of, existing, orphaned, triggers });
+  return plan.groups.flatMap((group) => group.mutations);
+}
+
+function created(service: Service, of: readonly PodOnNode[]): Endpoints {
+  const [mutation, ...more] = mutations(service, of, null);
+  if (mutation?.verb !== 'create' || mutation.resource !== 'endpoints' || more.length > 0) throw new Error('no create');
+  return mutation.object;
+}
+
+/** The object as it is stored after the create. */
+function stored(service: Service, of: readonly PodOnNode[]): Endpoints {
+  return someEndpoints({
+    ...created(service, of),
+    metadata: { ...created(service, of).metadata, resourceVersion: '3' },
+  });
+}
+
+describe('Endpoints of a Service', () => {
+  it('list ready Pods and others apart, without Pods that may not be in endpoints (C3, D9, D14)', () => {
+    const { subsets, metadata } = created(aService({ labels: { team: 'x' } }), [
+      onNode(aPod(1)),
+      onNode(aPod(2, { ready: false })),
+      onNode(aPod(3, { terminal: true })),
+      onNode(aPod(4, { terminating: true })),
+      onNode(aPod(5, { ip: '', ips: [] })),
+      onNode(aPod(6, { ips: ['fd00::6'] })),
+    ]);
+    const target = (i: number) => ({ kind: 'Pod', namespace: 'shop', name: `web-${i}`, uid: `pod-uid-${i}` });
+    expect(subsets).toEqual([
+      {
+        addresses: [{ ip: '10.0.0.1', nodeName: 'node-a', targetRef: target(1) }],
+        notReadyAddresses: [{ ip: '10.0.0.2', nodeName: 'node-a', targetRef: target(2) }],
+        ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+      },
+    ]);
+    expect(metadata.labels).toEqual({ team: 'x', [endpointsManagedByLabel]: 'endpoint-controller' });
+  });
+
+  it('list every Pod as ready with publishNotReadyAddresses, terminating ones too (D14)', () => {
+    const of = [onNode(aPod(1, { ready: false })), onNode(aPod(2, { terminating: true }))];
+    const [subset] = created(aService({ publishNotReadyAddresses: true }), of).subsets ?? [];
+    expect(subset?.addresses).toHaveLength(2);
+    expect(subset?.notReadyAddresses).toBeUndefined();
+  });
+
+  it.each([
+    ['the first family', { ipFamilies: ['IPv6', 'IPv4'] }, 'fd00::1'],
+    ['the family of the cluster IP', { ipFamilies: [], clusterIP: 'fd00:96::1' }, 'fd00::1'],
+    ['the family of the Pod', { ipFamilies: [], clusterIP: 'None' }, '10.0.0.1'],
+  ])('take %s (D10)', (_, given, ip) => {
+    const [subset] = created(aService(given), [onNode(aPod(1, { ips: ['10.0.0.1', 'fd00::1'] }))]).subsets ?? [];
+    expect(subset?.addresses?.map((address) => address.ip)).toEqual([ip]);
+  });
+
+  it('need no port if headless, and get no address without one otherwise (D12)', () => {
+    expect(created(aService({ ports: [], clusterIP: 'None' }), pods(1)).subsets).toMatchObject([{ addresses: [{}] }]);
+    expect(created(aService({ ports: [] }), pods(1)).subsets).toEqual([]);
+    expect(created(aService({ clusterIP: '' }), []).metadata.labels).toMatchObject({ [headlessLabel]: '' });
+  });
+
+  it('offer no port for a target port of zero', () => {
+    const [subset] = created(aService({ ports: [{ ...httpPort, targetPort: 0 }] }), pods(1)).subsets ?? [];
+    expect(subset).toMatchObject({ addresses: [{ ip: '10.0.0.0' }] });
+    expect(subset?.ports).toBeUndefined();
+  });
+
+  it('split by the numbers of named ports (C5, D13)', () => {
+    const named = (containerPort: number) => ({ ports: [{ name: 'http', protocol: 'TCP', containerPort }] });
+    const service = aService({ ports: [{ ...httpPort, targetPort: 'http' }] });
+    const of = [onNode(aPod(1, named(8080))), onNode(aPod(2, named(9090))), onNode(aPod(3))];
+    const numbers = created(service, of).subsets?.map(({ ports }) => ports?.map(({ port }) => port));
+    expect(numbers?.flat().sort()).toEqual([8080, 9090]);
+  });
+
+  it('are cut at 1000 addresses, and say so (D27, D22)', () => {
+    const object = created(aService(), pods(1200));
+    expect(object.subsets?.[0]?.addresses).toHaveLength(1000);
+    expect(object.metadata.annotations).toMatchObject({ [overCapacityAnnotation]: 'truncated' });
+  });
+
+  it('carry the trigger time, and lose it when there is none (C18)', () => {
+    const service = aService();
+    const first = reconcileEndpoints({ service, pods: pods(1), existing: null, orphaned: false, triggers: null });
+    const { endpoints } = applyPlan(nothingWritten, first.plan);
+    const existing = endpoints.get('web') ?? null;
+    expect(existing?.metadata.annotations).toEqual({ [triggerTimeAnnotation]: service.creationTimestamp });
+    const second = reconcileEndpoints({ service, pods: [], existing, orphaned: false, triggers: first.triggers });
+    const after = applyPlan({ ...nothingWritten, endpoints }, second.plan).endpoints.get('web');
+    expect(after?.metadata.annotations).toEqual({});
+    expect(second.triggers?.pods.size).toBe(0);
+  });
+});
+
+describe('existing Endpoints', () => {
+  const service = aService();
+
+  it('are left alone if right, whatever their order or their annotations (D19)', () => {
+    const right = stored(service, pods(3));
+    const [subset] = right.subsets ?? [];
+    const addresses = [...(subset?.addresses ?? [])].reverse();
+    const reordered = { ...right, subsets: [{ ...subset, addresses }] };
+    expect(mutations(service, pods(3), right)).toEqual([]);
+    expect(mutations(service, pods(3), reordered)).toEqual([]);
+    expect(
+      mutations(service, pods(3), { ...right, metadata: { ...right.metadata, annotations: { note: 'x' } } }),
+    ).toEqual([]);
+  });
+
+  it('keep other annotations when written, and give their version as precondition (D22, D23)', () => {
+    const existing = someEndpoints({
+      metadata: { name: 'web', namespace: 'shop', resourceVersion: '3', annotations: { note: 'x' } },
+    });
+    expect(mutations(service, pods(1), existing)).toMatchObject([
+      { verb: 'update', object: { metadata: { resourceVersion: '3', annotations: { note: 'x' } } } },
+    ]);
+  });
+
+  it.each<[string, Partial<Service>]>([
+    ['no selector', { selector: null }],
+    ['an external name', { type: 'ExternalName' }],
+  ])('stay with %s (D6)', (_, given) => {
+    expect(mutations(aService(given), pods(1), someEndpoints())).toEqual([]);
+  });
+
+  it('go with their Service, and only then (D5)', () => {
+    expect(mutations(null, [], someEndpoints(), false)).toEqual([]);
+    expect(mutations(null, [], null, true)).toEqual([]);
+    expect(mutations(null, [], someEndpoints(), true)).toEqual([
+      { verb: 'delete', resource: 'endpoints', name: 'web', uid: 'endpoints-uid', resourceVersion: '3' },
+    ]);
+  });
+
+  it.each<[string, Partial<Service>, number]>([
+    ['a reserved label on the Service (D20)', { labels: { [endpointsManagedByLabel]: 'me' } }, 1],
+    ['a truncated list (D21)', {}, 1200],
+  ])('are not written again for nothing with %s', (_, given, count) => {
+    const odd = aService(given);
+    expect(mutations(odd, pods(count), stored(odd, pods(count)))).toEqual([]);
+  });
+});

@@ -1,0 +1,12 @@
+import { isIpv6 } from '../network/ip-address.ts';
+import type { AddressType } from '../objects/endpointslice.ts';
+import { isServiceIpSet, type Service } from '../objects/service.ts';
+
+/** The address types for which a Service has slices, in the order of its families (E12). */
+export function addressTypesOf(service: Service): readonly AddressType[] {
+  const families = new Set<AddressType>();
+  for (const family of service.ipFamilies) if (family === 'IPv4' || family === 'IPv6') families.add(family);
+  if (families.size > 0) return [...families];
+  if (isServiceIpSet(service)) return [isIpv6(service.clusterIP) ? 'IPv6' : 'IPv4'];
+  return ['IPv4', 'IPv6'];
+}

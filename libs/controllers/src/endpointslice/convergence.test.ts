@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AddressType, Endpoint, EndpointPort, EndpointSlice } from '../objects/endpointslice.ts';
+import type { PodOnNode } from '../objects/pod.ts';
+import type { Service } from '../objects/service.ts';
+import { topologyModeAnnotation } from '../objects/well-known.ts';
+import type { Plan } from '../plan.ts';
+import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
+import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
+import { aPod, aService, httpPort, onNode } from '../testing/fixtures.ts';
+import { nodeTopology, type ServiceHints } from '../trackers/topology-cache.ts';
+import type { TriggerTimes } from '../trackers/trigger-time-tracker.ts';
+import { addressTypesOf } from './address-types.ts';
+import { isOwnedBy } from './new-slice.ts';
+import { endpointPorts, podToEndpoint } from './pod-to-endpoint.ts';
+import { portMapKey } from './port-map-key.ts';
+import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
+
+const namedPort = (containerPort: number) => ({ name: 'http', protocol: 'TCP', containerPort });
+
+const services: fc.Arbitrary<Service> = fc
+  .record({
+    labels: fc.constantFrom<Record<string, string>>({}, { team: 'x' }, { team: 'y', env: 'z' }),
+    annotations: fc.constantFrom<Record<string, string>>({}, { [topologyModeAnnotation]: 'Auto' }),
+    trafficDistribution: fc.constantFrom(null, 'PreferClose', 'PreferSameNode', 'other'),
+    clusterIP: fc.constantFrom('10.96.0.1', 'None', 'fd00:96::1'),
+    ipFamilies: fc.constantFrom<string[]>([], ['IPv4'], ['IPv6'], ['IPv4', 'IPv6']),
+    publishNotReadyAddresses: fc.boolean(),
+    ports: fc.constantFrom(
+      [],
+      [httpPort],
+      [{ ...httpPort, targetPort: 'http' }],
+      [httpPort, { ...httpPort, name: 'tls', targetPort: 443 }],
+    ),
+  })
+  .map((given) => aService(given));
+
+/** Pod number `i` in one of its possible states. */
+function podArbitrary(i: number): fc.Arbitrary<PodOnNode> {
+  const four = `10.0.0.${i}`;
+  const six = `fd00::${i + 1}`;
+  return fc.record({
+    node: fc.constantFrom({ zone: 'a' }, { zone: 'b' }, { zone: 'c' }, { zone: '' }, null),
+    pod: fc
+      .record({
+        ips: fc.constantFrom([four], [six], [four, six], [four, `10.1.0.${i}`], []),
+        ready: fc.boolean(),
+        terminating: fc.boolean(),
+        terminal: fc.constantFrom(false, false, false, true),
+        uid: fc.constantFrom(`u${i}`, `v${i}`),
+        readyTransitionTime: fc.constantFrom(null, '2024-01-01T00:01:00Z', '2024-01-01T00:02:00Z'),
+        ports: fc.constantFrom([namedPort(80)], [namedPort(80)], [namedPort(81)], []),
+      })
+      .map((given) => aPod(i, { ...given, ip: given.ips[0] ?? '' })),
+  });
+}
+
+const podCount = 24;
+const podNumbers = Array.from({ length: podCount }, (_, i) => i);
+
+/** Pods by number, each in any state or absent. */
+const anyPods: fc.Arbitrary<ReadonlyMap<number, PodOnNode>> = fc
+  .subarray(podNumbers)
+  .chain((numbers) => fc.tuple(...numbers.map((i) => podArbitrary(i).map((pod) => [i, pod] as const))))
+  .map((pods) => new Map(pods));
+
+/** Pods that are ready, in one place, with the same ports; most clusters are so at rest. */
+const calmPods: fc.Arbitrary<ReadonlyMap<number, PodOnNode>> = fc
+  .subarray(podNumbers)
+  .map((numbers) => new Map(numbers.map((i) => [i, onNode(aPod(i, { ports: [namedPort(80)] }))] as const)));
+
+/** A few Pods that come, go or flip. */
+const podChanges = fc.array(
+  fc.nat(podCount - 1).chain((i) =>
+    fc.oneof(
+      podArbitrary(i).map((pod) => [i, pod] as const),
+      fc.boolean().map((ready) => [i, onNode(aPod(i, { ready, ports: [namedPort(80)] }))] as const),
+      fc.constant([i, null] as const),
+    ),
+  ),
+  { maxLength: 8 },
+);
+
+function changed(pods: ReadonlyMap<number, PodOnNode>, changes: readonly (readonly [number, PodOnNode | null])[]) {
+  const after = new Map(pods);
+  for (const [i, pod] of changes) {
+    if (pod === null) after.delete(i);
+    else after.set(i, pod);
+  }
+  return [...after.values()];
+}
+
+/** What users do to slices: take endpoints away or double them, label, disown, make off with one. */
+const edits = fc.array(fc.tuple(fc.nat(20), fc.constantFrom('empty', 'double', 'label', 'disown', 'remove')), {
+  maxLength: 3,
+});
+
+function edited(
+  slices: ReadonlyMap<string, EndpointSlice>,
+  changes: readonly (readonly [number, string])[],
+  max: number,
+) {
+  const all = new Map(slices);
+  for (const [number, change] of changes) {
+    const slice = [...all.values()][number % Math.max(1, all.size)];
+    if (slice === undefined) break;
+    const { metadata, endpoints } = slice;
+    const other = [...all.values()].find((one) => one !== slice && one.addressType === slice.addressType);
+    if (change === 'remove') all.delete(metadata.name);
+    if (change === 'empty') all.set(metadata.name, { ...slice, endpoints: [] });
+    if (change === 'label')
+      all.set(metadata.name, { ...slice, metadata: { ...metadata, labels: { ...metadata.labels, user: 'x' } } });
+    if (change === 'disown') all.set(metadata.name, { ...slice, metadata: { ...metadata, ownerReferences: [] } });
+    if (change === 'double' && other !== undefined) {
+      all.set(metadata.name, { ...slice, endpoints: [...(endpoints ?? []), ...(other.endpoints ?? [])].slice(0, max) });
+    }
+  }
+  return all;
+}
+
+interface World {
+  readonly written: WrittenObjects;
+  readonly triggers: TriggerTimes | null;
+  readonly hints: ServiceHints | null;
+}
+
+const start: World = { written: nothingWritten, triggers: null, hints: null };
+const topology = nodeTopology(
+  ['a', 'b', 'c'].map((zone) => ({ name: zone, zone, ready: true, controlPlane: false, allocatableMilliCpu: 1000 })),
+);
+
+function pass({ written, triggers, hints }: World, service: Service, pods: readonly PodOnNode[], max: number) {
+  const inputs = {
+    service,
+    pods,
+    slices: written.slices.values(),
+    triggers,
+    topology,
+    hints,
+    maxEndpointsPerSlice: max,
+  };
+  const decision = reconcileEndpointSlices(inputs);
+  const world = { written: applyPlan(written, decision.plan), triggers: decision.triggers, hints: decision.hints };
+  return { plan: decision.plan, world };
+}
+
+/** A Service, two states of its Pods with user edits between, and a maximum. */
+const histories = fc.record({
+  service: services,
+  later: fc.option(services, { nil: null, freq: 4 }),
+  before: fc.oneof(calmPods, anyPods),
+  podChanges,
+  changes: edits,
+  max: fc.integer({ min: 1, max: 6 }),
+});
+type History = typeof histories extends fc.Arbitrary<infer T> ? T : never;
+
+function history({ service, later, before, podChanges, changes, max }: History) {
+  const first = pass(start, service, [...before.values()], max).world;
+  const slices = edited(first.written.slices, changes, max);
+  const world = { ...first, written: { ...first.written, slices } };
+  return { world, service: later ?? service, pods: changed(before, podChanges), max };
+}
+
+const isEmpty = ({ groups }: Plan) => groups.length === 0;
+
+describe('slices, whatever happened before', () => {
+  it('are right after one pass: a second one writes nothing', () => {
+    fc.assert(
+      fc.property(histories, (given) => {
+        const { world, service: hinted, pods, max } = history(given);
+        const service = { ...hinted, annotations: {} };
+        const settled = pass(world, service, pods, max).world;
+        expect(pass(settled, service, pods, max).plan.groups).toEqual([]);
+      }),
+    );
+  });
+
+  it('settle in a few passes with topology hints, which look at changed slices only', () => {
+    fc.assert(
+      fc.property(histories, (given) => {
+        const { world, service, pods, max } = history(given);
+        let now = pass(world, service, pods, max);
+        for (let passes = 1; passes < 5 && !isEmpty(now.plan); passes++) now = pass(now.world, service, pods, max);
+        expect(now.plan.groups).toEqual([]);
+      }),
+    );
+  });
+
+  it('hold each Pod exactly once per address type, with its ports, and none above the maximum', () => {
+    fc.assert(
+      fc.property(histories, (given) => {
+        const { world, service, pods, max } = history(given);
+        const { written } = pass(world, service, pods, max).world;
+        const slices = [...written.slices.values()];
+        for (const slice of slices) expect(slice.endpoints?.length ?? 0).toBeLessThanOrEqual(max);
+        for (const type of addressTypesOf(service)) {
+          expect(placesIn(slices, type)).toEqual(expectedPlaces(service, pods, type));
+          expect(slices.some(({ addressType }) => addressType === type)).toBe(true);
+        }
+        expect(slices.every(({ addressType }) => addressTypesOf(service).includes(addressType))).toBe(true);
+      }),
+    );
+  });
+
+  it('of another owner are deleted, never written', () => {
+    fc.assert(
+      fc.property(histories, (given) => {
+        const { world, service, pods, max } = history(given);
+        const { plan } = pass(world, service, pods, max);
+        for (const mutation of plan.groups.flatMap((group) => group.mutations)) {
+          if (mutation.verb !== 'update' || mutation.resource !== 'endpointslices') continue;
+          const before = world.written.slices.get(mutation.object.metadata.name);
+          expect(before !== undefined && isOwnedBy(before, service)).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+/** Each endpoint as text, without hints, with the key of its ports, sorted. */
+function placesIn(slices: readonly EndpointSlice[], type: AddressType): string[] {
+  const ofType = slices.filter(({ addressType }) => addressType === type);
+  return ofType.flatMap(({ endpoints, ports }) => (endpoints ?? []).map((one) => place(one, ports ?? []))).sort();
+}
+
+function expectedPlaces(service: Service, pods: readonly PodOnNode[], type: AddressType): string[] {
+  const places: string[] = [];
+  for (const { pod, node } of pods) {
+    if (!shouldPodBeInEndpoints(pod, true) || (node === null && !service.publishNotReadyAddresses)) continue;
+    const endpoint = podToEndpoint(pod, node, service, type);
+    if (endpoint.addresses.length > 0) places.push(place(endpoint, endpointPorts(service, pod)));
+  }
+  return places.sort();
+}
+
+function place({ hints: _hints, ...endpoint }: Endpoint, ports: readonly EndpointPort[]): string {
+  return `${JSON.stringify({ ...endpoint, addresses: [...endpoint.addresses].sort() })} ${portMapKey(ports).key}`;
+}

@@ -1,0 +1,61 @@
+import type { AddressType, EndpointPort } from '../objects/endpointslice.ts';
+import type { Pod, PodOnNode } from '../objects/pod.ts';
+import type { Service } from '../objects/service.ts';
+import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
+import { findPort } from '../pods/find-port.ts';
+import { withSortedAddresses } from './endpoint-identity.ts';
+import { EndpointSet } from './endpoint-set.ts';
+import { endpointPorts, podToEndpoint } from './pod-to-endpoint.ts';
+import { portMapKey } from './port-map-key.ts';
+
+/** Endpoints that share their ports. */
+export interface PortGroup {
+  readonly ports: readonly EndpointPort[];
+  readonly endpoints: EndpointSet;
+}
+
+export interface DesiredEndpoints {
+  /** By port-map key. A group may be without endpoints (E15). */
+  readonly groups: ReadonlyMap<string, PortGroup>;
+  /** Why Pods were left out. */
+  readonly skipped: readonly string[];
+}
+
+/** The endpoints that slices of one address type should hold (E15). */
+export function desiredEndpoints(service: Service, pods: readonly PodOnNode[], type: AddressType): DesiredEndpoints {
+  const groups = new Map<string, PortGroup>();
+  const groupOf = groupFinder(service, groups);
+  const skipped: string[] = [];
+  for (const { pod, node } of pods) {
+    if (!shouldPodBeInEndpoints(pod, true)) continue;
+    const group = groupOf(pod);
+    if (node === null && !service.publishNotReadyAddresses) {
+      skipped.push(missingNode(pod, service));
+      continue;
+    }
+    const endpoint = withSortedAddresses(podToEndpoint(pod, node, service, type));
+    if (endpoint.addresses.length > 0) group.endpoints.insert(endpoint);
+  }
+  return { groups, skipped };
+}
+
+function missingNode(pod: Pod, service: Service): string {
+  return `skipping Pod ${pod.name} for Service ${service.namespace}/${service.name}: Node ${pod.nodeName} Not Found`;
+}
+
+/** Finds the group of a Pod. Pods whose ports resolve to the same numbers share it without another hash. */
+function groupFinder(service: Service, groups: Map<string, PortGroup>): (pod: Pod) => PortGroup {
+  const byNumbers = new Map<string, PortGroup>();
+  const named = service.ports.filter((port) => typeof port.targetPort === 'string');
+  return (pod) => {
+    let numbers = '';
+    for (const port of named) numbers += `${findPort(pod, port) ?? ''} `;
+    const known = byNumbers.get(numbers);
+    if (known !== undefined) return known;
+    const { key, ports } = portMapKey(endpointPorts(service, pod));
+    const group = groups.get(key) ?? { ports, endpoints: new EndpointSet() };
+    groups.set(key, group);
+    byNumbers.set(numbers, group);
+    return group;
+  };
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import type { Endpoint } from '../objects/endpointslice.ts';
+import { EndpointSet } from './endpoint-set.ts';
+
+const of = (addresses: readonly string[], name: string, given: Partial<Endpoint> = {}): Endpoint => ({
+  addresses,
+  targetRef: { namespace: 'shop', name },
+  ...given,
+});
+
+it('tells endpoints apart by addresses, hostname and target (C23)', () => {
+  const set = new EndpointSet();
+  const one = of(['10.0.0.1'], 'a');
+  for (const endpoint of [
+    one,
+    of(['10.0.0.1'], 'b'),
+    of(['10.0.0.1'], 'a', { hostname: 'h' }),
+    of(['10.0.0.2'], 'a'),
+  ]) {
+    set.insert(endpoint);
+  }
+  expect(set.size).toBe(4);
+  const newer = of(['10.0.0.1'], 'a', { zone: 'z' });
+  set.insert(newer);
+  expect(set.size).toBe(4);
+  expect(set.get(one)).toBe(newer);
+  expect(set.take(one)).toBe(newer);
+  expect(set.take(one)).toBeUndefined();
+  expect(set.size).toBe(3);
+  expect([...set]).toHaveLength(3);
+});
+
+it('does not mind the order of addresses, or an absent target', () => {
+  const set = new EndpointSet();
+  set.insert(of(['10.0.0.2', '10.0.0.1'], 'a'));
+  set.insert({ addresses: ['x'] });
+  expect(set.get(of(['10.0.0.1', '10.0.0.2'], 'a'))).toBeDefined();
+  expect(set.get(of(['10.0.0.1'], 'a'))).toBeUndefined();
+  expect(set.get({ addresses: ['x'], hostname: '', targetRef: { name: '' } })).toBeDefined();
+});

@@ -1,0 +1,43 @@
+import { normaliseIp } from '../network/ip-address.ts';
+import type { AddressType, Endpoint, EndpointPort } from '../objects/endpointslice.ts';
+import type { NodePlacement, Pod } from '../objects/pod.ts';
+import type { Service } from '../objects/service.ts';
+import { endpointHostname } from '../pods/endpoint-eligibility.ts';
+import { findPort } from '../pods/find-port.ts';
+
+/** The endpoint of a Pod in slices of one address type (E17). Without an address of that type, `addresses` is empty. */
+export function podToEndpoint(pod: Pod, node: NodePlacement | null, service: Service, type: AddressType): Endpoint {
+  const serving = pod.ready;
+  const terminating = pod.terminating;
+  const hostname = endpointHostname(pod, service);
+  return {
+    addresses: addressesOf(pod, type),
+    conditions: { ready: service.publishNotReadyAddresses || (serving && !terminating), serving, terminating },
+    ...(hostname !== '' && { hostname }),
+    targetRef: { kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid },
+    ...(pod.nodeName !== '' && { nodeName: pod.nodeName }),
+    ...(node !== null && node.zone !== '' && { zone: node.zone }),
+  };
+}
+
+/** Addresses of the type, in the order of the Pod's status. */
+function addressesOf(pod: Pod, type: AddressType): string[] {
+  const addresses: string[] = [];
+  for (const text of pod.ips) {
+    const ip = normaliseIp(text);
+    if (ip.family === type) addresses.push(ip.text);
+  }
+  return addresses;
+}
+
+/** The ports of a Pod in slices, those that resolve, in the order of the Service (E16). */
+export function endpointPorts(service: Service, pod: Pod): EndpointPort[] {
+  const ports: EndpointPort[] = [];
+  for (const servicePort of service.ports) {
+    const port = findPort(pod, servicePort);
+    if (port === null) continue;
+    const { name, protocol, appProtocol } = servicePort;
+    ports.push({ name, protocol, port, ...(appProtocol !== null && { appProtocol }) });
+  }
+  return ports;
+}

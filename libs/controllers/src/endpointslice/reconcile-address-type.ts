@@ -1,0 +1,114 @@
+import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
+import type { PodOnNode } from '../objects/pod.ts';
+import type { Service } from '../objects/service.ts';
+import type { Mutation } from '../plan.ts';
+import type { Quirk } from '../quirks.ts';
+import type { NodeTopology, ServiceHints } from '../trackers/topology-cache.ts';
+import { desiredEndpoints, type PortGroup } from './desired-endpoints.ts';
+import {
+  changesNothing,
+  creation,
+  deletion,
+  inWrittenOrder,
+  recycleSlices,
+  replacement,
+  withTriggerTime,
+} from './finalize.ts';
+import type { SliceLists } from './hints-on-slices.ts';
+import { isOwnedBy } from './new-slice.ts';
+import { packPortGroup, type SliceChanges } from './packing.ts';
+import { withPlaceholder } from './placeholder.ts';
+import { portMapKey } from './port-map-key.ts';
+import { addHints, disableHints, type HintEvent, type HintedSlices, hintsEnabled } from './topology-hints.ts';
+import { distributeTraffic } from './traffic-distribution.ts';
+
+export interface AddressTypeInputs {
+  readonly service: Service;
+  readonly type: AddressType;
+  readonly pods: readonly PodOnNode[];
+  /** Slices of this type, none of them being deleted. */
+  readonly slices: readonly EndpointSlice[];
+  readonly triggerTime: string | null;
+  readonly topology: NodeTopology | null;
+  readonly hints: ServiceHints | null;
+  readonly maxEndpointsPerSlice: number;
+  readonly reproduce: ReadonlySet<Quirk>;
+}
+
+export interface AddressTypeDecision {
+  readonly mutations: readonly Mutation[];
+  readonly hints: ServiceHints | null;
+  readonly events: readonly HintEvent[];
+  readonly skipped: readonly string[];
+}
+
+/** What the slices of one address type of a Service need (E14–E30). */
+export function reconcileAddressType(inputs: AddressTypeInputs): AddressTypeDecision {
+  const { service, type, slices } = inputs;
+  const { groups, skipped } = desiredEndpoints(service, inputs.pods, type);
+  const packed = packGroups(inputs, groups);
+  const changes = withPlaceholder(packed, service, type, slices);
+  const { lists, hints, events } = hintSlices(inputs, changes);
+  const mutations = finalize(inputs, { ...changes, toCreate: lists.toCreate, toUpdate: lists.toUpdate });
+  return { mutations, hints, events, skipped };
+}
+
+/** Packs each port group; slices of another owner or of ports that no Pod has are deleted (E14, E23). */
+function packGroups(inputs: AddressTypeInputs, groups: ReadonlyMap<string, PortGroup>): SliceChanges {
+  const { service, type, slices, maxEndpointsPerSlice } = inputs;
+  const toCreate: EndpointSlice[] = [];
+  const toUpdate: EndpointSlice[] = [];
+  const toDelete: EndpointSlice[] = [];
+  const existing = new Map<string, EndpointSlice[]>();
+  for (const slice of slices) {
+    if (!isOwnedBy(slice, service)) {
+      toDelete.push(slice);
+      continue;
+    }
+    const { key } = portMapKey(slice.ports);
+    const sameKey = existing.get(key);
+    if (sameKey === undefined) existing.set(key, [slice]);
+    else sameKey.push(slice);
+  }
+  for (const [key, group] of groups) {
+    const packed = packPortGroup(service, type, group, existing.get(key) ?? [], maxEndpointsPerSlice);
+    toCreate.push(...packed.toCreate);
+    toUpdate.push(...packed.toUpdate);
+    toDelete.push(...packed.toDelete);
+  }
+  for (const [key, obsolete] of existing) if (!groups.has(key)) toDelete.push(...obsolete);
+  return { toCreate, toUpdate, toDelete };
+}
+
+/** Hints by topology if the Service asks for them, else by traffic distribution (F11, G1). */
+function hintSlices(inputs: AddressTypeInputs, changes: SliceChanges): HintedSlices {
+  const { service, type, topology, hints } = inputs;
+  const lists = listsOf(inputs.slices, changes);
+  if (hintsEnabled(service.annotations)) return addHints(lists, type, topology, hints);
+  return { lists: distributeTraffic(service.trafficDistribution, lists), ...disableHints(type, hints) };
+}
+
+function listsOf(existing: readonly EndpointSlice[], { toCreate, toUpdate, toDelete }: SliceChanges): SliceLists {
+  const changed = new Set<string>();
+  for (const { metadata } of toUpdate) changed.add(metadata.name);
+  for (const { metadata } of toDelete) changed.add(metadata.name);
+  return { toCreate, toUpdate, unchanged: existing.filter(({ metadata }) => !changed.has(metadata.name)) };
+}
+
+/** Creates, then updates, then deletes (E27–E31). Updates that would change nothing are left out. */
+function finalize(inputs: AddressTypeInputs, changes: SliceChanges): Mutation[] {
+  const { service, slices, triggerTime, reproduce } = inputs;
+  const recycled = recycleSlices(changes, (doomed) => isOwnedBy(doomed, service));
+  const existing = new Map(slices.map((slice) => [slice.metadata.name, slice]));
+  const mutations: Mutation[] = [];
+  if (!service.deleting)
+    for (const slice of recycled.toCreate) mutations.push(creation(withTriggerTime(slice, triggerTime)));
+  for (const slice of recycled.toUpdate) {
+    const updated = withTriggerTime(inWrittenOrder(slice), triggerTime);
+    const before = existing.get(updated.metadata.name);
+    const spared = before !== undefined && changesNothing(before, updated) && !reproduce.has('K5');
+    if (!spared) mutations.push(replacement(updated));
+  }
+  for (const slice of recycled.toDelete) mutations.push(deletion(slice));
+  return mutations;
+}

@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import type { EndpointSlice } from '../objects/endpointslice.ts';
+import type { PodOnNode } from '../objects/pod.ts';
+import type { Service } from '../objects/service.ts';
+import {
+  headlessLabel,
+  managedByLabel,
+  serviceNameLabel,
+  topologyModeAnnotation,
+  triggerTimeAnnotation,
+} from '../objects/well-known.ts';
+import type { Mutation, Plan } from '../plan.ts';
+import { aPod, aService, aSlice, httpPort, onNode, pods } from '../testing/fixtures.ts';
+import { nodeTopology } from '../trackers/topology-cache.ts';
+import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
+
+const node = (zone: string) => ({ name: zone, zone, ready: true, controlPlane: false, allocatableMilliCpu: 1000 });
+
+function reconcile(service: Service | null, of: readonly PodOnNode[], slices: readonly EndpointSlice[], max = 100) {
+  const triggers = { service: service?.creationTimestamp ?? null, pods: new Map<string, string>() };
+  const topology = nodeTopology([node('a'), node('b')]);
+  return reconcileEndpointSlices({
+    service,
+    pods: of,
+    slices,
+    triggers,
+    topology,
+    hints: null,
+    maxEndpointsPerSlice: max,
+  });
+}
+
+function mutations(plan: Plan): Mutation[] {
+  return plan.groups.flatMap((group) => group.mutations);
+}
+
+function summary(plan: Plan): string[] {
+  return mutations(plan).map((one) => {
+    if (one.verb === 'delete') return `delete ${one.name}`;
+    if (one.resource !== 'endpointslices') return one.resource;
+    const { metadata, addressType, endpoints } = one.object;
+    return `${one.verb} ${metadata.name || metadata.generateName} ${addressType} ${endpoints?.length}`;
+  });
+}
+
+const [podEndpoint] = mutations(reconcile(aService(), pods(1), []).plan).map((one) =>
+  one.verb === 'create' && one.resource === 'endpointslices' ? one.object.endpoints?.[0] : undefined,
+);
+
+describe('a new slice (E25)', () => {
+  it('is owned by its Service and named after it', () => {
+    const service = aService({
+      labels: { team: 'x', [serviceNameLabel]: 'mine', [managedByLabel]: 'me', [headlessLabel]: 'x' },
+    });
+    expect(mutations(reconcile(service, [], []).plan)).toEqual([
+      {
+        verb: 'create',
+        resource: 'endpointslices',
+        object: {
+          metadata: {
+            name: '',
+            generateName: 'web-',
+            namespace: 'shop',
+            labels: { team: 'x', [serviceNameLabel]: 'web', [managedByLabel]: 'endpointslice-controller.k8s.io' },
+            ownerReferences: [
+              {
+                apiVersion: 'v1',
+                kind: 'Service',
+                name: 'web',
+                uid: 'service-uid',
+                controller: true,
+                blockOwnerDeletion: true,
+              },
+            ],
+          },
+          addressType: 'IPv4',
+          endpoints: [],
+          ports: [],
+        },
+      },
+    ]);
+  });
+
+  it('carries the trigger time and the headless label', () => {
+    const service = aService({ clusterIP: 'None' });
+    const inputs = {
+      service,
+      pods: [],
+      slices: [],
+      triggers: null,
+      topology: null,
+      hints: null,
+      maxEndpointsPerSlice: 1,
+    };
+    expect(mutations(reconcileEndpointSlices(inputs).plan)).toMatchObject([
+      {
+        object: {
+          metadata: {
+            annotations: { [triggerTimeAnnotation]: service.creationTimestamp },
+            labels: { [headlessLabel]: '' },
+          },
+        },
+      },
+    ]);
+  });
+
+  it('is not created for a Service that is being deleted (E29)', () => {
+    expect(summary(reconcile(aService({ deleting: true }), pods(1), []).plan)).toEqual([]);
+  });
+});
+
+describe('address types (E12, E13)', () => {
+  it.each<[string, Partial<Service>, string[]]>([
+    ['both families, in groups of their own', { ipFamilies: ['IPv6', 'IPv4'] }, ['IPv6 1', 'IPv4 1']],
+    ['the family of the cluster IP', { ipFamilies: [], clusterIP: 'fd00::1' }, ['IPv6 1']],
+    ['both if headless without families', { ipFamilies: [], clusterIP: 'None' }, ['IPv4 1', 'IPv6 1']],
+  ])('%s', (_, given, expected) => {
+    const { plan } = reconcile(aService(given), [onNode(aPod(1, { ips: ['10.0.0.1', 'fd00::1'] }))], []);
+    expect(summary(plan)).toEqual(expected.map((one) => `create web- ${one}`));
+    expect(plan.groups).toHaveLength(expected.length);
+  });
+
+  it('deletes slices of other types last, each on its own, and marks them (E28)', () => {
+    const slices = [aSlice('fqdn', { addressType: 'FQDN' }), aSlice('six', { addressType: 'IPv6' })];
+    const { plan } = reconcile(aService(), pods(1), slices);
+    expect(summary(plan)).toEqual(['create web- IPv4 1', 'delete fqdn', 'delete six']);
+    expect(plan.groups).toHaveLength(3);
+    expect(plan.groups[1]?.mutations[0]).toMatchObject({
+      unsupportedAddressType: true,
+      uid: 'uid-fqdn',
+      resourceVersion: '7',
+    });
+  });
+
+  it('sorts the addresses of a Pod with several of one type (C23)', () => {
+    const { plan } = reconcile(aService(), [onNode(aPod(1, { ips: ['10.0.0.2', '10.0.0.1'] }))], []);
+    expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ addresses: ['10.0.0.1', '10.0.0.2'] }] } }]);
+  });
+});
+
+describe('Pods', () => {
+  it('whose Node is missing are left out and reported; the rest is written (E15)', () => {
+    const { plan } = reconcile(aService(), [onNode(aPod(1)), { pod: aPod(2), node: null }], []);
+    expect(summary(plan)).toEqual(['create web- IPv4 1']);
+    expect(plan.incomplete).toEqual(['skipping Pod web-2 for Service shop/web: Node node-a Not Found']);
+  });
+
+  it('whose Node is missing stay, without zone, with publishNotReadyAddresses', () => {
+    const { plan } = reconcile(aService({ publishNotReadyAddresses: true }), [{ pod: aPod(2), node: null }], []);
+    expect(plan.incomplete).toEqual([]);
+    expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ nodeName: 'node-a' }] } }]);
+  });
+
+  it('that are terminating are listed as such (E18)', () => {
+    const { plan } = reconcile(aService(), [onNode(aPod(1, { terminating: true }))], []);
+    const conditions = { ready: false, serving: true, terminating: true };
+    expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ conditions }] } }]);
+  });
+
+  it('with different ports go to different slices, also if no port resolves (E16)', () => {
+    const named = (containerPort: number) => ({ ports: [{ name: 'http', protocol: 'TCP', containerPort }] });
+    const service = aService({ ports: [{ ...httpPort, targetPort: 'http' }] });
+    const of = [onNode(aPod(1, named(80))), onNode(aPod(2, named(81))), onNode(aPod(3)), onNode(aPod(4, named(81)))];
+    expect(summary(reconcile(service, of, []).plan)).toEqual([
+      'create web- IPv4 1',
+      'create web- IPv4 2',
+      'create web- IPv4 1',
+    ]);
+  });
+});
+
+describe('existing slices', () => {
+  const filled = (name: string, given: Partial<EndpointSlice> = {}) =>
+    aSlice(name, { endpoints: podEndpoint ? [podEndpoint] : [], ...given });
+
+  it('are left alone when right', () => {
+    expect(summary(reconcile(aService(), pods(1), [filled('s')]).plan)).toEqual([]);
+  });
+
+  it('that are being deleted do not count (E10)', () => {
+    const { metadata } = aSlice('s');
+    const going = filled('s', { metadata: { ...metadata, deletionTimestamp: '2024-01-01T00:00:00Z' } });
+    expect(summary(reconcile(aService(), pods(1), [going]).plan)).toEqual(['create web- IPv4 1']);
+  });
+
+  it('of an earlier Service of the name are deleted, not recycled (E14, E27)', () => {
+    const { metadata } = aSlice('s');
+    const [owner] = metadata.ownerReferences ?? [];
+    const foreign = filled('s', {
+      metadata: { ...metadata, ownerReferences: owner ? [{ ...owner, uid: 'earlier' }] : [] },
+    });
+    expect(summary(reconcile(aService(), pods(1), [foreign]).plan)).toEqual(['create web- IPv4 1', 'delete s']);
+  });
+
+  it('with ports that no Pod has are recycled (E23, E27)', () => {
+    const obsolete = filled('s', { ports: [{ name: 'old', protocol: 'TCP', port: 1 }] });
+    const { metadata } = obsolete;
+    const annotated = { ...obsolete, metadata: { ...metadata, annotations: { note: 'x' }, finalizers: ['x'] } };
+    const [update, ...more] = mutations(reconcile(aService(), pods(1), [annotated]).plan);
+    expect(more).toEqual([]);
+    expect(update).toMatchObject({
+      verb: 'update',
+      object: { metadata: { name: 's', generateName: 'web-', resourceVersion: '7' } },
+    });
+    const body = update?.verb === 'update' ? update.object.metadata : undefined;
+    expect(Object.keys(body?.annotations ?? {})).toEqual([triggerTimeAnnotation]);
+    expect([body?.uid, body?.finalizers]).toEqual([undefined, undefined]);
+  });
+
+  it('are recycled from the front, for the last create', () => {
+    const obsolete = ['s', 't'].map((name) => filled(name, { ports: [{ name, protocol: 'TCP', port: 1 }] }));
+    expect(summary(reconcile(aService(), pods(5), obsolete, 2).plan)).toEqual([
+      'create web- IPv4 2',
+      'update s IPv4 1',
+      'update t IPv4 2',
+    ]);
+  });
+
+  it('keep user annotations and get sorted ports when updated', () => {
+    const { metadata } = aSlice('s');
+    const service = aService({ ports: [httpPort, { ...httpPort, name: 'https', targetPort: 443 }] });
+    const [creation] = mutations(reconcile(service, pods(1), []).plan);
+    const right =
+      creation?.verb === 'create' && creation.resource === 'endpointslices' ? (creation.object.ports ?? []) : [];
+    const slice = filled('s', { ports: [...right].reverse(), metadata: { ...metadata, annotations: { note: 'x' } } });
+    const { plan } = reconcile(service, pods(2), [slice]);
+    expect(mutations(plan)).toMatchObject([
+      {
+        verb: 'update',
+        object: { ports: right, metadata: { annotations: { note: 'x' }, uid: 'uid-s', resourceVersion: '7' } },
+      },
+    ]);
+  });
+
+  it('without Service, selector or cluster IP of its own stay (E8, E9)', () => {
+    expect(summary(reconcile(null, [], [filled('s')]).plan)).toEqual([]);
+    expect(summary(reconcile(aService({ selector: null }), [], [filled('s')]).plan)).toEqual([]);
+    expect(summary(reconcile(aService({ type: 'ExternalName' }), [], [filled('s')]).plan)).toEqual([]);
+  });
+});
+
+describe('the placeholder (E24)', () => {
+  const empty = aSlice('s', { ports: [] });
+
+  it('takes the place of the last slice', () => {
+    expect(summary(reconcile(aService(), [], [aSlice('s')]).plan)).toEqual(['update s IPv4 0']);
+  });
+
+  it('stays, whatever its name, annotations or owner', () => {
+    expect(summary(reconcile(aService(), [], [empty]).plan)).toEqual([]);
+    const odd = { ...empty, metadata: { ...empty.metadata, annotations: { note: 'x' }, ownerReferences: [] } };
+    expect(summary(reconcile(aService(), [], [odd]).plan)).toEqual([]);
+  });
+
+  it('is replaced if it has other labels or unknown fields', () => {
+    expect(summary(reconcile(aService({ labels: { team: 'x' } }), [], [empty]).plan)).toEqual(['update s IPv4 0']);
+    const strange: EndpointSlice = {
+      ...empty,
+      ...{ novelty: true },
+      metadata: { ...empty.metadata, annotations: { a: 'b' } },
+    };
+    expect(summary(reconcile(aService(), [], [strange]).plan)).toEqual(['update s IPv4 0']);
+  });
+
+  it('is one of several empty slices', () => {
+    const { plan } = reconcile(aService(), [], [empty, aSlice('t', { ports: [] })]);
+    expect(summary(plan)).toEqual(['delete t']);
+  });
+});
+
+describe('hints', () => {
+  const spread = [0, 1, 2, 3].map((i) => onNode(aPod(i), i % 2 === 0 ? 'a' : 'b'));
+  const auto = aService({ annotations: { [topologyModeAnnotation]: 'Auto' } });
+
+  it('by topology are given, and announced once (F9)', () => {
+    const first = reconcile(auto, spread, []);
+    expect(first.hints).toEqual({ populated: true, byAddressType: { IPv4: { a: 2, b: 2 } } });
+    expect(first.plan.events).toEqual([
+      {
+        type: 'Normal',
+        reason: 'TopologyAwareHintsEnabled',
+        message: 'Topology Aware Hints has been enabled, addressType: IPv4',
+        regarding: { kind: 'Service', namespace: 'shop', name: 'web', uid: 'service-uid' },
+      },
+    ]);
+    const [create] = mutations(first.plan);
+    const hints = create?.verb === 'create' && create.resource === 'endpointslices' ? create.object.endpoints : [];
+    expect(hints?.map((one) => [one.zone, one.hints?.forZones?.[0]?.name])).toEqual([
+      ['a', 'a'],
+      ['b', 'b'],
+      ['a', 'a'],
+      ['b', 'b'],
+    ]);
+  });
+
+  it('by topology are withheld with a warning when they cannot be (F4)', () => {
+    const { plan, hints } = reconcile(auto, spread.slice(0, 1), []);
+    expect(hints).toBeNull();
+    expect(plan.events).toMatchObject([
+      { type: 'Warning', message: 'Insufficient number of endpoints (1 endpoints, 2 zones), addressType: IPv4' },
+    ]);
+  });
+
+  it('by topology are forgotten when the Service no longer asks (F11)', () => {
+    const { hints } = reconcile(auto, spread, []);
+    const inputs = { pods: spread, slices: [], triggers: null, topology: null, maxEndpointsPerSlice: 100 };
+    const after = reconcileEndpointSlices({ ...inputs, service: aService(), hints });
+    expect(after.hints).toBeNull();
+    expect(after.plan.events).toMatchObject([{ message: 'Topology Aware Hints has been disabled, addressType: IPv4' }]);
+  });
+
+  it('by traffic distribution name the own zone and node (G2)', () => {
+    const { plan } = reconcile(aService({ trafficDistribution: 'PreferSameNode' }), pods(1), []);
+    const hints = { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] };
+    expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ hints }] } }]);
+  });
+
+  it('go when nothing asks for them (F10)', () => {
+    const hinted = podEndpoint ? [{ ...podEndpoint, hints: { forZones: [{ name: 'a' }] } }] : [];
+    const { plan } = reconcile(aService(), pods(1), [aSlice('s', { endpoints: hinted })]);
+    expect(mutations(plan)).toMatchObject([{ verb: 'update', object: { endpoints: [podEndpoint] } }]);
+    expect(summary(plan)).toEqual(['update s IPv4 1']);
+  });
+});

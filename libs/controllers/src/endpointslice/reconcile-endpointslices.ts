@@ -1,0 +1,86 @@
+import type { EndpointSlice } from '../objects/endpointslice.ts';
+import type { PodOnNode } from '../objects/pod.ts';
+import type { Service } from '../objects/service.ts';
+import { type EventToRecord, emptyPlan, type MutationGroup, type Plan } from '../plan.ts';
+import { noQuirks, type Quirk } from '../quirks.ts';
+import { type NodeTopology, removeHints, type ServiceHints } from '../trackers/topology-cache.ts';
+import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-tracker.ts';
+import { addressTypesOf } from './address-types.ts';
+import { deletion } from './finalize.ts';
+import { reconcileAddressType } from './reconcile-address-type.ts';
+import type { HintEvent } from './topology-hints.ts';
+
+export interface EndpointSliceInputs {
+  /** Null: there is no such Service. */
+  readonly service: Service | null;
+  /** All Pods that the selector matches, eligible or not. */
+  readonly pods: Iterable<PodOnNode>;
+  /** All slices that name the Service and this controller in their labels, those being deleted included. */
+  readonly slices: Iterable<EndpointSlice>;
+  readonly triggers: TriggerTimes | null;
+  /** Null: nothing is known of the Nodes; hints are then withheld as for insufficient information (F3). */
+  readonly topology: NodeTopology | null;
+  readonly hints: ServiceHints | null;
+  /** 1–1000 (A5). */
+  readonly maxEndpointsPerSlice: number;
+  /** Default none; K5 is one. */
+  readonly reproduce?: ReadonlySet<Quirk>;
+}
+
+export interface EndpointSliceDecision {
+  /** One group per wanted address type that needs writes, then one per slice of an unsupported type. */
+  readonly plan: Plan;
+  /** To be kept if the plan succeeds. */
+  readonly triggers: TriggerTimes | null;
+  /** To be kept if the plan succeeds. */
+  readonly hints: ServiceHints | null;
+}
+
+/** What the EndpointSlice controller wants done for one Service (sections E, F, G). */
+export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSliceDecision {
+  const { service, topology, maxEndpointsPerSlice, reproduce = noQuirks } = inputs;
+  if (service === null) return { plan: emptyPlan, triggers: null, hints: null };
+  if (service.type === 'ExternalName' || service.selector === null) {
+    return { plan: emptyPlan, triggers: inputs.triggers, hints: inputs.hints };
+  }
+  const pods = [...inputs.pods];
+  const slices = [...inputs.slices].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const { state: triggers, triggerTime } = computeTriggerTime(inputs.triggers, service, podsOf(pods));
+  const types = addressTypesOf(service);
+  const unsupported = slices.filter((slice) => !types.includes(slice.addressType));
+
+  let hints = inputs.hints;
+  for (const { addressType } of unsupported) hints = removeHints(hints, addressType);
+  const groups: MutationGroup[] = [];
+  const events: EventToRecord[] = [];
+  const incomplete = new Set<string>();
+  for (const type of types) {
+    const ofType = slices.filter((slice) => slice.addressType === type);
+    const decision = reconcileAddressType({
+      service,
+      type,
+      pods,
+      slices: ofType,
+      triggerTime,
+      topology,
+      hints,
+      maxEndpointsPerSlice,
+      reproduce,
+    });
+    hints = decision.hints;
+    if (decision.mutations.length > 0) groups.push({ mutations: decision.mutations });
+    for (const event of decision.events) events.push(recordOn(service, event));
+    for (const reason of decision.skipped) incomplete.add(reason);
+  }
+  for (const slice of unsupported) groups.push({ mutations: [{ ...deletion(slice), unsupportedAddressType: true }] });
+  return { plan: { groups, events, incomplete: [...incomplete] }, triggers, hints };
+}
+
+function* podsOf(pods: readonly PodOnNode[]) {
+  for (const { pod } of pods) yield pod;
+}
+
+function recordOn(service: Service, event: HintEvent): EventToRecord {
+  const { namespace, name, uid } = service;
+  return { ...event, regarding: { kind: 'Service', namespace, name, ...(uid !== '' && { uid }) } };
+}

@@ -1,0 +1,157 @@
+import type { AddressType, Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
+import type { StringMap } from '../objects/metadata.ts';
+import { topologyAwareHintsAnnotation, topologyModeAnnotation } from '../objects/well-known.ts';
+import { type NodeTopology, removeHints, type ServiceHints, setHints } from '../trackers/topology-cache.ts';
+import { isReady } from './endpoint-identity.ts';
+import { hintNames, mapEndpoints, removeHintsFromSlices, type SliceLists, withHints } from './hints-on-slices.ts';
+import { type Allocations, allocateToZones, type Moves, movesBetweenZones } from './zone-allocations.ts';
+
+/** Whether a Service asks for topology hints; the older annotation wins (F1). */
+export function hintsEnabled(annotations: StringMap): boolean {
+  const value = annotations[topologyAwareHintsAnnotation] ?? annotations[topologyModeAnnotation];
+  return value === 'Auto' || value === 'auto';
+}
+
+/** News about the hints of a Service, to be recorded on it (section J). */
+export interface HintEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: 'TopologyAwareHintsEnabled' | 'TopologyAwareHintsDisabled';
+  readonly message: string;
+}
+
+export interface HintedSlices {
+  readonly lists: SliceLists;
+  readonly hints: ServiceHints | null;
+  readonly events: readonly HintEvent[];
+}
+
+/** Hints for the ready endpoints of one address type in proportion to the CPU of the zones (F3–F10). */
+export function addHints(
+  lists: SliceLists,
+  type: AddressType,
+  topology: NodeTopology | null,
+  known: ServiceHints | null,
+): HintedSlices {
+  const withoutAny = (why: string, slices: SliceLists): HintedSlices => ({
+    lists: removeHintsFromSlices(slices),
+    hints: removeHints(known, type),
+    events: [disabled(why, type)],
+  });
+  const allocations = allocateToZones(topology, countReady(lists));
+  if (typeof allocations === 'string') return withoutAny(allocations, lists);
+
+  const { kept, renewed, allocated } = separateUnchanged(lists.unchanged, allocations);
+  const toUpdate = [...lists.toUpdate, ...renewed];
+  const separated = { toCreate: lists.toCreate, toUpdate, unchanged: kept };
+  const written = [...lists.toCreate, ...toUpdate];
+  for (const endpoint of readyEndpoints(written)) {
+    const zone = endpoint.zone ?? '';
+    if (zone === '') return withoutAny('One or more endpoints do not have a zone specified', separated);
+    allocated.set(zone, (allocated.get(zone) ?? 0) + 1);
+  }
+  if (allocated.size === 0) return withoutAny('No hints allocated for zones', separated);
+  const moves = movesBetweenZones(allocations, allocated);
+  const hint = (slice: EndpointSlice) => mapEndpoints(slice, (endpoint) => hintedEndpoint(endpoint, moves, allocated));
+  const hinted = { toCreate: lists.toCreate.map(hint), toUpdate: toUpdate.map(hint), unchanged: kept };
+  return {
+    lists: hinted,
+    hints: setHints(known, type, Object.fromEntries(allocated)),
+    events: known?.populated === true ? [] : [enabled(type)],
+  };
+}
+
+/** Forgets the hints of an address type of a Service that does not ask for them (F11). The slices are left to the caller. */
+export function disableHints(
+  type: AddressType,
+  known: ServiceHints | null,
+): { readonly hints: ServiceHints | null; readonly events: readonly HintEvent[] } {
+  const events = known?.populated === true ? [disabled('Topology Aware Hints has been disabled', type)] : [];
+  return { hints: removeHints(known, type), events };
+}
+
+function enabled(type: AddressType): HintEvent {
+  const message = `Topology Aware Hints has been enabled, addressType: ${type}`;
+  return { type: 'Normal', reason: 'TopologyAwareHintsEnabled', message };
+}
+
+function disabled(why: string, type: AddressType): HintEvent {
+  return { type: 'Warning', reason: 'TopologyAwareHintsDisabled', message: `${why}, addressType: ${type}` };
+}
+
+function* readyEndpoints(slices: readonly EndpointSlice[]): Generator<Endpoint> {
+  for (const slice of slices) for (const endpoint of slice.endpoints ?? []) if (isReady(endpoint)) yield endpoint;
+}
+
+function countReady({ toCreate, toUpdate, unchanged }: SliceLists): number {
+  let count = 0;
+  for (const _ of readyEndpoints([...toCreate, ...toUpdate, ...unchanged])) count++;
+  return count;
+}
+
+interface Separated {
+  readonly kept: readonly EndpointSlice[];
+  /** Slices whose hints do not fit the allocations, so that they are hinted anew. */
+  readonly renewed: readonly EndpointSlice[];
+  /** Hints of the kept slices, by zone. */
+  readonly allocated: Map<string, number>;
+}
+
+/** Keeps unchanged slices as long as their hints fit (F5). */
+function separateUnchanged(unchanged: readonly EndpointSlice[], allocations: Allocations): Separated {
+  const allocated = new Map<string, number>();
+  const kept: EndpointSlice[] = [];
+  const renewed: EndpointSlice[] = [];
+  for (const slice of unchanged) {
+    const counts = fittingHints(slice, allocations, allocated);
+    if (counts === null) {
+      renewed.push(slice);
+      continue;
+    }
+    kept.push(slice);
+    for (const [zone, count] of counts) allocated.set(zone, (allocated.get(zone) ?? 0) + count);
+  }
+  return { kept, renewed, allocated };
+}
+
+/** The hints of a slice by zone; null if a ready endpoint lacks one or a zone would have too many. */
+function fittingHints(
+  slice: EndpointSlice,
+  allocations: Allocations,
+  allocated: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> | null {
+  const counts = new Map<string, number>();
+  for (const endpoint of readyEndpoints([slice])) {
+    const zones = hintNames(endpoint.hints?.forZones);
+    if (zones.length === 0) return null;
+    for (const zone of zones) {
+      if (!allocations.has(zone)) return null;
+      counts.set(zone, (counts.get(zone) ?? 0) + 1);
+    }
+  }
+  for (const [zone, count] of counts) {
+    if (count + (allocated.get(zone) ?? 0) > (allocations.get(zone)?.maximum ?? 0)) return null;
+  }
+  return counts;
+}
+
+/** A ready endpoint gets its own zone, or one that receives while its own gives (F6, F8). Uses up the moves. */
+function hintedEndpoint(endpoint: Endpoint, moves: Moves, allocated: Map<string, number>): Endpoint {
+  if (!isReady(endpoint)) return endpoint;
+  const own = endpoint.zone ?? '';
+  const receiver = (moves.giving.get(own) ?? 0) > 0 ? firstWithRoom(moves.receiving) : null;
+  if (receiver === null) return withHints(endpoint, { forZones: [{ name: own }] });
+  count(moves.giving, own, -1);
+  count(moves.receiving, receiver, -1);
+  count(allocated, own, -1);
+  count(allocated, receiver, 1);
+  return withHints(endpoint, { forZones: [{ name: receiver }] });
+}
+
+function firstWithRoom(receiving: ReadonlyMap<string, number>): string | null {
+  for (const [zone, room] of receiving) if (room > 0) return zone;
+  return null;
+}
+
+function count(counts: Map<string, number>, zone: string, change: number): void {
+  counts.set(zone, (counts.get(zone) ?? 0) + change);
+}

@@ -1,0 +1,48 @@
+import type { Endpoint, EndpointHints, EndpointSlice } from '../objects/endpointslice.ts';
+import { isReady } from './endpoint-identity.ts';
+import { mapEndpoints, removeHintsFromSlices, type SliceLists, withHints } from './hints-on-slices.ts';
+
+/**
+ * Hints for `spec.trafficDistribution` (section G): every ready endpoint is hinted for its own zone, and for its own
+ * node with `PreferSameNode`. Any other value takes hints away.
+ */
+export function distributeTraffic(trafficDistribution: string | null, lists: SliceLists): SliceLists {
+  if (!values.includes(trafficDistribution ?? '')) return removeHintsFromSlices(lists);
+  const wantsNode = trafficDistribution === 'PreferSameNode';
+  const hint = (slice: EndpointSlice) =>
+    mapEndpoints(slice, (endpoint) =>
+      isReady(endpoint) ? withHints(endpoint, ownHints(endpoint, wantsNode)) : endpoint,
+    );
+  const needed = lists.unchanged.filter((slice) => (slice.endpoints ?? []).some((one) => needsHint(one, wantsNode)));
+  return {
+    toCreate: lists.toCreate.map(hint),
+    toUpdate: [...lists.toUpdate, ...needed].map(hint),
+    unchanged: needed.length === 0 ? lists.unchanged : lists.unchanged.filter((slice) => !needed.includes(slice)),
+  };
+}
+
+const values: readonly string[] = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
+
+/** Null if the endpoint has neither what a hint could name (G2). */
+function ownHints(endpoint: Endpoint, wantsNode: boolean): EndpointHints | null {
+  const zone = endpoint.zone ?? '';
+  const node = wantsNode ? (endpoint.nodeName ?? '') : '';
+  if (zone === '' && node === '') return null;
+  return {
+    ...(zone !== '' && { forZones: [{ name: zone }] }),
+    ...(node !== '' && { forNodes: [{ name: node }] }),
+  };
+}
+
+/** Whether a ready endpoint of an unchanged slice has other hints than it should (G3). */
+function needsHint(endpoint: Endpoint, wantsNode: boolean): boolean {
+  if (!isReady(endpoint)) return false;
+  const zones = endpoint.hints?.forZones ?? [];
+  const nodes = endpoint.hints?.forNodes ?? [];
+  return !names(zones, endpoint.zone ?? '') || !names(nodes, wantsNode ? (endpoint.nodeName ?? '') : '');
+}
+
+/** Exactly one hint of that name, or none if there is nothing to name. */
+function names(hints: readonly { readonly name: string }[], name: string): boolean {
+  return name === '' ? hints.length === 0 : hints.length === 1 && hints[0]?.name === name;
+}

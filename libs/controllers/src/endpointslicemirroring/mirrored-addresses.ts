@@ -1,0 +1,82 @@
+import { repackSubsets } from '../endpoints/repack-subsets.ts';
+import { EndpointSet } from '../endpointslice/endpoint-set.ts';
+import { portMapKey } from '../endpointslice/port-map-key.ts';
+import { parseIp } from '../network/ip-address.ts';
+import type { EndpointAddress, Endpoints, EndpointsPort } from '../objects/endpoints.ts';
+import type { AddressType, Endpoint, EndpointPort } from '../objects/endpointslice.ts';
+
+/** Endpoints of one family that share their ports: the content of one mirrored slice. */
+export interface MirroredGroup {
+  readonly addressType: AddressType;
+  readonly ports: readonly EndpointPort[];
+  readonly endpoints: EndpointSet;
+}
+
+export interface MirroredAddresses {
+  /** By {@link groupKey}. */
+  readonly groups: ReadonlyMap<string, MirroredGroup>;
+  /** Addresses that are no IP (H17). */
+  readonly invalid: number;
+  /** Addresses not mirrored, invalid ones included. */
+  readonly skipped: number;
+}
+
+/** What slices should mirror of an Endpoints object (H9–H13, H17). */
+export function mirroredAddresses(endpoints: Endpoints, maxEndpointsPerSubset: number): MirroredAddresses {
+  const groups = new Map<string, MirroredGroup>();
+  let invalid = 0;
+  let skipped = 0;
+  for (const subset of repackSubsets(endpoints.subsets)) {
+    const { key, ports } = portMapKey((subset.ports ?? []).map(slicePort));
+    const ready = subset.addresses ?? [];
+    const notReady = subset.notReadyAddresses ?? [];
+    let added = 0;
+    const mirror = (address: EndpointAddress, isReady: boolean) => {
+      if (added >= maxEndpointsPerSubset) return;
+      if (addTo(groups, key, ports, address, isReady)) added++;
+      else invalid++;
+    };
+    for (const address of ready) mirror(address, true);
+    for (const address of notReady) mirror(address, false);
+    skipped += ready.length + notReady.length - added;
+  }
+  return { groups, invalid, skipped };
+}
+
+export function groupKey(addressType: string, portsKey: string): string {
+  return `${addressType} ${portsKey}`;
+}
+
+/** The name and protocol of a port are always present in a slice, even if empty (H10). */
+function slicePort({ name, protocol, port, appProtocol }: EndpointsPort): EndpointPort {
+  const app = appProtocol ?? null;
+  return { name: name ?? '', protocol: protocol ?? '', port, ...(app !== null && { appProtocol: app }) };
+}
+
+/** False if the address is no IP. Of equal endpoints the last one wins (H13). */
+function addTo(
+  groups: Map<string, MirroredGroup>,
+  portsKey: string,
+  ports: readonly EndpointPort[],
+  address: EndpointAddress,
+  ready: boolean,
+): boolean {
+  const ip = parseIp(address.ip);
+  if (ip === null) return false;
+  const key = groupKey(ip.family, portsKey);
+  const group = groups.get(key) ?? { addressType: ip.family, ports, endpoints: new EndpointSet() };
+  groups.set(key, group);
+  group.endpoints.insert(mirroredEndpoint(ip.text, address, ready));
+  return true;
+}
+
+/** H12. */
+function mirroredEndpoint(ip: string, { hostname, nodeName, targetRef }: EndpointAddress, ready: boolean): Endpoint {
+  return {
+    addresses: [ip],
+    conditions: { ready },
+    ...(hostname !== undefined && hostname !== '' && { hostname }),
+    ...(targetRef !== undefined && targetRef !== null && { targetRef }),
+    ...(nodeName !== undefined && nodeName !== null && { nodeName }),
+  };
+}

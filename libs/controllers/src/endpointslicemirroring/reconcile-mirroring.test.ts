@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import type { EndpointAddress, EndpointSubset, Endpoints } from '../objects/endpoints.ts';
+import type { EndpointSlice } from '../objects/endpointslice.ts';
+import type { Service } from '../objects/service.ts';
+import {
+  endpointSliceMirroringController,
+  lastAppliedAnnotation,
+  leaderAnnotation,
+  managedByLabel,
+  serviceNameLabel,
+  skipMirrorLabel,
+  triggerTimeAnnotation,
+} from '../objects/well-known.ts';
+import type { Plan } from '../plan.ts';
+import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
+import { aService, aSlice, someEndpoints } from '../testing/fixtures.ts';
+import { reconcileMirroring } from './reconcile-mirroring.ts';
+
+const custom = aService({ selector: null });
+const http = { name: 'http', port: 80, protocol: 'TCP' };
+const addresses = (...ips: string[]): EndpointAddress[] => ips.map((ip) => ({ ip }));
+
+function withSubsets(...subsets: EndpointSubset[]): Endpoints {
+  return someEndpoints({ subsets });
+}
+
+function mirroredSlice(name: string, given: Partial<EndpointSlice> = {}): EndpointSlice {
+  const { metadata } = aSlice(name);
+  const labels = { [serviceNameLabel]: 'web', [managedByLabel]: endpointSliceMirroringController };
+  return aSlice(name, { ...given, metadata: { ...metadata, labels, ...given.metadata } });
+}
+
+function plan(
+  endpoints: Endpoints | null,
+  slices: Iterable<EndpointSlice> = [],
+  max = 1000,
+  service: Service | null = custom,
+): Plan {
+  return reconcileMirroring({ service, endpoints, slices, maxEndpointsPerSubset: max }).plan;
+}
+
+function summary({ groups }: Plan): string[] {
+  return groups
+    .flatMap((group) => group.mutations)
+    .map((one) => {
+      if (one.verb === 'delete') return `delete ${one.name}`;
+      if (one.resource !== 'endpointslices') return one.resource;
+      const { metadata, addressType, endpoints } = one.object;
+      return `${one.verb} ${metadata.name || metadata.generateName} ${addressType} ${endpoints?.length}`;
+    });
+}
+
+function applied(endpoints: Endpoints, before: WrittenObjects = nothingWritten): WrittenObjects {
+  return applyPlan(before, plan(endpoints, before.slices.values()));
+}
+
+describe('mirroring', () => {
+  it('makes one slice per family and set of ports (H10–H12)', () => {
+    const target = { kind: 'Pod', namespace: 'shop', name: 'p', uid: 'u', resourceVersion: '1' };
+    const endpoints = withSubsets({
+      addresses: [{ ip: '10.0.0.1', hostname: 'h', nodeName: 'n', targetRef: target }, { ip: 'FD00::1' }],
+      notReadyAddresses: addresses('010.0.0.2'),
+      ports: [http],
+    });
+    const [four, six] = [...applied(endpoints).slices.values()];
+    expect(four).toMatchObject({
+      addressType: 'IPv4',
+      ports: [http],
+      endpoints: [{ addresses: ['10.0.0.2'], conditions: { ready: false } }, {}].reverse(),
+    });
+    expect(four?.endpoints?.[0]).toEqual({
+      addresses: ['10.0.0.1'],
+      conditions: { ready: true },
+      hostname: 'h',
+      nodeName: 'n',
+      targetRef: target,
+    });
+    expect(six?.endpoints).toEqual([{ addresses: ['fd00::1'], conditions: { ready: true } }]);
+  });
+
+  it('copies labels and annotations but two (H16)', () => {
+    const annotations = { note: 'x', [triggerTimeAnnotation]: 't', [lastAppliedAnnotation]: '{}' };
+    const metadata = { name: 'web', namespace: 'shop', uid: 'endpoints-uid', labels: { team: 'x' }, annotations };
+    const [slice] = applied(
+      someEndpoints({ metadata, subsets: [{ addresses: addresses('10.0.0.1') }] }),
+    ).slices.values();
+    expect(slice?.metadata).toMatchObject({
+      labels: { team: 'x', [serviceNameLabel]: 'web', [managedByLabel]: endpointSliceMirroringController },
+      annotations: { note: 'x' },
+      ownerReferences: [{ kind: 'Endpoints', name: 'web', uid: 'endpoints-uid', controller: true }],
+    });
+  });
+
+  it.each<[string, Endpoints | null, Service | null]>([
+    ['there is no Endpoints', null, custom],
+    [
+      'it is not to be mirrored',
+      someEndpoints({ metadata: { name: 'web', namespace: 'shop', labels: { [skipMirrorLabel]: 'true' } } }),
+      custom,
+    ],
+    [
+      'it is a lock',
+      someEndpoints({ metadata: { name: 'web', namespace: 'shop', annotations: { [leaderAnnotation]: '' } } }),
+      custom,
+    ],
+    ['there is no Service', someEndpoints(), null],
+    ['the Service selects Pods', someEndpoints(), aService()],
+  ])('cleans up when %s, slice by slice (H6, H7)', (_, endpoints, service) => {
+    const cleanUp = plan(endpoints, [mirroredSlice('s'), mirroredSlice('t')], 1000, service);
+    expect(summary(cleanUp)).toEqual(['delete s', 'delete t']);
+    expect(cleanUp.groups).toHaveLength(2);
+  });
+
+  it('leaves a right slice alone and deletes others of its group (H15)', () => {
+    const endpoints = withSubsets({ addresses: addresses('10.0.0.1'), ports: [{ ...http, port: 8080 }] });
+    const right = { endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }] };
+    const owned = { ownerReferences: [] };
+    const slice = (name: string, content = right) =>
+      mirroredSlice(name, { ...content, metadata: { ...mirroredSlice(name).metadata, ...owned } });
+    expect(summary(plan(endpoints, [slice('s')]))).toEqual([]);
+    expect(summary(plan(endpoints, [slice('s', { endpoints: [] }), slice('t')]))).toEqual(['delete s']);
+  });
+
+  it('rewrites slices of an earlier Endpoints object (H15)', () => {
+    const before = applied(withSubsets({ addresses: addresses('10.0.0.1') }));
+    const anew = someEndpoints({
+      metadata: { name: 'web', namespace: 'shop', uid: 'another' },
+      subsets: [{ addresses: addresses('10.0.0.1') }],
+    });
+    expect(summary(plan(anew, before.slices.values()))).toEqual(['update web-0 IPv4 1']);
+  });
+
+  it('leaves no slice behind when nothing is mirrored (H14)', () => {
+    const before = applied(withSubsets({ addresses: addresses('10.0.0.1', 'fd00::1') }));
+    expect(summary(plan(withSubsets({ addresses: addresses('fd00::1') }), before.slices.values()))).toEqual([
+      'delete web-0',
+    ]);
+  });
+
+  it('creates nothing for an Endpoints that is being deleted (H20)', () => {
+    const metadata = { name: 'web', namespace: 'shop', deletionTimestamp: '2024-01-01T00:00:00Z' };
+    expect(summary(plan(someEndpoints({ metadata, subsets: [{ addresses: addresses('10.0.0.1') }] })))).toEqual([]);
+  });
+});
+
+describe('one pass is enough where upstream needs luck (H19)', () => {
+  it('when ports change and a family is gained', () => {
+    const before = applied(withSubsets({ addresses: addresses('fd00::1'), ports: [http] }));
+    const after = withSubsets({ addresses: addresses('fd00::1', '10.0.0.1'), ports: [{ ...http, port: 81 }] });
+    expect(summary(plan(after, before.slices.values()))).toEqual(['create web- IPv4 1', 'update web-0 IPv6 1']);
+    const settled = applied(after, before);
+    expect(summary(plan(after, settled.slices.values()))).toEqual([]);
+  });
+
+  it('when the ports of both families change', () => {
+    const before = applied(withSubsets({ addresses: addresses('fd00::1', '10.0.0.1'), ports: [http] }));
+    const after = withSubsets({ addresses: addresses('fd00::1', '10.0.0.1'), ports: [{ ...http, port: 81 }] });
+    expect(summary(plan(after, before.slices.values())).sort()).toEqual(['update web-0 IPv4 1', 'update web-1 IPv6 1']);
+  });
+});
+
+it('rewrites a slice that holds an endpoint twice and lacks another, unless told to count as upstream (H15)', () => {
+  const [first] = applied(withSubsets({ addresses: addresses('10.0.0.1'), ports: [http] })).slices.values();
+  const twice = { ...(first as EndpointSlice), endpoints: [first, first].flatMap((slice) => slice?.endpoints ?? []) };
+  const endpoints = withSubsets({ addresses: addresses('10.0.0.1', '10.0.0.2'), ports: [http] });
+  const inputs = { service: custom, endpoints, slices: [twice], maxEndpointsPerSubset: 1000 };
+  expect(reconcileMirroring(inputs).plan.groups).toHaveLength(1);
+  expect(reconcileMirroring({ ...inputs, reproduce: new Set(['H15']) }).plan.groups).toEqual([]);
+});
+
+describe('limits (H11, H17)', () => {
+  it('skips what is above the maximum of a subset, ready addresses first', () => {
+    const endpoints = withSubsets({
+      addresses: addresses('10.0.0.1', '10.0.0.2'),
+      notReadyAddresses: addresses('10.0.0.3'),
+    });
+    const result = plan(endpoints, [], 2);
+    expect(summary(result)).toEqual(['create web- IPv4 2']);
+    expect(result.events).toMatchObject([
+      {
+        reason: 'TooManyAddressesToMirror',
+        message:
+          'A max of 2 addresses can be mirrored to EndpointSlices per Endpoints subset. 1 addresses were skipped',
+        regarding: { kind: 'Endpoints', namespace: 'shop', name: 'web', uid: 'endpoints-uid' },
+      },
+    ]);
+  });
+
+  it('reports invalid addresses, which do not use up the maximum', () => {
+    const result = plan(withSubsets({ addresses: addresses('10.0.0.1', '1.2.3', 'host', '10.0.0.2') }), [], 2);
+    expect(summary(result)).toEqual(['create web- IPv4 2']);
+    expect(result.events.map(({ message }) => message)).toEqual([
+      'Skipped 1 invalid IP addresses when mirroring to EndpointSlices',
+      expect.stringContaining('2 addresses were skipped'),
+    ]);
+  });
+
+  it('does not rewrite a slice for ever when merging yields more than fits', () => {
+    const app = { ...http, appProtocol: 'h2c' };
+    const endpoints = withSubsets(
+      { addresses: addresses('10.0.0.1'), ports: [app] },
+      { addresses: addresses('10.0.0.2'), ports: [app] },
+    );
+    const first = plan(endpoints, [], 1);
+    const { slices } = applyPlan(nothingWritten, first);
+    expect(summary(first)).toEqual(['create web- IPv4 1']);
+    expect(summary(plan(endpoints, slices.values(), 1))).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { aService, aSlice, someEndpoints } from '../testing/fixtures.ts';
+import { cleanUpFailureText, endpointSliceFailure, endpointsFailure, mirroringFailureText } from './failure-events.ts';
+
+const service = aService();
+const create = { verb: 'create', resource: 'endpointslices', object: aSlice('') } as const;
+const update = { verb: 'update', resource: 'endpointslices', object: aSlice('web-1') } as const;
+const remove = { verb: 'delete', resource: 'endpointslices', name: 'web-2' } as const;
+
+describe('endpointSliceFailure (E11, E28)', () => {
+  const message = (...args: Parameters<typeof endpointSliceFailure>) => endpointSliceFailure(...args)?.message;
+
+  it('is silent when nothing failed', () => {
+    expect(endpointSliceFailure(service, [], [])).toBeNull();
+  });
+
+  it.each([
+    ['create', create, 'failed to create EndpointSlice for Service shop/web: no'],
+    ['update', update, 'failed to update web-1 EndpointSlice for Service shop/web: no'],
+    ['delete', remove, 'failed to delete web-2 EndpointSlice for Service shop/web: no'],
+    [
+      'other type',
+      { ...remove, unsupportedAddressType: true } as const,
+      'error deleting web-2 EndpointSlice for Service shop/web: no',
+    ],
+  ])('words a failed %s', (_, mutation, text) => {
+    expect(message(service, [{ mutation, message: 'no' }], [])).toBe(
+      `Error updating Endpoint Slices for Service shop/web: ${text}`,
+    );
+  });
+
+  it('joins distinct texts only', () => {
+    const failures = [create, create, remove].map((mutation) => ({ mutation, message: 'no' }));
+    expect(message(service, failures, ['why'])).toBe(
+      'Error updating Endpoint Slices for Service shop/web: [why, failed to create EndpointSlice for Service shop/web: no, failed to delete web-2 EndpointSlice for Service shop/web: no]',
+    );
+  });
+});
+
+describe('endpointsFailure (section J)', () => {
+  const object = someEndpoints();
+
+  it('of a create is about an object without namespace (J1)', () => {
+    expect(
+      endpointsFailure(service, { mutation: { verb: 'create', resource: 'endpoints', object }, message: 'no' }),
+    ).toEqual({
+      type: 'Warning',
+      reason: 'FailedToCreateEndpoint',
+      message: 'Failed to create endpoint for service shop/web: no',
+      regarding: { kind: 'Endpoints', namespace: '', name: 'web' },
+    });
+  });
+
+  it('of an update names the object; a delete has no event', () => {
+    expect(
+      endpointsFailure(service, { mutation: { verb: 'update', resource: 'endpoints', object }, message: 'no' }),
+    ).toEqual({
+      type: 'Warning',
+      reason: 'FailedToUpdateEndpoint',
+      message: 'Failed to update endpoint shop/web: no',
+      regarding: { kind: 'Endpoints', namespace: 'shop', name: 'web', uid: 'endpoints-uid' },
+    });
+    expect(endpointsFailure(service, { mutation: { ...remove, resource: 'endpoints' }, message: 'no' })).toBeNull();
+  });
+});
+
+it('words failures of mirroring (H7, H20)', () => {
+  expect(mirroringFailureText(service, { mutation: update, message: 'no' })).toBe(
+    'failed to update web-1 EndpointSlice for Endpoints shop/web: no',
+  );
+  expect(cleanUpFailureText(service, ['no', 'never'], 3)).toBe(
+    'error(s) deleting 2/3 EndpointSlices for shop/web Endpoints, including: no',
+  );
+});

@@ -1,0 +1,90 @@
+import type { EventToRecord, Mutation } from '../plan.ts';
+import { aggregateText } from './aggregate-text.ts';
+
+/** A mutation that did not succeed, and the API server's words. */
+export interface FailedMutation {
+  readonly mutation: Mutation;
+  readonly message: string;
+}
+
+interface Named {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid?: string;
+}
+
+/**
+ * The event for a plan of the EndpointSlice controller that failed or is incomplete (E11); null if neither.
+ * `incomplete` are the reasons of the plan.
+ */
+export function endpointSliceFailure(
+  service: Named,
+  failures: readonly FailedMutation[],
+  incomplete: readonly string[],
+): EventToRecord | null {
+  const text = aggregateText([
+    ...incomplete,
+    ...failures.map((failure) => sliceFailureText('Service', service, failure)),
+  ]);
+  if (text === null) return null;
+  const { namespace, name } = service;
+  return {
+    type: 'Warning',
+    reason: 'FailedToUpdateEndpointSlices',
+    message: `Error updating Endpoint Slices for Service ${namespace}/${name}: ${text}`,
+    regarding: { kind: 'Service', namespace, name, ...uidOf(service) },
+  };
+}
+
+/**
+ * The event for a failed write of Endpoints (D24); null for a failed delete, which upstream only retries.
+ * That of a create is about an object without namespace, so it lands in namespace `default` (J1).
+ */
+export function endpointsFailure(service: Named, { mutation, message }: FailedMutation): EventToRecord | null {
+  const { namespace, name } = service;
+  if (mutation.verb === 'delete') return null;
+  if (mutation.verb === 'create') {
+    return {
+      type: 'Warning',
+      reason: 'FailedToCreateEndpoint',
+      message: `Failed to create endpoint for service ${namespace}/${name}: ${message}`,
+      regarding: { kind: 'Endpoints', namespace: '', name },
+    };
+  }
+  return {
+    type: 'Warning',
+    reason: 'FailedToUpdateEndpoint',
+    message: `Failed to update endpoint ${namespace}/${name}: ${message}`,
+    regarding: { kind: 'Endpoints', namespace, name, ...uidOf(mutation.object.metadata) },
+  };
+}
+
+/** The error of a plan of the mirroring controller (H20). It is retried without an event. */
+export function mirroringFailureText(endpoints: Named, failure: FailedMutation): string {
+  return sliceFailureText('Endpoints', endpoints, failure);
+}
+
+/** The error of a clean-up of mirrored slices, of which `total` were to be deleted (H7). */
+export function cleanUpFailureText(endpoints: Named, messages: readonly string[], total: number): string {
+  const { namespace, name } = endpoints;
+  const [first = ''] = messages;
+  return `error(s) deleting ${messages.length}/${total} EndpointSlices for ${namespace}/${name} Endpoints, including: ${first}`;
+}
+
+/** E28, H20. */
+function sliceFailureText(kind: 'Service' | 'Endpoints', { namespace, name }: Named, failure: FailedMutation): string {
+  const { mutation, message } = failure;
+  const owner = `EndpointSlice for ${kind} ${namespace}/${name}`;
+  switch (mutation.verb) {
+    case 'create':
+      return `failed to create ${owner}: ${message}`;
+    case 'update':
+      return `failed to update ${mutation.object.metadata.name} ${owner}: ${message}`;
+    case 'delete':
+      return `${mutation.unsupportedAddressType === true ? 'error deleting' : 'failed to delete'} ${mutation.name} ${owner}: ${message}`;
+  }
+}
+
+function uidOf({ uid }: { readonly uid?: string }): { readonly uid?: string } {
+  return uid === undefined || uid === '' ? {} : { uid };
+}

@@ -1,0 +1,41 @@
+import type { ObjectMeta, ObjectReference, StringMap } from './metadata.ts';
+
+export type AddressType = 'IPv4' | 'IPv6' | 'FQDN';
+
+/** `discovery.k8s.io/v1` EndpointSlice. Written back whole, so fields that Sluice does not know are kept as they came. */
+export interface EndpointSlice {
+  readonly metadata: ObjectMeta;
+  readonly addressType: AddressType;
+  readonly endpoints?: readonly Endpoint[] | null;
+  readonly ports?: readonly EndpointPort[] | null;
+}
+
+export interface Endpoint {
+  readonly addresses: readonly string[];
+  readonly conditions?: EndpointConditions;
+  readonly hostname?: string;
+  readonly targetRef?: ObjectReference;
+  readonly deprecatedTopology?: StringMap;
+  readonly nodeName?: string;
+  readonly zone?: string;
+  readonly hints?: EndpointHints;
+}
+
+export interface EndpointConditions {
+  readonly ready?: boolean | null;
+  readonly serving?: boolean | null;
+  readonly terminating?: boolean | null;
+}
+
+export interface EndpointHints {
+  readonly forZones?: readonly { readonly name: string }[];
+  readonly forNodes?: readonly { readonly name: string }[];
+}
+
+/** A null field and an absent one are the same; a null name and an empty one are not (C25). */
+export interface EndpointPort {
+  readonly name?: string | null;
+  readonly protocol?: string | null;
+  readonly port?: number | null;
+  readonly appProtocol?: string | null;
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { compareResourceVersions } from './resource-version.ts';
+
+test.each([
+  ['9', '10', -1],
+  ['10', '9', 1],
+  ['10', '10', 0],
+  ['010', '10', 0],
+  ['99999999999999999999', '100000000000000000000', -1],
+  ['', '0', 0],
+  ['', '1', -1],
+  ['abc', '1', -1],
+])('resourceVersion %j against %j', (a, b, sign) => {
+  expect(Math.sign(compareResourceVersions(a, b))).toBe(sign);
+});

@@ -1,0 +1,141 @@
+import type { StringMap } from '../objects/metadata.ts';
+import { MalformedObjectError } from './malformed-object-error.ts';
+
+/**
+ * Reading of parsed JSON, field by field. As Kubernetes does, a missing or null field reads as the zero value,
+ * and a field of the wrong type is an error. Paths are put together only when something is wrong.
+ */
+export type Fields = Readonly<Record<string, unknown>>;
+
+const none: Fields = Object.freeze({});
+
+/** Thrown while reading; {@link projected} turns it into a MalformedObjectError that names the object. */
+class WrongType extends Error {
+  readonly path: string;
+  readonly expected: string;
+  constructor(path: string, expected: string) {
+    super(`${path} is not ${expected}`);
+    this.path = path;
+    this.expected = expected;
+  }
+}
+
+/** Runs the reading of one object of the API. Throws MalformedObjectError. */
+export function projected<T>(kind: string, raw: unknown, read: (object: Fields) => T): T {
+  try {
+    return read(asFields(raw, ''));
+  } catch (error) {
+    if (!(error instanceof WrongType)) throw error;
+    const { namespace, name } = identityOf(raw);
+    throw new MalformedObjectError(kind, namespace, name, error.path || 'the object', error.expected);
+  }
+}
+
+export function wrongType(path: string, expected: string): Error {
+  return new WrongType(path, expected);
+}
+
+export function fieldsAt(object: Fields, key: string, path: string): Fields {
+  const value = object[key];
+  return value === undefined || value === null ? none : asFields(value, path);
+}
+
+/** Null if the field is missing. */
+export function optionalFieldsAt(object: Fields, key: string, path: string): Fields | null {
+  const value = object[key];
+  return value === undefined || value === null ? null : asFields(value, path);
+}
+
+export function stringAt(object: Fields, key: string, path: string): string {
+  const value = object[key];
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  throw new WrongType(path, 'a string');
+}
+
+/** Null if the field is missing. */
+export function optionalStringAt(object: Fields, key: string, path: string): string | null {
+  const value = object[key];
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return null;
+  throw new WrongType(path, 'a string');
+}
+
+export function booleanAt(object: Fields, key: string, path: string): boolean {
+  const value = object[key];
+  if (typeof value === 'boolean') return value;
+  if (value === undefined || value === null) return false;
+  throw new WrongType(path, 'a boolean');
+}
+
+/** A 32-bit integer; zero if missing. */
+export function integerAt(object: Fields, key: string, path: string): number {
+  const value = object[key];
+  if (value === undefined || value === null) return 0;
+  if (typeof value === 'number' && (value | 0) === value) return value;
+  throw new WrongType(path, 'a 32-bit integer');
+}
+
+/** Reads each item of a list; empty if the list is missing. A null item reads as an empty object or string. */
+export function listAt<T>(object: Fields, key: string, path: string, read: (item: unknown) => T): T[] {
+  const value = object[key];
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new WrongType(path, 'a list');
+  const items: T[] = [];
+  for (let i = 0; i < value.length; i++) {
+    try {
+      items.push(read(value[i]));
+    } catch (error) {
+      if (!(error instanceof WrongType)) throw error;
+      throw new WrongType(error.path === '' ? `${path}[${i}]` : `${path}[${i}].${error.path}`, error.expected);
+    }
+  }
+  return items;
+}
+
+export function asFields(value: unknown, path: string): Fields {
+  if (value === undefined || value === null) return none;
+  if (typeof value !== 'object' || Array.isArray(value)) throw new WrongType(path, 'an object');
+  return value as Fields;
+}
+
+export function asString(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null) return '';
+  throw new WrongType('', 'a string');
+}
+
+/** A map of strings; null if missing. The map itself is returned when all its values are strings. */
+export function optionalStringMapAt(object: Fields, key: string, path: string): StringMap | null {
+  const value = object[key];
+  if (value === undefined || value === null) return null;
+  const map = asFields(value, path);
+  let hasNull = false;
+  for (const entry in map) {
+    const text = map[entry];
+    if (typeof text === 'string') continue;
+    if (text !== null) throw new WrongType(`${path}[${JSON.stringify(entry)}]`, 'a string');
+    hasNull = true;
+  }
+  if (!hasNull) return map as StringMap;
+  return Object.fromEntries(Object.entries(map).map(([name, text]) => [name, asString(text)]));
+}
+
+const emptyMap: StringMap = Object.freeze({});
+
+export function stringMapAt(object: Fields, key: string, path: string): StringMap {
+  return optionalStringMapAt(object, key, path) ?? emptyMap;
+}
+
+/** The name that every stored object has. */
+export function nameOf(metadata: Fields): string {
+  const name = stringAt(metadata, 'name', 'metadata.name');
+  if (name === '') throw new WrongType('metadata.name', 'a non-empty string');
+  return name;
+}
+
+function identityOf(raw: unknown): { namespace: string; name: string } {
+  const metadata = (raw as { metadata?: Fields } | null | undefined)?.metadata;
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  return { namespace: text(metadata?.namespace), name: text(metadata?.name) };
+}

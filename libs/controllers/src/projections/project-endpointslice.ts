@@ -1,0 +1,64 @@
+import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
+import {
+  asFields,
+  asString,
+  booleanAt,
+  type Fields,
+  fieldsAt,
+  integerAt,
+  listAt,
+  optionalStringAt,
+  optionalStringMapAt,
+  projected,
+  stringAt,
+} from './fields.ts';
+import { projectMetadata } from './project-metadata.ts';
+
+/**
+ * A `discovery.k8s.io/v1` EndpointSlice in its API shape, unknown fields included, without `managedFields`.
+ * Throws MalformedObjectError. An address type that Sluice does not know is kept as it is; it is never wanted (E12).
+ */
+export function projectEndpointSlice(raw: unknown): EndpointSlice {
+  return projected('EndpointSlice', raw, (object) => {
+    const { apiVersion: _apiVersion, kind: _kind, ...fields } = object;
+    stringAt(object, 'addressType', 'addressType');
+    listAt(object, 'ports', 'ports', checkPort);
+    const endpoints = listAt(object, 'endpoints', 'endpoints', endpoint);
+    return { ...fields, metadata: projectMetadata(object), endpoints } as unknown as EndpointSlice;
+  });
+}
+
+function checkPort(item: unknown): void {
+  const port = asFields(item, '');
+  for (const key of ['name', 'protocol', 'appProtocol']) optionalStringAt(port, key, key);
+  integerAt(port, 'port', 'port');
+}
+
+/** The endpoint as it came, or without its null fields if it has any. */
+function endpoint(item: unknown): Endpoint {
+  const fields = asFields(item, '');
+  const addresses = listAt(fields, 'addresses', 'addresses', asString);
+  const conditions = fieldsAt(fields, 'conditions', 'conditions');
+  for (const key of ['ready', 'serving', 'terminating']) booleanAt(conditions, key, `conditions.${key}`);
+  for (const key of ['hostname', 'nodeName', 'zone']) optionalStringAt(fields, key, key);
+  const target = fieldsAt(fields, 'targetRef', 'targetRef');
+  for (const key of ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']) {
+    optionalStringAt(target, key, `targetRef.${key}`);
+  }
+  optionalStringMapAt(fields, 'deprecatedTopology', 'deprecatedTopology');
+  const hints = fieldsAt(fields, 'hints', 'hints');
+  for (const key of ['forZones', 'forNodes']) listAt(hints, key, `hints.${key}`, checkHint);
+  return withoutNulls(fields, addresses);
+}
+
+function checkHint(item: unknown): void {
+  stringAt(asFields(item, ''), 'name', 'name');
+}
+
+function withoutNulls(fields: Fields, addresses: readonly string[]): Endpoint {
+  let clean = Array.isArray(fields.addresses);
+  for (const key in fields) if (fields[key] === null) clean = false;
+  if (clean) return fields as unknown as Endpoint;
+  const kept = Object.entries(fields).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(kept), addresses } as Endpoint;
+}

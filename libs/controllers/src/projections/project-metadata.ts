@@ -1,0 +1,43 @@
+import type { ObjectMeta, OwnerReference } from '../objects/metadata.ts';
+import {
+  asFields,
+  type Fields,
+  fieldsAt,
+  listAt,
+  nameOf,
+  optionalStringAt,
+  optionalStringMapAt,
+  stringAt,
+  wrongType,
+} from './fields.ts';
+import { optionalTimeAt } from './time.ts';
+
+/** Metadata in its API shape, unknown fields included, without `managedFields` (A8) and without null fields. */
+export function projectMetadata(object: Fields): ObjectMeta {
+  const raw = fieldsAt(object, 'metadata', 'metadata');
+  const kept: Record<string, unknown> = {};
+  for (const key in raw) {
+    if (key !== 'managedFields' && raw[key] !== null) kept[key] = raw[key];
+  }
+  for (const key of ['uid', 'resourceVersion', 'generateName']) optionalStringAt(raw, key, `metadata.${key}`);
+  for (const key of ['creationTimestamp', 'deletionTimestamp']) optionalTimeAt(raw, key, `metadata.${key}`);
+  const generation = raw.generation ?? 0;
+  if (typeof generation !== 'number' || !Number.isInteger(generation))
+    throw wrongType('metadata.generation', 'an integer');
+  for (const key of ['labels', 'annotations']) {
+    const map = optionalStringMapAt(raw, key, `metadata.${key}`);
+    if (map !== null) kept[key] = map;
+  }
+  listAt(raw, 'ownerReferences', 'metadata.ownerReferences', checkOwnerReference);
+  listAt(raw, 'finalizers', 'metadata.finalizers', (item) => {
+    if (typeof item !== 'string') throw wrongType('', 'a string');
+  });
+  kept.name = nameOf(raw);
+  kept.namespace = stringAt(raw, 'namespace', 'metadata.namespace');
+  return kept as unknown as ObjectMeta;
+}
+
+function checkOwnerReference(item: unknown): void {
+  const owner = asFields(item, '');
+  for (const key of ['apiVersion', 'kind', 'name', 'uid'] satisfies (keyof OwnerReference)[]) stringAt(owner, key, key);
+}

@@ -1,0 +1,84 @@
+import type { ObjectMeta } from '../objects/metadata.ts';
+
+/**
+ * Which generation of each slice of one Service was last written, by uid (C19). Every function is a transition:
+ * it answers with the next state and leaves the given one alone.
+ */
+export type TrackedSlices = ReadonlyMap<string, number>;
+
+/** What the tracker needs of a slice. */
+export interface TrackedSlice {
+  readonly metadata: Pick<ObjectMeta, 'uid' | 'generation'>;
+}
+
+/** In place of a generation: the slice's deletion has been asked for. */
+export const deletionExpected = -1;
+
+/** A Service of which nothing is tracked. */
+export const noTrackedSlices: TrackedSlices = new Map();
+
+export function has(tracked: TrackedSlices, slice: TrackedSlice): boolean {
+  return tracked.has(uidOf(slice));
+}
+
+/** Whether an observed slice is news: it is untracked, or newer than what was written. */
+export function shouldSync(tracked: TrackedSlices, slice: TrackedSlice): boolean {
+  const generation = tracked.get(uidOf(slice));
+  return generation === undefined || generationOf(slice) > generation;
+}
+
+/** Whether the listed slices of the Service are behind what was written (C20). */
+export function staleSlices(tracked: TrackedSlices, listed: Iterable<TrackedSlice>): boolean {
+  if (tracked.size === 0) return false;
+  const present = new Set<string>();
+  for (const slice of listed) {
+    const uid = uidOf(slice);
+    present.add(uid);
+    const generation = tracked.get(uid);
+    if (generation === deletionExpected) return true;
+    if (generation !== undefined && generation > generationOf(slice)) return true;
+  }
+  for (const [uid, generation] of tracked) {
+    if (generation !== deletionExpected && !present.has(uid)) return true;
+  }
+  return false;
+}
+
+export function update(tracked: TrackedSlices, slice: TrackedSlice): TrackedSlices {
+  return withGeneration(tracked, uidOf(slice), generationOf(slice));
+}
+
+export function expectDeletion(tracked: TrackedSlices, slice: TrackedSlice): TrackedSlices {
+  return withGeneration(tracked, uidOf(slice), deletionExpected);
+}
+
+/** `expected` is false if the slice was tracked and nobody asked for its deletion. */
+export function handleDeletion(
+  tracked: TrackedSlices,
+  slice: TrackedSlice,
+): { readonly state: TrackedSlices; readonly expected: boolean } {
+  const uid = uidOf(slice);
+  const generation = tracked.get(uid);
+  if (generation === undefined) return { state: tracked, expected: true };
+  const state = new Map(tracked);
+  state.delete(uid);
+  return { state, expected: generation === deletionExpected };
+}
+
+/** Forgets the Service. */
+export function deleteService(): TrackedSlices {
+  return noTrackedSlices;
+}
+
+function withGeneration(tracked: TrackedSlices, uid: string, generation: number): TrackedSlices {
+  if (tracked.get(uid) === generation) return tracked;
+  return new Map(tracked).set(uid, generation);
+}
+
+function uidOf(slice: TrackedSlice): string {
+  return slice.metadata.uid ?? '';
+}
+
+function generationOf(slice: TrackedSlice): number {
+  return slice.metadata.generation ?? 0;
+}

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StringMap } from '../objects/metadata.ts';
+import { ServiceSelectorCache } from './service-selector-cache.ts';
+
+describe('ServiceSelectorCache (C9)', () => {
+  it('finds by all pairs, in the namespace, and follows updates', () => {
+    const cache = new ServiceSelectorCache();
+    cache.update('shop', 'web', { app: 'web', tier: 'front' });
+    cache.update('shop', 'all', {});
+    cache.update('shop', 'custom', null);
+    cache.update('other', 'web', { app: 'web' });
+    expect(cache.servicesFor('shop', { app: 'web', tier: 'front', x: 'y' }).sort()).toEqual(['all', 'web']);
+    expect(cache.servicesFor('shop', { app: 'web' })).toEqual(['all']);
+    expect(cache.servicesFor('shop', null)).toEqual(['all']);
+    cache.update('shop', 'web', { app: 'web' });
+    cache.update('shop', 'all', null);
+    expect(cache.servicesFor('shop', { app: 'web' })).toEqual(['web']);
+    cache.delete('shop', 'web');
+    expect(cache.servicesFor('shop', { app: 'web' })).toEqual([]);
+    expect(cache.servicesFor('nowhere', { app: 'web' })).toEqual([]);
+  });
+
+  it('does not take names of built-in properties for labels', () => {
+    const cache = new ServiceSelectorCache();
+    cache.update('shop', 'odd', { constructor: 'x' });
+    expect(cache.servicesFor('shop', {})).toEqual([]);
+    expect(cache.servicesFor('shop', { constructor: 'x' })).toEqual(['odd']);
+  });
+
+  it('agrees with trying every Service', () => {
+    const labels = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('', '1', '2'));
+    const change = fc.tuple(fc.constantFrom('s', 't', 'u', 'v'), fc.option(labels, { nil: null }));
+    fc.assert(
+      fc.property(fc.array(change), labels, (changes, pod) => {
+        const cache = new ServiceSelectorCache();
+        for (const [name, selector] of changes) cache.update('ns', name, selector);
+        const latest = new Map<string, StringMap | null>(changes);
+        const matching = [...latest].filter(
+          ([, selector]) => selector !== null && Object.entries(selector).every(([key, value]) => pod[key] === value),
+        );
+        expect(cache.servicesFor('ns', pod).sort()).toEqual(matching.map(([name]) => name).sort());
+      }),
+    );
+  });
+});

@@ -1,0 +1,78 @@
+import type { AddressType } from '../objects/endpointslice.ts';
+import type { Node } from '../objects/node.ts';
+
+/** What the Nodes of a cluster say about its zones (F2). */
+export interface NodeTopology {
+  /** Share of each zone in the allocatable CPU; null if the Nodes do not tell enough for hints. */
+  readonly zoneRatios: ZoneShares | null;
+  /** Nodes that count, by zone: ready ones, control plane excluded. Those without a zone are under the empty name. */
+  readonly nodesByZone: ZoneCounts;
+}
+
+export type ZoneShares = Readonly<Record<string, number>>;
+export type ZoneCounts = Readonly<Record<string, number>>;
+
+/** Hints given to the endpoints of one Service; null stands for none. */
+export interface ServiceHints {
+  /** The Service is marked as hinted, so switching hints on is no news (F9). */
+  readonly populated: boolean;
+  /** Ready endpoints by hinted zone. */
+  readonly byAddressType: Readonly<Partial<Record<AddressType, ZoneCounts>>>;
+}
+
+/** How far a zone may be above its share: 20 %. */
+const overloadThreshold = 0.2;
+export const leastShareOfLoad = 1 / (1 + overloadThreshold);
+
+/** Ratios of allocatable CPU per zone (F2). */
+export function nodeTopology(nodes: Iterable<Node>): NodeTopology {
+  const cpu = new Map<string, number>();
+  const counts = new Map<string, number>();
+  let total = 0;
+  let sufficient = true;
+  for (const node of nodes) {
+    if (node.controlPlane || !node.ready) continue;
+    counts.set(node.zone, (counts.get(node.zone) ?? 0) + 1);
+    if (node.zone === '' || node.allocatableMilliCpu === 0) sufficient = false;
+    cpu.set(node.zone, (cpu.get(node.zone) ?? 0) + node.allocatableMilliCpu);
+    total += node.allocatableMilliCpu;
+  }
+  const nodesByZone = Object.fromEntries([...counts].sort(byName));
+  if (!sufficient || cpu.size < 2 || total === 0) return { zoneRatios: null, nodesByZone };
+  const ratios = [...cpu].sort(byName).map(([zone, milli]) => [zone, milli / total] as const);
+  return { zoneRatios: Object.fromEntries(ratios), nodesByZone };
+}
+
+export function setHints(known: ServiceHints | null, type: AddressType, counts: ZoneCounts): ServiceHints {
+  return { populated: true, byAddressType: { ...known?.byAddressType, [type]: counts } };
+}
+
+/** Forgets the hints of one address type and, as upstream does, the mark of the whole Service (F12). */
+export function removeHints(known: ServiceHints | null, type: AddressType): ServiceHints | null {
+  if (known === null) return null;
+  const { [type]: _removed, ...others } = known.byAddressType;
+  return Object.keys(others).length === 0 ? null : { populated: false, byAddressType: others };
+}
+
+/** Whether hints given to a Service no longer fit the Nodes, so that it has to be decided anew (F14). */
+export function isOverloaded(hints: ServiceHints | null, topology: NodeTopology | null): boolean {
+  if (hints === null) return false;
+  return Object.values(hints.byAddressType).some((counts) => isZoneOverloaded(counts, topology?.zoneRatios ?? {}));
+}
+
+function isZoneOverloaded(counts: ZoneCounts, ratios: ZoneShares): boolean {
+  const zones = new Map(Object.entries(counts));
+  if (zones.size === 0) return false;
+  const shares = Object.entries(ratios);
+  if (shares.length === 0) return true;
+  let total = 0;
+  for (const count of zones.values()) total += count;
+  return shares.some(([zone, ratio]) => {
+    const endpoints = zones.get(zone);
+    return endpoints === undefined || endpoints < Math.ceil(total * ratio * leastShareOfLoad);
+  });
+}
+
+function byName(a: readonly [string, number], b: readonly [string, number]): number {
+  return a[0] < b[0] ? -1 : 1;
+}

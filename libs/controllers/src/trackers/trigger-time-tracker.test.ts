@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { aPod, aService } from '../testing/fixtures.ts';
+import { computeTriggerTime, type TriggerTimes } from './trigger-time-tracker.ts';
+
+const service = aService({ creationTimestamp: '2024-01-01T00:00:00Z' });
+const pod = (i: number, time: string | null) => aPod(i, { readyTransitionTime: time });
+const at = (minute: number) => `2024-01-01T00:0${minute}:00Z`;
+
+function known(times: Readonly<Record<string, string>>): TriggerTimes {
+  return { service: service.creationTimestamp, pods: new Map(Object.entries(times)) };
+}
+
+describe('computeTriggerTime (C16)', () => {
+  it('answers with the creation of a Service without state, whatever the Pods say', () => {
+    const { state, triggerTime } = computeTriggerTime(null, service, [pod(1, at(5)), pod(2, null)]);
+    expect(triggerTime).toBe(service.creationTimestamp);
+    expect(state).toEqual(known({ 'web-1': at(5) }));
+  });
+
+  it('answers with the earliest time that is later than the one known', () => {
+    const before = known({ 'web-1': at(1), 'web-2': at(2) });
+    const now = [pod(1, at(4)), pod(2, at(2)), pod(3, at(3))];
+    expect(computeTriggerTime(before, service, now).triggerTime).toBe(at(3));
+  });
+
+  it('knows nothing to report when only Pods are gone, and forgets them', () => {
+    const { state, triggerTime } = computeTriggerTime(known({ 'web-1': at(1), 'web-2': at(2) }), service, [
+      pod(2, at(2)),
+    ]);
+    expect(triggerTime).toBeNull();
+    expect(state).toEqual(known({ 'web-2': at(2) }));
+  });
+
+  it('keeps an earlier time without reporting it', () => {
+    const { state, triggerTime } = computeTriggerTime(known({ 'web-1': at(3) }), service, [pod(1, at(2))]);
+    expect(triggerTime).toBeNull();
+    expect(state).toEqual(known({ 'web-1': at(2) }));
+  });
+
+  it('reports a Service that was created anew', () => {
+    const again = aService({ creationTimestamp: at(7) });
+    expect(computeTriggerTime(known({}), again, [pod(1, at(8))]).triggerTime).toBe(at(7));
+  });
+
+  it('gives back the very state when nothing differs', () => {
+    const before = known({ 'web-1': at(1) });
+    expect(computeTriggerTime(before, service, [pod(1, at(1)), pod(2, null)])).toEqual({
+      state: before,
+      triggerTime: null,
+    });
+    expect(computeTriggerTime(before, service, [pod(1, at(1))]).state).toBe(before);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { Access } from './access-review.ts';
+import { ApiError, type Reaction } from './api-error.ts';
+import { type ClusterProbe, ClusterUnavailableError, checkConnection, neededAccess } from './check-connection.ts';
+import { noAbort } from './testing.ts';
+
+const version = { gitVersion: 'v1.36.3', major: 1, minor: 36 };
+const fine: ClusterProbe = {
+  serverVersion: async () => version,
+  identity: async () => 'uid',
+  checkAccess: async () => true,
+};
+const options = { cluster: 'prod', signal: noAbort };
+
+async function refused(probe: Partial<ClusterProbe>): Promise<ClusterUnavailableError> {
+  const error: unknown = await checkConnection({ ...fine, ...probe }, options).catch((reason: unknown) => reason);
+  if (error instanceof ClusterUnavailableError) return error;
+  throw new Error(`expected a ClusterUnavailableError, got ${String(error)}`);
+}
+
+const failing = (message: string, reaction: Reaction, status: number, reason: string) => async () => {
+  throw new ApiError(message, { reaction, status, reason });
+};
+
+describe('checkConnection', () => {
+  it('returns identity and version', async () => {
+    expect(await checkConnection(fine, options)).toEqual({ identity: 'uid', version });
+  });
+
+  it('asks for all that Sluice does, and for no writes where it makes none', async () => {
+    const asked: Access[] = [];
+    const probe: ClusterProbe = {
+      ...fine,
+      checkAccess: async (access) => {
+        asked.push(access);
+        return true;
+      },
+    };
+    await checkConnection(probe, options);
+    expect(asked).toHaveLength(17);
+    expect(asked).toContainEqual({ verb: 'watch', group: 'discovery.k8s.io', resource: 'endpointslices' });
+    expect(asked).toContainEqual({ verb: 'delete', group: '', resource: 'endpoints' });
+    expect(neededAccess(false)).toHaveLength(11);
+    expect(neededAccess(false).every(({ verb }) => ['get', 'list', 'watch'].includes(verb))).toBe(true);
+  });
+
+  it('lists all permissions that are missing', async () => {
+    const error = await refused({
+      checkAccess: async ({ verb, resource }) => resource !== 'endpointslices' || verb === 'list',
+    });
+    expect(error.why).toBe('forbidden');
+    expect(error.message).toBe(
+      'cluster prod does not allow: watch, create, update, delete on endpointslices.discovery.k8s.io; ' +
+        'grant these to the user with a ClusterRole and ClusterRoleBinding',
+    );
+  });
+
+  it.each([
+    ['cannot reach https://a: refused', 'retry', 0, 'ECONNREFUSED', 'unreachable', 'check that the API server runs'],
+    ['cannot trust https://a: x', 'terminal', 0, 'CERT_HAS_EXPIRED', 'untrusted', 'cannot trust https://a: x'],
+    ['no credential', 'retry', 0, 'CredentialsUnavailable', 'unauthenticated', 'no credential'],
+    ['Unauthorized', 'terminal', 401, 'Unauthorized', 'unauthenticated', 'log in again or renew it'],
+    ['may not', 'terminal', 403, 'Forbidden', 'forbidden', 'grant it'],
+    ['User "system:anonymous" may not', 'terminal', 403, 'Forbidden', 'unauthenticated', 'gives no credential'],
+    ['sent an HTTP request to an HTTPS server.', 'terminal', 400, 'HTTP400', 'failing', 'write https://'],
+    ['it is not JSON', 'retry', 0, 'InvalidAnswer', 'failing', 'is an API server'],
+    ['no', 'conflict', 404, 'NotFound', 'failing', 'is an API server'],
+    ['down', 'retry', 503, 'ServiceUnavailable', 'failing', 'HTTP status 503'],
+  ] as const)('tells what to do about "%s"', async (message, reaction, status, reason, why, advice) => {
+    const error = await refused({ serverVersion: failing(message, reaction, status, reason) });
+    expect(error).toMatchObject({ why, code: 'CLUSTER_UNAVAILABLE' });
+    expect(error.message).toContain(`cluster prod cannot be used: ${message}`);
+    expect(error.message).toContain(advice);
+  });
+
+  it('refuses a cluster without discovery/v1', async () => {
+    const old = { gitVersion: 'v1.20.4', major: 1, minor: 20 };
+    const error = await refused({ serverVersion: async () => old });
+    expect(error).toMatchObject({ why: 'tooOld' });
+    expect(error.message).toContain('upgrade it to 1.21 or later');
+  });
+
+  it('lets a mistake of ours through as it is', async () => {
+    const probe = { ...fine, identity: () => Promise.reject(new TypeError('mistake')) };
+    await expect(checkConnection(probe, options)).rejects.toThrow(TypeError);
+  });
+});

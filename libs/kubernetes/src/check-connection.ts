@@ -1,0 +1,112 @@
+import type { Access, ServerVersion } from './access-review.ts';
+import { type ApiError, isApiError } from './api-error.ts';
+import { type Resource, watchedResources } from './cluster.ts';
+import { resourceInfo } from './resources.ts';
+
+/** What `checkConnection` asks of a cluster; HttpCluster has it. */
+export interface ClusterProbe {
+  identity(signal: AbortSignal): Promise<string>;
+  serverVersion(signal: AbortSignal): Promise<ServerVersion>;
+  checkAccess(access: Access, signal: AbortSignal): Promise<boolean>;
+}
+
+export interface CheckOptions {
+  /** How the cluster is called in messages: its context, or its server's URL. */
+  readonly cluster: string;
+  /** Whether Sluice is going to write. Shadow mode does not. Default true. */
+  readonly write?: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface CheckedCluster {
+  /** uid of the namespace kube-system. */
+  readonly identity: string;
+  readonly version: ServerVersion;
+}
+
+export type Unavailability = 'unreachable' | 'untrusted' | 'unauthenticated' | 'forbidden' | 'tooOld' | 'failing';
+
+/** A cluster that cannot be used as it is. The message says why, and what to do. */
+export class ClusterUnavailableError extends Error {
+  override readonly name = 'ClusterUnavailableError';
+  readonly code = 'CLUSTER_UNAVAILABLE';
+  readonly why: Unavailability;
+
+  constructor(why: Unavailability, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.why = why;
+  }
+}
+
+/** All that Sluice must be allowed to do in a cluster. */
+export function neededAccess(write: boolean): readonly Access[] {
+  const of = (resource: Resource, ...verbs: Access['verb'][]) =>
+    verbs.map((verb) => ({ verb, group: resourceInfo[resource].group, resource }));
+  return [
+    { verb: 'get', group: '', resource: 'namespaces', name: 'kube-system' },
+    ...watchedResources.flatMap((resource) => of(resource, 'list', 'watch')),
+    ...(write
+      ? [...of('endpoints', 'create', 'update', 'delete'), ...of('endpointslices', 'create', 'update', 'delete')]
+      : []),
+  ];
+}
+
+/** Asks a cluster once, without retries, for all that a start needs. Throws ClusterUnavailableError. */
+export async function checkConnection(probe: ClusterProbe, options: CheckOptions): Promise<CheckedCluster> {
+  const { cluster, signal } = options;
+  try {
+    const version = await probe.serverVersion(signal);
+    if (version.major === 1 && version.minor < 21) {
+      throw new ClusterUnavailableError(
+        'tooOld',
+        `cluster ${cluster} has version ${version.gitVersion}, which lacks discovery.k8s.io/v1; upgrade it to 1.21 or later`,
+      );
+    }
+    const accesses = neededAccess(options.write ?? true);
+    const allowed = await Promise.all(accesses.map((access) => probe.checkAccess(access, signal)));
+    const missing = accesses.filter((_, index) => allowed[index] === false);
+    if (missing.length > 0) throw forbidden(cluster, missing);
+    return { identity: await probe.identity(signal), version };
+  } catch (error) {
+    throw isApiError(error) ? unavailable(cluster, error) : error;
+  }
+}
+
+function forbidden(cluster: string, missing: readonly Access[]): ClusterUnavailableError {
+  const byResource = new Map<string, string[]>();
+  for (const { verb, group, resource, name } of missing) {
+    const what = (group === '' ? resource : `${resource}.${group}`) + (name === undefined ? '' : `/${name}`);
+    byResource.set(what, [...(byResource.get(what) ?? []), verb]);
+  }
+  const list = [...byResource].map(([what, verbs]) => `${verbs.join(', ')} on ${what}`).join('; ');
+  return new ClusterUnavailableError(
+    'forbidden',
+    `cluster ${cluster} does not allow: ${list}; grant these to the user with a ClusterRole and ClusterRoleBinding`,
+  );
+}
+
+function unavailable(cluster: string, error: ApiError): ClusterUnavailableError {
+  const [why, advice] = diagnose(error);
+  return new ClusterUnavailableError(why, `cluster ${cluster} cannot be used: ${error.message}${advice}`, error);
+}
+
+function diagnose(error: ApiError): readonly [Unavailability, string] {
+  const { status, reason, reaction, message } = error;
+  // These messages say themselves what to do.
+  if (reason === 'CredentialsUnavailable') return ['unauthenticated', ''];
+  if (status === 0 && reaction === 'terminal') return ['untrusted', ''];
+  const noApi = '; check that the server in the kubeconfig is an API server';
+  if (status === 404 || reason === 'InvalidAnswer') return ['failing', noApi];
+  if (status === 0) return ['unreachable', '; check that the API server runs, and the server in the kubeconfig'];
+  if (status === 401) {
+    return ['unauthenticated', '; the server refuses the token or client certificate: log in again or renew it'];
+  }
+  if (status === 403 && message.includes('"system:anonymous"')) {
+    return ['unauthenticated', '; the kubeconfig gives no credential: add a user with one to the context'];
+  }
+  if (status === 403) return ['forbidden', '; grant it to the user with a ClusterRole and ClusterRoleBinding'];
+  if (status === 400 && message.includes('HTTPS server')) {
+    return ['failing', '; write https:// instead of http:// for the server in the kubeconfig'];
+  }
+  return ['failing', `; the API server answers with HTTP status ${status}: look at its log, then start again`];
+}

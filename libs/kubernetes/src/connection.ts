@@ -1,0 +1,215 @@
+import { STATUS_CODES } from 'node:http';
+import type { Clock, Logger } from '@sluice/runtime';
+import type { Dispatcher } from 'undici';
+import { invalidAnswerError } from './connection-error.ts';
+import { type Credential, Credentials } from './credentials.ts';
+import type { ClusterAccess } from './kubeconfig.ts';
+import { errorFromResponse } from './status.ts';
+import { TimeLimit } from './time-limit.ts';
+import { openTransport, type Transport } from './transport.ts';
+
+export interface ConnectionOptions {
+  readonly access: ClusterAccess;
+  /** `sluice/<version>`, by which priority and fairness and audit logs know the client. */
+  readonly userAgent: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Most connections for requests at a time, without watches; further requests wait. Default 64. */
+  readonly maxConnections?: number;
+  /** Default 10,000. */
+  readonly connectTimeoutMs?: number;
+  /** From the start of a request to the end of its answer, for requests that name none. Default 30,000. */
+  readonly timeoutMs?: number;
+}
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path and query below the server's URL, beginning with a slash. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** The parsed JSON; undefined if the body is empty. */
+  readonly body: unknown;
+}
+
+export interface ApiStream {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** Breaking off the iteration closes the connection. */
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/**
+ * Requests to one API server over kept-alive connections. Every failure is an ApiError, whatever it comes from; its
+ * text is what the API server said.
+ */
+export class Connection {
+  /** The API server's URL, without credentials. */
+  readonly server: string;
+  readonly #options: ConnectionOptions;
+  readonly #origin: string;
+  readonly #prefix: string;
+  readonly #credentials: Credentials;
+  #transport: Transport | undefined;
+
+  constructor(options: ConnectionOptions) {
+    const url = new URL(options.access.server);
+    this.#options = options;
+    this.#origin = url.origin;
+    this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.server = this.#origin + this.#prefix;
+    this.#credentials = new Credentials(options.access, options.clock, options.logger);
+  }
+
+  /** One request and its whole answer. `timeoutMs` covers all of it, the wait for a connection included. */
+  async request(request: ApiRequest): Promise<ApiResponse> {
+    const limit = this.#limit(request, 'no complete answer');
+    try {
+      const response = await this.#authorized(request, limit, 'requests');
+      const body = parse(await response.body.text());
+      return { status: response.statusCode, headers: response.headers, body: this.#checked(response, body) };
+    } catch (error) {
+      throw limit.explain(error);
+    } finally {
+      limit.end();
+    }
+  }
+
+  /**
+   * A request with an endless answer. `timeoutMs` covers the time to its headers; a silence of `idleMs` afterwards, while
+   * somebody reads, means a connection that is dead without saying so.
+   */
+  async stream(request: ApiRequest & { readonly idleMs: number }): Promise<ApiStream> {
+    const limit = this.#limit(request, 'no answer');
+    try {
+      const response = await this.#authorized(request, limit, 'streams');
+      if (response.statusCode >= 300) this.#checked(response, parse(await response.body.text()));
+      limit.pause();
+      const chunks = this.#chunks(response, limit, request.idleMs);
+      return { status: response.statusCode, headers: response.headers, chunks };
+    } catch (error) {
+      limit.end();
+      throw limit.explain(error);
+    }
+  }
+
+  /** Waits for what runs, then closes the connections. */
+  async close(): Promise<void> {
+    await this.#transport?.close();
+  }
+
+  /** Breaks off what runs and closes the connections. */
+  async destroy(): Promise<void> {
+    await this.#transport?.destroy();
+  }
+
+  async #authorized(
+    request: ApiRequest,
+    limit: TimeLimit,
+    kind: 'requests' | 'streams',
+  ): Promise<Dispatcher.ResponseData> {
+    const current = this.#credentials.current();
+    const credential = current instanceof Promise ? await current : current;
+    const response = await this.#send(request, limit, kind, credential);
+    if (response.statusCode !== 401) return response;
+    const renewed = await this.#credentials.refresh(credential);
+    if (renewed === undefined) return response;
+    await response.body.dump();
+    return this.#send(request, limit, kind, renewed);
+  }
+
+  #send(
+    request: ApiRequest,
+    limit: TimeLimit,
+    kind: 'requests' | 'streams',
+    credential: Credential,
+  ): Promise<Dispatcher.ResponseData> {
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      'user-agent': this.#options.userAgent,
+      ...credential.headers,
+      ...request.headers,
+    };
+    const hasBody = request.body !== undefined;
+    if (hasBody) headers['content-type'] ??= 'application/json';
+    return this.#transportFor(credential)[kind].request({
+      origin: this.#origin,
+      path: this.#prefix + request.path,
+      method: request.method,
+      headers,
+      body: hasBody ? JSON.stringify(request.body) : null,
+      signal: limit.signal,
+    });
+  }
+
+  /** A renewed client certificate or CA needs new connections; the old ones end with what runs on them. */
+  #transportFor({ tls }: Credential): Transport {
+    const old = this.#transport;
+    if (old?.tls === tls) return old;
+    const transport = openTransport(tls, {
+      maxConnections: this.#options.maxConnections ?? 64,
+      connectTimeoutMs: this.#options.connectTimeoutMs ?? 10_000,
+      proxyUrl: this.#options.access.proxyUrl,
+    });
+    this.#transport = transport;
+    old?.close().catch((error: unknown) => this.#options.logger.debug('closing old connections failed', { error }));
+    return transport;
+  }
+
+  #checked(response: Dispatcher.ResponseData, body: Parsed): unknown {
+    const { statusCode: status, headers } = response;
+    if (status >= 300) {
+      const retryAfter = typeof headers['retry-after'] === 'string' ? headers['retry-after'] : undefined;
+      const text = body.ok ? body.value : body.text || STATUS_CODES[status];
+      throw errorFromResponse({ status, retryAfter, now: this.#options.clock.now() }, text);
+    }
+    if (!body.ok) throw invalidAnswerError(this.server, 'it is not JSON; is this an API server?');
+    return body.value;
+  }
+
+  async *#chunks(response: Dispatcher.ResponseData, limit: TimeLimit, idleMs: number): AsyncIterable<Buffer> {
+    try {
+      const body: AsyncIterator<Buffer> = response.body[Symbol.asyncIterator]();
+      for (;;) {
+        limit.restart(idleMs, 'no more bytes');
+        const next = await body.next();
+        limit.pause();
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } catch (error) {
+      throw limit.explain(error);
+    } finally {
+      limit.end();
+      // Never throws on a body that has ended; on one that has not, its connection cannot be used again.
+      response.body.on('error', () => {}).destroy();
+    }
+  }
+
+  #limit(request: ApiRequest, what: string): TimeLimit {
+    const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
+    return new TimeLimit(this.#options.clock, this.server, request.signal, timeoutMs, what);
+  }
+}
+
+type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly text: string };
+
+function parse(text: string): Parsed {
+  if (text === '') return { ok: true, value: undefined };
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false, text };
+  }
+}

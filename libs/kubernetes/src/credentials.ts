@@ -1,0 +1,179 @@
+import type { RequestOptions } from 'node:https';
+import { createSecureContext } from 'node:tls';
+import { type Clock, type Logger, sleep } from '@sluice/runtime';
+import { ApiError } from './api-error.ts';
+import type { ClusterAccess } from './kubeconfig.ts';
+import { isKubeconfigError, KubeconfigError } from './kubeconfig-error.ts';
+
+/** How to present oneself to the API server, as of one moment. */
+export interface Credential {
+  /** Rises with each evaluation. */
+  readonly version: number;
+  /** Authorization and, where configured, Impersonate-User. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same object as long as nothing in it changes. */
+  readonly tls: TlsOptions;
+}
+
+export interface TlsOptions {
+  readonly ca?: string | Buffer;
+  readonly cert?: string | Buffer;
+  readonly key?: string | Buffer;
+  readonly rejectUnauthorized?: boolean;
+  readonly servername?: string;
+}
+
+/** Files rotate and plugins have expiry times of their own: they are asked again after this. */
+const evaluateEveryMs = 60_000;
+/** The least time between two evaluations because of 401, so that a refused token does not start a plugin per request. */
+const refreshEveryMs = 10_000;
+const pluginTimeoutMs = 60_000;
+
+/** Keeps the credential of one ClusterAccess fresh: token files, exec plugins, client certificates. */
+export class Credentials {
+  readonly #access: ClusterAccess;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  #config: ReturnType<ClusterAccess['open']> | undefined;
+  #credential: Credential | undefined;
+  #evaluatedAt = 0;
+  #refreshedAt: number | undefined;
+  #evaluation: Promise<Credential> | undefined;
+
+  constructor(access: ClusterAccess, clock: Clock, logger: Logger) {
+    this.#access = access;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /**
+   * The credential to use now; not a promise while it is fresh. Throws ApiError `CredentialsUnavailable` if there was
+   * never one.
+   */
+  current(): Credential | Promise<Credential> {
+    const age = this.#clock.monotonic() - this.#evaluatedAt;
+    if (this.#credential !== undefined && age < evaluateEveryMs) return this.#credential;
+    return this.#evaluateOnce();
+  }
+
+  /**
+   * After a 401 to `refused`: reads kubeconfig, files and plugins again. Returns undefined if there is nothing newer
+   * than what was refused.
+   */
+  async refresh(refused: Credential): Promise<Credential | undefined> {
+    if (this.#credential !== undefined && this.#credential.version > refused.version) return this.#credential;
+    const now = this.#clock.monotonic();
+    const tooSoon = this.#refreshedAt !== undefined && now - this.#refreshedAt < refreshEveryMs;
+    if (this.#evaluation === undefined) {
+      if (tooSoon) return undefined;
+      this.#refreshedAt = now;
+      this.#config = undefined;
+    }
+    const credential = await this.#evaluateOnce();
+    return credential.version > refused.version ? credential : undefined;
+  }
+
+  #evaluateOnce(): Promise<Credential> {
+    this.#evaluation ??= this.#evaluate().finally(() => {
+      this.#evaluation = undefined;
+    });
+    return this.#evaluation;
+  }
+
+  async #evaluate(): Promise<Credential> {
+    try {
+      const credential = await this.#read((this.#credential?.version ?? 0) + 1);
+      this.#credential = credential;
+      return credential;
+    } catch (error) {
+      const failure = unavailable(error, this.#access);
+      if (this.#credential === undefined) throw failure;
+      this.#logger.warn('credentials cannot be renewed; the old ones stay in use', { reason: failure.message });
+      return this.#credential;
+    } finally {
+      this.#evaluatedAt = this.#clock.monotonic();
+    }
+  }
+
+  async #read(version: number): Promise<Credential> {
+    this.#config ??= this.#access.open();
+    const config = await this.#config.catch((error: unknown) => {
+      this.#config = undefined;
+      throw error;
+    });
+    const options: RequestOptions = {};
+    const done = new AbortController();
+    const timeout = sleep(this.#clock, pluginTimeoutMs, done.signal).then(() => {
+      if (!done.signal.aborted) throw new Error(`no credential came within ${pluginTimeoutMs / 1000} s`);
+    });
+    try {
+      await Promise.race([config.applyToHTTPSOptions(options), timeout]);
+    } finally {
+      done.abort();
+    }
+    const tls = tlsOf(options, this.#access);
+    const old = this.#credential?.tls;
+    return { version, headers: headersOf(options), tls: old !== undefined && sameTls(old, tls) ? old : tls };
+  }
+}
+
+function headersOf(options: RequestOptions): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    // A token file usually ends in a line break, which no header may hold.
+    if (typeof value === 'string') headers[name.toLowerCase()] = value.trim();
+  }
+  if (typeof options.auth === 'string') {
+    headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  }
+  return headers;
+}
+
+function tlsOf(options: RequestOptions, access: ClusterAccess): TlsOptions {
+  const pem = (value: unknown) => (typeof value === 'string' || Buffer.isBuffer(value) ? value : undefined);
+  const [ca, cert, key] = [pem(options.ca), pem(options.cert), pem(options.key)];
+  const problem = (what: string) =>
+    new KubeconfigError('KUBECONFIG_BAD_CERTIFICATE', `${what} in context "${access.context}" of ${access.source}`);
+  if (ca !== undefined && !ca.includes('-----BEGIN')) throw problem('the certificate authority is not a PEM block');
+  try {
+    createSecureContext({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) });
+  } catch (error) {
+    const text = error instanceof Error ? error.message : 'unknown error';
+    throw problem(`certificates or key cannot be used or do not belong together (${text})`);
+  }
+  return {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(options.rejectUnauthorized === false && { rejectUnauthorized: false }),
+    ...(options.servername !== undefined && { servername: options.servername }),
+  };
+}
+
+function sameTls(a: TlsOptions, b: TlsOptions): boolean {
+  const same = (x: string | Buffer | undefined, y: string | Buffer | undefined) => `${x ?? ''}` === `${y ?? ''}`;
+  return (
+    same(a.ca, b.ca) &&
+    same(a.cert, b.cert) &&
+    same(a.key, b.key) &&
+    a.rejectUnauthorized === b.rejectUnauthorized &&
+    a.servername === b.servername
+  );
+}
+
+function unavailable(error: unknown, access: ClusterAccess): ApiError {
+  const where = `context "${access.context}" of ${access.source}`;
+  const details = { status: 0, reason: 'CredentialsUnavailable' };
+  if (isKubeconfigError(error)) return new ApiError(error.message, { ...details, reaction: 'terminal', cause: error });
+  // The error of a parser quotes what the plugin printed: its token.
+  const text =
+    error instanceof SyntaxError || error instanceof TypeError
+      ? 'the plugin did not print an ExecCredential'
+      : error instanceof Error
+        ? error.message.replace(/\s+/g, ' ').trim().slice(0, 500)
+        : 'unknown error';
+  return new ApiError(`no credential for ${where}: ${text || 'the plugin failed'}; run the plugin or log in by hand`, {
+    ...details,
+    reaction: 'retry',
+  });
+}

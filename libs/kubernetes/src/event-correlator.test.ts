@@ -1,0 +1,55 @@
+import type { EventToRecord } from '@sluice/controllers';
+import { describe, expect, test } from 'vitest';
+import { EventCorrelator } from './event-correlator.ts';
+
+const event = (message: string, name = 'web'): EventToRecord => ({
+  type: 'Warning',
+  reason: 'FailedToUpdateEndpointSlices',
+  message,
+  regarding: { kind: 'Service', namespace: 'shop', name, uid: `uid-${name}` },
+});
+
+describe('event correlator (J4)', () => {
+  test('the same event again counts up the first', () => {
+    const correlator = new EventCorrelator();
+    expect(correlator.correlate(event('a'), 'c', 1_000)).toMatchObject({ action: 'create', count: 1, firstAt: 1_000 });
+    expect(correlator.correlate(event('a'), 'c', 2_000)).toMatchObject({ action: 'patch', count: 2, firstAt: 1_000 });
+    expect(correlator.correlate(event('b'), 'c', 3_000)).toMatchObject({ action: 'create', count: 1 });
+  });
+
+  test('after the stored Event is gone it is created anew', () => {
+    const correlator = new EventCorrelator();
+    const first = correlator.correlate(event('a'), 'c', 0);
+    if (first.action === 'drop') throw new Error('dropped');
+    correlator.forget(first.key);
+    expect(correlator.correlate(event('a'), 'c', 1)).toMatchObject({ action: 'create', count: 1 });
+  });
+
+  test('the tenth different message within ten minutes is combined with those after it', () => {
+    const correlator = new EventCorrelator();
+    const actions = Array.from({ length: 12 }, (_, i) => correlator.correlate(event(`message ${i}`), 'c', i));
+    expect(actions.map((a) => (a.action === 'drop' ? a.action : `${a.action} ${a.count}`))).toEqual([
+      ...Array.from({ length: 10 }, () => 'create 1'),
+      'patch 2',
+      'patch 3',
+    ]);
+    expect(actions[9]).toMatchObject({ message: '(combined from similar events): message 9' });
+    expect(actions[8]).toMatchObject({ message: 'message 8' });
+  });
+
+  test('after ten quiet minutes messages stand for themselves again', () => {
+    const correlator = new EventCorrelator();
+    for (let i = 0; i < 12; i++) correlator.correlate(event(`message ${i}`), 'c', i);
+    expect(correlator.correlate(event('later'), 'c', 600_100)).toMatchObject({ action: 'create', message: 'later' });
+  });
+
+  test('an object gets a burst of 25 events, then one in five minutes; other objects are not touched', () => {
+    const correlator = new EventCorrelator();
+    const at = (now: number, name?: string) => correlator.correlate(event('a', name), 'c', now).action;
+    expect(Array.from({ length: 27 }, () => at(0)).filter((action) => action === 'drop')).toHaveLength(2);
+    expect(at(0, 'other')).toBe('create');
+    expect(at(299_999)).toBe('drop');
+    expect(at(300_001)).toBe('patch');
+    expect(at(300_002)).toBe('drop');
+  });
+});

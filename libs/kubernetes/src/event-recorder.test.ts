@@ -1,0 +1,104 @@
+import type { EventToRecord } from '@sluice/controllers';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ApiError } from './api-error.ts';
+import type { EventObject } from './event-object.ts';
+import { EventRecorder, type EventStore } from './event-recorder.ts';
+
+const event = (message: string): EventToRecord => ({
+  type: 'Warning',
+  reason: 'R',
+  message,
+  regarding: { kind: 'Service', namespace: 'shop', name: 'web', uid: 'u' },
+});
+
+let clock: VirtualClock;
+let created: EventObject[];
+let patched: { readonly name: string; readonly patch: unknown }[];
+let failures: ApiError[];
+
+const store: EventStore = {
+  async createEvent(object) {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    created.push(object);
+  },
+  async patchEvent(_namespace, name, patch) {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+    patched.push({ name, patch });
+  },
+};
+
+beforeEach(() => {
+  clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  created = [];
+  patched = [];
+  failures = [];
+});
+
+function given(): EventRecorder {
+  return new EventRecorder({ store, clock, random: seededRandom(1), logger: silentLogger });
+}
+
+async function settle(): Promise<void> {
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step());
+}
+
+const error = (reaction: ApiError['reaction'], status: number) =>
+  new ApiError('no', { reaction, status, reason: 'No' });
+
+describe('event recorder', () => {
+  test('creates an Event, and counts it up when it happens again', async () => {
+    const recorder = given();
+    recorder.record(event('a'), 'endpoint-slice-controller');
+    await settle();
+    recorder.record(event('a'), 'endpoint-slice-controller');
+    await settle();
+    expect(created).toMatchObject([
+      { metadata: { namespace: 'shop' }, source: { component: 'endpoint-slice-controller' }, message: 'a', count: 1 },
+    ]);
+    expect(patched).toMatchObject([{ name: created[0]?.metadata.name, patch: { count: 2, message: 'a' } }]);
+  });
+
+  test('an Event that has expired is created again with its count', async () => {
+    const recorder = given();
+    recorder.record(event('a'), 'c');
+    await settle();
+    failures.push(error('conflict', 404));
+    recorder.record(event('a'), 'c');
+    await settle();
+    expect(created.map(({ count }) => count)).toEqual([1, 2]);
+  });
+
+  test('what the API server does not take is tried twelve times', async () => {
+    failures.push(...Array.from({ length: 11 }, () => error('retry', 503)));
+    given().record(event('a'), 'c');
+    await settle();
+    expect(created).toHaveLength(1);
+    expect(clock.now() - Date.parse('2026-01-01T00:00:00Z')).toBe(110_000);
+  });
+
+  test('a refusal is not repeated, and the next event is created anew', async () => {
+    const recorder = given();
+    failures.push(error('terminal', 403));
+    recorder.record(event('a'), 'c');
+    await settle();
+    recorder.record(event('a'), 'c');
+    await settle();
+    expect(created).toMatchObject([{ count: 1 }]);
+  });
+
+  test('stopping gives up what waits', async () => {
+    const recorder = given();
+    failures.push(...Array.from({ length: 100 }, () => error('retry', 503)));
+    recorder.record(event('a'), 'c');
+    recorder.record(event('b'), 'c');
+    await new Promise((resolve) => setImmediate(resolve));
+    await recorder.stop();
+    recorder.record(event('c'), 'c');
+    await settle();
+    expect(created).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+import type { EventToRecord } from '@sluice/controllers';
+import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { type ApiError, isApiError } from './api-error.ts';
+import { EventCorrelator } from './event-correlator.ts';
+import { type EventObject, eventObject, timestamp } from './event-object.ts';
+
+/** Where Events are stored; HttpCluster has it. */
+export interface EventStore {
+  createEvent(event: EventObject, signal: AbortSignal): Promise<void>;
+  /** JSON merge patch of one Event. */
+  patchEvent(namespace: string, name: string, patch: unknown, signal: AbortSignal): Promise<void>;
+}
+
+export interface EventRecorderOptions {
+  readonly store: EventStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** As upstream's recorder: this many tries, so far apart (J4). */
+const tries = 12;
+const pauseMs = 10_000;
+/** Events that wait; of more, the newest are dropped, since a cluster in trouble must not cost us our memory. */
+const maxWaiting = 1_000;
+
+/** Records Kubernetes Events in the background, as best it can: it never fails and never holds anything up. */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #correlator = new EventCorrelator();
+  /** Name and namespace of the stored Event, by correlation key. */
+  readonly #stored = new Map<string, { readonly namespace: string; readonly name: string }>();
+  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #stopped = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+  }
+
+  /** `component` is the controller in whose name it is recorded, e.g. `endpoint-slice-controller`. */
+  record(event: EventToRecord, component: string): void {
+    if (this.#stopped.signal.aborted) return;
+    if (this.#waiting.length >= maxWaiting) {
+      this.#options.logger.warn('event dropped: too many are waiting', { reason: event.reason });
+      return;
+    }
+    this.#waiting.push(() => this.#send(event, component));
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Gives up what waits. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#waiting.length = 0;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await next();
+  }
+
+  async #send(event: EventToRecord, component: string): Promise<void> {
+    const { clock, random } = this.#options;
+    const now = clock.now();
+    const correlated = this.#correlator.correlate(event, component, now);
+    if (correlated.action === 'drop') return;
+    const { key, count, message, firstAt } = correlated;
+    const stored = this.#stored.get(key);
+    if (correlated.action === 'patch' && stored !== undefined) {
+      const patch = { count, message, lastTimestamp: timestamp(now) };
+      const { store } = this.#options;
+      const error = await this.#deliver((signal) => store.patchEvent(stored.namespace, stored.name, patch, signal));
+      if (error?.status !== 404) return;
+      // Events expire after an hour.
+    }
+    const object = eventObject({ ...event, message }, component, { count, firstAt, lastAt: now }, random);
+    this.#remember(key, object);
+    const error = await this.#deliver((signal) => this.#options.store.createEvent(object, signal));
+    if (error === undefined) return;
+    this.#stored.delete(key);
+    this.#correlator.forget(key);
+  }
+
+  #remember(key: string, { metadata }: EventObject): void {
+    this.#stored.delete(key);
+    this.#stored.set(key, metadata);
+    if (this.#stored.size <= 4096) return;
+    for (const oldest of this.#stored.keys()) {
+      this.#stored.delete(oldest);
+      break;
+    }
+  }
+
+  /** Returns the error that ended the tries, undefined if one succeeded. */
+  async #deliver(send: (signal: AbortSignal) => Promise<void>): Promise<ApiError | undefined> {
+    const { clock, logger } = this.#options;
+    const { signal } = this.#stopped;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await send(signal);
+        return undefined;
+      } catch (error) {
+        if (!isApiError(error)) throw error;
+        if (error.reaction !== 'retry' || attempt === tries || signal.aborted) {
+          if (error.status !== 404) logger.warn('event not recorded', { why: error.message });
+          return error;
+        }
+        await sleep(clock, pauseMs, signal);
+      }
+    }
+  }
+}

@@ -1,0 +1,257 @@
+import type { ServerResponse } from 'node:http';
+import { seededRandom } from '@sluice/runtime';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ApiError, isApiError } from './api-error.ts';
+import type { WatchEvent } from './cluster.ts';
+import { eventObject } from './event-object.ts';
+import type { HttpClusterOptions } from './http-cluster.ts';
+import { clusterOver, connect, type Handler, json, noAbort, startServer } from './testing.ts';
+import type { SkippedObject } from './watch-line.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function given(handler: Handler, options: Partial<HttpClusterOptions> = {}) {
+  const server = await startServer(handler);
+  const { connection, clock, close } = await connect(server.url);
+  cleanups.push(server.close, close);
+  return { server, clock, cluster: clusterOver(connection, clock, options) };
+}
+
+async function failure(promise: Promise<unknown>): Promise<ApiError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (isApiError(error)) return error;
+  throw new Error(`expected an ApiError, got ${String(error)}`);
+}
+
+const pod = (name: string, resourceVersion: string) => ({ metadata: { namespace: 'ns', name, resourceVersion } });
+const line = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`;
+
+async function collect(events: AsyncIterable<readonly WatchEvent[]>): Promise<readonly WatchEvent[]> {
+  const found: WatchEvent[] = [];
+  for await (const batch of events) found.push(...batch);
+  return found;
+}
+
+describe('HttpCluster.list', () => {
+  it('asks page by page, the first without a version', async () => {
+    const { cluster, server } = await given(({ url }, response) =>
+      json(response, 200, {
+        items: url.includes('continue=') ? [pod('b', '2')] : [pod('a', '1')],
+        metadata: { resourceVersion: '9', continue: url.includes('continue=') ? '' : 't/1' },
+      }),
+    );
+    const first = await cluster.list('pods', { limit: 1, continueToken: '' }, noAbort);
+    expect(first).toEqual({ items: [pod('a', '1')], resourceVersion: '9', continueToken: 't/1' });
+    const second = await cluster.list('pods', { limit: 1, continueToken: 't/1' }, noAbort);
+    expect(second).toEqual({ items: [pod('b', '2')], resourceVersion: '9', continueToken: '' });
+    await cluster.list('endpointslices', { limit: 5, continueToken: '' }, noAbort);
+    expect(server.requests.map(({ url }) => url)).toEqual([
+      '/api/v1/pods?limit=1',
+      '/api/v1/pods?limit=1&continue=t%2F1',
+      '/apis/discovery.k8s.io/v1/endpointslices?limit=5',
+    ]);
+  });
+
+  it('takes null for no items, leaves malformed ones out, and refuses what is no list', async () => {
+    const skipped: SkippedObject[] = [];
+    const metadata = { resourceVersion: '9' };
+    const bodies: object[] = [
+      { items: null, metadata },
+      { items: [7, pod('a', '1')], metadata },
+      { items: [] },
+      { metadata },
+    ];
+    const { cluster } = await given((_, response) => json(response, 200, bodies.shift()), {
+      onSkipped: (object) => skipped.push(object),
+    });
+    const list = () => cluster.list('pods', { limit: 1, continueToken: '' }, noAbort);
+    expect((await list()).items).toEqual([]);
+    expect((await list()).items).toEqual([pod('a', '1')]);
+    expect(skipped).toEqual([{ resource: 'pods', namespace: '', name: '', why: 'it is not an object' }]);
+    expect(await failure(list())).toMatchObject({ reason: 'InvalidAnswer' });
+    expect(await failure(list())).toMatchObject({ reason: 'InvalidAnswer' });
+  });
+});
+
+describe('HttpCluster.watch', () => {
+  it('asks for bookmarks and a random end between 5 and 10 minutes', async () => {
+    const { cluster, server } = await given((_, response) => response.end());
+    await collect(cluster.watch('services', '7', noAbort));
+    await collect(cluster.watch('services', '', noAbort, { sendInitialEvents: true }));
+    const query = (index: number) => new URL(server.requests[index]?.url ?? '', server.url).searchParams;
+    expect(Object.fromEntries(query(0))).toEqual({
+      watch: '1',
+      allowWatchBookmarks: 'true',
+      resourceVersion: '7',
+      timeoutSeconds: expect.stringMatching(/^[3-6]\d\d$/),
+    });
+    expect(query(1).get('sendInitialEvents')).toBe('true');
+    expect(query(1).get('resourceVersionMatch')).toBe('NotOlderThan');
+    expect(query(1).has('resourceVersion')).toBe(false);
+  });
+
+  it('yields an empty batch when the watch is open, then what each chunk completes', async () => {
+    const ü = pod('grün-🌱', '2');
+    const bytes = Buffer.from(line('ADDED', pod('a', '1')) + line('MODIFIED', ü) + line('DELETED', pod('a', '3')));
+    const half = bytes.indexOf(Buffer.from('ü')) + 1;
+    let response: ServerResponse | undefined;
+    const { cluster } = await given((_, started) => {
+      response = started;
+      started.flushHeaders();
+    });
+    const iterator = cluster.watch('pods', '0', noAbort)[Symbol.asyncIterator]();
+    expect((await iterator.next()).value).toEqual([]);
+    response?.write(bytes.subarray(0, half));
+    expect((await iterator.next()).value).toEqual([{ type: 'ADDED', object: pod('a', '1') }]);
+    response?.write(bytes.subarray(half));
+    expect((await iterator.next()).value).toEqual([
+      { type: 'MODIFIED', object: ü },
+      { type: 'DELETED', object: pod('a', '3') },
+    ]);
+    // A line that the end of the watch cuts off comes again when it is resumed.
+    response?.end('{"type":"ADDED"');
+    expect((await iterator.next()).done).toBe(true);
+  });
+
+  it('skips what is malformed, reports it with its name, and goes on', async () => {
+    const skipped: SkippedObject[] = [];
+    const text = `{"type":"ADDED","object":{"metadata":{"name":"torn"\n${line('ADDED', { metadata: { name: 'x' } })}${line('ADDED', pod('b', '2'))}`;
+    const { cluster } = await given((_, response) => response.end(text), {
+      onSkipped: (object) => skipped.push(object),
+    });
+    expect(await collect(cluster.watch('pods', '0', noAbort))).toEqual([{ type: 'ADDED', object: pod('b', '2') }]);
+    expect(skipped.map(({ name, why }) => `${name}: ${why}`)).toEqual([
+      'torn: the line is not JSON',
+      'x: it has no resourceVersion',
+    ]);
+  });
+
+  it('delivers what came before an ERROR, then throws it', async () => {
+    const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
+    const { cluster } = await given((_, response) =>
+      response.end(line('ADDED', pod('a', '1')) + line('ERROR', status)),
+    );
+    const found: WatchEvent[] = [];
+    const read = async () => {
+      for await (const batch of cluster.watch('pods', '0', noAbort)) found.push(...batch);
+    };
+    expect(await failure(read())).toMatchObject({ reaction: 'gone', message: 'too old resource version' });
+    expect(found).toHaveLength(1);
+  });
+
+  it('ends without error when its caller gives up', async () => {
+    const abort = new AbortController();
+    const { cluster } = await given((_, response) => response.write(line('ADDED', pod('a', '1'))));
+    for await (const batch of cluster.watch('pods', '0', abort.signal)) if (batch.length > 0) abort.abort();
+    expect(await collect(cluster.watch('pods', '0', abort.signal))).toEqual([]);
+  });
+
+  it('notices a connection that is dead without saying so', async () => {
+    const { cluster, clock } = await given((_, response) => response.flushHeaders());
+    const iterator = cluster.watch('pods', '0', noAbort)[Symbol.asyncIterator]();
+    await iterator.next();
+    const outcome = failure(iterator.next());
+    clock.step(clock.now() + 150_000);
+    expect(await outcome).toMatchObject({ reaction: 'retry', reason: 'Timeout' });
+  });
+});
+
+describe('HttpCluster’s writes', () => {
+  const slice = {
+    metadata: { namespace: 'ns', name: 's', resourceVersion: '4' },
+    addressType: 'IPv4' as const,
+    endpoints: [],
+  };
+  const stored = { metadata: { name: 's', uid: 'u', resourceVersion: '5', generation: 2 } };
+
+  it('ask for metadata only, and return it', async () => {
+    const { cluster, server } = await given((_, response) => json(response, 200, stored));
+    const expected = { name: 's', uid: 'u', resourceVersion: '5', generation: 2 };
+    expect(await cluster.create('endpointslices', slice, noAbort)).toEqual(expected);
+    expect(await cluster.update('endpointslices', slice, noAbort)).toEqual(expected);
+    expect(await cluster.update('endpoints', { metadata: { namespace: 'ns', name: 'e' } }, noAbort)).toEqual(expected);
+    expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /apis/discovery.k8s.io/v1/namespaces/ns/endpointslices',
+      'PUT /apis/discovery.k8s.io/v1/namespaces/ns/endpointslices/s',
+      'PUT /api/v1/namespaces/ns/endpoints/e',
+    ]);
+    expect(server.requests[0]?.body).toEqual({ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', ...slice });
+    expect(server.requests[0]?.headers.accept).toBe(
+      'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
+    );
+  });
+
+  it('do without where the server does not know that, and remember it', async () => {
+    const { cluster, server } = await given(({ headers }, response) =>
+      headers.accept === 'application/json' ? json(response, 200, { ...slice, ...stored }) : json(response, 406, {}),
+    );
+    await cluster.update('endpointslices', slice, noAbort);
+    await cluster.update('endpointslices', slice, noAbort);
+    expect(server.requests.map(({ headers }) => headers.accept === 'application/json')).toEqual([false, true, true]);
+  });
+
+  it('delete with preconditions', async () => {
+    const { cluster, server } = await given((_, response) =>
+      json(response, 200, { kind: 'Status', status: 'Success' }),
+    );
+    await cluster.delete('endpoints', 'ns', 'e', { uid: 'u', resourceVersion: '5' }, noAbort);
+    expect(server.requests[0]).toMatchObject({
+      method: 'DELETE',
+      url: '/api/v1/namespaces/ns/endpoints/e',
+      body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: 'u', resourceVersion: '5' } },
+    });
+  });
+
+  it('record Events and count them up', async () => {
+    const { cluster, server } = await given((_, response) => json(response, 201, stored));
+    const regarding = { kind: 'Endpoints', namespace: '', name: 'e' } as const;
+    const event = { type: 'Warning', reason: 'FailedToCreateEndpoint', message: 'm', regarding } as const;
+    const at = Date.parse('2026-01-01T00:00:00.700Z');
+    const object = eventObject(event, 'endpoint-controller', { count: 1, firstAt: at, lastAt: at }, seededRandom(1));
+    await cluster.createEvent(object, noAbort);
+    await cluster.patchEvent('default', 'e.1', { count: 2 }, noAbort);
+    expect(server.requests[0]).toMatchObject({
+      url: '/api/v1/namespaces/default/events',
+      body: {
+        involvedObject: { kind: 'Endpoints', name: 'e' },
+        reason: 'FailedToCreateEndpoint',
+        source: { component: 'endpoint-controller' },
+        firstTimestamp: '2026-01-01T00:00:00Z',
+      },
+    });
+    expect(server.requests[1]).toMatchObject({
+      method: 'PATCH',
+      url: '/api/v1/namespaces/default/events/e.1',
+      body: { count: 2 },
+    });
+    expect(server.requests[1]?.headers['content-type']).toBe('application/merge-patch+json');
+  });
+});
+
+describe('HttpCluster’s questions', () => {
+  it('identity, version and permissions', async () => {
+    const { cluster, server } = await given(({ url }, response) => {
+      if (url === '/version') json(response, 200, { major: '1', minor: '36+', gitVersion: 'v1.36.3' });
+      else if (url.endsWith('/kube-system')) json(response, 200, { metadata: { uid: 'abc' } });
+      else json(response, 201, { status: { allowed: true } });
+    });
+    expect(await cluster.serverVersion(noAbort)).toEqual({ gitVersion: 'v1.36.3', major: 1, minor: 36 });
+    expect(await cluster.identity(noAbort)).toBe('abc');
+    expect(await cluster.checkAccess({ verb: 'list', group: '', resource: 'pods' }, noAbort)).toBe(true);
+    expect(server.requests.at(-1)?.body).toMatchObject({
+      spec: { resourceAttributes: { verb: 'list', group: '', resource: 'pods' } },
+    });
+  });
+
+  it('get returns the object as it is', async () => {
+    const { cluster } = await given((_, response) => json(response, 200, pod('s', '1')));
+    expect(await cluster.get('endpointslices', 'ns', 's', noAbort)).toEqual(pod('s', '1'));
+  });
+});

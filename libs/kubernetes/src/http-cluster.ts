@@ -1,0 +1,213 @@
+import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import { type Clock, type Random, randomInteger } from '@sluice/runtime';
+import { type Access, getServerVersion, reviewAccess, type ServerVersion } from './access-review.ts';
+import { ApiError } from './api-error.ts';
+import type {
+  ClusterReader,
+  ClusterWriter,
+  ListPage,
+  RawObject,
+  Resource,
+  WatchEvent,
+  WatchOptions,
+  WrittenMeta,
+} from './cluster.ts';
+import type { Connection } from './connection.ts';
+import { invalidAnswerError } from './connection-error.ts';
+import type { EventObject } from './event-object.ts';
+import type { EventStore } from './event-recorder.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { asRecord, asString, isRecord } from './record.ts';
+import { apiVersion, collectionPath, objectPath, resourceInfo } from './resources.ts';
+import { checkItems, parseWatchLine, type SkippedObject } from './watch-line.ts';
+
+export interface HttpClusterOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told of each object that is left out because it is malformed. */
+  readonly onSkipped?: (skipped: SkippedObject) => void;
+  /** A watch that is silent for so long counts as dead; bookmarks come every minute. Default 150,000. */
+  readonly watchIdleMs?: number;
+  /** Time limit of one page of a list. Default 60,000. */
+  readonly listTimeoutMs?: number;
+}
+
+/** Asked for the answers to writes: of a stored object only its metadata is of use. Older servers send it whole. */
+const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+/** A cluster over HTTP. Every failure is an ApiError. */
+export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
+  readonly connection: Connection;
+  readonly #options: HttpClusterOptions;
+  #writeAccept = metadataOnly;
+
+  constructor(options: HttpClusterOptions) {
+    this.connection = options.connection;
+    this.#options = options;
+  }
+
+  async identity(signal: AbortSignal): Promise<string> {
+    const { body } = await this.connection.request({ method: 'GET', path: '/api/v1/namespaces/kube-system', signal });
+    const uid = asString(asRecord(asRecord(body).metadata).uid);
+    if (uid === '') throw invalidAnswerError(this.connection.server, 'the namespace kube-system has no uid');
+    return uid;
+  }
+
+  async list(
+    resource: Resource,
+    options: { limit: number; continueToken: string },
+    signal: AbortSignal,
+  ): Promise<ListPage> {
+    // Without resourceVersion the first page is as fresh as the store, never a replica's past.
+    const query = new URLSearchParams({ limit: String(options.limit) });
+    if (options.continueToken !== '') query.set('continue', options.continueToken);
+    const path = `${collectionPath(resource)}?${query}`;
+    const timeoutMs = this.#options.listTimeoutMs ?? 60_000;
+    const { body } = await this.connection.request({ method: 'GET', path, signal, timeoutMs });
+    const { items, metadata } = asRecord(body);
+    const resourceVersion = asString(asRecord(metadata).resourceVersion);
+    // A server may say `items: null` for none.
+    if (resourceVersion === '' || (items !== null && !Array.isArray(items))) {
+      throw invalidAnswerError(this.connection.server, `it is not a list of ${resource}`);
+    }
+    return {
+      items: checkItems(resource, items ?? [], (skipped) => this.#options.onSkipped?.(skipped)),
+      resourceVersion,
+      continueToken: asString(asRecord(metadata).continue),
+    };
+  }
+
+  async *watch(
+    resource: Resource,
+    resourceVersion: string,
+    signal: AbortSignal,
+    options: WatchOptions = {},
+  ): AsyncIterable<readonly WatchEvent[]> {
+    // Spread, so that the watches of many clients that started together do not end together.
+    const timeoutSeconds = randomInteger(this.#options.random, 300, 600);
+    const query = new URLSearchParams({ watch: '1', allowWatchBookmarks: 'true', timeoutSeconds: `${timeoutSeconds}` });
+    if (resourceVersion !== '') query.set('resourceVersion', resourceVersion);
+    if (options.sendInitialEvents) {
+      query.set('sendInitialEvents', 'true');
+      query.set('resourceVersionMatch', 'NotOlderThan');
+    }
+    try {
+      const path = `${collectionPath(resource)}?${query}`;
+      const idleMs = this.#options.watchIdleMs ?? 150_000;
+      const { chunks } = await this.connection.stream({ method: 'GET', path, signal, idleMs });
+      yield [];
+      yield* this.#events(resource, chunks);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async *#events(resource: Resource, chunks: AsyncIterable<Buffer>): AsyncIterable<readonly WatchEvent[]> {
+    const splitter = new LineSplitter();
+    let dropped = 0;
+    for await (const chunk of chunks) {
+      const events: WatchEvent[] = [];
+      let failure: ApiError | undefined;
+      for (const text of splitter.push(chunk)) {
+        const line = parseWatchLine(resource, text, this.#options.clock.now());
+        if (line.kind === 'event') events.push(line.event);
+        else if (line.kind === 'skipped') this.#options.onSkipped?.(line.skipped);
+        else {
+          failure = line.error;
+          break;
+        }
+      }
+      if (splitter.dropped > dropped) {
+        dropped = splitter.dropped;
+        this.#options.onSkipped?.({ resource, namespace: '', name: '', why: 'the line is too long' });
+      }
+      if (events.length > 0) yield events;
+      if (failure !== undefined) throw failure;
+    }
+  }
+
+  async get(resource: WrittenResource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject> {
+    const path = objectPath(resource, namespace, name);
+    const { body } = await this.connection.request({ method: 'GET', path, signal });
+    if (!isRecord(body)) throw invalidAnswerError(this.connection.server, 'it is not an object');
+    return body;
+  }
+
+  create(resource: WrittenResource, object: Endpoints | EndpointSlice, signal: AbortSignal): Promise<WrittenMeta> {
+    return this.#write('POST', resource, objectPath(resource, object.metadata.namespace), object, signal);
+  }
+
+  update(resource: WrittenResource, object: Endpoints | EndpointSlice, signal: AbortSignal): Promise<WrittenMeta> {
+    const { namespace, name } = object.metadata;
+    return this.#write('PUT', resource, objectPath(resource, namespace, name), object, signal);
+  }
+
+  async delete(
+    resource: WrittenResource,
+    namespace: string,
+    name: string,
+    preconditions: { uid?: string; resourceVersion?: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const path = objectPath(resource, namespace, name);
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
+    await this.connection.request({ method: 'DELETE', path, body, signal });
+  }
+
+  async createEvent(event: EventObject, signal: AbortSignal): Promise<void> {
+    const path = eventsPath(event.metadata.namespace);
+    await this.connection.request({ method: 'POST', path, body: event, headers: { accept: metadataOnly }, signal });
+  }
+
+  async patchEvent(namespace: string, name: string, patch: unknown, signal: AbortSignal): Promise<void> {
+    const path = `${eventsPath(namespace)}/${encodeURIComponent(name)}`;
+    const headers = { accept: metadataOnly, 'content-type': 'application/merge-patch+json' };
+    await this.connection.request({ method: 'PATCH', path, body: patch, headers, signal });
+  }
+
+  serverVersion(signal: AbortSignal): Promise<ServerVersion> {
+    return getServerVersion(this.connection, signal);
+  }
+
+  checkAccess(access: Access, signal: AbortSignal): Promise<boolean> {
+    return reviewAccess(this.connection, access, signal);
+  }
+
+  async #write(
+    method: 'POST' | 'PUT',
+    resource: WrittenResource,
+    path: string,
+    object: Endpoints | EndpointSlice,
+    signal: AbortSignal,
+  ): Promise<WrittenMeta> {
+    const body = { ...object, apiVersion: apiVersion(resource), kind: resourceInfo[resource].kind };
+    const send = (accept: string) => this.connection.request({ method, path, body, headers: { accept }, signal });
+    try {
+      return this.#writtenMeta((await send(this.#writeAccept)).body);
+    } catch (error) {
+      // Refused before anything was stored: the server does not know the short form.
+      if (!(error instanceof ApiError) || error.status !== 406 || this.#writeAccept !== metadataOnly) throw error;
+      this.#writeAccept = 'application/json';
+      return this.#writtenMeta((await send(this.#writeAccept)).body);
+    }
+  }
+
+  #writtenMeta(body: unknown): WrittenMeta {
+    const { name, uid, resourceVersion, generation } = asRecord(asRecord(body).metadata);
+    if (asString(name) === '' || asString(resourceVersion) === '') {
+      throw invalidAnswerError(this.connection.server, 'a stored object has no name or no resourceVersion');
+    }
+    return {
+      name: asString(name),
+      uid: asString(uid),
+      resourceVersion: asString(resourceVersion),
+      // Endpoints have none.
+      generation: typeof generation === 'number' ? generation : 0,
+    };
+  }
+}
+
+function eventsPath(namespace: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+}

@@ -1,0 +1,18 @@
+export * from './access-review.ts';
+export * from './anonymous-access.ts';
+export * from './api-error.ts';
+export type { Authenticator } from './authenticator.ts';
+export * from './check-connection.ts';
+export * from './cluster.ts';
+export * from './connection.ts';
+export * from './event-correlator.ts';
+export { type EventObject, eventObject } from './event-object.ts';
+export * from './event-recorder.ts';
+export * from './http-cluster.ts';
+export * from './kubeconfig.ts';
+export * from './kubeconfig-error.ts';
+export * from './reflector.ts';
+export * from './reflector-options.ts';
+export { isOlderVersion } from './resource-version.ts';
+export { errorFromResponse, errorFromStatus, type ResponseHead } from './status.ts';
+export type { SkippedObject } from './watch-line.ts';

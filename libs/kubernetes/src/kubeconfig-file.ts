@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { type KubeconfigEntries, kubeconfigEntries, malformed } from './kubeconfig-entries.ts';
+import { KubeconfigError } from './kubeconfig-error.ts';
+import { asRecord, asString, isRecord } from './record.ts';
+
+/**
+ * Reads the files in order and merges them as kubectl does: the first to say something wins. Files that do not exist
+ * are passed over as long as one does.
+ */
+export async function readKubeconfigs(paths: readonly string[]): Promise<KubeconfigEntries> {
+  const files: KubeconfigEntries[] = [];
+  for (const file of paths) {
+    const text = await readText(file);
+    if (text !== undefined) files.push(await parseKubeconfig(file, text));
+  }
+  if (files.length > 0) return files.reduce(merge);
+  const names = paths.map((file) => `"${file}"`).join(', ');
+  throw new KubeconfigError(
+    'KUBECONFIG_NOT_FOUND',
+    paths.length === 0
+      ? 'no kubeconfig is given; name one with --kubeconfig'
+      : `kubeconfig ${names} does not exist; name an existing file with --kubeconfig`,
+  );
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    const advice =
+      code === 'EISDIR' ? 'it is a directory; name the file in it' : `${code}; check its owner and permissions`;
+    throw new KubeconfigError('KUBECONFIG_UNREADABLE', `kubeconfig "${file}" cannot be read: ${advice}`);
+  }
+}
+
+async function parseKubeconfig(file: string, text: string): Promise<KubeconfigEntries> {
+  if (text.trim() === '') throw malformed(file, 'it is empty');
+  // Loaded when first needed: a run without a kubeconfig need not pay for it.
+  const { load } = await import('js-yaml');
+  let raw: unknown;
+  try {
+    raw = load(text);
+  } catch (error) {
+    throw malformed(file, `it is not YAML: ${yamlProblem(error)}`);
+  }
+  if (!isRecord(raw) || !['clusters', 'contexts', 'users'].some((key) => Array.isArray(raw[key]))) {
+    throw malformed(file, 'it is not a kubeconfig: it has no list of clusters, contexts or users');
+  }
+  return kubeconfigEntries(file, raw);
+}
+
+function merge(first: KubeconfigEntries, second: KubeconfigEntries): KubeconfigEntries {
+  const byName = <T extends { readonly name: string }>(a: readonly T[], b: readonly T[]): readonly T[] => [
+    ...a,
+    ...b.filter((entry) => !a.some((earlier) => earlier.name === entry.name)),
+  ];
+  return {
+    clusters: byName(first.clusters, second.clusters),
+    users: byName(first.users, second.users),
+    contexts: byName(first.contexts, second.contexts),
+    currentContext: first.currentContext || second.currentContext,
+    incomplete: [...first.incomplete, ...second.incomplete],
+    files: [...first.files, ...second.files],
+  };
+}
+
+/**
+ * The parser's message quotes the lines around the mistake, and its reason may name an alias or a tag: all of these may be
+ * a secret, such as a password that begins with * or !. Only what is wrong and where is told.
+ */
+function yamlProblem(error: unknown): string {
+  const { reason, mark } = asRecord(error);
+  const line = asRecord(mark).line;
+  const what = asString(reason).replace(/:? ["!].*/s, '');
+  return `${what || 'syntax error'}${typeof line === 'number' ? ` in line ${line + 1}` : ''}`;
+}
+
+/** `code` of an error of the system, e.g. ENOENT. */
+export function errorCode(error: unknown): string {
+  return asString(asRecord(error).code) || 'unknown error';
+}

@@ -1,0 +1,162 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { type Authenticator, plainAuthenticator } from './authenticator.ts';
+import type { KubeconfigCluster, KubeconfigEntries, KubeconfigUser } from './kubeconfig-entries.ts';
+import { KubeconfigError } from './kubeconfig-error.ts';
+import { errorCode, readKubeconfigs } from './kubeconfig-file.ts';
+import { asRecord } from './record.ts';
+
+/** One cluster as one user: what a connection needs. */
+export interface ClusterAccess {
+  /** The context's name, for people. */
+  readonly context: string;
+  /** URL of the API server, possibly with a path, without a slash at its end. */
+  readonly server: string;
+  /** Where this comes from, for messages: the kubeconfig's path, or the Pod's service account. */
+  readonly source: string;
+  /** Proxy through which the server is reached. */
+  readonly proxyUrl: string | undefined;
+  /** Reads the sources again; what it returns has no token cached. Throws KubeconfigError. */
+  open(): Promise<Authenticator>;
+}
+
+export interface KubeconfigOptions {
+  /** The files in order, as $KUBECONFIG lists them; one for --kubeconfig. */
+  readonly paths: readonly string[];
+  /** The kubeconfig's current context if left out. */
+  readonly context?: string | undefined;
+}
+
+/** Reads and checks one context. Throws KubeconfigError. */
+export async function loadKubeconfig(options: KubeconfigOptions): Promise<ClusterAccess> {
+  const entries = await readKubeconfigs(options.paths);
+  const source = `kubeconfig ${entries.files.map((file) => `"${file}"`).join(', ')}`;
+  const selected = select(entries, options.context, source);
+  await checkFiles(selected, source);
+  return {
+    context: selected.context,
+    server: selected.cluster.server,
+    source,
+    proxyUrl: selected.cluster.proxyUrl,
+    open: async () => {
+      const again = select(await readKubeconfigs(options.paths), selected.context, source);
+      return authenticatorOf(again);
+    },
+  };
+}
+
+/** Names of the contexts in the files, in order. Throws KubeconfigError. */
+export async function listContexts(paths: readonly string[]): Promise<readonly string[]> {
+  return (await readKubeconfigs(paths)).contexts.map((context) => context.name);
+}
+
+export interface InClusterOptions {
+  /** $KUBERNETES_SERVICE_HOST */
+  readonly host: string;
+  /** $KUBERNETES_SERVICE_PORT */
+  readonly port: string;
+  /** Where the service account is mounted, if not at the usual place. */
+  readonly directory?: string;
+}
+
+/** The service account of the Pod in which this runs. Throws KubeconfigError. */
+export async function loadInCluster(options: InClusterOptions): Promise<ClusterAccess> {
+  const directory = options.directory ?? '/var/run/secrets/kubernetes.io/serviceaccount';
+  const source = `service account in "${directory}"`;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  const selected: Selected = {
+    context: 'in-cluster',
+    cluster: {
+      name: 'in-cluster',
+      server: `https://${host}:${options.port}`,
+      caFile: path.join(directory, 'ca.crt'),
+      skipTLSVerify: false,
+    },
+    user: {
+      name: 'in-cluster',
+      tokenFile: path.join(directory, 'token'),
+    },
+  };
+  if (options.host === '' || options.port === '') {
+    throw new KubeconfigError(
+      'KUBECONFIG_NOT_FOUND',
+      'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this does not run in a Pod; name a kubeconfig with --kubeconfig',
+    );
+  }
+  await checkFiles(selected, source);
+  return {
+    context: selected.context,
+    server: selected.cluster.server,
+    source,
+    proxyUrl: undefined,
+    open: () => authenticatorOf(selected),
+  };
+}
+
+interface Selected {
+  readonly context: string;
+  readonly cluster: KubeconfigCluster;
+  readonly user: KubeconfigUser;
+}
+
+function select(entries: KubeconfigEntries, wanted: string | undefined, source: string): Selected {
+  const name = wanted ?? entries.currentContext;
+  const names = entries.contexts.map((context) => context.name);
+  const choose =
+    names.length === 0 ? 'it has no contexts; add one' : `choose one with --context: ${[...names].sort().join(', ')}`;
+  if (name === '') throw new KubeconfigError('KUBECONFIG_NO_CONTEXT', `${source} sets no current-context; ${choose}`);
+  const context = entries.contexts.find((entry) => entry.name === name);
+  const incomplete = (why: string) =>
+    new KubeconfigError('KUBECONFIG_INCOMPLETE', `context "${name}" of ${source} cannot be used: ${why}`);
+  if (context === undefined) {
+    if (entries.incomplete.includes(`contexts/${name}`)) throw incomplete('it names no cluster; add one to it');
+    throw new KubeconfigError('KUBECONFIG_NO_CONTEXT', `${source} has no context "${name}"; ${choose}`);
+  }
+  const cluster = entries.clusters.find((entry) => entry.name === context.cluster);
+  if (cluster === undefined) {
+    const server = entries.incomplete.includes(`clusters/${context.cluster}`);
+    throw incomplete(
+      server
+        ? `its cluster "${context.cluster}" has no server; add its URL`
+        : `its cluster "${context.cluster}" is not there; add it or correct the name`,
+    );
+  }
+  // A context without a user is an anonymous one, as for kubectl.
+  const user = context.user ? entries.users.find((entry) => entry.name === context.user) : { name: 'anonymous' };
+  if (user === undefined) throw incomplete(`its user "${context.user}" is not there; add it or correct the name`);
+  const protocol = URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '';
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    throw incomplete(`the server "${cluster.server}" of its cluster "${cluster.name}" is not an http or https URL`);
+  }
+  if (cluster.proxyUrl && !/^https?:\/\//.test(cluster.proxyUrl)) {
+    throw incomplete(`only http and https proxies are supported, not the proxy-url of its cluster "${cluster.name}"`);
+  }
+  return { context: name, cluster, user };
+}
+
+async function checkFiles({ cluster, user }: Selected, source: string): Promise<void> {
+  const files: readonly (readonly [string, unknown])[] = [
+    [`certificate authority of cluster "${cluster.name}"`, cluster.caFile],
+    [`client certificate of user "${user.name}"`, user.certFile],
+    [`client key of user "${user.name}"`, user.keyFile],
+    [`token of user "${user.name}"`, user.tokenFile ?? asRecord(user.authProvider?.config).tokenFile],
+  ];
+  for (const [what, file] of files) {
+    if (typeof file !== 'string' || file === '') continue;
+    try {
+      await access(file, constants.R_OK);
+    } catch (error) {
+      throw new KubeconfigError(
+        'KUBECONFIG_FILE_MISSING',
+        `the ${what} in ${source} cannot be read: "${file}" (${errorCode(error)}); restore the file or correct its path`,
+      );
+    }
+  }
+}
+
+async function authenticatorOf({ cluster, user }: Selected): Promise<Authenticator> {
+  if (user.exec === undefined && user.authProvider === undefined) return plainAuthenticator(cluster, user);
+  const { pluginAuthenticator } = await import('./plugin-authenticator.ts');
+  return pluginAuthenticator(cluster, user);
+}

@@ -1,0 +1,294 @@
+import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { describe, expect, it } from 'vitest';
+import { ApiError, type Reaction } from './api-error.ts';
+import type { ClusterReader, ListPage, RawObject, WatchEvent } from './cluster.ts';
+import { Reflector } from './reflector.ts';
+import { type ReflectorOptions, wholeObject } from './reflector-options.ts';
+
+const pod = (name: string, resourceVersion: string) => ({ metadata: { namespace: 'ns', name, resourceVersion } });
+const event = (type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, version: string): WatchEvent => ({
+  type,
+  object: pod(name, version),
+});
+const bookmark = (resourceVersion: string): WatchEvent => ({ type: 'BOOKMARK', resourceVersion });
+const page = (items: readonly RawObject[], resourceVersion: string, continueToken = ''): ListPage => ({
+  items,
+  resourceVersion,
+  continueToken,
+});
+const error = (reaction: Reaction, status: number, more: { reason?: string; retryAfterMs?: number } = {}) =>
+  new ApiError('failed', { reaction, status, reason: 'Test', ...more });
+
+/** What one watch yields, in order: batches, an error that ends it, or `silence`, which lasts until the end. */
+type WatchScript = readonly (readonly WatchEvent[] | ApiError | 'silence')[];
+
+/** A reader that answers from a script and then stays silent. Records what it was asked. */
+function scripted(lists: readonly (ListPage | ApiError)[], watches: readonly WatchScript[]) {
+  const asked: string[] = [];
+  const clock = new VirtualClock();
+  let list = 0;
+  let watch = 0;
+  const cluster: ClusterReader = {
+    identity: async () => 'uid',
+    list: async (_, options) => {
+      asked.push(`${clock.now()} list ${options.limit} ${options.continueToken}`.trim());
+      const answer = lists[list++];
+      if (answer === undefined) throw new Error('the script has no more lists');
+      if (answer instanceof ApiError) throw answer;
+      return answer;
+    },
+    async *watch(_, version, signal, options) {
+      asked.push(`${clock.now()} watch ${version}${options?.sendInitialEvents ? ' with initial events' : ''}`);
+      for (const step of watches[watch++] ?? ['silence']) {
+        if (step instanceof ApiError) throw step;
+        if (step === 'silence') await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        else yield step;
+      }
+    },
+  };
+  return { cluster, clock, asked };
+}
+
+const text = (event: WatchEvent) =>
+  event.type === 'BOOKMARK' ? `BOOKMARK ${event.resourceVersion}` : `${event.type} ${nameOf(event.object)}`;
+const nameOf = (object: RawObject) => String((object.metadata as RawObject).name);
+
+/** Runs a reflector over the script until nothing moves any more, however far the clock must go for that. */
+async function reflect(
+  { cluster, clock, asked }: ReturnType<typeof scripted>,
+  options: Partial<ReflectorOptions> = {},
+  steps = 50,
+) {
+  const told: string[] = [];
+  const reflector = new Reflector({
+    cluster,
+    resource: 'pods',
+    decode: wholeObject,
+    sink: {
+      replace: (objects, version) => void told.push(`replace ${objects.map(nameOf).join(' ')} @${version}`),
+      apply: (events) => void told.push(events.map(text).join(', ')),
+    },
+    clock,
+    random: seededRandom(1),
+    logger: silentLogger,
+    onState: (state) => void told.push(`[${state}]`),
+    onError: (_, retryInMs) => void told.push(`! ${retryInMs > 0 ? 'later' : 'now'}`),
+    ...options,
+  });
+  const abort = new AbortController();
+  const running = reflector.run(abort.signal);
+  // Awaited at the end, by when it may have been rejected for long.
+  running.catch(() => {});
+  for (let step = 0; step < steps; step++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!clock.step()) break;
+  }
+  const status = reflector.status();
+  abort.abort();
+  await running;
+  return { told, asked, status };
+}
+
+describe('Reflector', () => {
+  it('lists in pages, delivers them as one state, and watches from the first page’s version', async () => {
+    const first = page([pod('a', '1')], '10', 'next');
+    const script = scripted([first, page([pod('b', '2')], '10')], [[[], [event('ADDED', 'c', '11')], 'silence']]);
+    const { told, asked, status } = await reflect(script);
+    expect(told).toEqual(['[listing]', 'replace a b @10', '[watching]', 'ADDED c']);
+    expect(asked).toEqual(['0 list 500', '0 list 500 next', '0 watch 10']);
+    expect(status).toMatchObject({ state: 'watching', resourceVersion: '11', lists: 1, errors: 0 });
+  });
+
+  it('resumes at once where a watch ended, bookmarks counted', async () => {
+    const watches: WatchScript[] = [
+      [[event('ADDED', 'a', '11')]],
+      [[event('ADDED', 'b', '12'), bookmark('20')]],
+      ['silence'],
+    ];
+    const { told, asked } = await reflect(scripted([page([], '10')], watches));
+    expect(asked).toEqual(['0 list 500', '0 watch 10', '0 watch 11', '0 watch 20']);
+    expect(told).toEqual(['[listing]', 'replace  @10', '[watching]', 'ADDED a', 'ADDED b, BOOKMARK 20']);
+  });
+
+  it('resumes after a cut connection without listing, a little later', async () => {
+    const watches: WatchScript[] = [
+      [[event('ADDED', 'a', '11')], error('retry', 0)],
+      [[], 'silence'],
+    ];
+    const { told, asked } = await reflect(scripted([page([], '10')], watches));
+    expect(asked).toEqual(['0 list 500', '0 watch 10', expect.stringMatching(/^[23]\d\d(\.\d+)? watch 11$/)]);
+    expect(told.slice(3)).toEqual(['ADDED a', '! later', '[retrying]', '[watching]']);
+  });
+
+  it('lists again at once after 410, and replaces', async () => {
+    const lists = [page([pod('a', '1')], '10'), page([pod('b', '30')], '30')];
+    const { told, asked } = await reflect(scripted(lists, [[error('gone', 410)], ['silence']]));
+    expect(asked).toEqual(['0 list 500', '0 watch 10', '0 list 500', '0 watch 30']);
+    expect(told.filter((line) => line.startsWith('replace'))).toEqual(['replace a @10', 'replace b @30']);
+  });
+
+  it('lists at once when an outage ends in 410', async () => {
+    const lists = [page([], '10'), page([], '30')];
+    const watches: WatchScript[] = [[error('retry', 0)], [error('retry', 0)], [error('gone', 410)], ['silence']];
+    const { asked } = await reflect(scripted(lists, watches));
+    expect(asked[4]?.split(' ')).toEqual([asked[3]?.split(' ')[0], 'list', '500']);
+  });
+
+  it('does not list without pause when 410 comes again and again', async () => {
+    const lists = Array.from({ length: 5 }, (_, i) => page([], `${10 + i}`));
+    const watches = Array.from({ length: 4 }, (): WatchScript => [error('gone', 410)]);
+    const { asked } = await reflect(scripted(lists, [...watches, ['silence']]));
+    const times = asked.filter((line) => line.includes('list')).map((line) => Number.parseFloat(line));
+    expect(times[1]).toBe(0);
+    expect(times[4]).toBeGreaterThan(1_500);
+  });
+
+  it('asks for all in one page when the pages expire while they are fetched', async () => {
+    const lists = [page([pod('a', '1')], '10', 'next'), error('gone', 410), page([pod('a', '1'), pod('b', '2')], '12')];
+    const { told, asked } = await reflect(scripted(lists, []));
+    expect(asked.slice(0, 3)).toEqual(['0 list 500', '0 list 500 next', '0 list 1000000000']);
+    expect(told).toContain('replace a b @12');
+    expect(told.filter((line) => line.startsWith('replace'))).toHaveLength(1);
+  });
+
+  it('backs off exponentially while the server is down, no longer than half a minute, and keeps its place', async () => {
+    const down = Array.from({ length: 12 }, (): WatchScript => [error('retry', 0)]);
+    const { asked, status } = await reflect(scripted([page([], '10')], [...down, ['silence']]));
+    const times = asked.slice(1).map((line) => Number.parseFloat(line));
+    const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    expect(asked.at(-1)).toContain('watch 10');
+    expect(waits[0]).toBeLessThanOrEqual(400);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(30_000);
+    expect(waits.at(-1)).toBeGreaterThanOrEqual(15_000);
+    expect(status).toMatchObject({ state: 'retrying', errors: 12, lists: 1 });
+  });
+
+  it('waits as long as the server asks', async () => {
+    const lists = [error('retry', 429, { retryAfterMs: 77_000 }), page([], '10')];
+    const { asked } = await reflect(scripted(lists, []));
+    expect(asked[1]).toBe('77000 list 500');
+  });
+
+  it('goes on trying after a refusal, slowly', async () => {
+    const { asked } = await reflect(scripted([error('terminal', 403), page([], '10')], []));
+    expect(Number.parseFloat(asked[1] ?? '')).toBeGreaterThanOrEqual(2_500);
+  });
+
+  it('pauses before it asks a server again that ends watches at once', async () => {
+    const { asked } = await reflect(scripted([page([], '10')], [[], [], ['silence']]));
+    expect(Number.parseFloat(asked[2] ?? '')).toBeGreaterThanOrEqual(200);
+    expect(asked[3]).toContain('watch 10');
+  });
+
+  it('drops what is not newer than what it delivered', async () => {
+    const batch = [event('MODIFIED', 'a', '9'), event('MODIFIED', 'a', '10'), event('MODIFIED', 'a', '11')];
+    const { told, status } = await reflect(scripted([page([pod('a', '10')], '10')], [[batch, 'silence']]));
+    expect(told.at(-1)).toBe('MODIFIED a');
+    expect(status).toMatchObject({ outdated: 2, resourceVersion: '11' });
+  });
+
+  it('waits for the sink before it reads on', async () => {
+    let running = 0;
+    const order: string[] = [];
+    const slow = async (what: string) => {
+      expect(++running).toBe(1);
+      await new Promise((resolve) => setImmediate(resolve));
+      running--;
+      order.push(what);
+    };
+    const sink = { replace: () => slow('replace'), apply: () => slow('apply') };
+    const watches: WatchScript[] = [[[event('ADDED', 'a', '11')], [event('ADDED', 'b', '12')], 'silence']];
+    const script = scripted([page([], '10')], watches);
+    const timer = { at: 0 };
+    // Keep the clock busy, so that the test goes on until the sink is done.
+    const rearm = () => timer.at++ < 20 && script.clock.schedule(1, rearm);
+    rearm();
+    await reflect(script, { sink });
+    expect(order).toEqual(['replace', 'apply', 'apply']);
+  });
+
+  it('ends with the error that the sink throws', async () => {
+    const sink = { replace: () => Promise.reject(new Error('full')), apply: () => {} };
+    await expect(reflect(scripted([page([], '10')], []), { sink })).rejects.toThrow('full');
+  });
+
+  it('leaves malformed objects out, says which, and goes on', async () => {
+    const lines: (LogFields | undefined)[] = [];
+    const logger: Logger = { ...silentLogger, warn: (_, fields) => void lines.push(fields) };
+    const decode = (object: RawObject) => {
+      if (nameOf(object).startsWith('bad')) throw new Error('it has no spec');
+      return object;
+    };
+    const batch = [event('ADDED', 'bad2', '11'), event('ADDED', 'b', '12')];
+    const script = scripted([page([pod('a', '1'), pod('bad1', '2')], '10')], [[batch, 'silence']]);
+    const { told, status } = await reflect(script, { decode, logger });
+    expect(told).toEqual(['[listing]', 'replace a @10', '[watching]', 'ADDED b']);
+    expect(status.skipped).toBe(2);
+    expect(lines).toEqual(
+      ['bad1', 'bad2'].map((name) => ({ resource: 'pods', namespace: 'ns', name, why: 'it has no spec' })),
+    );
+  });
+});
+
+describe('Reflector and the past', () => {
+  it('does not deliver a list that is older than what was delivered before a restart', async () => {
+    const lists = [page([pod('a', '1')], '10'), page([pod('b', '1')], '51')];
+    const { told } = await reflect(scripted(lists, []), { notOlderThan: '50' });
+    expect(told.filter((line) => line.startsWith('replace'))).toEqual(['replace b @51']);
+  });
+
+  it('believes it when it stays so: the cluster was restored from a backup', async () => {
+    const lists = Array.from({ length: 8 }, () => page([pod('a', '1')], '10'));
+    const { told, asked } = await reflect(scripted(lists, [['silence']]), { notOlderThan: '50' });
+    expect(asked.filter((line) => line.includes('list'))).toHaveLength(7);
+    expect(told).toContain('replace a @10');
+  });
+
+  it('lists again when a bookmark is behind', async () => {
+    const lists = [page([], '50'), page([pod('a', '60')], '60')];
+    const { told } = await reflect(scripted(lists, [[[bookmark('12')]], ['silence']]));
+    expect(told).toContain('replace a @60');
+  });
+
+  it('lists again when watches open but stay silent', async () => {
+    const silent: WatchScript = [[], error('retry', 0, { reason: 'Timeout' })];
+    const lists = [page([], '50'), page([pod('a', '60')], '60')];
+    const { asked } = await reflect(scripted(lists, [silent, silent, ['silence']]));
+    expect(asked.map((line) => line.split(' ').slice(1).join(' '))).toEqual([
+      'list 500',
+      'watch 50',
+      'watch 50',
+      'list 500',
+      'watch 60',
+    ]);
+  });
+});
+
+describe('Reflector with WatchList', () => {
+  const end = (resourceVersion: string): WatchEvent => ({ type: 'BOOKMARK', resourceVersion, initialEventsEnd: true });
+
+  it('takes the first state from the watch and goes on with it', async () => {
+    const initial = [event('ADDED', 'a', '3'), event('ADDED', 'b', '1'), event('DELETED', 'b', '8')];
+    const watches: WatchScript[] = [
+      [[], initial, [event('ADDED', 'c', '9'), end('10'), event('MODIFIED', 'a', '11')], [event('DELETED', 'c', '12')]],
+      ['silence'],
+    ];
+    const { told, asked } = await reflect(scripted([], watches), { watchList: true });
+    expect(told).toEqual(['[listing]', 'replace a c @10', '[watching]', 'MODIFIED a', 'DELETED c']);
+    expect(asked).toEqual(['0 watch  with initial events', '0 watch 12']);
+  });
+
+  it('goes back to pages where the server does not know it', async () => {
+    const script = scripted([page([pod('a', '1')], '10')], [[error('terminal', 422)], ['silence']]);
+    const { told, asked, status } = await reflect(script, { watchList: true });
+    expect(asked).toEqual(['0 watch  with initial events', '0 list 500', '0 watch 10']);
+    expect(told).toContain('replace a @10');
+    expect(status.errors).toBe(0);
+  });
+
+  it('delivers nothing of a first state that broke off', async () => {
+    const watches: WatchScript[] = [[[event('ADDED', 'a', '3')]], [[event('ADDED', 'b', '4'), end('10')], 'silence']];
+    const { told } = await reflect(scripted([], watches), { watchList: true });
+    expect(told.filter((line) => line.startsWith('replace'))).toEqual(['replace b @10']);
+  });
+});

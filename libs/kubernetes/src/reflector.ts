@@ -1,0 +1,237 @@
+import { sleep } from '@sluice/runtime';
+import { type ApiError, isApiError } from './api-error.ts';
+import type { RawObject, WatchEvent } from './cluster.ts';
+import { InitialEvents } from './initial-events.ts';
+import { PastGuard } from './past-guard.ts';
+import type { ReflectorOptions, ReflectorState, ReflectorStatus } from './reflector-options.ts';
+import { readerError, retryDelayMs } from './retry-delay.ts';
+import { describe, resourceVersionOf } from './watch-line.ts';
+
+/** A watch that ended earlier and brought no change counts as a failure, lest a broken server be asked without pause. */
+const shortWatchMs = 1_000;
+/** A page that holds everything, when the server forgets its pages faster than they are fetched. */
+const unpaged = 1_000_000_000;
+
+/**
+ * Keeps a sink equal to one resource of a cluster: lists it, watches from there, resumes a cut watch where it stood, and
+ * lists again when the server no longer knows that version (410). The sink never sees an older state after a newer one.
+ */
+export class Reflector<T = RawObject> {
+  readonly #options: ReflectorOptions<T>;
+  #state: ReflectorState = 'listing';
+  #resourceVersion = '';
+  readonly #past: PastGuard;
+  #failures = 0;
+  #goneInRow = 0;
+  #watchList: boolean;
+  #pageExpired = false;
+  #lastHeardMs: number;
+  #lists = 0;
+  #errors = 0;
+  #skipped = 0;
+  #outdated = 0;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#past = new PastGuard(options.notOlderThan ?? '');
+    this.#watchList = options.watchList ?? false;
+    this.#lastHeardMs = options.clock.monotonic();
+  }
+
+  status(): ReflectorStatus {
+    return {
+      state: this.#state,
+      resourceVersion: this.#resourceVersion,
+      lastHeardMs: this.#lastHeardMs,
+      lists: this.#lists,
+      errors: this.#errors,
+      skipped: this.#skipped,
+      outdated: this.#outdated,
+    };
+  }
+
+  /** Runs until `signal` aborts. Every failure of the cluster is retried; rejects only with what the sink throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (this.#resourceVersion === '') await (this.#watchList ? this.#streamList(signal) : this.#list(signal));
+        else await this.#watch(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isApiError(error)) throw error;
+        await this.#wait(error, signal);
+      }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { cluster, resource, pageSize = 500 } = this.#options;
+    this.#enter('listing', 'in pages');
+    const limit = this.#pageExpired ? unpaged : pageSize;
+    const objects: T[] = [];
+    let resourceVersion = '';
+    let continueToken = '';
+    do {
+      const page = await cluster.list(resource, { limit, continueToken }, signal).catch((error: unknown) => {
+        if (continueToken !== '' && isApiError(error) && error.reaction === 'gone') this.#pageExpired = true;
+        throw error;
+      });
+      this.#lastHeardMs = this.#options.clock.monotonic();
+      resourceVersion ||= page.resourceVersion;
+      continueToken = page.continueToken;
+      this.#checkList(resourceVersion);
+      for (const object of page.items) {
+        const decoded = this.#decode(object);
+        if (decoded !== undefined) objects.push(decoded.value);
+      }
+    } while (continueToken !== '' && !signal.aborted);
+    if (!signal.aborted) await this.#replace(objects, resourceVersion);
+  }
+
+  async #streamList(signal: AbortSignal): Promise<void> {
+    const { cluster, resource, clock } = this.#options;
+    this.#enter('listing', 'by watch');
+    const initial = new InitialEvents((object) => this.#decode(object));
+    let complete = false;
+    try {
+      for await (const batch of cluster.watch(resource, '', signal, { sendInitialEvents: true })) {
+        if (signal.aborted) return;
+        this.#lastHeardMs = clock.monotonic();
+        if (complete) {
+          await this.#apply(batch);
+          continue;
+        }
+        const end = initial.add(batch);
+        if (end === undefined) continue;
+        this.#checkList(end.resourceVersion);
+        await this.#replace(initial.objects(), end.resourceVersion);
+        complete = true;
+        this.#enter('watching', `from version ${this.#resourceVersion}`);
+        await this.#apply(end.rest);
+        this.#recovered();
+      }
+    } catch (error) {
+      if (isApiError(error) && error.reaction === 'terminal' && [400, 422].includes(error.status)) {
+        this.#options.logger.info('the server knows no WatchList; listing in pages', {
+          resource,
+          error: error.message,
+        });
+        this.#watchList = false;
+        return;
+      }
+      throw error;
+    }
+    if (!complete && !signal.aborted)
+      throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch before its first state was complete');
+  }
+
+  async #replace(objects: readonly T[], resourceVersion: string): Promise<void> {
+    await this.#options.sink.replace(objects, resourceVersion);
+    this.#lists++;
+    this.#pageExpired = false;
+    this.#advance(resourceVersion);
+  }
+
+  #checkList(resourceVersion: string): void {
+    if (this.#past.acceptList(resourceVersion)) return;
+    const { logger, resource } = this.#options;
+    logger.warn('the cluster went back in time; taken as restored', { resource, resourceVersion });
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { cluster, resource, clock } = this.#options;
+    const started = clock.monotonic();
+    let open = false;
+    let heard = false;
+    let changed = false;
+    // After a list the server is known to answer; after a failure only its next words show that it does.
+    if (this.#state === 'listing') this.#enter('watching', `from version ${this.#resourceVersion}`);
+    try {
+      for await (const batch of cluster.watch(resource, this.#resourceVersion, signal)) {
+        if (signal.aborted) return;
+        open = true;
+        this.#lastHeardMs = clock.monotonic();
+        this.#enter('watching', `from version ${this.#resourceVersion}`);
+        if (batch.length === 0) continue;
+        heard = true;
+        changed ||= batch.some((event) => event.type !== 'BOOKMARK');
+        await this.#apply(batch);
+        this.#recovered();
+      }
+    } catch (error) {
+      if (open && !heard && isApiError(error) && error.reason === 'Timeout') this.#past.distrustSilence();
+      throw error;
+    }
+    if (changed || signal.aborted) return;
+    if (clock.monotonic() - started >= shortWatchMs) this.#recovered();
+    else throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch at once');
+  }
+
+  async #apply(batch: readonly WatchEvent[]): Promise<void> {
+    const events: WatchEvent<T>[] = [];
+    let resourceVersion = this.#resourceVersion;
+    for (const event of batch) {
+      if (event.type === 'BOOKMARK') {
+        this.#past.checkBookmark(event.resourceVersion, resourceVersion);
+        resourceVersion = event.resourceVersion;
+        events.push(event);
+        continue;
+      }
+      const version = resourceVersionOf(event.object);
+      if (this.#past.isOutdated(version, resourceVersion)) {
+        this.#outdated++;
+        continue;
+      }
+      resourceVersion = version;
+      const decoded = this.#decode(event.object);
+      if (decoded !== undefined) events.push({ type: event.type, object: decoded.value });
+    }
+    if (events.length > 0) await this.#options.sink.apply(events);
+    this.#advance(resourceVersion);
+  }
+
+  #advance(resourceVersion: string): void {
+    this.#resourceVersion = resourceVersion;
+    this.#past.advance(resourceVersion);
+  }
+
+  #recovered(): void {
+    this.#failures = 0;
+    this.#goneInRow = 0;
+  }
+
+  #decode(object: RawObject): { readonly value: T } | undefined {
+    const { decode, resource, logger, onSkipped } = this.#options;
+    try {
+      return { value: decode(object) };
+    } catch (error) {
+      this.#skipped++;
+      const skipped = describe(resource, object, error instanceof Error ? error.message : String(error));
+      logger.warn('a malformed object is left out', { ...skipped });
+      onSkipped?.(skipped);
+      return undefined;
+    }
+  }
+
+  async #wait(error: ApiError, signal: AbortSignal): Promise<void> {
+    const { clock, random, logger, resource, onError } = this.#options;
+    const gone = error.reaction === 'gone';
+    if (gone) this.#resourceVersion = '';
+    // Listing again because of 410 is the ordinary way on, unless it happens again and again.
+    const atOnce = gone && this.#goneInRow++ === 0;
+    const retryInMs = atOnce ? 0 : retryDelayMs(error, this.#failures, random);
+    this.#failures++;
+    this.#errors++;
+    const fields = { resource, reason: error.reason, status: error.status, error: error.message, retryInMs };
+    logger.warn(`reading failed; ${gone ? 'listing again' : 'trying again'}`, fields);
+    onError?.(error, retryInMs);
+    this.#enter('retrying', error.message);
+    if (retryInMs > 0) await sleep(clock, retryInMs, signal);
+  }
+
+  #enter(state: ReflectorState, detail: string): void {
+    if (this.#state === state && state === 'watching') return;
+    this.#state = state;
+    this.#options.onState?.(state, detail);
+  }
+}

@@ -1,0 +1,39 @@
+import type { WrittenResource } from '@sluice/controllers';
+import type { Resource } from './cluster.ts';
+
+interface ResourceInfo {
+  /** Empty for core/v1. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+const core = (kind: string): ResourceInfo => ({ group: '', version: 'v1', kind });
+
+export const resourceInfo: Readonly<Record<Resource, ResourceInfo>> = {
+  services: core('Service'),
+  pods: core('Pod'),
+  nodes: core('Node'),
+  endpoints: core('Endpoints'),
+  endpointslices: { group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice' },
+};
+
+export function apiVersion(resource: Resource): string {
+  const { group, version } = resourceInfo[resource];
+  return group === '' ? version : `${group}/${version}`;
+}
+
+/** Path of all objects of a resource, in every namespace. */
+export function collectionPath(resource: Resource): string {
+  return `${groupPath(resource)}/${resource}`;
+}
+
+/** Path of the objects of one namespace, or of one of them. */
+export function objectPath(resource: WrittenResource, namespace: string, name?: string): string {
+  const collection = `${groupPath(resource)}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+  return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
+}
+
+function groupPath(resource: Resource): string {
+  return resourceInfo[resource].group === '' ? '/api/v1' : `/apis/${apiVersion(resource)}`;
+}

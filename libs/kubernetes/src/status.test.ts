@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { errorFromResponse, errorFromStatus } from './status.ts';
+
+const now = Date.parse('2026-01-01T00:00:00Z');
+const status = (code: number, reason: string, message: string, details?: object) => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  status: 'Failure',
+  message,
+  reason,
+  details,
+  code,
+});
+
+describe('errorFromResponse', () => {
+  it.each([
+    [400, 'BadRequest', 'terminal'],
+    [401, 'Unauthorized', 'terminal'],
+    [403, 'Forbidden', 'terminal'],
+    [404, 'NotFound', 'conflict'],
+    [408, 'Timeout', 'retry'],
+    [409, 'AlreadyExists', 'conflict'],
+    [409, 'Conflict', 'conflict'],
+    [410, 'Expired', 'gone'],
+    [422, 'Invalid', 'terminal'],
+    [429, 'TooManyRequests', 'retry'],
+    [500, 'InternalError', 'retry'],
+    [503, 'ServiceUnavailable', 'retry'],
+    [504, 'Timeout', 'retry'],
+  ])('%i %s means %s', (code, reason, reaction) => {
+    const error = errorFromResponse({ status: code, now }, status(code, reason, 'said so'));
+    expect(error).toMatchObject({ message: 'said so', status: code, reason, reaction, retryAfterMs: undefined });
+  });
+
+  it('knows a namespace that is going away from other refusals', () => {
+    const details = { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] };
+    const error = errorFromResponse({ status: 403, now }, status(403, 'Forbidden', 'being terminated', details));
+    expect(error.reaction).toBe('namespaceTerminating');
+  });
+
+  it.each([
+    ['7', undefined, 7_000],
+    ['Thu, 01 Jan 2026 00:00:09 GMT', undefined, 9_000],
+    ['Wed, 31 Dec 2025 00:00:00 GMT', undefined, 0],
+    [undefined, 3, 3_000],
+    ['2', 3, 2_000],
+    ['soon', undefined, undefined],
+  ])('reads Retry-After %s and retryAfterSeconds %s', (retryAfter, retryAfterSeconds, expected) => {
+    const body = status(429, 'TooManyRequests', 'slow down', { retryAfterSeconds });
+    expect(errorFromResponse({ status: 429, retryAfter, now }, body).retryAfterMs).toBe(expected);
+  });
+
+  it('tells a proxy’s page shortly, and an empty answer by its status', () => {
+    expect(errorFromResponse({ status: 502, now }, `<h1>Bad\n gateway</h1>${'x'.repeat(999)}`)).toMatchObject({
+      message: expect.stringMatching(/^HTTP status 502: <h1>Bad gateway<\/h1>x{100,200}$/),
+      reason: 'HTTP502',
+      reaction: 'retry',
+    });
+    const empty = errorFromResponse({ status: 502, now }, undefined);
+    expect(empty.message).toBe('the server answered with HTTP status 502');
+  });
+});
+
+describe('errorFromStatus', () => {
+  it('takes the code from the Status of an ERROR event', () => {
+    const error = errorFromStatus(status(410, 'Expired', 'too old resource version: 1 (2)'), now);
+    expect(error).toMatchObject({ reaction: 'gone', status: 410, message: 'too old resource version: 1 (2)' });
+  });
+
+  it('takes anything else for a fault of the server', () => {
+    expect(errorFromStatus('nonsense', now)).toMatchObject({ reaction: 'retry', status: 500 });
+  });
+});

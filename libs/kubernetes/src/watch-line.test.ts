@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { checkItems, parseWatchLine, type SkippedObject } from './watch-line.ts';
+
+const parse = (value: unknown) => parseWatchLine('pods', typeof value === 'string' ? value : JSON.stringify(value), 0);
+const pod = { metadata: { namespace: 'ns', name: 'p', resourceVersion: '5' }, spec: {} };
+
+describe('parseWatchLine', () => {
+  it.each(['ADDED', 'MODIFIED', 'DELETED'])('reads %s', (type) => {
+    expect(parse({ type, object: pod })).toEqual({ kind: 'event', event: { type, object: pod } });
+  });
+
+  it('reads bookmarks, and the one that ends the initial events', () => {
+    const bookmark = (annotations?: object) => ({
+      type: 'BOOKMARK',
+      object: { kind: 'Pod', metadata: { resourceVersion: '7', annotations } },
+    });
+    expect(parse(bookmark())).toEqual({ kind: 'event', event: { type: 'BOOKMARK', resourceVersion: '7' } });
+    expect(parse(bookmark({ 'k8s.io/initial-events-end': 'true' }))).toEqual({
+      kind: 'event',
+      event: { type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: true },
+    });
+  });
+
+  it('turns ERROR into an ApiError', () => {
+    const line = parse({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } });
+    expect(line).toMatchObject({ kind: 'error', error: { reaction: 'gone', message: 'too old' } });
+  });
+
+  it.each([
+    ['{"type":"ADDED","object":{"metadata":{"name":"p"', { name: 'p', why: 'the line is not JSON' }],
+    ['nonsense', { name: '', why: 'the line is not JSON' }],
+    [{ type: 'ADDED', object: 3 }, { why: 'it is not an object' }],
+    [{ type: 'ADDED', object: {} }, { why: 'it has no metadata' }],
+    [
+      { type: 'ADDED', object: { metadata: { namespace: 'ns' } } },
+      { namespace: 'ns', why: 'it has no name' },
+    ],
+    [
+      { type: 'ADDED', object: { metadata: { name: 'p' } } },
+      { name: 'p', why: 'it has no resourceVersion' },
+    ],
+    [
+      { type: 'RENAMED', object: pod },
+      { name: 'p', why: 'an event of type "RENAMED" is not known' },
+    ],
+    [{ type: 'BOOKMARK', object: {} }, { why: 'the bookmark has no resourceVersion' }],
+    [[], { why: 'an event of type "" is not known' }],
+  ])('skips %j and names it', (line, skipped) => {
+    expect(parse(line)).toMatchObject({ kind: 'skipped', skipped: { resource: 'pods', ...skipped } });
+  });
+});
+
+describe('checkItems', () => {
+  it('leaves out what is malformed and reports it', () => {
+    const skipped: SkippedObject[] = [];
+    const broken = { metadata: { namespace: 'ns', name: 'q' } };
+    expect(checkItems('pods', [pod, null, broken], (object) => skipped.push(object))).toEqual([pod]);
+    expect(skipped.map((object) => object.name)).toEqual(['', 'q']);
+  });
+});

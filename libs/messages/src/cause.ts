@@ -1,0 +1,28 @@
+/** Why something is done: one thing that was observed in a cluster. */
+export interface Cause {
+  /** For people: `Pod shop/cart-x7 modified`. */
+  readonly what: string;
+  /** When the watcher received it, in milliseconds since the Unix epoch. */
+  readonly observedAt: number;
+}
+
+/** The causes of a Change or plan: the earliest few, and how many more there were. */
+export interface Causes {
+  readonly first: readonly Cause[];
+  readonly more: number;
+}
+
+/** The cause of what is written because a watcher has just come to know the cluster. */
+export const watcherStarted = 'watcher started';
+
+export const noCauses: Causes = { first: [], more: 0 };
+
+/** How many causes are carried by name; of the rest only the number. */
+export const causesCarried = 8;
+
+export function mergeCauses(a: Causes, b: Causes): Causes {
+  if (a.first.length === 0 && a.more === 0) return b;
+  if (b.first.length === 0 && b.more === 0) return a;
+  const all = [...a.first, ...b.first].sort((x, y) => x.observedAt - y.observedAt);
+  return { first: all.slice(0, causesCarried), more: a.more + b.more + Math.max(0, all.length - causesCarried) };
+}

@@ -1,0 +1,58 @@
+import type { EndpointSlice, Endpoints, NodePlacement, NodeTopology, Pod, Service } from '@sluice/controllers';
+import type { Causes } from './cause.ts';
+import type { ServiceKey } from './service-key.ts';
+import type { Stamp } from './stamp.ts';
+
+/**
+ * What a watcher saw, as far as it concerns one Service. It carries the full projected state of what it names, or its
+ * absence, so folding it twice changes nothing.
+ */
+export interface Change {
+  readonly kind: 'change';
+  readonly key: ServiceKey;
+  readonly stamp: Stamp;
+  readonly facts: readonly Fact[];
+  /**
+   * Up to which resourceVersion all that concerns this Service has been told, once this Change is folded: an object that
+   * was stored before that, and of which the watcher has never told, is gone. Absent if more of the same is to follow.
+   */
+  readonly versions?: ToldVersions;
+  /** Set on the messages of a snapshot: all that the watcher knows of this Service. */
+  readonly snapshot?: SnapshotPart;
+  readonly causes: Causes;
+}
+
+export type Fact =
+  | { readonly of: 'service'; readonly service: Service | null }
+  | { readonly of: 'pod'; readonly name: string; readonly pod: Pod | null; readonly node: NodePlacement | null }
+  /** `uid`, where the object is absent: of the one that is gone. Another of the same name is not meant. */
+  | { readonly of: 'endpoints'; readonly endpoints: Endpoints | null; readonly uid: string }
+  | {
+      readonly of: 'slice';
+      readonly name: string;
+      readonly slice: EndpointSlice | null;
+      readonly uid: string;
+      /** Where `slice` is null: it is there, but its labels do not make it this Service's any more. */
+      readonly elsewhere?: true;
+    }
+  /** Node ratios of the cluster, sent only to Services that ask for topology hints. */
+  | { readonly of: 'topology'; readonly topology: NodeTopology | null };
+
+/** Per resource that the controllers write, since its resourceVersions are compared. */
+export interface ToldVersions {
+  readonly endpoints: string;
+  readonly endpointslices: string;
+}
+
+/**
+ * A snapshot is bracketed: what its end does not find asserted since its beginning is gone. Between, nothing is
+ * decided for the Service.
+ */
+export interface SnapshotPart {
+  readonly first: boolean;
+  readonly last: boolean;
+  /** The first snapshot of this watcher: leftover Endpoints of Services that are no more are swept (D4). */
+  readonly start: boolean;
+  /** Up to which resourceVersion the snapshot speaks; a slice or Endpoints written later than that is not gone. */
+  readonly versions: ToldVersions;
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import type { Change } from './change.ts';
+import { decodeMessage, encodeMessage, type Message } from './codec.ts';
+import type { Outcome } from './outcome.ts';
+import type { PlannedMutations } from './plan-message.ts';
+
+const key = { cluster: 'c', namespace: 'shop', service: 'cart' };
+const causes = { first: [{ what: 'Pod shop/cart-1 became ready', observedAt: 12.5 }], more: 3 };
+const slice = {
+  metadata: { name: 'cart-x', namespace: 'shop', labels: { a: 'b' }, finalizers: ['keep/me'] },
+  addressType: 'IPv4' as const,
+  endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true }, futureField: { kept: true } }],
+  ports: [{ name: '', port: 80, protocol: 'TCP' }],
+};
+
+const change: Change = {
+  kind: 'change',
+  key,
+  stamp: { epoch: 1, n: 2 },
+  facts: [
+    { of: 'service', service: null },
+    { of: 'pod', name: 'cart-1', pod: null, node: null },
+    { of: 'slice', name: 'cart-x', slice, uid: 'u' },
+    { of: 'endpoints', endpoints: null, uid: 'u2' },
+    { of: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } },
+  ],
+  snapshot: { first: true, last: true, start: false, versions: { endpoints: '5', endpointslices: '6' } },
+  causes,
+};
+
+const plan: PlannedMutations = {
+  kind: 'mutations',
+  key,
+  controller: 'endpointslice',
+  plan: { epoch: 1, number: 9 },
+  groups: [
+    {
+      mutations: [
+        { verb: 'create', resource: 'endpointslices', object: slice },
+        {
+          verb: 'update',
+          resource: 'endpoints',
+          object: { metadata: { name: 'cart', namespace: 'shop' }, subsets: [] },
+        },
+        { verb: 'delete', resource: 'endpointslices', name: 'cart-y', uid: 'u', resourceVersion: '4' },
+      ],
+    },
+  ],
+  events: [
+    { type: 'Warning', reason: 'R', message: 'm', regarding: { kind: 'Service', namespace: 'shop', name: 'cart' } },
+  ],
+  incomplete: ['a Node is missing'],
+  serviceUid: 'su',
+  causes,
+  decidedAt: 17,
+};
+
+const outcome: Outcome = {
+  kind: 'outcome',
+  key,
+  controller: 'endpointslice',
+  plan: { epoch: 1, number: 9 },
+  status: 'conflict',
+  results: [
+    {
+      group: 0,
+      index: 0,
+      verb: 'create',
+      resource: 'endpointslices',
+      name: 'cart-x',
+      status: 'applied',
+      stored: { uid: 'u', resourceVersion: '7', generation: 1 },
+    },
+    {
+      group: 0,
+      index: 1,
+      verb: 'update',
+      resource: 'endpointslices',
+      name: 'cart-z',
+      status: 'failed',
+      current: slice,
+      error: 'e',
+    },
+    { group: 0, index: 2, verb: 'delete', resource: 'endpoints', name: 'cart', status: 'failed', current: null },
+  ],
+  message: 'm',
+  causes,
+  decidedAt: 17,
+  completedAt: 18.25,
+  retries: 1,
+};
+
+test.each<Message>([change, plan, outcome])(
+  '$kind survives the bus whole, unknown fields of objects included',
+  (message) => {
+    expect(decodeMessage(encodeMessage(message))).toEqual(message);
+  },
+);
+
+describe('what is no message is refused with a reason that names the place', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const altered = (part: object) => bytes(JSON.stringify({ version: '1.0', ...change, ...part }));
+  test.each([
+    ['not JSON', bytes('{"kind":'), /not JSON/],
+    ['not UTF-8', Uint8Array.from([0xff, 0xfe]), /not JSON/],
+    ['no object', bytes('[]'), /not a JSON object/],
+    ['no version', bytes('{"kind":"change"}'), /version undefined: expected MAJOR.MINOR/],
+    ['a newer major version', altered({ version: '2.0' }), /this program understands 1.x/],
+    ['an unknown kind', altered({ kind: 'poem' }), /kind "poem": expected one of change, outcome, mutations/],
+    ['a missing key', altered({ key: undefined }), /change: key/],
+    ['an empty name', altered({ key: { ...key, service: '' } }), /key.service/],
+    ['a fact of no known kind', altered({ facts: [{ of: 'weather' }] }), /facts.0.of/],
+    [
+      'a number where text belongs',
+      altered({ facts: [{ of: 'slice', name: 3, slice: null, uid: '' }] }),
+      /facts.0.name/,
+    ],
+    ['a negative count', altered({ stamp: { epoch: -1, n: 0 } }), /stamp.epoch/],
+  ])('%s', (_, payload, reason) => {
+    expect(() => decodeMessage(payload)).toThrow(reason);
+  });
+
+  test('a newer minor version is understood, what it adds is left out', () => {
+    expect(decodeMessage(altered({ version: '1.7', added: true }))).toEqual(change);
+  });
+});

@@ -1,0 +1,72 @@
+import type { z } from 'zod';
+import type { Change } from './change.ts';
+import type { Outcome } from './outcome.ts';
+import type { PlannedMutations } from './plan-message.ts';
+import { changeSchema, outcomeSchema, plannedMutationsSchema } from './schemas.ts';
+
+export type Message = Change | Outcome | PlannedMutations;
+
+/**
+ * Version of the messages' form. Within a major version fields may only be added; a reader ignores what it does not
+ * know. A message of a newer major version is not understood and goes to the dead letters.
+ */
+export const messageVersion = { major: 1, minor: 0 } as const;
+const versionText = `${messageVersion.major}.${messageVersion.minor}`;
+
+const schemas = { change: changeSchema, outcome: outcomeSchema, mutations: plannedMutationsSchema };
+
+/** A message that cannot be used: not JSON, of another version, or not of the form that its version asks for. */
+export class MessageError extends Error {
+  override readonly name = 'MessageError';
+  readonly code = 'MESSAGE_INVALID';
+}
+
+export function isMessageError(error: unknown): error is MessageError {
+  return error instanceof Error && 'code' in error && error.code === 'MESSAGE_INVALID';
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export function encodeMessage(message: Message): Uint8Array {
+  return encoder.encode(JSON.stringify({ version: versionText, ...message }));
+}
+
+/** Checks everything that enters from the bus; throws MessageError that says what is wrong and where. */
+export function decodeMessage(payload: Uint8Array): Message {
+  const raw = parse(payload);
+  checkVersion(raw.version);
+  const schema = schemas[raw.kind as keyof typeof schemas];
+  if (schema === undefined) {
+    throw new MessageError(`kind ${JSON.stringify(raw.kind)}: expected one of ${Object.keys(schemas).join(', ')}`);
+  }
+  const result = schema.safeParse(raw);
+  if (!result.success) throw new MessageError(`${String(raw.kind)}: ${describe(result.error)}`);
+  return result.data as Message;
+}
+
+function parse(payload: Uint8Array): Record<string, unknown> {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(decoder.decode(payload));
+  } catch (error) {
+    throw new MessageError(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw new MessageError('not a JSON object');
+  return raw as Record<string, unknown>;
+}
+
+function checkVersion(version: unknown): void {
+  const major = typeof version === 'string' ? /^([0-9]+)\.[0-9]+$/.exec(version)?.[1] : undefined;
+  if (major === undefined) throw new MessageError(`version ${JSON.stringify(version)}: expected MAJOR.MINOR`);
+  if (Number(major) !== messageVersion.major) {
+    throw new MessageError(`version ${String(version)}: this program understands ${messageVersion.major}.x`);
+  }
+}
+
+function describe(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return 'invalid';
+  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : '';
+  return `${issue.path.join('.') || 'message'}: ${issue.message}${more}`;
+}

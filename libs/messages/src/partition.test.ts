@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { partitionOf } from './partition.ts';
+
+test('the partition of a key never changes', () => {
+  // Stored checkpoints depend on it: another function would send a Service's Changes past its view.
+  expect(['c/ns/a', 'c/ns/b', 'c1/default/kubernetes', ''].map((key) => partitionOf(key, 64))).toMatchInlineSnapshot(`
+    [
+      48,
+      41,
+      17,
+      11,
+    ]
+  `);
+});
+
+test('keys that differ in their last characters spread over all partitions', () => {
+  const counts = new Array<number>(64).fill(0);
+  for (let i = 0; i < 6_400; i++) {
+    const partition = partitionOf(`3f1c/shop/service-${i}`, 64);
+    counts[partition] = (counts[partition] ?? 0) + 1;
+  }
+  expect(Math.min(...counts)).toBeGreaterThan(50);
+  expect(Math.max(...counts)).toBeLessThan(160);
+});

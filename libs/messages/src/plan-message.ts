@@ -1,0 +1,30 @@
+import type { Controller, EventToRecord, MutationGroup } from '@sluice/controllers';
+import type { Causes } from './cause.ts';
+import type { ServiceKey } from './service-key.ts';
+
+/** Names a plan. Later plans of one Service and controller have a larger number; a later owner a larger epoch. */
+export interface PlanId {
+  readonly epoch: number;
+  readonly number: number;
+}
+
+/** What a reconciler wants done for one Service by one controller. Message of the topic `mutations`. */
+export interface PlannedMutations {
+  readonly kind: 'mutations';
+  readonly key: ServiceKey;
+  readonly controller: Controller;
+  readonly plan: PlanId;
+  readonly groups: readonly MutationGroup[];
+  readonly events: readonly EventToRecord[];
+  /** What keeps the plan from being complete (E15); reported with its failure event. */
+  readonly incomplete: readonly string[];
+  /** uid of the Service, on which failures are reported; empty if it does not exist. */
+  readonly serviceUid: string;
+  readonly causes: Causes;
+  /** When it was decided, in milliseconds since the Unix epoch. */
+  readonly decidedAt: number;
+}
+
+export function comparePlans(a: PlanId, b: PlanId): number {
+  return a.epoch - b.epoch || a.number - b.number;
+}

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+
+/**
+ * The form of each message. Objects that go back to a cluster as they came (slices, Endpoints) are checked as deep as
+ * the decisions look into them, and keep every field; all else is taken field by field.
+ */
+
+const strings = z.record(z.string(), z.string());
+const index = z.int().nonnegative();
+
+const key = z.object({ cluster: z.string().min(1), namespace: z.string().min(1), service: z.string().min(1) });
+const stamp = z.object({ epoch: index, n: index });
+const planId = z.object({ epoch: index, number: index });
+const controller = z.enum(['endpoints', 'endpointslice', 'endpointslicemirroring']);
+const writtenResource = z.enum(['endpoints', 'endpointslices']);
+const causes = z.object({
+  first: z.array(z.object({ what: z.string(), observedAt: z.number() })),
+  more: index,
+});
+
+const meta = z.looseObject({
+  name: z.string(),
+  namespace: z.string(),
+  uid: z.string().optional(),
+  resourceVersion: z.string().optional(),
+  generation: z.number().optional(),
+  labels: strings.optional(),
+  annotations: strings.optional(),
+  ownerReferences: z.array(z.looseObject({ kind: z.string(), name: z.string(), uid: z.string() })).optional(),
+});
+
+const slice = z.looseObject({
+  metadata: meta,
+  addressType: z.enum(['IPv4', 'IPv6', 'FQDN']),
+  endpoints: z.array(z.looseObject({ addresses: z.array(z.string()) })).nullish(),
+  ports: z.array(z.looseObject({ port: z.number().nullish() })).nullish(),
+});
+
+const addresses = z.array(z.looseObject({ ip: z.string() })).nullish();
+const endpoints = z.looseObject({
+  metadata: meta,
+  subsets: z
+    .array(
+      z.looseObject({
+        addresses,
+        notReadyAddresses: addresses,
+        ports: z.array(z.looseObject({ port: z.number() })).nullish(),
+      }),
+    )
+    .nullish(),
+});
+
+const service = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  creationTimestamp: z.string(),
+  deleting: z.boolean(),
+  labels: strings,
+  annotations: strings,
+  type: z.string(),
+  selector: strings.nullable(),
+  clusterIP: z.string(),
+  ipFamilies: z.array(z.string()),
+  ports: z.array(
+    z.object({
+      name: z.string(),
+      protocol: z.string(),
+      port: z.number(),
+      targetPort: z.union([z.number(), z.string()]),
+      appProtocol: z.string().nullable(),
+    }),
+  ),
+  publishNotReadyAddresses: z.boolean(),
+  trafficDistribution: z.string().nullable(),
+});
+
+const pod = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  ip: z.string(),
+  ips: z.array(z.string()),
+  nodeName: z.string(),
+  hostname: z.string(),
+  subdomain: z.string(),
+  terminal: z.boolean(),
+  terminating: z.boolean(),
+  ready: z.boolean(),
+  readyTransitionTime: z.string().nullable(),
+  ports: z.array(z.object({ name: z.string(), protocol: z.string(), containerPort: z.number() })),
+});
+
+const fact = z.discriminatedUnion('of', [
+  z.object({ of: z.literal('service'), service: service.nullable() }),
+  z.object({
+    of: z.literal('pod'),
+    name: z.string().min(1),
+    pod: pod.nullable(),
+    node: z.object({ zone: z.string() }).nullable(),
+  }),
+  z.object({ of: z.literal('endpoints'), endpoints: endpoints.nullable(), uid: z.string() }),
+  z.object({
+    of: z.literal('slice'),
+    name: z.string().min(1),
+    slice: slice.nullable(),
+    uid: z.string(),
+    elsewhere: z.literal(true).optional(),
+  }),
+  z.object({ of: z.literal('topology'), topology: z.looseObject({}).nullable() }),
+]);
+
+const versions = z.object({ endpoints: z.string(), endpointslices: z.string() });
+
+export const changeSchema = z.object({
+  kind: z.literal('change'),
+  key,
+  stamp,
+  facts: z.array(fact),
+  versions: versions.optional(),
+  snapshot: z
+    .object({
+      first: z.boolean(),
+      last: z.boolean(),
+      start: z.boolean(),
+      versions,
+    })
+    .optional(),
+  causes,
+});
+
+const mutation = z.discriminatedUnion('verb', [
+  z.discriminatedUnion('resource', [
+    z.object({ verb: z.literal('create'), resource: z.literal('endpoints'), object: endpoints }),
+    z.object({ verb: z.literal('create'), resource: z.literal('endpointslices'), object: slice }),
+  ]),
+  z.discriminatedUnion('resource', [
+    z.object({ verb: z.literal('update'), resource: z.literal('endpoints'), object: endpoints }),
+    z.object({ verb: z.literal('update'), resource: z.literal('endpointslices'), object: slice }),
+  ]),
+  z.object({
+    verb: z.literal('delete'),
+    resource: writtenResource,
+    name: z.string().min(1),
+    uid: z.string().optional(),
+    resourceVersion: z.string().optional(),
+    unsupportedAddressType: z.boolean().optional(),
+  }),
+]);
+
+export const plannedMutationsSchema = z.object({
+  kind: z.literal('mutations'),
+  key,
+  controller,
+  plan: planId,
+  groups: z.array(z.object({ mutations: z.array(mutation) })),
+  events: z.array(
+    z.object({
+      type: z.enum(['Normal', 'Warning']),
+      reason: z.string(),
+      message: z.string(),
+      regarding: z.object({
+        kind: z.enum(['Service', 'Endpoints']),
+        namespace: z.string(),
+        name: z.string(),
+        uid: z.string().optional(),
+      }),
+    }),
+  ),
+  incomplete: z.array(z.string()),
+  serviceUid: z.string(),
+  causes,
+  decidedAt: z.number(),
+});
+
+export const outcomeSchema = z.object({
+  kind: z.literal('outcome'),
+  key,
+  controller,
+  plan: planId,
+  status: z.enum(['applied', 'conflict', 'unavailable', 'namespaceTerminating', 'rejected']),
+  results: z.array(
+    z.object({
+      group: index,
+      index,
+      verb: z.enum(['create', 'update', 'delete']),
+      resource: writtenResource,
+      name: z.string(),
+      status: z.enum(['applied', 'failed']),
+      stored: z.object({ uid: z.string(), resourceVersion: z.string(), generation: z.number() }).optional(),
+      current: z.union([slice, endpoints]).nullish(),
+      error: z.string().optional(),
+    }),
+  ),
+  message: z.string(),
+  causes,
+  decidedAt: z.number(),
+  completedAt: z.number(),
+  retries: index,
+});

@@ -1,0 +1,20 @@
+/** Names one Service of one cluster. Everything that concerns it is in one partition, in order. */
+export interface ServiceKey {
+  /** Identity of the cluster: the uid of its namespace kube-system. */
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly service: string;
+}
+
+export function formatServiceKey(key: ServiceKey): string {
+  return `${key.cluster}/${key.namespace}/${key.service}`;
+}
+
+/** Back from the text; names of Kubernetes contain no slash. */
+export function parseServiceKey(text: string): ServiceKey {
+  const [cluster, namespace, service, ...rest] = text.split('/');
+  if (!cluster || !namespace || !service || rest.length > 0) {
+    throw new RangeError(`service key ${JSON.stringify(text)}: expected CLUSTER/NAMESPACE/SERVICE`);
+  }
+  return { cluster, namespace, service };
+}

@@ -1,0 +1,6 @@
+export * from './backoff.ts';
+export * from './clock.ts';
+export * from './keep-running.ts';
+export * from './logger.ts';
+export * from './random.ts';
+export * from './virtual-clock.ts';

@@ -1,0 +1,141 @@
+import type { Clock } from '@sluice/runtime';
+import type { StoredObject } from './object.ts';
+import { keyOf } from './object.ts';
+import { type Selection, selects } from './selection.ts';
+import { badRequest, expired } from './status.ts';
+
+const maxSnapshots = 8;
+const snapshotLifeMs = 5 * 60_000;
+
+export interface Page {
+  readonly items: readonly StoredObject[];
+  readonly resourceVersion: string;
+  /** Empty on the last page. */
+  readonly continueToken: string;
+  /** How many items follow this page; only told where nothing is selected by label or name. */
+  readonly remainingItemCount?: number;
+}
+
+interface Snapshot {
+  readonly resourceVersion: number;
+  readonly takenAt: number;
+  readonly items: readonly StoredObject[];
+}
+
+/** The objects of one resource, and the snapshots from which pages of a list are served. */
+export class Collection {
+  readonly #clock: Clock;
+  readonly #objects = new Map<string, StoredObject>();
+  #sortedKeys: readonly string[] | undefined;
+  #sortedItems: readonly StoredObject[] | undefined;
+  #snapshots: readonly Snapshot[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  set(object: StoredObject): void {
+    const key = keyOf(object.metadata.namespace, object.metadata.name);
+    if (!this.#objects.has(key)) this.#sortedKeys = undefined;
+    this.#sortedItems = undefined;
+    this.#objects.set(key, object);
+  }
+
+  delete(key: string): void {
+    if (!this.#objects.delete(key)) return;
+    this.#sortedKeys = undefined;
+    this.#sortedItems = undefined;
+  }
+
+  /** All objects, ordered by key. */
+  items(): readonly StoredObject[] {
+    if (this.#sortedItems === undefined) {
+      this.#sortedKeys ??= [...this.#objects.keys()].sort(byteOrder);
+      this.#sortedItems = this.#sortedKeys.flatMap((key) => this.#objects.get(key) ?? []);
+    }
+    return this.#sortedItems;
+  }
+
+  /**
+   * One page. All pages that follow one another by continue token show the state at the first page's resourceVersion;
+   * a token that is too old, or older than `compacted`, is 410 Expired.
+   */
+  page(selection: Selection, limit: number, continueToken: string, now: number, compacted: number): Page {
+    const token = continueToken === '' ? undefined : decodeToken(continueToken);
+    const snapshot = token === undefined ? this.#snapshot(now) : this.#recall(token.rv, compacted);
+    const items: StoredObject[] = [];
+    let at = token?.start ?? 0;
+    while (at < snapshot.items.length && (limit === 0 || items.length < limit)) {
+      const object = snapshot.items[at++];
+      if (object !== undefined && selects(selection, object)) items.push(object);
+    }
+    while (at < snapshot.items.length && !isSelected(selection, snapshot.items[at])) at++;
+    const resourceVersion = String(snapshot.resourceVersion);
+    if (at >= snapshot.items.length) return { items, resourceVersion, continueToken: '' };
+    this.#keep(snapshot);
+    const next = encodeToken({ rv: snapshot.resourceVersion, start: at });
+    if (selection.labels?.length || selection.name !== undefined || selection.namespace !== undefined)
+      return { items, resourceVersion, continueToken: next };
+    return { items, resourceVersion, continueToken: next, remainingItemCount: snapshot.items.length - at };
+  }
+
+  #snapshot(resourceVersion: number): Snapshot {
+    return { resourceVersion, takenAt: this.#clock.now(), items: this.items() };
+  }
+
+  #keep(snapshot: Snapshot): void {
+    if (this.#snapshots.some((kept) => kept.resourceVersion === snapshot.resourceVersion)) return;
+    this.#snapshots = [...this.#snapshots.slice(1 - maxSnapshots), snapshot];
+  }
+
+  #recall(resourceVersion: number, compacted: number): Snapshot {
+    const oldest = this.#clock.now() - snapshotLifeMs;
+    this.#snapshots = this.#snapshots.filter((kept) => kept.takenAt >= oldest && kept.resourceVersion >= compacted);
+    const found = this.#snapshots.find((kept) => kept.resourceVersion === resourceVersion);
+    if (found === undefined)
+      throw expired(
+        'The provided continue parameter is too old to display a consistent list result. ' +
+          'You can start a new list without the continue parameter.',
+      );
+    return found;
+  }
+}
+
+function isSelected(selection: Selection, object: StoredObject | undefined): boolean {
+  return object !== undefined && selects(selection, object);
+}
+
+/** Keys are ASCII but for irregular names, where the order does not matter. */
+function byteOrder(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+interface ContinueToken {
+  readonly rv: number;
+  readonly start: number;
+}
+
+function encodeToken(token: ContinueToken): string {
+  return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', ...token })).toString('base64url');
+}
+
+function decodeToken(text: string): ContinueToken {
+  try {
+    const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    if (typeof token === 'object' && token !== null && 'rv' in token && 'start' in token) {
+      const { rv, start } = token;
+      if (typeof rv === 'number' && typeof start === 'number') return { rv, start };
+    }
+  } catch {
+    // falls through to the refusal
+  }
+  throw badRequest('continue key is not valid');
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '@sluice/runtime';
+import { recordOf, type StoredObject } from './object.ts';
+import { type ResourceInfo, type ResourceName, resourceNames, resources } from './resources.ts';
+import { namespaceTerminating, notFound } from './status.ts';
+import type { VersionedStore } from './versioned-store.ts';
+
+/** Refuses to create in a namespace that does not exist or is going away. */
+export function admitToNamespace(store: VersionedStore, info: ResourceInfo, namespace: string, name: string): void {
+  const found = store.get('namespaces', '', namespace);
+  if (found === undefined) throw notFound(resources.namespaces, namespace);
+  if (isTerminating(found)) throw namespaceTerminating(info, name, namespace);
+}
+
+export function isTerminating(namespace: StoredObject): boolean {
+  return namespace.metadata.deletionTimestamp !== undefined;
+}
+
+/** The state of a namespace between its deletion and its end. */
+export function terminating(namespace: StoredObject, deletionTimestamp: string): StoredObject {
+  return {
+    ...namespace,
+    metadata: { ...namespace.metadata, deletionTimestamp },
+    status: { ...recordOf(namespace.status), phase: 'Terminating' },
+  };
+}
+
+/** Some time later everything in the namespace is removed, and then the namespace. */
+export function finishNamespace(store: VersionedStore, clock: Clock, namespace: string, delayMs: number): void {
+  clock.schedule(delayMs, () => {
+    for (const resource of resourceNames.filter((name) => resources[name].namespaced))
+      for (const object of membersOf(store, resource, namespace)) store.remove(resource, object);
+    const last = store.get('namespaces', '', namespace);
+    if (last !== undefined) store.remove('namespaces', last);
+  });
+}
+
+function membersOf(store: VersionedStore, resource: ResourceName, namespace: string): readonly StoredObject[] {
+  return store.items(resource).filter((object) => object.metadata.namespace === namespace);
+}

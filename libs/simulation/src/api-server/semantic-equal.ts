@@ -1,0 +1,35 @@
+import { isRecord } from './object.ts';
+
+/**
+ * Deep equality as the API server sees it: an absent field, null, an empty list and an empty map are the same,
+ * because they are the same when stored. Empty text is not (a port without a name is not a port named "").
+ */
+export function semanticEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b);
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => semanticEqual(item, b[i]));
+  }
+  if (!isRecord(a) || !isRecord(b)) return false;
+  for (const key of Object.keys(a)) if (!semanticEqual(a[key], b[key])) return false;
+  for (const key of Object.keys(b)) if (!(key in a) && !isEmpty(b[key])) return false;
+  return true;
+}
+
+/** `next`, with the parts taken from `old` that equal it: they need no second look. */
+export function sharing<T extends Readonly<Record<string, unknown>>>(
+  old: Readonly<Record<string, unknown>>,
+  next: T,
+): T {
+  const shared = Object.entries(next).map(([key, value]) => {
+    const before = old[key];
+    return [key, before !== undefined && semanticEqual(before, value) ? before : value];
+  });
+  return Object.fromEntries(shared) as T;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (typeof value !== 'object') return false;
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
+}

@@ -1,0 +1,168 @@
+import type { Clock } from '@sluice/runtime';
+import { Collection, type Page } from './collection.ts';
+import { EventLog, type LogEntry } from './event-log.ts';
+import { keyOf, type StoredObject } from './object.ts';
+import { type ResourceName, resourceNames } from './resources.ts';
+import type { Selection } from './selection.ts';
+import { badRequest, expired } from './status.ts';
+import { Watch, type WatchCut, type WatchOptions } from './watch.ts';
+
+export interface StoreOptions {
+  /** How many changes per resource a watch may lag behind before it is 410. */
+  readonly eventWindow: number;
+  /** How often a watch that asked for bookmarks gets one. 0: only by `sendBookmarks`. */
+  readonly bookmarkIntervalMs: number;
+}
+
+export type CommitListener = (resource: ResourceName, entry: LogEntry) => void;
+
+interface Shelf {
+  readonly objects: Collection;
+  readonly log: EventLog;
+  readonly watches: Set<Watch>;
+}
+
+/** Objects under one increasing resourceVersion, with the log that watches read. Knows no rule about what objects mean. */
+export class VersionedStore {
+  readonly #clock: Clock;
+  readonly #options: StoreOptions;
+  readonly #shelves: ReadonlyMap<ResourceName, Shelf>;
+  readonly #listeners = new Set<CommitListener>();
+  #resourceVersion = 0;
+
+  constructor(clock: Clock, options: StoreOptions) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#shelves = new Map(
+      resourceNames.map((name) => [
+        name,
+        { objects: new Collection(clock), log: new EventLog(options.eventWindow, 0), watches: new Set() },
+      ]),
+    );
+  }
+
+  get resourceVersion(): number {
+    return this.#resourceVersion;
+  }
+
+  get(resource: ResourceName, namespace: string, name: string): StoredObject | undefined {
+    return this.#shelf(resource).objects.get(keyOf(namespace, name));
+  }
+
+  /** All objects of the resource in the order of their keys. */
+  items(resource: ResourceName): readonly StoredObject[] {
+    return this.#shelf(resource).objects.items();
+  }
+
+  count(resource: ResourceName): number {
+    return this.#shelf(resource).objects.size;
+  }
+
+  page(resource: ResourceName, selection: Selection, limit: number, continueToken: string): Page {
+    const { objects, log } = this.#shelf(resource);
+    return objects.page(selection, limit, continueToken, this.#resourceVersion, log.compacted);
+  }
+
+  /** Stores an object, new or changed, and gives it the next resourceVersion. */
+  put(resource: ResourceName, object: StoredObject): StoredObject {
+    const shelf = this.#shelf(resource);
+    const previous = shelf.objects.get(keyOf(object.metadata.namespace, object.metadata.name));
+    const stored = this.#stamp(object);
+    shelf.objects.set(stored);
+    this.#commit(resource, shelf, previous === undefined ? 'ADDED' : 'MODIFIED', stored, previous);
+    return stored;
+  }
+
+  /** Removes a stored object; returns its last state, with the resourceVersion of the deletion. */
+  remove(resource: ResourceName, object: StoredObject): StoredObject {
+    const shelf = this.#shelf(resource);
+    const last = this.#stamp(object);
+    shelf.objects.delete(keyOf(object.metadata.namespace, object.metadata.name));
+    this.#commit(resource, shelf, 'DELETED', last, object);
+    return last;
+  }
+
+  /** Throws 410 if the start is older than what the log remembers. */
+  watch(resource: ResourceName, options: WatchOptions): Watch {
+    const { log, watches } = this.#shelf(resource);
+    const asked = options.resourceVersion ?? '';
+    const fromNow = asked === '' || asked === '0' || options.sendInitialEvents === true;
+    const position = fromNow ? this.#resourceVersion : parseVersion(asked);
+    if (position < log.compacted) throw expired(`too old resource version: ${position} (${log.compacted})`);
+    const initial = fromNow ? this.page(resource, options, 0, '').items : undefined;
+    const watch = new Watch(
+      {
+        resource,
+        log,
+        clock: this.#clock,
+        newest: () => this.#resourceVersion,
+        bookmarkIntervalMs: this.#options.bookmarkIntervalMs,
+        onClose: (closed) => watches.delete(closed),
+      },
+      options,
+      position,
+      initial,
+    );
+    watches.add(watch);
+    return watch;
+  }
+
+  /** Forgets all changes so far: watches and pages that are behind become 410. */
+  compact(): void {
+    for (const { log, watches } of this.#shelves.values()) {
+      for (const watch of watches) watch.catchUp();
+      log.compact(this.#resourceVersion);
+      for (const watch of watches) watch.notify();
+    }
+  }
+
+  sendBookmarks(): void {
+    for (const { watches } of this.#shelves.values()) for (const watch of watches) watch.sendBookmark();
+  }
+
+  /** Ends running watches. Returns how many. */
+  cutWatches(how: WatchCut, resource?: ResourceName): number {
+    let count = 0;
+    for (const [name, { watches }] of this.#shelves) {
+      if (resource !== undefined && name !== resource) continue;
+      count += watches.size;
+      for (const watch of [...watches]) watch.cut(how);
+    }
+    return count;
+  }
+
+  /** Called synchronously after every change, in order. */
+  onCommit(listener: CommitListener): void {
+    this.#listeners.add(listener);
+  }
+
+  #stamp(object: StoredObject): StoredObject {
+    this.#resourceVersion++;
+    const metadata = Object.freeze({ ...object.metadata, resourceVersion: String(this.#resourceVersion) });
+    return Object.freeze({ ...object, metadata });
+  }
+
+  #commit(
+    resource: ResourceName,
+    shelf: Shelf,
+    type: LogEntry['type'],
+    object: StoredObject,
+    previous: StoredObject | undefined,
+  ): void {
+    const entry: LogEntry = { type, resourceVersion: this.#resourceVersion, object, previous };
+    shelf.log.append(entry);
+    for (const watch of shelf.watches) watch.notify();
+    for (const listener of this.#listeners) listener(resource, entry);
+  }
+
+  #shelf(resource: ResourceName): Shelf {
+    const shelf = this.#shelves.get(resource);
+    if (shelf === undefined) throw new TypeError(`unknown resource ${resource}`);
+    return shelf;
+  }
+}
+
+function parseVersion(text: string): number {
+  if (!/^\d+$/.test(text)) throw badRequest(`Invalid value: "${text}": must be a resource version`);
+  return Number(text);
+}

@@ -1,0 +1,15 @@
+import type { Random } from '@sluice/runtime';
+
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+export function suffix(random: Random, length: number): string {
+  let text = '';
+  for (let i = 0; i < length; i++) text += alphabet[Math.floor(random.next() * alphabet.length)];
+  return text;
+}
+
+/** The next version after `1.8.3`: mostly a patch, sometimes a feature. */
+export function nextVersion(version: string, random: Random): string {
+  const [major = 1, minor = 0, patch = 0] = version.split('.').map(Number);
+  return random.next() < 0.3 ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
+}

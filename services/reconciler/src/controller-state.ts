@@ -1,0 +1,87 @@
+import {
+  endpointSliceTracker,
+  type MutationGroup,
+  type ServiceHints,
+  type TrackedSlices,
+  type TriggerTimes,
+} from '@sluice/controllers';
+import { type Causes, mergeCauses, noCauses, type PlanId } from '@sluice/messages';
+
+/** Where one controller stands with one Service. Replaced, never changed. */
+export interface ControllerState {
+  /** When to decide again, in milliseconds since the Unix epoch; null: nothing has come in since the last decision. */
+  readonly dueAt: number | null;
+  /** Why, gathered since the last decision. */
+  readonly causes: Causes;
+  /** The one plan whose Outcome is awaited. */
+  readonly inFlight: InFlight | null;
+  /** Number of the last plan. */
+  readonly lastPlan: number;
+  /** Tries in a row that came to nothing; drives the back-off. */
+  readonly failures: number;
+  /** The earliest of what was asked for later than at once, be it a retry (B2); of use only if it is yet to come. */
+  readonly delayedUntil: number | null;
+  /** For when a decision was last asked for only to put right what somebody else did to what is written. */
+  readonly repairAt: number | null;
+  /** Why the key is given up for now: it waits for a change, a resync or the slow retry. */
+  readonly parked: string | null;
+  readonly triggers: TriggerTimes | null;
+  readonly hints: ServiceHints | null;
+  /** Generations of the slices that this controller wrote (C19). */
+  readonly tracked: TrackedSlices;
+}
+
+export interface InFlight {
+  readonly plan: PlanId;
+  readonly groups: readonly MutationGroup[];
+  /** Something kept the plan from being complete (E15). */
+  readonly incomplete: boolean;
+  /** Trackers as they become if the plan succeeds; a failed one loses no trigger time (B11, D18). */
+  readonly triggersAfter: TriggerTimes | null;
+  readonly hintsAfter: ServiceHints | null;
+  /** resourceVersions that the watch showed, by name, of objects that the plan writes: probably its own echo. */
+  readonly echoes: Readonly<Record<string, string>>;
+}
+
+export const initialState: ControllerState = {
+  dueAt: null,
+  causes: noCauses,
+  inFlight: null,
+  lastPlan: 0,
+  failures: 0,
+  delayedUntil: null,
+  repairAt: null,
+  parked: null,
+  triggers: null,
+  hints: null,
+  tracked: endpointSliceTracker.noTrackedSlices,
+};
+
+/** The time of `delayedUntil` if it is still to come, else infinity. */
+export const pending = ({ delayedUntil }: ControllerState, now: number): number =>
+  delayedUntil !== null && delayedUntil > now ? delayedUntil : Number.POSITIVE_INFINITY;
+
+/** Between two decisions that only put right what somebody else did (E4), in milliseconds. */
+const repairIntervalMs = 1000;
+
+/**
+ * Somebody else wrote or deleted what this controller writes. That is put right at once, but not again and again at full
+ * speed, as when another writer undoes each repair, or a slice is collected as often as it is created because its owner
+ * is gone and the news of that is late.
+ */
+export function touchForRepair(state: ControllerState, at: number, causes: Causes, now: number): ControllerState {
+  const repairAt = state.repairAt === null ? at : Math.max(at, state.repairAt + repairIntervalMs);
+  const waits = state.parked === null && state.dueAt !== null && state.dueAt <= repairAt;
+  return { ...touch(state, repairAt, causes, now), repairAt: waits ? state.repairAt : repairAt };
+}
+
+/** Something came in: decide at `at`, or earlier if that is due already. What was parked gets another chance. */
+export function touch(state: ControllerState, at: number, causes: Causes, now: number): ControllerState {
+  return {
+    ...state,
+    dueAt: state.parked !== null || state.dueAt === null ? at : Math.min(state.dueAt, at),
+    delayedUntil: at > now ? Math.min(pending(state, now), at) : state.delayedUntil,
+    causes: mergeCauses(state.causes, causes),
+    parked: null,
+  };
+}

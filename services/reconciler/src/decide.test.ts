@@ -1,0 +1,127 @@
+import type { Controller } from '@sluice/controllers';
+import type { Fact } from '@sluice/messages';
+import { seededRandom } from '@sluice/runtime';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { decide, decisionOrder, isDue } from './decide.ts';
+import { foldChange } from './fold-change.ts';
+import { foldOutcome } from './fold-outcome.ts';
+import { ServiceView } from './service-view.ts';
+import { defaultSettings } from './settings.ts';
+import { aChange, anOutcome, aSnapshot, fact, key, whatHappened } from './testing/messages.ts';
+import { aPod, aService, mirroring } from './testing/objects.ts';
+
+const now = 1_000_000;
+const service: Fact = { of: 'service', service: aService() };
+let view: ServiceView;
+
+beforeEach(() => {
+  view = new ServiceView(key);
+});
+
+const fold = (change: Parameters<typeof foldChange>[1]) => foldChange(view, change, now, defaultSettings);
+const due = (at = now) => decisionOrder.filter((controller) => isDue(view, controller, at));
+const decided = (controller: Controller) => decide(view, controller, 3, now, defaultSettings);
+const verbs = (controller: Controller) =>
+  decided(controller)?.groups.flatMap(({ mutations }) => mutations.map(({ verb, resource }) => `${verb} ${resource}`));
+
+describe('a decision is due', () => {
+  test('only after a whole snapshot', () => {
+    fold(aChange(1, [service]));
+    expect(due()).toEqual([]);
+    fold(aSnapshot(2, [service]));
+    expect(due()).toEqual(decisionOrder);
+  });
+
+  test('not before its time', () => {
+    fold(aSnapshot(1, [service]));
+    expect(due(now - 1)).toEqual([]);
+  });
+
+  test('not while a plan of the controller is in flight; the others go on', () => {
+    fold(aSnapshot(1, [service, fact.pod('p')]));
+    decided('endpointslice');
+    fold(aChange(2, [fact.pod('q')]));
+    expect(due()).toEqual(['endpointslicemirroring', 'endpoints']);
+  });
+
+  test('not twice for the same thing', () => {
+    fold(aSnapshot(1, [service]));
+    for (const controller of decisionOrder) decided(controller);
+    expect(due(now + 1e9)).toEqual([]);
+  });
+});
+
+describe('a plan', () => {
+  test('says what it is, why, and for whom', () => {
+    fold(aSnapshot(1, [service, fact.pod('p')]));
+    expect(decided('endpointslice')).toMatchObject({
+      kind: 'mutations',
+      key,
+      controller: 'endpointslice',
+      plan: { epoch: 3, number: 1 },
+      serviceUid: 'service-uid',
+      causes: whatHappened('change 1'),
+      decidedAt: now,
+    });
+    expect(view.controller('endpointslice').causes).toEqual({ first: [], more: 0 });
+  });
+
+  test('has the next number, also after those that wanted nothing', () => {
+    fold(aSnapshot(1, [service, fact.pod('p')]));
+    expect(decided('endpointslice')?.plan.number).toBe(1);
+    view.setController('endpointslice', { ...view.controller('endpointslice'), inFlight: null });
+    expect(decided('endpointslice')?.plan.number).toBe(2);
+    expect(decided('endpointslicemirroring')).toBeUndefined();
+    expect(view.controller('endpointslicemirroring').lastPlan).toBe(0);
+  });
+
+  test('is not made where the cluster is as it should be; trackers then move at once', () => {
+    fold(aSnapshot(1, [{ of: 'service', service: aService({ selector: null }) }]));
+    view.setController('endpointslice', { ...view.controller('endpointslice'), failures: 3 });
+    expect(decided('endpointslice')).toBeUndefined();
+    expect(view.controller('endpointslice')).toMatchObject({ failures: 0, dueAt: null, inFlight: null });
+  });
+
+  test('that is incomplete is sent although it writes nothing, so that its failure is told (E15)', () => {
+    const pod: Fact = { of: 'pod', name: 'p', pod: aPod('p'), node: null };
+    fold(aSnapshot(1, [service, pod], { endpointslices: '9' }));
+    const placeholder = decided('endpointslice');
+    if (placeholder === undefined) throw new Error('no placeholder');
+    foldOutcome(view, anOutcome(placeholder), now, defaultSettings, seededRandom(1));
+    expect(decided('endpointslice')).toMatchObject({ groups: [], incomplete: [expect.stringContaining('Node n1')] });
+  });
+});
+
+describe('controllers see only what is theirs', () => {
+  test('a Service without selector keeps its slices; the mirrored ones follow its Endpoints', () => {
+    const custom: Fact = { of: 'service', service: aService({ selector: null }) };
+    fold(aSnapshot(1, [custom, fact.slice('s'), fact.slice('m', { manager: mirroring }), fact.endpoints()]));
+    expect(verbs('endpointslice')).toBeUndefined();
+    expect(verbs('endpoints')).toBeUndefined();
+    expect(verbs('endpointslicemirroring')).toEqual(['delete endpointslices']);
+  });
+
+  test('slices of the other controller are not touched', () => {
+    fold(aSnapshot(1, [service, fact.pod('p'), fact.slice('m', { manager: mirroring })]));
+    expect(verbs('endpointslice')).toEqual(['create endpointslices']);
+  });
+
+  test('a Service that goes leaves its slices to the garbage collector (E8) and takes its Endpoints along (D5)', () => {
+    fold(aSnapshot(1, [service, fact.slice('s'), fact.endpoints()]));
+    fold(aChange(2, [fact.noService]));
+    expect(verbs('endpointslice')).toBeUndefined();
+    expect(verbs('endpoints')).toEqual(['delete endpoints']);
+  });
+
+  test('every update and delete carries what it was decided on', () => {
+    fold(aSnapshot(1, [service, fact.pod('p'), fact.slice('s'), fact.slice('t'), fact.endpoints()]));
+    const mutations = ['endpointslice', 'endpoints'].flatMap((controller) =>
+      (decided(controller as Controller)?.groups ?? []).flatMap((group) => group.mutations),
+    );
+    expect(mutations.map(({ verb }) => verb).sort()).toEqual(['delete', 'update', 'update']);
+    for (const mutation of mutations) {
+      const version = mutation.verb === 'delete' ? mutation.resourceVersion : mutation.object.metadata.resourceVersion;
+      expect(version, JSON.stringify(mutation)).toBe('5');
+    }
+  });
+});

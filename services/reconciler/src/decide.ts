@@ -1,0 +1,173 @@
+import {
+  type Controller,
+  type EndpointSlice,
+  endpointSliceController,
+  endpointSliceMirroringController,
+  endpointSliceTracker,
+  isMirrorable,
+  managedByLabel,
+  type Plan,
+  reconcileEndpointSlices,
+  reconcileEndpoints,
+  reconcileMirroring,
+  type ServiceHints,
+  type TrackedSlices,
+  type TriggerTimes,
+} from '@sluice/controllers';
+import { noCauses, type PlannedMutations } from '@sluice/messages';
+import { type ControllerState, pending } from './controller-state.ts';
+import { withDerivedNames } from './derived-name.ts';
+import type { ServiceView } from './service-view.ts';
+import type { Settings } from './settings.ts';
+
+/** Slices first: they are what traffic follows. */
+export const decisionOrder: readonly Controller[] = ['endpointslice', 'endpointslicemirroring', 'endpoints'];
+
+export interface Decision {
+  readonly plan: Plan;
+  readonly triggers: TriggerTimes | null;
+  readonly hints: ServiceHints | null;
+}
+
+/** True if the controller may and should decide now: something is due, nothing is in flight, all inputs are in. */
+export function isDue(view: ServiceView, controller: Controller, now: number): boolean {
+  const { dueAt, inFlight } = view.controller(controller);
+  return dueAt !== null && dueAt <= now && inFlight === null && view.snapshot.complete && view.snapshot.open === null;
+}
+
+/**
+ * Decides for one controller and notes it in the view. Returns what is to be published, or undefined if the cluster is
+ * as it should be.
+ */
+export function decide(
+  view: ServiceView,
+  controller: Controller,
+  epoch: number,
+  now: number,
+  settings: Settings,
+): PlannedMutations | undefined {
+  const state = view.controller(controller);
+  const dueAt =
+    settings.reproduce.has('B3') && pending(state, now) < Number.POSITIVE_INFINITY ? state.delayedUntil : null;
+  if (settings.reproduce.has('C21') && isStale(view, controller, state)) {
+    view.setController(controller, { ...state, dueAt, causes: noCauses });
+    return undefined;
+  }
+  const { plan, triggers, hints } = reconcile(view, controller, state, settings);
+  const tracked = trackLeftAlone(view, controller, state.tracked, plan);
+  const rested: ControllerState = { ...state, tracked, dueAt, causes: noCauses, parked: null };
+  if (controller === 'endpoints' && view.orphaned && view.endpoints === null) view.set('orphaned', undefined);
+  if (plan.groups.length === 0 && plan.events.length === 0 && plan.incomplete.length === 0) {
+    view.setController(controller, { ...rested, failures: 0, triggers, hints });
+    return undefined;
+  }
+  const id = { epoch, number: state.lastPlan + 1 };
+  const service = view.service?.service;
+  const groups = withDerivedNames(plan.groups, service?.uid ?? view.endpoints?.endpoints.metadata.uid ?? '', id);
+  const incomplete = plan.incomplete.length > 0;
+  const inFlight = { plan: id, groups, incomplete, triggersAfter: triggers, hintsAfter: hints, echoes: {} };
+  view.setController(controller, { ...rested, inFlight, lastPlan: id.number });
+  return {
+    kind: 'mutations',
+    key: view.key,
+    controller,
+    plan: id,
+    groups,
+    events: plan.events,
+    incomplete: plan.incomplete,
+    serviceUid: service?.uid ?? '',
+    causes: state.causes,
+    decidedAt: now,
+  };
+}
+
+function reconcile(view: ServiceView, controller: Controller, state: ControllerState, settings: Settings): Decision {
+  const service = view.service?.service ?? null;
+  switch (controller) {
+    case 'endpoints': {
+      const decision = reconcileEndpoints({
+        service,
+        pods: [...view.pods.values()],
+        existing: view.endpoints?.endpoints ?? null,
+        orphaned: view.orphaned,
+        triggers: state.triggers,
+        reproduce: settings.reproduce,
+      });
+      return { ...decision, hints: null };
+    }
+    case 'endpointslice':
+      return reconcileEndpointSlices({
+        service,
+        pods: [...view.pods.values()],
+        slices: slicesOf(view, controller),
+        triggers: state.triggers,
+        topology: view.topology,
+        hints: state.hints,
+        maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
+        reproduce: settings.reproduce,
+      });
+    case 'endpointslicemirroring': {
+      const { plan } = reconcileMirroring({
+        service,
+        endpoints: view.endpoints?.endpoints ?? null,
+        slices: slicesOf(view, controller),
+        maxEndpointsPerSubset: settings.maxEndpointsPerSubset,
+        reproduce: settings.reproduce,
+      });
+      return { plan, triggers: null, hints: null };
+    }
+  }
+}
+
+/**
+ * C20. Slices being deleted count as missing for the EndpointSlice controller (E10), not for mirroring (H8), which
+ * cleans up whatever the tracker says (H6).
+ */
+function isStale(view: ServiceView, controller: Controller, { tracked }: ControllerState): boolean {
+  if (controller === 'endpoints') return false;
+  const listed = slicesOf(view, controller);
+  if (controller === 'endpointslice') {
+    return endpointSliceTracker.staleSlices(
+      tracked,
+      listed.filter(({ metadata }) => !metadata.deletionTimestamp),
+    );
+  }
+  return isMirrored(view) && endpointSliceTracker.staleSlices(tracked, listed);
+}
+
+/** False: what was mirrored is cleaned up (H6). */
+function isMirrored(view: ServiceView): boolean {
+  const endpoints = view.endpoints?.endpoints;
+  return endpoints !== undefined && isMirrorable(endpoints) && view.service?.service?.selector === null;
+}
+
+/** H15: a mirrored slice that is right as it is is tracked from then on. H6: a clean-up forgets all that was tracked. */
+function trackLeftAlone(view: ServiceView, controller: Controller, tracked: TrackedSlices, plan: Plan): TrackedSlices {
+  if (controller !== 'endpointslicemirroring') return tracked;
+  if (!isMirrored(view)) return endpointSliceTracker.noTrackedSlices;
+  const written = new Set(
+    plan.groups.flatMap(({ mutations }) =>
+      mutations.map((m) => (m.verb === 'delete' ? m.name : m.object.metadata.name)),
+    ),
+  );
+  let next = tracked;
+  for (const slice of slicesOf(view, controller)) {
+    if (!written.has(slice.metadata.name) && !endpointSliceTracker.has(next, slice)) {
+      next = endpointSliceTracker.update(next, slice);
+    }
+  }
+  return next;
+}
+
+const managers: Readonly<Record<Exclude<Controller, 'endpoints'>, string>> = {
+  endpointslice: endpointSliceController,
+  endpointslicemirroring: endpointSliceMirroringController,
+};
+
+function slicesOf(view: ServiceView, controller: Exclude<Controller, 'endpoints'>): EndpointSlice[] {
+  const slices: EndpointSlice[] = [];
+  for (const { slice } of view.slices.values()) {
+    if (slice.metadata.labels?.[managedByLabel] === managers[controller]) slices.push(slice);
+  }
+  return slices;
+}

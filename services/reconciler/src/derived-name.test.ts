@@ -1,0 +1,73 @@
+import type { EndpointSlice, MutationGroup } from '@sluice/controllers';
+import { describe, expect, test } from 'vitest';
+import { withDerivedNames } from './derived-name.ts';
+
+const slice = (generateName: string, name = ''): EndpointSlice => ({
+  metadata: { name, namespace: 'shop', generateName },
+  addressType: 'IPv4',
+});
+
+const group = (...bases: string[]): MutationGroup => ({
+  mutations: bases.map((base) => ({ verb: 'create', resource: 'endpointslices', object: slice(base) })),
+});
+
+function names(groups: readonly MutationGroup[], owner = 'uid', epoch = 1, number = 1): string[] {
+  return withDerivedNames(groups, owner, { epoch, number }).flatMap(({ mutations }) =>
+    mutations.map((mutation) => (mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name)),
+  );
+}
+
+describe('a derived name', () => {
+  test.each(['web-', `${'x'.repeat(57)}-`, `${'x'.repeat(62)}-`, `${'x'.repeat(250)}-`])(
+    'has the form of a generated one (K1) on %s',
+    (base) => {
+      const [name = ''] = names([group(base)]);
+      expect(name.length).toBeLessThanOrEqual(63);
+      expect(name.startsWith(base.slice(0, 58))).toBe(true);
+      expect(name.slice(Math.min(base.length, 58))).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    },
+  );
+
+  test('is the same for the same plan', () => {
+    const groups = [group('web-', 'web-'), group('web-')];
+    expect(names(groups)).toEqual(names(groups));
+  });
+
+  test('is another for another owner, epoch, number, group and place', () => {
+    const all = new Set<string>();
+    for (const owner of ['u1', 'u2']) {
+      for (const epoch of [1, 2, 11]) {
+        for (let number = 1; number <= 40; number++) {
+          for (const name of names([group('web-', 'web-'), group('web-', 'web-')], owner, epoch, number)) all.add(name);
+        }
+      }
+    }
+    expect(all.size).toBe(2 * 3 * 40 * 4);
+  });
+
+  test('spreads over the whole alphabet in every place', () => {
+    const seen = Array.from({ length: 5 }, () => new Set<string>());
+    for (let number = 1; number <= 2_000; number++) {
+      const suffix = names([group('web-')], 'uid', 1, number)[0]?.slice(-5) ?? '';
+      for (const [i, place] of seen.entries()) place.add(suffix[i] ?? '');
+    }
+    expect(seen.map(({ size }) => size)).toEqual([27, 27, 27, 27, 27]);
+  });
+
+  test('goes only to slices that ask for one', () => {
+    const recycled: MutationGroup = {
+      mutations: [
+        { verb: 'update', resource: 'endpointslices', object: slice('web-', 'web-old') },
+        { verb: 'create', resource: 'endpoints', object: { metadata: { name: 'web', namespace: 'shop' } } },
+        { verb: 'create', resource: 'endpointslices', object: slice('web-', 'web-given') },
+        { verb: 'delete', resource: 'endpointslices', name: 'web-x' },
+      ],
+    };
+    expect(names([recycled])).toEqual(['web-old', 'web', 'web-given', 'web-x']);
+  });
+
+  test('leaves generateName, as an API server does', () => {
+    const [named] = withDerivedNames([group('web-')], 'uid', { epoch: 1, number: 1 });
+    expect(named?.mutations[0]).toMatchObject({ object: { metadata: { generateName: 'web-' } } });
+  });
+});

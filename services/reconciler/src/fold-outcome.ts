@@ -1,0 +1,235 @@
+import {
+  compareResourceVersions,
+  type EndpointSlice,
+  type Endpoints,
+  endpointSliceTracker,
+  type Mutation,
+  serviceNameLabel,
+  type TrackedSlices,
+  type WrittenResource,
+} from '@sluice/controllers';
+import { comparePlans, type MutationResult, type Outcome, type Stamp } from '@sluice/messages';
+import type { Random } from '@sluice/runtime';
+import { type ControllerState, type InFlight, touch } from './controller-state.ts';
+import { retryTime } from './retry-time.ts';
+import type { ServiceView } from './service-view.ts';
+import type { Settings } from './settings.ts';
+
+/** Folds what became of a plan into the view: what is stored in the cluster now, and what the controller does next. */
+export function foldOutcome(
+  view: ServiceView,
+  outcome: Outcome,
+  now: number,
+  settings: Settings,
+  random: Random,
+): void {
+  const state = view.controller(outcome.controller);
+  const { inFlight } = state;
+  if (inFlight === null || comparePlans(inFlight.plan, outcome.plan) !== 0) return;
+  const gone = new Set(view.gone);
+  const endpointsBefore = view.endpoints;
+  for (const result of outcome.results) foldResult(view, inFlight, result);
+  // What was read back but is taken for gone would be created again without end if that counted as success.
+  const doubtful = outcome.results.some(
+    (result) => result.status === 'applied' && result.current && !knows(view, result),
+  );
+  const judged: Outcome = doubtful && outcome.status === 'applied' ? { ...outcome, status: 'conflict' } : outcome;
+  const after = next(state, inFlight, judged, now, settings, random);
+  view.setController(outcome.controller, { ...after, tracked: track(state.tracked, inFlight, outcome.results, gone) });
+  if (view.endpoints !== endpointsBefore) mirrorAgain(view, outcome, now, settings);
+}
+
+/** The echo will be no news any more. Only Endpoints of a Service that just lost its selector are written and mirrored. */
+function mirrorAgain(view: ServiceView, { causes }: Outcome, now: number, settings: Settings): void {
+  if (view.service?.service?.selector !== null || !settings.controllers.has('endpointslicemirroring')) return;
+  view.setController('endpointslicemirroring', touch(view.controller('endpointslicemirroring'), now, causes, now));
+}
+
+/** C19: what was written is tracked with its generation, what was deleted until the watch shows that it is gone. */
+function track(
+  tracked: TrackedSlices,
+  inFlight: InFlight,
+  results: readonly MutationResult[],
+  gone: ReadonlySet<string>,
+): TrackedSlices {
+  let next = tracked;
+  for (const { status, resource, group, index, stored } of results) {
+    const mutation = inFlight.groups[group]?.mutations[index];
+    if (status !== 'applied' || resource !== 'endpointslices' || mutation === undefined) continue;
+    if (mutation.verb !== 'delete') {
+      if (stored !== undefined) next = endpointSliceTracker.update(next, { metadata: stored });
+    } else if (mutation.uid !== undefined && !gone.has(mutation.uid)) {
+      next = endpointSliceTracker.expectDeletion(next, { metadata: { uid: mutation.uid } });
+    }
+  }
+  return next;
+}
+
+function next(
+  state: ControllerState,
+  inFlight: InFlight,
+  outcome: Outcome,
+  now: number,
+  settings: Settings,
+  random: Random,
+): ControllerState {
+  const free = { ...state, inFlight: null };
+  switch (outcome.status) {
+    case 'applied':
+    case 'namespaceTerminating': {
+      // Of a namespace that goes away nothing more is expected; should it stay, a resync tries again.
+      const after = {
+        ...free,
+        dueAt: foreignWrite(inFlight, outcome.results) ? now : state.dueAt,
+        triggers: inFlight.triggersAfter,
+        hints: inFlight.hintsAfter,
+      };
+      if (inFlight.incomplete && settings.reproduce.has('B3')) return failed(after, outcome, now, settings, random);
+      return { ...after, failures: 0 };
+    }
+    case 'conflict':
+    case 'unavailable':
+    case 'rejected':
+      return failed(free, outcome, now, settings, random);
+  }
+}
+
+/** B4: tried again later, up to the limit; then parked, unless something else asks for a decision anyway. */
+function failed(
+  free: ControllerState,
+  outcome: Outcome,
+  now: number,
+  settings: Settings,
+  random: Random,
+): ControllerState {
+  const failures = free.failures + outcome.retries + 1;
+  const due = free.dueAt ?? Number.POSITIVE_INFINITY;
+  if (failures < settings.maxAttempts) {
+    const delayedUntil = retryTime(outcome.controller, free, outcome.status, now, settings, random);
+    return { ...free, dueAt: Math.min(due, delayedUntil), failures, delayedUntil, causes: mergeBack(free, outcome) };
+  }
+  if (free.dueAt === null) return park(free, outcome, now, settings, random);
+  return { ...free, failures: 0, causes: mergeBack(free, outcome) };
+}
+
+/** Its history is forgotten (B4): whatever arms the key again gives it the full number of attempts. */
+function park(
+  free: ControllerState,
+  outcome: Outcome,
+  now: number,
+  { parkedRetryMs }: Settings,
+  random: Random,
+): ControllerState {
+  const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs * (1 + random.next());
+  return { ...free, dueAt, failures: 0, causes: outcome.causes, parked: outcome.message };
+}
+
+/** The retry is still on behalf of what caused the plan. */
+function mergeBack(state: ControllerState, outcome: Outcome): ControllerState['causes'] {
+  return state.causes.first.length > 0 ? state.causes : outcome.causes;
+}
+
+/**
+ * Somebody else wrote the object after the plan did, and the watch showed it before the Outcome came; or perhaps so, since
+ * the object had to be read back.
+ */
+function foreignWrite(inFlight: InFlight, results: readonly MutationResult[]): boolean {
+  if (results.some(({ status, current }) => status === 'applied' && current)) return true;
+  return Object.entries(inFlight.echoes).some(([name, seen]) => {
+    const stored = results.find((result) => result.name === name)?.stored;
+    return stored === undefined || compareResourceVersions(seen, stored.resourceVersion) > 0;
+  });
+}
+
+function knows(view: ServiceView, { resource, name }: MutationResult): boolean {
+  return resource === 'endpoints' ? view.endpoints !== null : view.slices.has(name);
+}
+
+function foldResult(view: ServiceView, inFlight: InFlight, result: MutationResult): void {
+  if (result.status === 'failed') {
+    if (result.current !== undefined) foldCurrent(view, result, result.current);
+    return;
+  }
+  const mutation = inFlight.groups[result.group]?.mutations[result.index];
+  if (mutation === undefined) return;
+  if (mutation.verb === 'delete') return foldDelete(view, mutation);
+  if (result.current) return foldCurrent(view, result, result.current);
+  if (result.stored === undefined) return;
+  foldStored(view, mutation, result.name, result.stored);
+}
+
+function foldDelete(view: ServiceView, mutation: Extract<Mutation, { verb: 'delete' }>): void {
+  const { resource, name, uid = '' } = mutation;
+  view.remember(uid);
+  if (resource === 'endpoints') {
+    if (view.endpoints?.endpoints.metadata.uid === uid) view.set('endpoints', undefined);
+    // What a Service left behind is gone. Endpoints that come under the name from now on are a user's (rule 9).
+    if (view.orphaned) view.set('orphaned', undefined);
+  } else if (view.slices.get(name)?.slice.metadata.uid === uid) {
+    view.setSlice(name, undefined);
+  }
+}
+
+function foldStored(
+  view: ServiceView,
+  mutation: Exclude<Mutation, { verb: 'delete' }>,
+  name: string,
+  stored: NonNullable<MutationResult['stored']>,
+): void {
+  const metadata = { ...mutation.object.metadata, ...stored, name };
+  if (mutation.resource === 'endpoints') {
+    if (isNews(view, mutation.resource, stored, view.endpoints?.endpoints)) {
+      const stamp = toldOf(view.endpoints, view.endpoints?.endpoints, stored);
+      view.set('endpoints', { endpoints: { ...mutation.object, metadata }, stamp });
+    }
+  } else if (isNews(view, mutation.resource, stored, view.slices.get(name)?.slice)) {
+    const known = view.slices.get(name);
+    view.setSlice(name, { slice: { ...mutation.object, metadata }, stamp: toldOf(known, known?.slice, stored) });
+  }
+}
+
+/** The stamp under which a watcher told of this very object; null if none has yet. */
+function toldOf(
+  entry: { readonly stamp: Stamp | null } | null | undefined,
+  known: { readonly metadata: { readonly uid?: string } } | undefined,
+  { uid }: { readonly uid?: string },
+): Stamp | null {
+  return entry && known?.metadata.uid === uid ? entry.stamp : null;
+}
+
+function foldCurrent(view: ServiceView, result: MutationResult, current: Endpoints | EndpointSlice | null): void {
+  const { resource, name } = result;
+  if (resource === 'endpoints') {
+    const stamp = toldOf(view.endpoints, view.endpoints?.endpoints, current?.metadata ?? {});
+    if (current === null) view.set('endpoints', undefined);
+    else if (isNews(view, resource, current.metadata, view.endpoints?.endpoints))
+      view.set('endpoints', { endpoints: current as Endpoints, stamp });
+    return;
+  }
+  const known = view.slices.get(name);
+  if (current === null) view.setSlice(name, undefined);
+  else if (!concerns(view, current as EndpointSlice)) view.setSlice(name, undefined);
+  else if (isNews(view, resource, current.metadata, known?.slice)) {
+    view.setSlice(name, { slice: current as EndpointSlice, stamp: toldOf(known, known?.slice, current.metadata) });
+  }
+}
+
+/** A slice whose labels were changed by somebody may not be this Service's any more. */
+function concerns(view: ServiceView, slice: EndpointSlice): boolean {
+  return slice.metadata.labels?.[serviceNameLabel] === view.key.service;
+}
+
+/**
+ * Whether an object is newer than what is known. One that is not known, though the watcher has told more than it since,
+ * was deleted or relabelled while the Outcome was on its way.
+ */
+function isNews(
+  view: ServiceView,
+  resource: WrittenResource,
+  { uid = '', resourceVersion = '' }: { readonly uid?: string; readonly resourceVersion?: string },
+  known: { readonly metadata: { readonly resourceVersion?: string } } | undefined,
+): boolean {
+  if (view.gone.includes(uid)) return false;
+  const newest = known === undefined ? view.snapshot.versions[resource] : known.metadata.resourceVersion;
+  return compareResourceVersions(resourceVersion, newest ?? '') > 0;
+}

@@ -1,0 +1,367 @@
+import { MemoryBus } from '@sluice/bus';
+import {
+  type Change,
+  decodeMessage,
+  encodeMessage,
+  formatServiceKey,
+  type Message,
+  type Outcome,
+  type PlannedMutations,
+} from '@sluice/messages';
+import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type Commit, MemoryStore } from '@sluice/store';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PartitionWorker } from './partition-worker.ts';
+import { runReconciler } from './reconciler.ts';
+import { defaultSettings, type Settings } from './settings.ts';
+import { aChange, anOutcome, aSnapshot, fact, key, keyText } from './testing/messages.ts';
+import { aService } from './testing/objects.ts';
+
+const settings: Settings = { ...defaultSettings, controllers: new Set(['endpointslice']) };
+const service = { of: 'service', service: aService() } as const;
+const behind = { endpoints: '9', endpointslices: '9' };
+const first = aSnapshot(1, [service, fact.pod('p')], behind);
+let clock: VirtualClock;
+let bus: MemoryBus;
+let store: MemoryStore;
+let stop: AbortController;
+let running: Promise<void> | undefined;
+let setAside: string[];
+let errors: (LogFields | undefined)[];
+
+beforeEach(() => {
+  clock = new VirtualClock(1_000_000);
+  bus = new MemoryBus({ partitions: 1 });
+  store = new MemoryStore();
+  stop = new AbortController();
+  setAside = [];
+  errors = [];
+});
+
+afterEach(async () => {
+  stop.abort();
+  await running?.catch(() => {});
+});
+
+function options(given: Partial<Settings> = {}, epoch = 1) {
+  return {
+    partition: 0,
+    epoch,
+    bus,
+    store,
+    clock,
+    random: seededRandom(1),
+    logger: { ...silentLogger, error: (_message: string, fields?: LogFields) => void errors.push(fields) },
+    settings: { ...settings, ...given },
+    onDeadLetter: (_record: unknown, reason: string) => setAside.push(reason),
+  };
+}
+
+function start(given: Partial<Settings> = {}, epoch = 1): void {
+  stop = new AbortController();
+  running = new PartitionWorker(options(given, epoch)).run(stop.signal);
+  // Those that fail are looked at later.
+  running.catch(() => {});
+}
+
+async function restart(epoch = 1): Promise<void> {
+  stop.abort();
+  await running;
+  start({}, epoch);
+  await settle();
+}
+
+async function settle(ms = 0): Promise<void> {
+  const until = clock.now() + ms;
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step(until));
+}
+
+async function send(...messages: Message[]): Promise<void> {
+  for (const message of messages) await sendRaw(encodeMessage(message), formatServiceKey(message.key));
+}
+
+async function sendRaw(payload: Uint8Array, key: string): Promise<void> {
+  await bus.append('changes', 0, [{ key, id: 'id', headers: {}, payload }]);
+  await settle();
+}
+
+/** All plans that were published so far, again and again if they were. */
+async function plans(): Promise<PlannedMutations[]> {
+  const reader = bus.read('mutations', 0, 0);
+  const next = reader.next(1_000);
+  await settle();
+  reader.close();
+  return (await next).map(({ payload }) => decodeMessage(payload) as PlannedMutations);
+}
+
+const numbers = async () =>
+  (await plans()).map(({ key: { service: name }, plan }) => `${name} ${plan.epoch}/${plan.number}`);
+
+async function lastPlan(): Promise<PlannedMutations> {
+  const plan = (await plans()).at(-1);
+  if (plan === undefined) throw new Error('no plan');
+  return plan;
+}
+
+const of = (name: string, change: Change): Change => ({ ...change, key: { ...key, service: name } });
+
+describe('a Change', () => {
+  test('leads to a plan, which is committed with its position', async () => {
+    start();
+    await send(first);
+    expect(await numbers()).toEqual(['web 1/1']);
+    const { checkpoint, outbox } = await store.load('reconciler/0');
+    expect(checkpoint).toBe(1);
+    expect(outbox.map(({ id }) => id)).toEqual([`${keyText}/endpointslice/1/1`]);
+  });
+
+  test('while a plan is in flight is folded; one decision follows the Outcome', async () => {
+    start();
+    await send(first);
+    for (let n = 2; n < 10; n++) await send(aChange(n, [fact.pod(`p${n}`)]));
+    expect(await numbers()).toEqual(['web 1/1']);
+    await send(anOutcome(await lastPlan()));
+    expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
+    expect((await lastPlan()).causes.first).toHaveLength(8);
+  });
+
+  test('takes its plan off the outbox with the next commit', async () => {
+    start();
+    await send(first);
+    await send(anOutcome(await lastPlan()));
+    expect((await store.load('reconciler/0')).outbox).toEqual([]);
+  });
+});
+
+describe('timers', () => {
+  test('a batch period passes without anything coming in', async () => {
+    start({ batchPeriodMs: { ...settings.batchPeriodMs, endpointslice: 500 } });
+    await send(first);
+    await send(anOutcome(await lastPlan()));
+    await send(aChange(2, [fact.pod('q')]));
+    await settle(499);
+    expect(await numbers()).toEqual(['web 1/1']);
+    await settle(1);
+    expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
+  });
+
+  test('a plan that came to nothing is decided anew later, at last after the slow retry, for ever', async () => {
+    start({ maxAttempts: 3 });
+    await send(first);
+    for (let n = 1; n <= 7; n++) {
+      const refused: Partial<Outcome> = { status: 'rejected', results: [], message: 'forbidden' };
+      await send(anOutcome(await lastPlan(), refused));
+      expect(await numbers()).toHaveLength(n);
+      await settle(120_000);
+      expect(await numbers()).toHaveLength(n + 1);
+    }
+  });
+
+  test('of a Service whose plan is in flight wait for its Outcome', async () => {
+    start();
+    await send(first, aChange(2, [fact.pod('q')]));
+    await settle(3_600_000);
+    expect(await numbers()).toEqual(['web 1/1']);
+    expect(clock.nextAt()).toBeUndefined();
+  });
+});
+
+describe('a record that cannot be used', () => {
+  test.each([
+    ['no JSON', new TextEncoder().encode('{'), keyText],
+    ['of another major version', new TextEncoder().encode('{"version":"2.0","kind":"change"}'), keyText],
+    ['under the key of another Service', encodeMessage(first), 'c/shop/db'],
+    ['under no key', encodeMessage(first), 'web'],
+    ['a plan', encodeMessage(plan()), keyText],
+  ])('since it is %s, is set aside, and its partition goes on', async (_, payload, under) => {
+    start();
+    await sendRaw(payload, under);
+    await send(first);
+    expect(setAside).toHaveLength(1);
+    expect(await numbers()).toEqual(['web 1/1']);
+    expect((await store.load('reconciler/0')).checkpoint).toBe(2);
+  });
+
+  test('is set aside once, not again after a restart', async () => {
+    start();
+    await sendRaw(new TextEncoder().encode('{'), keyText);
+    await restart();
+    expect(setAside).toHaveLength(1);
+  });
+});
+
+describe('a Service that cannot be decided', () => {
+  const broken = aSnapshot(1, [{ of: 'service', service: aService({ ports: [null as never] }) }]);
+
+  test('is parked; the others of its partition go on', async () => {
+    const worker = { ...options(), settings: new Proxy(settings, undecidable(1)) };
+    running = new PartitionWorker(worker).run(stop.signal);
+    await send(first, of('db', first));
+    expect(await numbers()).toEqual(['db 1/1']);
+    expect(errors).toMatchObject([{ key: keyText, reason: expect.stringContaining('undecidable') }]);
+    expect((await store.load('reconciler/0')).checkpoint).toBe(2);
+  });
+
+  test('is tried again after a while, and with any change', async () => {
+    const worker = { ...options(), settings: new Proxy(settings, undecidable(2)) };
+    running = new PartitionWorker(worker).run(stop.signal);
+    await send(first);
+    await settle(59_999);
+    expect(errors).toHaveLength(1);
+    await settle(1);
+    expect(errors).toHaveLength(2);
+    await send(aChange(2, [fact.pod('q')]));
+    expect(errors).toHaveLength(2);
+    expect(await numbers()).toEqual(['web 1/1']);
+  });
+
+  test('because its Change has not the form of one, is set aside', async () => {
+    start();
+    await send(broken, of('db', first));
+    expect(setAside).toHaveLength(1);
+    expect(await numbers()).toEqual(['db 1/1']);
+  });
+});
+
+describe('after a restart', () => {
+  test('a plan that was committed and perhaps not published is published again, the same one', async () => {
+    start();
+    await send(first);
+    const [before] = await plans();
+    await restart(2);
+    expect(await plans()).toEqual([before, before]);
+    await restart(3);
+    expect(await plans()).toEqual([before, before, before]);
+  });
+
+  test('one that was not published at all is', async () => {
+    start();
+    let away = true;
+    const append = bus.append.bind(bus);
+    bus.append = async (topic, partition, records) => {
+      if (away && topic === 'mutations') throw new Error('the bus is away');
+      return append(topic, partition, records);
+    };
+    await send(first);
+    await expect(running).rejects.toThrow('away');
+    expect(await plans()).toEqual([]);
+    away = false;
+    start();
+    expect(await numbers()).toEqual(['web 1/1']);
+    await send(anOutcome(await lastPlan()));
+    await send(aChange(2, [fact.pod('q')]));
+    expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
+  });
+
+  test('what was folded is known, what was in flight is awaited, what was due is done', async () => {
+    start();
+    await send(first, of('db', first));
+    await send(aChange(2, [fact.pod('q')]));
+    await restart(2);
+    const [web] = await plans();
+    if (web === undefined) throw new Error('no plan');
+    await send(anOutcome(web));
+    const next = await lastPlan();
+    expect(next.plan).toEqual({ epoch: 2, number: 2 });
+    expect(JSON.stringify(next.groups)).toContain('uid-q');
+  });
+
+  test('what is due later is done then', async () => {
+    start({ batchPeriodMs: { ...settings.batchPeriodMs, endpointslice: 500 } });
+    await send(first);
+    await send(anOutcome(await lastPlan()), aChange(2, [fact.pod('q')]));
+    await restart();
+    await settle(499);
+    expect(await numbers()).toEqual(['web 1/1']);
+    await settle(1);
+    expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
+  });
+
+  test('a commit that failed is as if nothing had come in', async () => {
+    const commit = store.commit.bind(store);
+    store.commit = async () => {
+      throw new Error('the store is away');
+    };
+    running = runReconciler({ ...options(), partitions: [0] }, stop.signal);
+    await send(first);
+    expect(await plans()).toEqual([]);
+    store.commit = commit;
+    await settle(60_000);
+    expect(await numbers()).toEqual(['web 1/1']);
+  });
+});
+
+describe('a worker whose partition was taken over', () => {
+  const takeOver: Commit = {
+    scope: 'reconciler/0',
+    epoch: 2,
+    expected: 1,
+    checkpoint: 1,
+    entries: [],
+    publish: [],
+    published: [],
+  };
+
+  test('stops at its next commit, and publishes nothing', async () => {
+    start();
+    await send(first);
+    await store.commit(takeOver);
+    const before = await store.load('reconciler/0');
+    await send(of('db', first));
+    await expect(running).rejects.toMatchObject({ code: 'FENCED' });
+    expect(await numbers()).toEqual(['web 1/1']);
+    expect(await store.load('reconciler/0')).toEqual(before);
+  });
+
+  test('is not started again', async () => {
+    running = runReconciler({ ...options(), partitions: [0] }, stop.signal);
+    await send(first);
+    await store.commit(takeOver);
+    await send(of('db', first));
+    await running;
+    expect(clock.nextAt()).toBeUndefined();
+  });
+});
+
+describe('the end', () => {
+  test('comes at once when asked for, also before it has begun', async () => {
+    start();
+    stop.abort();
+    await running;
+    expect(clock.nextAt()).toBeUndefined();
+  });
+
+  test('comes with that of the bus, and leaves no timer', async () => {
+    start({ batchPeriodMs: { ...settings.batchPeriodMs, endpointslice: 500 } });
+    await send(first);
+    await send(anOutcome(await lastPlan()), aChange(2, [fact.pod('q')]));
+    expect(clock.nextAt()).toBe(clock.now() + 500);
+    await bus.close();
+    await running;
+    expect(clock.nextAt()).toBeUndefined();
+  });
+});
+
+function plan(): PlannedMutations {
+  const { causes } = first;
+  const base = {
+    controller: 'endpointslice',
+    plan: { epoch: 1, number: 1 },
+    groups: [],
+    events: [],
+    incomplete: [],
+  } as const;
+  return { kind: 'mutations', key, ...base, serviceUid: '', causes, decidedAt: 1 };
+}
+
+/** Settings that make the first so many decisions fail. */
+function undecidable(times: number): ProxyHandler<Settings> {
+  let left = times;
+  return {
+    get(target, property) {
+      if (property === 'maxEndpointsPerSlice' && left-- > 0) throw new Error('undecidable');
+      return Reflect.get(target, property);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Controller } from '@sluice/controllers';
+import type { Change, Fact, MutationResult, Outcome, PlannedMutations, ServiceKey, Stamp } from '@sluice/messages';
+import { aPod, aSlice, someEndpoints } from './objects.ts';
+
+/** Messages about the Service shop/web of the cluster `c`, and what they say in short. */
+
+export const key: ServiceKey = { cluster: 'c', namespace: 'shop', service: 'web' };
+export const keyText = 'c/shop/web';
+
+export const whatHappened = (what: string) => ({ first: [{ what, observedAt: 1 }], more: 0 });
+
+/** Stamped `n`, or `[epoch, n]`. */
+export function aChange(
+  n: number | readonly [number, number],
+  facts: readonly Fact[],
+  given: Partial<Change> = {},
+): Change {
+  const stamp: Stamp = typeof n === 'number' ? { epoch: 1, n } : { epoch: n[0], n: n[1] };
+  return { kind: 'change', key, stamp, facts, causes: whatHappened(`change ${stamp.n}`), ...given };
+}
+
+interface GivenSnapshot {
+  readonly start?: boolean;
+  readonly endpoints?: string;
+  readonly endpointslices?: string;
+}
+
+/** A snapshot in one message. */
+export function aSnapshot(
+  n: number | readonly [number, number],
+  facts: readonly Fact[],
+  { start = false, endpoints = '100', endpointslices = '100' }: GivenSnapshot = {},
+): Change {
+  const versions = { endpoints, endpointslices };
+  return aChange(n, facts, { versions, snapshot: { first: true, last: true, start, versions } });
+}
+
+export const fact = {
+  pod: (name: string, ready = true, zone = 'a'): Fact => ({
+    of: 'pod',
+    name,
+    pod: aPod(name, { ready }),
+    node: { zone },
+  }),
+  podGone: (name: string): Fact => ({ of: 'pod', name, pod: null, node: null }),
+  slice: (name: string, given: Parameters<typeof aSlice>[1] = {}): Fact => {
+    const slice = aSlice(name, given);
+    return { of: 'slice', name, slice, uid: slice.metadata.uid ?? '' };
+  },
+  sliceGone: (name: string, uid = `uid-${name}`): Fact => ({ of: 'slice', name, slice: null, uid }),
+  sliceElsewhere: (name: string): Fact => ({ of: 'slice', name, slice: null, uid: `uid-${name}`, elsewhere: true }),
+  endpoints: (given: Parameters<typeof someEndpoints>[0] = {}): Fact => {
+    const endpoints = someEndpoints(given);
+    return { of: 'endpoints', endpoints, uid: endpoints.metadata.uid ?? '' };
+  },
+  endpointsGone: (uid = 'endpoints-uid'): Fact => ({ of: 'endpoints', endpoints: null, uid }),
+  noService: { of: 'service', service: null } satisfies Fact,
+};
+
+export const nameOf = ({ controller, plan }: Pick<PlannedMutations, 'controller' | 'plan'>): string =>
+  `${controller} ${plan.epoch}/${plan.number}`;
+
+/** What a writer says of a plan; all is applied unless told. */
+export function anOutcome(plan: PlannedMutations, given: Partial<Outcome> = {}): Outcome {
+  return {
+    kind: 'outcome',
+    key: plan.key,
+    controller: plan.controller,
+    plan: plan.plan,
+    status: 'applied',
+    results: allApplied(plan),
+    message: '',
+    causes: plan.causes,
+    decidedAt: plan.decidedAt,
+    completedAt: plan.decidedAt,
+    retries: 0,
+    ...given,
+  };
+}
+
+/** Every mutation stored, with versions from `version` on. */
+export function allApplied(plan: PlannedMutations, version = 50): MutationResult[] {
+  return plan.groups.flatMap(({ mutations }, group) =>
+    mutations.map((mutation, index) => {
+      const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
+      const uid = mutation.verb === 'delete' ? '' : (mutation.object.metadata.uid ?? `stored-${name}`);
+      const stored = { uid, resourceVersion: `${version + group + index}`, generation: 1 };
+      const base = { group, index, verb: mutation.verb, resource: mutation.resource, name, status: 'applied' as const };
+      return mutation.verb === 'delete' ? base : { ...base, stored };
+    }),
+  );
+}
+
+export const controllersOf: readonly Controller[] = ['endpointslice', 'endpointslicemirroring', 'endpoints'];

@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Controller,
+  controllers,
+  type EndpointSlice,
+  endpointSliceController,
+  endpointSliceMirroringController,
+  endpointSliceTracker,
+  isMirrorable,
+  isOverloaded,
+  managedByLabel,
+  type Pod,
+  podChange,
+} from '@sluice/controllers';
+import type { Fact } from '@sluice/messages';
+import type { PodEntry, ServiceView } from './service-view.ts';
+import type { Settings } from './settings.ts';
+
+const all: ReadonlySet<Controller> = new Set(controllers);
+const none: ReadonlySet<Controller> = new Set();
+const ofPods: ReadonlySet<Controller> = new Set<Controller>(['endpoints', 'endpointslice']);
+const ofNodes: ReadonlySet<Controller> = new Set<Controller>(['endpointslice']);
+
+/**
+ * The controllers whose upstream handlers would queue the Service for a fact that is not folded yet. Sluice looks at
+ * every fact; this is for runs that are compared with a recording. `told`: the fact may be old, and is told because of
+ * its Service.
+ */
+export function noticedBy(view: ServiceView, fact: Fact, told: boolean): ReadonlySet<Controller> {
+  switch (fact.of) {
+    case 'service':
+      return noticedService(view.service?.service ?? null, fact.service);
+    case 'pod':
+      return !told && noticedPod(view.pods.get(fact.name), fact) ? ofPods : none;
+    case 'topology':
+      return isOverloaded(view.controller('endpointslice').hints, fact.topology) ? ofNodes : none;
+    case 'endpoints':
+      return noticedEndpoints(view, fact);
+    case 'slice':
+      return noticedSlice(view, fact);
+  }
+}
+
+/** At the end of a snapshot: a start shows everything, a resync what has not changed (A7). */
+export function noticedAtEnd(view: ServiceView, start: boolean): ReadonlySet<Controller> {
+  if (start) return all;
+  const noticed = new Set<Controller>();
+  if (view.service?.service) noticed.add('endpoints').add('endpointslice');
+  if (view.endpoints !== null && isMirrorable(view.endpoints.endpoints)) noticed.add('endpointslicemirroring');
+  return noticed;
+}
+
+/** A resync queues them for the sake of their slices as well, if those are not tracked (E5, H4). */
+export function controllersOfNewSlices(view: ServiceView): ReadonlySet<Controller> {
+  const noticed = new Set<Controller>();
+  for (const { slice } of view.slices.values()) {
+    const controller = managerOf(slice);
+    if (controller && endpointSliceTracker.shouldSync(view.controller(controller).tracked, slice)) {
+      noticed.add(controller);
+    }
+  }
+  return noticed;
+}
+
+/** E4: slices of the EndpointSlice controller queue their Service a second later at the earliest. */
+export function sliceDelayMs(controller: Controller, { batchPeriodMs }: Settings): number {
+  return controller === 'endpointslice' ? Math.max(1000, batchPeriodMs[controller]) : batchPeriodMs[controller];
+}
+
+type SelectorOf = { readonly selector: unknown } | null;
+
+/** D1, E1: always; H3: if it has no selector, or has one no longer, or now. */
+function noticedService(old: SelectorOf, now: SelectorOf): ReadonlySet<Controller> {
+  if (old === null && now === null) return none;
+  const without = (service: SelectorOf) => service !== null && service.selector === null;
+  const mirroring = old !== null && now !== null ? without(old) !== without(now) : without(old) || without(now);
+  return mirroring ? all : ofPods;
+}
+
+/** C12–C14: a Service that keeps the Pod hears only of what counts as a change, and never of its Node (E3). */
+function noticedPod(known: PodEntry | undefined, { pod: now, node }: Extract<Fact, { of: 'pod' }>): boolean {
+  const old = known?.pod ?? null;
+  if (old === null || now === null) return old !== now;
+  if (!isDeepStrictEqual(known?.node, node) && isDeepStrictEqual(old, now)) return false;
+  const labelled = (pod: Pod) => ({ pod, resourceVersion: '', labels: null });
+  return podChange(labelled(old), labelled(now)).podChanged;
+}
+
+/** D3, H1. */
+function noticedEndpoints(view: ServiceView, fact: Extract<Fact, { of: 'endpoints' }>): ReadonlySet<Controller> {
+  const noticed = new Set<Controller>();
+  const old = view.endpoints?.endpoints;
+  if (fact.endpoints === null && old !== undefined) noticed.add('endpoints');
+  if ([old, fact.endpoints].some((endpoints) => endpoints && isMirrorable(endpoints))) {
+    noticed.add('endpointslicemirroring');
+  }
+  return noticed;
+}
+
+/** E4–E6, H4. */
+function noticedSlice(view: ServiceView, fact: Extract<Fact, { of: 'slice' }>): ReadonlySet<Controller> {
+  const noticed = new Set<Controller>();
+  const old = view.slices.get(fact.name)?.slice;
+  const before = old && managerOf(old);
+  if (fact.slice === null) {
+    if (before === undefined || old === undefined) return none;
+    const { tracked } = view.controller(before);
+    const expected = endpointSliceTracker.handleDeletion(tracked, old).expected;
+    if (fact.elsewhere || (endpointSliceTracker.has(tracked, old) && !expected)) noticed.add(before);
+    return noticed;
+  }
+  const now = managerOf(fact.slice);
+  if (before !== undefined && before !== now) noticed.add(before);
+  if (now === undefined) return noticed;
+  if (old !== undefined && before !== now) noticed.add(now);
+  if (endpointSliceTracker.shouldSync(view.controller(now).tracked, fact.slice)) noticed.add(now);
+  return noticed;
+}
+
+function managerOf(slice: EndpointSlice): Exclude<Controller, 'endpoints'> | undefined {
+  switch (slice.metadata.labels?.[managedByLabel]) {
+    case endpointSliceController:
+      return 'endpointslice';
+    case endpointSliceMirroringController:
+      return 'endpointslicemirroring';
+    default:
+      return undefined;
+  }
+}

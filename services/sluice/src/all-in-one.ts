@@ -1,0 +1,123 @@
+import { MemoryBus } from '@sluice/bus';
+import type { EventToRecord } from '@sluice/controllers';
+import type { ClusterReader, ClusterWriter, Resource } from '@sluice/kubernetes';
+import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/messages';
+import { runReconciler, type Settings } from '@sluice/reconciler';
+import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { MemoryStore } from '@sluice/store';
+import { ClusterWatcher } from '@sluice/watcher';
+import { defaultRetry, type RetryOptions, runWriter, Semaphore, type WritableCluster } from '@sluice/writer';
+
+/** One cluster of the fleet. */
+export interface Cluster {
+  /** For people. */
+  readonly name: string;
+  /** uid of its namespace kube-system. */
+  readonly identity: string;
+  readonly reader: ClusterReader;
+  readonly writer: ClusterWriter;
+  readonly record: (events: readonly EventToRecord[]) => void;
+}
+
+export interface AllInOneOptions {
+  readonly clusters: readonly Cluster[];
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly partitions?: number;
+  /** Of all leases, since only one process owns everything here. Default: the time of the start. */
+  readonly epoch?: number;
+  /** Between resyncs of each watcher. */
+  readonly resyncPeriodMs?: number;
+  readonly retry?: RetryOptions;
+  /** Plans of one cluster applied at once. */
+  readonly writeConcurrency?: number;
+  readonly onOutcome?: (cluster: Cluster, plan: PlannedMutations, outcome: Outcome) => void;
+  readonly onWatchState?: (cluster: Cluster, resource: Resource, state: string, detail: string) => void;
+  readonly onMalformed?: (cluster: Cluster, resource: Resource) => void;
+}
+
+export interface AllInOne {
+  /** Resolves once every cluster's lists are in. */
+  readonly synced: Promise<unknown>;
+  /** Makes every watcher tell its Services all over again. */
+  resync(): void;
+  /** Rejects if a service fails in a way that it cannot mend; never resolves before `stop`. */
+  readonly done: Promise<unknown>;
+  /** Stops watching, gives plans under way up to `graceMs` to finish, and ends. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** All services in this process, on the in-process bus and store. */
+export function startAllInOne(options: AllInOneOptions): AllInOne {
+  const { clock, random, logger, settings } = options;
+  const bus = new MemoryBus({ partitions: options.partitions ?? defaultPartitions });
+  const store = new MemoryStore();
+  const partitions = Array.from({ length: bus.partitions }, (_, i) => i);
+  const epoch = options.epoch ?? Math.floor(clock.now());
+  const watching = new AbortController();
+  const working = new AbortController();
+  const requests = new AbortController();
+  const byIdentity = new Map(options.clusters.map((cluster) => [cluster.identity, writable(cluster, options)]));
+  const named = new Map(options.clusters.map((cluster) => [cluster.identity, cluster]));
+  const ports = { bus, clock, random };
+
+  const watchers = options.clusters.map((cluster) => {
+    return new ClusterWatcher({
+      ...ports,
+      cluster: cluster.identity,
+      epoch,
+      reader: cluster.reader,
+      reproduce: settings.reproduce,
+      ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
+      logger: logger.with({ cluster: cluster.name }),
+      onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),
+      onMalformed: (resource) => options.onMalformed?.(cluster, resource),
+    });
+  });
+  const work = { ...ports, store, epoch, logger, partitions };
+  const running = [
+    ...watchers.map((watcher) => watcher.run(watching.signal)),
+    runReconciler({ ...work, settings }, working.signal),
+    runWriter(
+      {
+        ...work,
+        cluster: (identity) => byIdentity.get(identity),
+        retry: options.retry ?? defaultRetry,
+        requests: requests.signal,
+        onOutcome: (plan, outcome) => {
+          const cluster = named.get(plan.key.cluster);
+          if (cluster !== undefined) options.onOutcome?.(cluster, plan, outcome);
+        },
+      },
+      working.signal,
+    ),
+  ];
+  return {
+    synced: Promise.all(watchers.map((watcher) => watcher.synced)),
+    done: Promise.all(running),
+    resync() {
+      for (const watcher of watchers) watcher.resync();
+    },
+    async stop(graceMs) {
+      watching.abort();
+      working.abort();
+      const grace = new AbortController();
+      const ended = Promise.allSettled(running).then(() => grace.abort());
+      await sleep(clock, graceMs, grace.signal);
+      requests.abort();
+      await bus.close();
+      await ended;
+    },
+  };
+}
+
+function writable(cluster: Cluster, options: AllInOneOptions): WritableCluster {
+  const semaphore = new Semaphore(options.writeConcurrency ?? 32);
+  return {
+    writer: cluster.writer,
+    limit: (task) => semaphore.run(task),
+    record: cluster.record,
+  };
+}

@@ -1,0 +1,160 @@
+import type { Logger } from '@sluice/runtime';
+import { type Command, Option } from 'commander';
+import { startAllInOne } from '../all-in-one.ts';
+import { type ConnectedCluster, connect } from '../connect.ts';
+import type { Display } from '../display/display.ts';
+import { JsonDisplay } from '../display/json-display.ts';
+import { Statistics } from '../display/statistics.ts';
+import { TextDisplay } from '../display/text-display.ts';
+import { addSettingsOptions, durationFlag, type SettingsOptions, toSettings } from '../settings-options.ts';
+import { startSimulation } from '../simulated.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { systemClock } from '../system/clock.ts';
+import { createLogger, type LogLevel, logLevels } from '../system/logger.ts';
+import { systemRandom } from '../system/random.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface RunOptions extends SettingsOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly inCluster?: boolean;
+  readonly for?: number;
+  readonly output: 'text' | 'json' | 'none';
+  readonly logLevel: LogLevel;
+  readonly seed?: number;
+  readonly rate?: number;
+}
+
+/** How long writes under way are waited for at the end. */
+const graceMs = 5_000;
+
+export function addRunCommand(program: Command): void {
+  const command = program
+    .command('run')
+    .summary('keep Endpoints and EndpointSlices right, all services in this process')
+    .description(
+      'Runs watcher, reconciler and writer in this process, in the foreground until SIGINT or SIGTERM.\n' +
+        'With no cluster named it runs against a simulated API server with a small living world in it.',
+    )
+    .option('--kubeconfig <file>', 'run on the cluster of this kubeconfig')
+    .option('--context <name>', 'context of the kubeconfig; its current context if left out')
+    .option('--in-cluster', 'run on the cluster of the Pod in which this runs, as its service account')
+    .option('--for <duration>', 'end by itself after this time, e.g. 20s or 1m30s', durationFlag)
+    .addOption(
+      new Option('-o, --output <format>', 'what standard output shows')
+        .choices(['text', 'json', 'none'])
+        .default('text'),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'least severe log line on standard error').choices(logLevels).default('info'),
+    )
+    .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
+    .option('--rate <n>', 'simulated world: actions a second', Number);
+  addSettingsOptions(command).action((options: RunOptions) => run(options));
+}
+
+async function run(options: RunOptions): Promise<void> {
+  check(options);
+  const stop = stopSignal(options.for);
+  try {
+    await runUntil(stop.stopped, options);
+  } finally {
+    stop.cancel();
+  }
+}
+
+async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<void> {
+  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+  const display = createDisplay(options.output);
+  const cluster = await openCluster(options, logger);
+  const statistics = new Statistics();
+  const startedAt = systemClock.now();
+  const fleet = startAllInOne({
+    clusters: [cluster],
+    settings: toSettings(options),
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+    onOutcome: (from, plan, outcome) => {
+      const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
+      const applied = { cluster: from.name, plan, outcome, latencyMs: outcome.completedAt - since };
+      statistics.add(applied);
+      display.applied(applied);
+    },
+    onMalformed: () => {
+      statistics.malformed++;
+    },
+  });
+  display.started(introduction(cluster));
+  try {
+    await Promise.race([stopped, fleet.done]);
+  } finally {
+    cluster.pause();
+    await fleet.stop(graceMs);
+    await cluster.close();
+  }
+  display.ended(statistics, systemClock.now() - startedAt);
+}
+
+function check(options: RunOptions): void {
+  if (options.context !== undefined && options.kubeconfig === undefined) {
+    throw new UsageError('--context names a context of a kubeconfig: give --kubeconfig FILE as well');
+  }
+  if (options.inCluster && options.kubeconfig !== undefined) {
+    throw new UsageError('--in-cluster and --kubeconfig name two clusters: give one of them');
+  }
+  for (const name of ['seed', 'rate'] as const) {
+    const value = options[name];
+    if (value === undefined) continue;
+    if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a number, zero or more`);
+    if (options.kubeconfig !== undefined || options.inCluster)
+      throw new UsageError(`--${name} is for the simulated world only`);
+  }
+}
+
+interface RunnableCluster extends ConnectedCluster {
+  /** What to tell at the start. */
+  readonly about: readonly string[];
+  /** Stops what makes changes of itself. */
+  pause(): void;
+}
+
+async function openCluster(options: RunOptions, logger: Logger): Promise<RunnableCluster> {
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  if (options.kubeconfig === undefined && !options.inCluster) {
+    return startSimulation({
+      ...ports,
+      ...(options.seed !== undefined && { seed: options.seed }),
+      ...(options.rate !== undefined && { rate: options.rate }),
+    });
+  }
+  const cluster = await connect(
+    {
+      ...ports,
+      ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
+      ...(options.context !== undefined && { context: options.context }),
+      ...(options.inCluster !== undefined && { inCluster: options.inCluster }),
+    },
+    process.env,
+  );
+  return { ...cluster, about: [], pause() {} };
+}
+
+function introduction(cluster: RunnableCluster): string[] {
+  return [
+    `Sluice keeps Endpoints and EndpointSlices of ${cluster.name} (Kubernetes ${cluster.version}) at ${cluster.server}`,
+    ...cluster.about,
+  ];
+}
+
+function createDisplay(output: RunOptions['output']): Display {
+  const write = (text: string) => void process.stdout.write(text);
+  switch (output) {
+    case 'json':
+      return new JsonDisplay(write);
+    case 'text':
+      return new TextDisplay(write, () => process.stdout.columns ?? 120);
+    case 'none':
+      return { started() {}, applied() {}, ended() {} };
+  }
+}

@@ -1,0 +1,96 @@
+import type { EventToRecord } from '@sluice/controllers';
+import {
+  type ClusterAccess,
+  ClusterUnavailableError,
+  Connection,
+  checkConnection,
+  EventRecorder,
+  HttpCluster,
+  isKubeconfigError,
+  loadInCluster,
+  loadKubeconfig,
+} from '@sluice/kubernetes';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Cluster } from './all-in-one.ts';
+import { UsageError } from './usage-error.ts';
+import { userAgent } from './version.ts';
+
+export interface ConnectOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly inCluster?: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export interface ConnectedCluster extends Cluster {
+  readonly server: string;
+  readonly version: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the cluster that the flags name and asks it for all that a start needs. What stands in the way (a kubeconfig
+ * that cannot be used, a server that is down, a missing permission) becomes a UsageError.
+ */
+export async function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ConnectedCluster> {
+  try {
+    return await open(await findAccess(options, environment), options);
+  } catch (error) {
+    if (error instanceof ClusterUnavailableError || isKubeconfigError(error))
+      throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function findAccess(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ClusterAccess> {
+  if (options.inCluster) {
+    return loadInCluster({
+      host: environment.KUBERNETES_SERVICE_HOST ?? '',
+      port: environment.KUBERNETES_SERVICE_PORT ?? '',
+    });
+  }
+  return loadKubeconfig({ paths: [options.kubeconfig ?? ''], context: options.context });
+}
+
+/** Opens a cluster over HTTP, once it is known how to reach it. */
+export async function open(
+  access: ClusterAccess,
+  options: Omit<ConnectOptions, 'kubeconfig' | 'context'>,
+): Promise<ConnectedCluster> {
+  const { clock, random, logger } = options;
+  const connection = new Connection({ access, userAgent, clock, logger });
+  const http = new HttpCluster({ connection, clock, random });
+  const recorder = new EventRecorder({ store: http, clock, random, logger: logger.with({ cluster: access.context }) });
+  try {
+    const { identity, version } = await checkConnection(http, {
+      cluster: access.context,
+      signal: AbortSignal.timeout(30_000),
+    });
+    return {
+      name: access.context,
+      identity,
+      server: connection.server,
+      version: version.gitVersion,
+      reader: http,
+      writer: http,
+      record(events) {
+        for (const event of events) recorder.record(event, componentOf(event));
+      },
+      async close() {
+        await recorder.stop();
+        await connection.close();
+      },
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** The component in whose name upstream records an event (section J). */
+function componentOf({ reason, regarding }: EventToRecord): string {
+  if (reason.endsWith('Endpoint')) return 'endpoint-controller';
+  return regarding.kind === 'Endpoints' ? 'endpoint-slice-mirroring-controller' : 'endpoint-slice-controller';
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { formatDuration, parseDuration } from './duration.ts';
+
+describe('parseDuration', () => {
+  test.each([
+    ['0', 0],
+    ['0s', 0],
+    ['500ms', 500],
+    ['20s', 20_000],
+    ['1.5s', 1_500],
+    ['1m30s', 90_000],
+    ['1h2m3s4ms', 3_723_004],
+    ['2h', 7_200_000],
+  ])('%s', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  test.each(['', '20', 's', '-1s', '1 s', '1d', '20s ', '1.s', '1e3s', 'x20s', '20sx'])('%j is none', (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+});
+
+test.each([
+  [0, '0.0 ms'],
+  [0.04, '0.0 ms'],
+  [9.94, '9.9 ms'],
+  [9.96, '10 ms'],
+  [12.4, '12 ms'],
+  [999.4, '999 ms'],
+  [999.6, '1.0 s'],
+  [59_940, '59.9 s'],
+  [59_960, '1 min 0 s'],
+  [90_000, '1 min 30 s'],
+  [119_600, '2 min 0 s'],
+  [3_600_000, '60 min 0 s'],
+])('formatDuration(%d) is %s', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});

@@ -1,0 +1,21 @@
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Reads a duration as Go and Kubernetes write it (`20s`, `1m30s`, `500ms`), into milliseconds; undefined if it is none. */
+export function parseDuration(text: string): number | undefined {
+  if (!/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/.test(text)) return text === '0' ? 0 : undefined;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/([0-9.]+)(ms|s|m|h)/g)) {
+    total += Number(amount) * (units[unit ?? ''] ?? 0);
+  }
+  return total;
+}
+
+/** For people: three digits that matter. */
+export function formatDuration(ms: number): string {
+  // The limits are those of the rounded values: 59.97 s is a minute, not 60.0 s.
+  if (ms < 9.95) return `${ms.toFixed(1)} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

@@ -1,0 +1,27 @@
+import { Command } from 'commander';
+import colors from 'picocolors';
+import { addReplayCommand } from './commands/replay.ts';
+import { addRunCommand } from './commands/run.ts';
+import { isUsageError } from './usage-error.ts';
+import { version } from './version.ts';
+
+const program = new Command('sluice')
+  .description('Endpoints and EndpointSlices for Kubernetes, computed by event-sourced services over a message bus.')
+  .version(version)
+  .showHelpAfterError('(--help tells what there is)')
+  .configureHelp({ showGlobalOptions: true })
+  .exitOverride((error) => {
+    // Commander has printed what was wrong. As kubectl and most tools do, wrong usage is status 2.
+    process.exit(error.exitCode === 0 ? 0 : 2);
+  });
+
+addRunCommand(program);
+addReplayCommand(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!isUsageError(error)) throw error;
+  process.stderr.write(`${colors.red('error')} ${error.message}\n`);
+  process.exitCode = 2;
+}

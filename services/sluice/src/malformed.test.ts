@@ -1,0 +1,114 @@
+import type { RawObject, Resource } from '@sluice/kubernetes';
+import { defaultSettings } from '@sluice/reconciler';
+import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type AllInOne, startAllInOne } from './all-in-one.ts';
+
+/** What no genuine API server stores, but what a broken or a future one might send. */
+let clock: VirtualClock;
+let server: SimulatedApiServer;
+let fleet: AllInOne;
+let skipped: Resource[];
+let warnings: string[];
+
+beforeEach(() => {
+  clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  server = new SimulatedApiServer({ clock, random: seededRandom(1) });
+  skipped = [];
+  warnings = [];
+  server.create('namespaces', { metadata: { name: 'shop' } });
+  server.put('nodes', { metadata: { name: 'n1' } });
+  server.create('services', service('web'));
+  server.put('pods', pod('web-1', '10.1.0.1'));
+});
+
+afterEach(() => fleet.stop(0));
+
+describe('a malformed object on the watch', () => {
+  it.each<[Resource, RawObject]>([
+    ['pods', { ...pod('web-bad', '10.1.0.9'), status: { podIPs: 'none' } }],
+    ['pods', { ...pod('web-bad', '10.1.0.9'), spec: { nodeName: 7, containers: 'none' } }],
+    ['nodes', { metadata: { name: 'web-bad' }, status: { conditions: 'Ready' } }],
+    ['services', { ...service('web-bad'), spec: { selector: 'app=web', ports: 80 } }],
+    ['endpointslices', { metadata: { name: 'web-bad', namespace: 'shop' }, addressType: 4, endpoints: {} }],
+    ['endpoints', { metadata: { name: 'web-bad', namespace: 'shop' }, subsets: 'none' }],
+  ])('of %s is skipped, counted and named, and the rest goes on', async (resource, malformed) => {
+    await start();
+    server.put(resource, malformed);
+    server.put('pods', pod('web-2', '10.1.0.2'));
+    await settle();
+    expect(skipped).toEqual([resource]);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('web-bad');
+    expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
+  });
+
+  it('that was right before leaves what is known of it, until it is right again', async () => {
+    server.put('pods', pod('web-2', '10.1.0.2'));
+    await start();
+    server.put('pods', { ...pod('web-2', ''), status: { podIPs: 'none' } });
+    await settle();
+    expect(skipped).toEqual(['pods']);
+    server.put('pods', pod('web-2', '10.1.0.3'));
+    await settle();
+    expect(addresses()).toEqual(['10.1.0.1', '10.1.0.3']);
+  });
+
+  it('in the list at the start is skipped as well', async () => {
+    server.put('pods', { ...pod('web-bad', '10.1.0.9'), status: { podIPs: 'none' } });
+    await start();
+    expect(skipped).toEqual(['pods']);
+    expect(addresses()).toEqual(['10.1.0.1']);
+  });
+});
+
+async function start(): Promise<void> {
+  const cluster = new SimulatedCluster(server, { clock });
+  fleet = startAllInOne({
+    clusters: [{ name: 'sim', identity: server.identity, reader: cluster, writer: cluster, record: () => {} }],
+    settings: defaultSettings,
+    clock,
+    random: seededRandom(2),
+    logger: listening,
+    onMalformed: (_, resource) => skipped.push(resource),
+  });
+  await settle();
+  await fleet.synced;
+}
+
+const listening: Logger = {
+  ...silentLogger,
+  warn: (message: string, fields?: LogFields) => warnings.push(`${message} ${JSON.stringify(fields)}`),
+  with: () => listening,
+};
+
+/** Lets everything that can happen happen: all pending promises, and the timers of the next two minutes. */
+async function settle(): Promise<void> {
+  const until = clock.now() + 120_000;
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step(until));
+}
+
+interface Slice {
+  readonly metadata: { readonly labels?: Readonly<Record<string, string>> };
+  readonly endpoints?: readonly { readonly addresses: readonly string[] }[];
+}
+
+function addresses(): readonly string[] {
+  const slices = server.list('endpointslices').items as unknown as readonly Slice[];
+  const ofWeb = slices.filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === 'web');
+  return ofWeb.flatMap(({ endpoints = [] }) => endpoints.flatMap((endpoint) => endpoint.addresses)).sort();
+}
+
+function service(name: string): RawObject {
+  return { metadata: { name, namespace: 'shop' }, spec: { selector: { app: name }, ports: [{ port: 80 }] } };
+}
+
+function pod(name: string, ip: string): RawObject {
+  return {
+    metadata: { name, namespace: 'shop', labels: { app: 'web' } },
+    spec: { nodeName: 'n1', containers: [{ name: 'main', image: 'x' }] },
+    status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: 'True' }] },
+  };
+}

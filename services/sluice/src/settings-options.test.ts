@@ -1,0 +1,85 @@
+import { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { addSettingsOptions, type SettingsOptions, toSettings } from './settings-options.ts';
+
+function parse(...args: string[]) {
+  const errors: string[] = [];
+  const command = addSettingsOptions(new Command('run'))
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => errors.push(text) });
+  try {
+    command.parse(args, { from: 'user' });
+  } catch {
+    return { error: errors.join('').trim() };
+  }
+  return { settings: toSettings(command.opts<SettingsOptions>()) };
+}
+
+const controllers = (list: string) => [...(parse('--controllers', list).settings?.controllers ?? [])].sort();
+
+test('the defaults are those of kube-controller-manager (A5)', () => {
+  expect(parse().settings).toMatchObject({
+    controllers: new Set(['endpoints', 'endpointslice', 'endpointslicemirroring']),
+    maxEndpointsPerSlice: 100,
+    maxEndpointsPerSubset: 1000,
+    batchPeriodMs: { endpoints: 0, endpointslice: 0, endpointslicemirroring: 0 },
+  });
+});
+
+test('each flag sets what it names', () => {
+  const { settings } = parse(
+    ...['--max-endpoints-per-slice', '7', '--mirroring-max-endpoints-per-subset', '8'],
+    ...['--endpoint-updates-batch-period', '1s', '--endpointslice-updates-batch-period', '2s'],
+    ...['--mirroring-endpointslice-updates-batch-period', '500ms'],
+  );
+  expect(settings).toMatchObject({
+    maxEndpointsPerSlice: 7,
+    maxEndpointsPerSubset: 8,
+    batchPeriodMs: { endpoints: 1_000, endpointslice: 2_000, endpointslicemirroring: 500 },
+  });
+});
+
+describe.each(['max-endpoints-per-slice', 'mirroring-max-endpoints-per-subset'])('--%s', (flag) => {
+  test.each(['1', '1000'])('takes %s', (n) => {
+    expect(parse(`--${flag}`, n)).toHaveProperty('settings');
+  });
+
+  test.each([
+    ['0', `${flag} must not be less than 1, but got 0`],
+    ['-5', `${flag} must not be less than 1, but got -5`],
+    ['1001', `${flag} must not be more than 1000, but got 1001`],
+    ['many', '"many" is not a whole number'],
+    ['1.5', '"1.5" is not a whole number'],
+  ])('refuses %s', (n, text) => {
+    expect(parse(`--${flag}=${n}`).error).toContain(text);
+  });
+});
+
+describe('--controllers', () => {
+  test.each([
+    ['*', ['endpoints', 'endpointslice', 'endpointslicemirroring']],
+    ['endpoints-controller', ['endpoints']],
+    ['endpoint', ['endpoints']],
+    ['endpointslice-controller,endpointslicemirroring', ['endpointslice', 'endpointslicemirroring']],
+    ['*,-endpoints-controller', ['endpointslice', 'endpointslicemirroring']],
+    ['-endpoints-controller,*', ['endpointslice', 'endpointslicemirroring']],
+    ['-endpoints-controller', ['endpointslice', 'endpointslicemirroring']],
+    ['-endpoint,-endpointslice', ['endpointslicemirroring']],
+    ['endpoint,-endpointslice', ['endpoints']],
+    ['endpoint,-endpoint', ['endpoints']],
+    ['-endpoint,endpoint', []],
+    [' endpoint , endpointslice ', ['endpoints', 'endpointslice']],
+  ])('%s', (list, expected) => {
+    expect(controllers(list)).toEqual(expected);
+  });
+
+  test.each(['', 'nodes', '-nodes', 'endpoint,nodes', '**'])('refuses %j, and says what there is', (list) => {
+    expect(parse(`--controllers=${list}`).error).toMatch(
+      /is not in the list of known controllers: endpoints-controller, endpointslice-controller, endpointslice-mirroring-controller/,
+    );
+  });
+});
+
+test('a batch period that is no duration is refused with an example', () => {
+  expect(parse('--endpoint-updates-batch-period', '5').error).toContain('"5" is not a duration; write it like 20s');
+});

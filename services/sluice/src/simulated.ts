@@ -1,0 +1,49 @@
+import { anonymousAccess } from '@sluice/kubernetes';
+import { type Clock, type Logger, type Random, randomInteger, seededRandom } from '@sluice/runtime';
+import { ApiServerHttp, LivingWorld, SimulatedApiServer } from '@sluice/simulation';
+import { type ConnectedCluster, open } from './connect.ts';
+
+export interface SimulationOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** The same seed makes the same world. */
+  readonly seed?: number;
+  /** What happens in the world, in actions a second. */
+  readonly rate?: number;
+}
+
+export interface SimulatedWorld extends ConnectedCluster {
+  readonly about: readonly string[];
+  /** Lets nothing new happen. */
+  pause(): void;
+}
+
+/** A simulated API server on loopback with a small living world in it, reached over HTTP like any other. */
+export async function startSimulation(options: SimulationOptions): Promise<SimulatedWorld> {
+  const { clock, random, logger } = options;
+  const seed = options.seed ?? randomInteger(random, 1, 999_999);
+  const server = new SimulatedApiServer({ clock, random: seededRandom(seed) });
+  const http = new ApiServerHttp({ server, clock });
+  const url = await http.listen();
+  const world = new LivingWorld({
+    api: server,
+    clock,
+    random: seededRandom(seed + 1),
+    ...(options.rate !== undefined && { rate: options.rate }),
+  });
+  world.start();
+  const cluster = await open(anonymousAccess(url, 'a simulated world'), { clock, random, logger });
+  return {
+    ...cluster,
+    about: [
+      `Deployments roll, Pods come and go, Nodes fail: watch what is written for it. The same world again: --seed ${seed}`,
+      `Look inside with: kubectl --server ${url} get endpointslices --all-namespaces --watch`,
+    ],
+    pause: () => world.stop(),
+    async close() {
+      await cluster.close();
+      await http.close();
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { stopSignal } from './stop-signal.ts';
+
+const before = process.listeners('SIGTERM');
+
+afterEach(() => {
+  vi.useRealTimers();
+  for (const listener of process.listeners('SIGTERM')) {
+    if (!before.includes(listener)) process.off('SIGTERM', listener);
+  }
+});
+
+it('comes after the given time', async () => {
+  vi.useFakeTimers();
+  const { stopped } = stopSignal(20_000);
+  await vi.advanceTimersByTimeAsync(20_000);
+  await stopped;
+});
+
+it('comes with SIGTERM, and leaves no timer behind that would keep the process alive', async () => {
+  vi.useFakeTimers();
+  const { stopped, cancel } = stopSignal(20_000);
+  process.emit('SIGTERM', 'SIGTERM');
+  await stopped;
+  cancel();
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,58 @@
+import { type Bus, MemoryBus } from '@sluice/bus';
+import { defaultSettings, runReconciler, type Settings } from '@sluice/reconciler';
+import { seededRandom, silentLogger, type VirtualClock } from '@sluice/runtime';
+import { type FaultPlan, type SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
+import { MemoryStore } from '@sluice/store';
+import { ClusterWatcher } from '@sluice/watcher';
+import { defaultRetry, runWriter } from '@sluice/writer';
+
+export interface FleetOptions {
+  readonly server: SimulatedApiServer;
+  readonly clock: VirtualClock;
+  readonly seed: number;
+  readonly faults?: FaultPlan;
+  readonly settings?: Settings;
+  /** Puts something between the services and their bus. */
+  readonly wrapBus?: (bus: Bus) => Bus;
+}
+
+export interface Fleet {
+  readonly watcher: ClusterWatcher;
+  stop(): Promise<void>;
+}
+
+const partitions = 2;
+
+/** Watcher, reconciler and writer on one simulated cluster, with an empty bus and store. */
+export function startFleet({ server, clock, seed, faults, settings, wrapBus }: FleetOptions): Fleet {
+  const memory = new MemoryBus({ partitions });
+  const bus = wrapBus?.(memory) ?? memory;
+  const cluster = new SimulatedCluster(server, { clock, ...(faults && { faults }) });
+  const stop = new AbortController();
+  const requests = new AbortController();
+  const ports = { clock, random: seededRandom(seed), logger: silentLogger, bus };
+  const work = { ...ports, store: new MemoryStore(), epoch: 1, partitions: [...Array(partitions).keys()] };
+  const watcher = new ClusterWatcher({ ...ports, cluster: server.identity, epoch: 1, reader: cluster });
+  const writable = { writer: cluster, limit: <T>(task: () => Promise<T>) => task(), record: () => {} };
+  const running = Promise.all([
+    watcher.run(stop.signal),
+    runReconciler({ ...work, settings: settings ?? defaultSettings }, stop.signal),
+    runWriter({ ...work, cluster: () => writable, retry: defaultRetry, requests: requests.signal }, stop.signal),
+  ]);
+  return {
+    watcher,
+    async stop() {
+      stop.abort();
+      requests.abort();
+      await bus.close();
+      await running;
+    },
+  };
+}
+
+/** Lets everything happen that is due within so many milliseconds: all pending promises, and all timers. */
+export async function advance(clock: VirtualClock, ms: number): Promise<void> {
+  const until = clock.now() + ms;
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step(until));
+}

@@ -1,0 +1,230 @@
+import type { RawObject } from '@sluice/kubernetes';
+import { type Clock, type Random, randomInteger } from '@sluice/runtime';
+import { isStatusError, type SimulatedApiServer, type StoredObject } from '@sluice/simulation';
+import { namespace, nodeObject, podObject } from './objects.ts';
+
+interface Action {
+  readonly weight: number;
+  readonly run: () => void;
+}
+
+const apps = ['web', 'db', 'mail'];
+const serviceNames = ['web', 'db', 'mail', 'ext', 'all'];
+const podNumbers = 14;
+const nodeNames = ['n0', 'n1', 'n2', 'n3'];
+const serviceName = 'kubernetes.io/service-name';
+const managedBy = 'endpointslice.kubernetes.io/managed-by';
+/** Of a Service that has it already; it must not change. */
+const keptOfSpec = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'];
+
+/** Does at random what users, schedulers and kubelets do, and what users should not do to slices. */
+export class RandomUser {
+  readonly #server: SimulatedApiServer;
+  readonly #random: Random;
+  readonly #clock: Clock;
+  readonly #actions: readonly Action[];
+  #addresses = 0;
+
+  constructor(server: SimulatedApiServer, random: Random, clock: Clock) {
+    this.#server = server;
+    this.#random = random;
+    this.#clock = clock;
+    this.#actions = [
+      { weight: 6, run: () => this.#putService() },
+      { weight: 2, run: () => this.#deleteAny('services') },
+      { weight: 8, run: () => this.#putPod() },
+      { weight: 8, run: () => this.#flipPod() },
+      { weight: 4, run: () => this.#deletePod() },
+      { weight: 2, run: () => this.#putNode() },
+      { weight: 1, run: () => this.#deleteAny('nodes') },
+      { weight: 4, run: () => this.#putEndpoints() },
+      { weight: 2, run: () => this.#deleteAny('endpoints') },
+      { weight: 4, run: () => this.#editSlice() },
+      { weight: 4, run: () => this.#deleteAny('endpointslices') },
+      { weight: 1, run: () => this.#putSliceOfOthers() },
+    ];
+  }
+
+  /** A few things to begin with. */
+  begin(): void {
+    for (const name of ['n0', 'n1', 'n2'] as const) this.#server.put('nodes', nodeObject(name, this.#pick(['a', 'b'])));
+    for (let i = 0; i < 3; i++) this.#putService();
+    for (let i = 0; i < 6; i++) this.#putPod();
+  }
+
+  step(): void {
+    const total = this.#actions.reduce((sum, { weight }) => sum + weight, 0);
+    let at = this.#random.next() * total;
+    const action = this.#actions.find(({ weight }) => {
+      at -= weight;
+      return at < 0;
+    });
+    try {
+      action?.run();
+    } catch (error) {
+      // What the API server refuses does not happen.
+      if (!isStatusError(error)) throw error;
+    }
+  }
+
+  #putService(): void {
+    const name = this.#pick(serviceNames);
+    const old = this.#all('services').find((service) => service.metadata.name === name);
+    const oldSpec = (old?.spec ?? {}) as Record<string, unknown>;
+    const kept = Object.fromEntries(Object.entries(oldSpec).filter(([key]) => keptOfSpec.includes(key)));
+    const object = {
+      metadata: {
+        name,
+        namespace,
+        labels: this.#pick([{}, { team: 'x' }, { team: 'y', env: 'z' }]),
+        annotations: this.#pick([{}, {}, { 'service.kubernetes.io/topology-mode': 'Auto' }]),
+      },
+      spec: {
+        ...(old === undefined ? this.#pick([{}, {}, dualStack, ipv6, { clusterIP: 'None' }]) : kept),
+        ...(this.#chance(0.8) && { selector: this.#selector(name) }),
+        ...(this.#chance(0.05) && { type: 'ExternalName', externalName: 'example.org' }),
+        ports: this.#pick([onePort, onePort, namedPort, twoPorts]),
+        publishNotReadyAddresses: this.#chance(0.15),
+        ...(this.#chance(0.2) && { trafficDistribution: this.#pick(['PreferSameZone', 'PreferSameNode']) }),
+      },
+    };
+    if (old === undefined) this.#server.create('services', object);
+    else this.#server.update('services', object);
+  }
+
+  #selector(name: string): Record<string, string> {
+    if (name === 'all') return { tier: 'front' };
+    return this.#chance(0.8) ? { app: apps.includes(name) ? name : 'web' } : { app: this.#pick(apps), tier: 'front' };
+  }
+
+  #putPod(): void {
+    const name = `p${randomInteger(this.#random, 1, podNumbers)}`;
+    const old = this.#all('pods').find((pod) => pod.metadata.name === name);
+    // Another Pod of the same name, at once, as a StatefulSet may have it.
+    const again = old !== undefined && this.#chance(0.3);
+    if (again) this.#server.delete('pods', namespace, name, { gracePeriodSeconds: 0 });
+    const number = ++this.#addresses;
+    const four = `10.1.${number >> 8}.${number & 255}`;
+    this.#server.put(
+      'pods',
+      podObject({
+        name,
+        labels: { app: this.#pick(apps), ...(this.#chance(0.4) && { tier: 'front' }) },
+        ips: this.#pick([[four], [four], [four, `fd00::${number.toString(16)}`], []]),
+        ready: this.#chance(0.7),
+        node: this.#pick(nodeNames),
+        since: this.#now(),
+        phase: this.#chance(0.05) ? 'Succeeded' : 'Running',
+        ...(this.#chance(0.8) && { httpPort: this.#pick([8080, 8080, 9090]) }),
+      }),
+    );
+  }
+
+  #flipPod(): void {
+    const pod = this.#any('pods');
+    if (pod === undefined) return;
+    const status = pod.status as { readonly conditions?: readonly { readonly status: string }[] };
+    const ready = status.conditions?.[0]?.status === 'True' ? 'False' : 'True';
+    const conditions = [{ type: 'Ready', status: ready, lastTransitionTime: this.#now() }];
+    this.#server.put('pods', { ...pod, status: { ...status, conditions } } as RawObject);
+  }
+
+  #deletePod(): void {
+    const pod = this.#any('pods');
+    if (pod === undefined) return;
+    // Gracefully first, the second time for good.
+    const terminating = pod.metadata.deletionTimestamp !== undefined;
+    const gracePeriodSeconds = terminating || this.#chance(0.4) ? 0 : 30;
+    this.#server.delete('pods', namespace, pod.metadata.name, { gracePeriodSeconds });
+  }
+
+  #putNode(): void {
+    const given = { ready: this.#chance(0.9), cpu: this.#pick(['4', '8']) };
+    this.#server.put('nodes', nodeObject(this.#pick(nodeNames), this.#pick(['a', 'b', 'c', '']), given));
+  }
+
+  /** Custom ones where the Service has no selector; over the controller's where it has. */
+  #putEndpoints(): void {
+    const service = this.#any('services');
+    if (service === undefined) return;
+    const { name } = service.metadata;
+    const ips = Array.from({ length: randomInteger(this.#random, 0, 3) }, (_, i) => `192.0.2.${i + 1}`);
+    const addresses = [...ips.map((ip) => ({ ip })), ...(this.#chance(0.3) ? [{ ip: 'fd01::7' }] : [])];
+    const ports = [{ name: 'http', port: this.#pick([80, 81]), protocol: 'TCP' }];
+    const subsets = addresses.length === 0 ? [] : [{ addresses, ports }];
+    const labels = this.#pick([{}, {}, { team: 'x' }, { 'endpointslice.kubernetes.io/skip-mirror': 'true' }]);
+    this.#server.put('endpoints', { metadata: { name, namespace, labels }, subsets });
+  }
+
+  #editSlice(): void {
+    const slice = this.#any('endpointslices');
+    if (slice === undefined) return;
+    const { labels, ...metadata } = slice.metadata;
+    const relabelled = (change: Record<string, string>) => ({
+      ...slice,
+      metadata: { ...metadata, labels: { ...labels, ...change } },
+    });
+    const edited = this.#pick<() => RawObject>([
+      () => ({ ...slice, endpoints: [] }),
+      () => ({ ...slice, ports: [{ name: 'odd', port: 1, protocol: 'TCP' }] }),
+      () => relabelled({ mine: 'yes' }),
+      () => relabelled({ [serviceName]: this.#pick(serviceNames) }),
+      () => relabelled({ [managedBy]: 'somebody' }),
+      () => ({ ...slice, metadata: { ...slice.metadata, annotations: { note: this.#pick(['a', 'b']) } } }),
+    ])();
+    this.#server.update('endpointslices', edited);
+  }
+
+  /** Of another controller, of nobody, or pretending to be ours without an owner. */
+  #putSliceOfOthers(): void {
+    const labels = {
+      [serviceName]: this.#pick(serviceNames),
+      ...this.#pick<Record<string, string>>([
+        {},
+        { [managedBy]: 'cni' },
+        { [managedBy]: 'endpointslice-controller.k8s.io' },
+      ]),
+    };
+    this.#server.create('endpointslices', {
+      metadata: { generateName: 'other-', namespace, labels },
+      addressType: this.#pick(['IPv4', 'FQDN']),
+      endpoints: [],
+      ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+    });
+  }
+
+  #deleteAny(resource: 'services' | 'nodes' | 'endpoints' | 'endpointslices'): void {
+    const object = this.#any(resource);
+    if (object === undefined) return;
+    this.#server.delete(resource, object.metadata.namespace ?? '', object.metadata.name);
+  }
+
+  #all(resource: 'services' | 'pods' | 'nodes' | 'endpoints' | 'endpointslices'): readonly StoredObject[] {
+    return this.#server.list(resource).items;
+  }
+
+  #any(resource: 'services' | 'pods' | 'nodes' | 'endpoints' | 'endpointslices'): StoredObject | undefined {
+    const all = this.#all(resource);
+    return all.length === 0 ? undefined : this.#pick(all);
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    const chosen = from[Math.floor(this.#random.next() * from.length)];
+    if (chosen === undefined) throw new RangeError('nothing to pick from');
+    return chosen;
+  }
+
+  #chance(probability: number): boolean {
+    return this.#random.next() < probability;
+  }
+
+  #now(): string {
+    return `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`;
+  }
+}
+
+const dualStack = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' };
+const ipv6 = { ipFamilies: ['IPv6'] };
+const onePort = [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }];
+const namedPort = [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }];
+const twoPorts = [...onePort, { name: 'tls', port: 443, targetPort: 8443, protocol: 'TCP' }];

@@ -1,0 +1,54 @@
+import type { Bus, BusRecord, PartitionReader, Topic } from '@sluice/bus';
+import { decodeMessage } from '@sluice/messages';
+import { type Random, randomInteger } from '@sluice/runtime';
+
+/** How likely each is for a Change. Outcomes and plans pass unharmed. */
+export interface BusFaults {
+  /** It is lost. */
+  readonly lose: number;
+  /** It comes again, right after itself or after up to so many later ones. */
+  readonly repeat: number;
+  readonly repeatWithin: number;
+}
+
+/** A bus that loses Changes and delivers old ones again after newer ones, until told to be good. */
+export class UnreliableBus implements Bus {
+  readonly partitions: number;
+  faulty = true;
+  readonly #inner: Bus;
+  readonly #random: Random;
+  readonly #faults: BusFaults;
+  readonly #late: { readonly record: BusRecord; readonly partition: number; after: number }[] = [];
+
+  constructor(inner: Bus, random: Random, faults: BusFaults) {
+    this.#inner = inner;
+    this.partitions = inner.partitions;
+    this.#random = random;
+    this.#faults = faults;
+  }
+
+  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+    if (topic !== 'changes' || !this.faulty) return this.#inner.append(topic, partition, records);
+    const delivered = records.flatMap((record) => this.#deliver(partition, record));
+    if (delivered.length > 0) await this.#inner.append(topic, partition, delivered);
+  }
+
+  read(topic: Topic, partition: number, after: number): PartitionReader {
+    return this.#inner.read(topic, partition, after);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  #deliver(partition: number, record: BusRecord): BusRecord[] {
+    if (decodeMessage(record.payload).kind !== 'change') return [record];
+    const due = this.#late.filter((entry) => entry.partition === partition && --entry.after <= 0);
+    for (const entry of due) this.#late.splice(this.#late.indexOf(entry), 1);
+    if (this.#random.next() < this.#faults.repeat) {
+      this.#late.push({ record, partition, after: randomInteger(this.#random, 1, this.#faults.repeatWithin) });
+    }
+    const lost = this.#random.next() < this.#faults.lose;
+    return [...(lost ? [] : [record]), ...due.map((entry) => entry.record)];
+  }
+}

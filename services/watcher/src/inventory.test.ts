@@ -1,0 +1,93 @@
+import type { Pod, Service, StringMap } from '@sluice/controllers';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { equalSelectors, Inventory } from './inventory.ts';
+
+const service = (name: string, selector: StringMap | null): Service => ({
+  namespace: 'ns',
+  name,
+  uid: name,
+  creationTimestamp: '',
+  deleting: false,
+  labels: {},
+  annotations: {},
+  type: 'ClusterIP',
+  selector,
+  clusterIP: '',
+  ipFamilies: [],
+  ports: [],
+  publishNotReadyAddresses: false,
+  trafficDistribution: null,
+});
+
+const pod = (name: string): Pod => ({
+  namespace: 'ns',
+  name,
+  uid: name,
+  ip: '',
+  ips: [],
+  nodeName: '',
+  hostname: '',
+  subdomain: '',
+  terminal: false,
+  terminating: false,
+  ready: true,
+  readyTransitionTime: null,
+  ports: [],
+});
+
+const labels = fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2'), { maxKeys: 2 });
+const step = fc.oneof(
+  fc.record({ pod: fc.constantFrom('p', 'q', 'r'), labels: fc.option(labels) }),
+  fc.record({ service: fc.constantFrom('x', 'y'), selector: fc.option(labels), exists: fc.boolean() }),
+  fc.record({ ask: fc.constantFrom('x', 'y') }),
+);
+
+test('members are at any time the Pods whose labels satisfy the selector', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const inventory = new Inventory();
+      const pods = new Map<string, StringMap>();
+      const selectors = new Map<string, StringMap | null>();
+      for (const s of steps) {
+        if ('pod' in s) {
+          if (s.labels === null) {
+            inventory.deletePod('ns', s.pod);
+            pods.delete(s.pod);
+          } else {
+            inventory.setPod({ pod: pod(s.pod), labels: s.labels });
+            pods.set(s.pod, s.labels);
+          }
+        } else if ('service' in s) {
+          if (s.exists) {
+            inventory.setService(service(s.service, s.selector));
+            selectors.set(s.service, s.selector);
+          } else {
+            inventory.deleteService('ns', s.service);
+            selectors.delete(s.service);
+          }
+        } else {
+          const selector = selectors.get(s.ask) ?? null;
+          const expected = [...pods].filter(
+            ([, has]) => selector !== null && Object.entries(selector).every(([key, value]) => has[key] === value),
+          );
+          const members = [...inventory.membersOf(`ns/${s.ask}`).keys()];
+          expect(members.sort()).toEqual(expected.map(([name]) => name).sort());
+        }
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each<[StringMap | null, StringMap | null, boolean]>([
+  [null, null, true],
+  [null, {}, false],
+  [{}, {}, true],
+  [{ a: '1' }, { a: '1' }, true],
+  [{ a: '1' }, { a: '2' }, false],
+  [{ a: '1' }, { a: '1', b: '2' }, false],
+  [{ a: '1', b: '2' }, { b: '2', a: '1' }, true],
+])('selectors %j and %j: same %s', (a, b, same) => {
+  expect(equalSelectors(a, b)).toBe(same);
+});

@@ -1,0 +1,368 @@
+import { MemoryBus } from '@sluice/bus';
+import type { EventToRecord, Mutation } from '@sluice/controllers';
+import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type Commit, MemoryStore } from '@sluice/store';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LaneWorker, type LaneWorkerOptions } from './lane-worker.ts';
+import { defaultRetry } from './retrying.ts';
+import { aPlan, create, remove, update } from './testing/plans.ts';
+import { conflict, forbidden, ScriptedCluster, unavailable } from './testing/scripted-cluster.ts';
+import { runWriter } from './writer.ts';
+
+let clock: VirtualClock;
+let bus: MemoryBus;
+let store: MemoryStore;
+let cluster: ScriptedCluster;
+let recorded: EventToRecord[];
+let setAside: string[];
+let stop: AbortController;
+let requests: AbortController;
+let running: Promise<unknown> | undefined;
+
+beforeEach(() => {
+  clock = new VirtualClock(1_000);
+  bus = new MemoryBus({ partitions: 1 });
+  store = new MemoryStore();
+  cluster = new ScriptedCluster();
+  recorded = [];
+  setAside = [];
+  stop = new AbortController();
+  requests = new AbortController();
+});
+
+afterEach(async () => {
+  stop.abort();
+  cluster.openAll();
+  await bus.close();
+  await running?.catch(() => {});
+});
+
+function options(): LaneWorkerOptions {
+  return {
+    partition: 0,
+    epoch: 1,
+    bus,
+    store,
+    clock,
+    random: seededRandom(1),
+    logger: silentLogger,
+    retry: defaultRetry,
+    requests: requests.signal,
+    cluster: (identity) =>
+      identity === 'c'
+        ? { writer: cluster, limit: (task) => task(), record: (events) => void recorded.push(...events) }
+        : undefined,
+    onDeadLetter: (_record, reason) => setAside.push(reason),
+  };
+}
+
+function start(): void {
+  running = new LaneWorker(options()).run(stop.signal);
+}
+
+/** Without moving the clock unless told how far. */
+async function settle(ms = 0): Promise<void> {
+  const until = clock.now() + ms;
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step(until));
+}
+
+async function send(...plans: PlannedMutations[]): Promise<void> {
+  const records = plans.map((plan) => {
+    const key = formatServiceKey(plan.key);
+    const id = `${key}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
+    return { key, id, headers: {}, payload: encodeMessage(plan) };
+  });
+  await bus.append('mutations', 0, records);
+  await settle();
+}
+
+/** All Outcomes so far, in short. */
+async function outcomes(): Promise<string[]> {
+  return (await all()).map(({ key, controller, plan, status }) => {
+    return `${key.service} ${controller} ${plan.epoch}/${plan.number} ${status}`;
+  });
+}
+
+async function all(): Promise<Outcome[]> {
+  const reader = bus.read('changes', 0, 0);
+  const next = reader.next(1_000);
+  await settle();
+  reader.close();
+  const records = await next;
+  return records.map(({ payload }) => decodeMessage(payload) as Outcome);
+}
+
+const checkpoint = async () => (await store.load('writer/0')).checkpoint;
+
+describe('a plan', () => {
+  test('is applied, told to the reconciler, and done with', async () => {
+    start();
+    await send(aPlan([[create('a')]]));
+    expect(cluster.requests).toEqual(['create a']);
+    expect(await all()).toMatchObject([
+      {
+        kind: 'outcome',
+        key: { cluster: 'c', namespace: 'shop', service: 'web' },
+        status: 'applied',
+        results: [{ name: 'a', status: 'applied' }],
+        causes: { first: [{ what: 'test' }] },
+        decidedAt: 2,
+        completedAt: 1_000,
+      },
+    ]);
+    expect(await checkpoint()).toBe(1);
+  });
+
+  test('says how often requests were repeated, and why it was not applied', async () => {
+    cluster.fails('create a', unavailable, unavailable, forbidden);
+    start();
+    await send(aPlan([[create('a')]]));
+    await settle(60_000);
+    expect(await all()).toMatchObject([{ status: 'rejected', message: 'terminal 403', retries: 2 }]);
+  });
+
+  test('of one Service waits for no other', async () => {
+    cluster.shut('create a');
+    start();
+    await send(aPlan([[create('a')]]), aPlan([[create('b')]], { service: 'db' }));
+    expect(await outcomes()).toEqual(['db endpointslice 1/1 applied']);
+  });
+
+  test('of a Service and controller waits for the one before it; that of another controller does not', async () => {
+    cluster.shut('create a');
+    start();
+    await send(
+      aPlan([[create('a')]]),
+      aPlan([[create('b')]], { number: 2 }),
+      aPlan([[create('c')]], { controller: 'endpointslicemirroring' }),
+    );
+    expect(cluster.requests).toEqual(['create a', 'create c']);
+    cluster.open('create a');
+    await settle();
+    expect(cluster.requests).toEqual(['create a', 'create c', 'create b']);
+  });
+});
+
+describe('a plan that must not be applied', () => {
+  test('of a former owner, after one of its successor', async () => {
+    start();
+    await send(aPlan([[create('a')]], { epoch: 2 }));
+    await send(aPlan([[create('b')]], { epoch: 1, number: 9 }));
+    expect(cluster.requests).toEqual(['create a']);
+    expect(await outcomes()).toHaveLength(1);
+    expect(await checkpoint()).toBe(2);
+  });
+
+  test('that was done before: its Outcome lets the reconciler decide anew', async () => {
+    start();
+    const plan = aPlan([[create('a'), remove('b')]]);
+    await send(plan);
+    await send(plan);
+    expect(cluster.requests).toHaveLength(2);
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 applied', 'web endpointslice 1/1 conflict']);
+  });
+
+  test('that was done before a restart', async () => {
+    start();
+    const plan = aPlan([[create('a')]]);
+    await send(plan);
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    start();
+    await send(plan);
+    expect(cluster.requests).toEqual(['create a']);
+    expect((await outcomes()).at(-1)).toBe('web endpointslice 1/1 conflict');
+  });
+
+  test('that is delivered again while it is being applied', async () => {
+    cluster.shut('create a');
+    start();
+    const plan = aPlan([[create('a')]]);
+    await send(plan, plan);
+    cluster.open('create a');
+    await settle();
+    expect(cluster.requests).toEqual(['create a']);
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 applied', 'web endpointslice 1/1 conflict']);
+  });
+
+  const elsewhere: Mutation = {
+    verb: 'create',
+    resource: 'endpoints',
+    object: { metadata: { name: 'web', namespace: 'kube-system' } },
+  };
+
+  test.each<[string, PlannedMutations]>([
+    ['writes outside its namespace', aPlan([[elsewhere]])],
+    ['is for a cluster that is not known', aPlan([[create('a')]], { cluster: 'other' })],
+  ])('since it %s, is set aside', async (_, forged) => {
+    start();
+    await send(forged, aPlan([[create('b')]], { service: 'db' }));
+    expect(cluster.requests).toEqual(['create b']);
+    expect(setAside).toHaveLength(1);
+    expect(await checkpoint()).toBe(2);
+  });
+
+  test.each([
+    ['is under the key of another Service', encodeMessage(aPlan([[create('a')]], { service: 'db' }))],
+    ['is no plan', encodeMessage({ ...outcomeOf(aPlan([])) })],
+    ['is no message', new TextEncoder().encode('{"version":"1.0"}')],
+    ['is of another major version', new TextEncoder().encode('{"version":"2.0","kind":"mutations"}')],
+  ])('since it %s, is set aside', async (_, payload) => {
+    start();
+    await bus.append('mutations', 0, [{ key: 'c/shop/web', id: 'x', headers: {}, payload }]);
+    await send(aPlan([[create('b')]]));
+    expect(cluster.requests).toEqual(['create b']);
+    expect(setAside).toHaveLength(1);
+    expect(await checkpoint()).toBe(2);
+  });
+});
+
+describe('the checkpoint', () => {
+  test('has no gaps when plans end out of order', async () => {
+    for (const name of ['a', 'b', 'c']) cluster.shut(`create ${name}`);
+    start();
+    await send(...['a', 'b', 'c'].map((name) => aPlan([[create(name)]], { service: name })));
+    cluster.open('create c');
+    await settle();
+    expect(await checkpoint()).toBe(0);
+    cluster.open('create a');
+    await settle();
+    expect(await checkpoint()).toBe(1);
+    cluster.open('create b');
+    await settle();
+    expect(await checkpoint()).toBe(3);
+    const { entries } = await store.load('writer/0');
+    expect(entries.map(({ key }) => key).sort()).toEqual(['c/shop/a', 'c/shop/b', 'c/shop/c']);
+  });
+
+  test('after an unexpected failure, work goes on from it: no plan is skipped, none is lost', async () => {
+    cluster.fails('create b', new TypeError('a bug'));
+    running = runWriter({ ...options(), partitions: [0] }, stop.signal);
+    await send(...['a', 'b', 'c'].map((name) => aPlan([[create(name)]], { service: name })));
+    await settle(60_000);
+    expect((await outcomes()).toSorted()).toEqual([
+      'a endpointslice 1/1 applied',
+      'b endpointslice 1/1 applied',
+      'c endpointslice 1/1 applied',
+      // It had ended beyond the checkpoint when b failed.
+      'c endpointslice 1/1 applied',
+    ]);
+    expect(await checkpoint()).toBe(3);
+  });
+
+  test('does not move without the Outcome', async () => {
+    let failures = 1;
+    const append = bus.append.bind(bus);
+    bus.append = async (topic, partition, records) => {
+      if (topic === 'changes' && failures-- > 0) throw new Error('the bus is away');
+      return append(topic, partition, records);
+    };
+    running = runWriter({ ...options(), partitions: [0] }, stop.signal);
+    await send(aPlan([[create('a')]]));
+    expect(await checkpoint()).toBe(0);
+    await settle(60_000);
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 applied']);
+    expect(await checkpoint()).toBe(1);
+  });
+
+  test('that somebody else moved ends the worker, which writes no more', async () => {
+    running = runWriter({ ...options(), partitions: [0] }, stop.signal);
+    await send(aPlan([[create('a')]]));
+    const commit: Commit = {
+      scope: 'writer/0',
+      epoch: 2,
+      expected: 1,
+      checkpoint: 1,
+      entries: [],
+      publish: [],
+      published: [],
+    };
+    await store.commit(commit);
+    await send(aPlan([[create('b')]], { number: 2 }));
+    await running;
+    await send(aPlan([[create('c')]], { number: 3 }));
+    expect(cluster.requests).toEqual(['create a', 'create b']);
+    expect(await checkpoint()).toBe(1);
+  });
+});
+
+describe('Kubernetes Events', () => {
+  const event: EventToRecord = {
+    type: 'Normal',
+    reason: 'TopologyAwareHintsEnabled',
+    message: 'm',
+    regarding: { kind: 'Service', namespace: 'shop', name: 'web', uid: 'service-uid' },
+  };
+
+  test('of the plan are recorded, whatever becomes of it; failures after them (J3)', async () => {
+    cluster.fails('update a', conflict);
+    start();
+    await send(aPlan([[update('a')]], { events: [event] }));
+    expect(recorded.map(({ reason }) => reason)).toEqual(['TopologyAwareHintsEnabled', 'FailedToUpdateEndpointSlices']);
+  });
+
+  test('tell of what kept a plan from being complete (E15)', async () => {
+    start();
+    await send(aPlan([], { incomplete: ['skipping Pod p for Service shop/web: Node n1 Not Found'] }));
+    expect(recorded).toMatchObject([
+      { reason: 'FailedToUpdateEndpointSlices', message: expect.stringContaining('Node n1') },
+    ]);
+  });
+
+  test('are not recorded for what succeeded, nor for mirroring', async () => {
+    cluster.fails('update a', conflict);
+    start();
+    await send(aPlan([[create('a')]]), aPlan([[update('a')]], { controller: 'endpointslicemirroring' }));
+    expect(recorded).toEqual([]);
+  });
+});
+
+describe('stop', () => {
+  test('waits for what is under way, and takes on nothing more', async () => {
+    cluster.shut('create a');
+    start();
+    await send(aPlan([[create('a')]]));
+    stop.abort();
+    let ended = false;
+    void running?.then(() => {
+      ended = true;
+    });
+    await send(aPlan([[create('b')]], { service: 'db' }));
+    expect(ended).toBe(false);
+    cluster.open('create a');
+    await settle();
+    expect(ended).toBe(true);
+    expect(cluster.requests).toEqual(['create a']);
+    expect(await checkpoint()).toBe(1);
+  });
+
+  test('while the API server is away leaves the plan to the next start', async () => {
+    cluster.fails('create a', ...Array(9).fill(unavailable));
+    start();
+    await send(aPlan([[create('a')]]));
+    stop.abort();
+    await running;
+    expect(await outcomes()).toEqual([]);
+    expect(await checkpoint()).toBe(0);
+    cluster.fails('create a');
+    stop = new AbortController();
+    start();
+    await settle();
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 applied']);
+  });
+
+  test('before it has begun ends at once', async () => {
+    start();
+    stop.abort();
+    await running;
+  });
+});
+
+function outcomeOf(plan: PlannedMutations): Outcome {
+  const { key, controller, causes, decidedAt } = plan;
+  const base = { key, controller, plan: plan.plan, causes, decidedAt, completedAt: 3, retries: 0 };
+  return { kind: 'outcome', ...base, status: 'applied', results: [], message: '' };
+}

@@ -1,0 +1,256 @@
+import { type Bus, BusClosedError, type Delivery, type PartitionReader } from '@sluice/bus';
+import type { EventToRecord } from '@sluice/controllers';
+import type { ClusterWriter } from '@sluice/kubernetes';
+import {
+  comparePlans,
+  decodeMessage,
+  encodeMessage,
+  formatServiceKey,
+  type Outcome,
+  type PlanId,
+  type PlannedMutations,
+  partitionOf,
+} from '@sluice/messages';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Store } from '@sluice/store';
+import { type Application, applyPlan } from './apply-plan.ts';
+import { failureEvents } from './failure-events.ts';
+import { type RetryOptions, retrying } from './retrying.ts';
+
+/** A cluster as the writer needs it. */
+export interface WritableCluster {
+  readonly writer: ClusterWriter;
+  /** Limits how many plans of this cluster are applied at once. */
+  limit<T>(task: () => Promise<T>): Promise<T>;
+  /** Records Kubernetes Events, as best it can: it never fails. */
+  record(events: readonly EventToRecord[]): void;
+}
+
+export interface LaneWorkerOptions {
+  readonly partition: number;
+  readonly epoch: number;
+  readonly bus: Bus;
+  readonly store: Store;
+  /** The cluster of that identity; undefined if this fleet does not have it. */
+  readonly cluster: (identity: string) => WritableCluster | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly retry: RetryOptions;
+  /** Aborts requests that are under way; until then a worker that was told to stop waits for them. */
+  readonly requests: AbortSignal;
+  /** Called when a plan has its Outcome on the bus. */
+  readonly onOutcome?: (plan: PlannedMutations, outcome: Outcome) => void;
+  readonly onDeadLetter?: (record: Delivery, reason: string) => void;
+}
+
+const plansRead = 128;
+const alreadyDone: Application = { status: 'conflict', results: [], failures: [], retries: 0 };
+
+/**
+ * Applies the plans of one partition of `mutations`. Plans of different Services run side by side, those of one Service
+ * and controller one after the other. The checkpoint is the last position up to which every plan has its Outcome
+ * on the bus, so a crash repeats plans but skips none; repeating is harmless, since every write has a precondition.
+ */
+export class LaneWorker {
+  readonly #options: LaneWorkerOptions;
+  readonly #scope: string;
+  /** The newest plan done per Service and controller: an older one, from an owner that was replaced, is not applied. */
+  readonly #marks = new Map<string, PlanId>();
+  /** The last plan under way per Service and controller. */
+  readonly #lines = new Map<string, Promise<void>>();
+  readonly #running = new Map<number, Promise<void>>();
+  #finished = new Map<number, { key: string; field: string; value: PlanId }>();
+  #read = 0;
+  #checkpoint = 0;
+  #committing: Promise<void> | undefined;
+  #failure: unknown;
+  #reader: PartitionReader | undefined;
+
+  constructor(options: LaneWorkerOptions) {
+    this.#options = options;
+    this.#scope = `writer/${options.partition}`;
+  }
+
+  /** Runs until `signal` aborts, then waits for what is under way. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { bus, partition, store } = this.#options;
+    const state = await store.load(this.#scope);
+    for (const { key, field, value } of state.entries) {
+      this.#marks.set(`${key} ${field}`, value as PlanId);
+    }
+    this.#checkpoint = state.checkpoint;
+    this.#read = state.checkpoint;
+    const reader = bus.read('mutations', partition, state.checkpoint);
+    this.#reader = reader;
+    const close = () => reader.close();
+    signal.addEventListener('abort', close, { once: true });
+    // Told to stop while it was starting: there was no reader to close yet.
+    if (signal.aborted) close();
+    try {
+      for (;;) {
+        const records = await reader.next(plansRead);
+        if (records.length === 0) break;
+        for (const record of records) this.#start(record, signal);
+      }
+    } finally {
+      signal.removeEventListener('abort', close);
+      reader.close();
+      await Promise.allSettled(this.#running.values());
+      await this.#committing;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #start(record: Delivery, signal: AbortSignal): void {
+    this.#read = record.position;
+    // What fails unexpectedly stays among the running: the checkpoint does not pass it, and it is done again from there.
+    const task = this.#handle(record, signal).catch((error: unknown) => this.#fail(error));
+    if (!this.#finished.has(record.position)) this.#running.set(record.position, task);
+  }
+
+  #fail(error: unknown): void {
+    if (!(error instanceof BusClosedError)) this.#failure ??= error;
+    this.#reader?.close();
+  }
+
+  async #handle(record: Delivery, signal: AbortSignal): Promise<void> {
+    const plan = this.#decode(record);
+    if (plan === undefined) return this.#finish(record.position);
+    const line = `${record.key} ${plan.controller}`;
+    // A plan that is delivered again, or that of a new owner, waits for the one that is being applied.
+    const before = this.#lines.get(line);
+    const turn =
+      before === undefined
+        ? this.#inTurn(record, plan, line, signal)
+        : before.then(() => this.#inTurn(record, plan, line, signal));
+    this.#lines.set(line, turn);
+    await turn;
+    if (this.#lines.get(line) === turn) this.#lines.delete(line);
+  }
+
+  async #inTurn(record: Delivery, plan: PlannedMutations, line: string, signal: AbortSignal): Promise<void> {
+    const mark = this.#marks.get(line);
+    const order = mark === undefined ? 1 : comparePlans(plan.plan, mark);
+    if (order < 0) {
+      const { key } = record;
+      this.#options.logger.warn('plan of a former owner dropped', { key, controller: plan.controller, ...plan.plan });
+      return this.#finish(record.position);
+    }
+    if (order === 0) {
+      // Applied before, and whatever has happened to its objects since must not be undone. Should its Outcome have been
+      // lost, this one makes the reconciler decide again.
+      await this.#report(record, plan, alreadyDone);
+      return this.#finish(record.position);
+    }
+    await this.#apply(record, plan, signal);
+    this.#marks.set(line, plan.plan);
+    return this.#finish(record.position, { key: record.key, field: plan.controller, value: plan.plan });
+  }
+
+  #decode(record: Delivery): PlannedMutations | undefined {
+    try {
+      const message = decodeMessage(record.payload);
+      if (message.kind !== 'mutations' || formatServiceKey(message.key) !== record.key) {
+        throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${record.key}`);
+      }
+      if (message.groups.some(({ mutations }) => mutations.some((m) => isElsewhere(m, message.key.namespace)))) {
+        throw new TypeError(`plan for ${record.key} writes outside its namespace`);
+      }
+      return message;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.logger.error('message set aside', { key: record.key, id: record.id, reason });
+      this.#options.onDeadLetter?.(record, reason);
+      return undefined;
+    }
+  }
+
+  async #apply(record: Delivery, plan: PlannedMutations, signal: AbortSignal): Promise<void> {
+    const { clock, random, logger, retry } = this.#options;
+    const cluster = this.#options.cluster(plan.key.cluster);
+    if (cluster === undefined) {
+      const reason = `cluster ${plan.key.cluster} is not known`;
+      logger.error('message set aside', { key: record.key, id: record.id, reason });
+      this.#options.onDeadLetter?.(record, reason);
+      return;
+    }
+    const log = logger.with({ key: record.key, controller: plan.controller });
+    const tries = retrying(retry, { clock, random, logger: log }, signal);
+    const applied = await cluster.limit(() => applyPlan(plan, cluster.writer, tries, this.#options.requests));
+    if (signal.aborted && applied.status === 'unavailable') {
+      throw new BusClosedError('stopped while the API server was away');
+    }
+    await this.#report(record, plan, applied);
+    const events = [...plan.events, ...failureEvents(plan, applied.failures)];
+    if (events.length > 0) cluster.record(events);
+  }
+
+  async #report(record: Delivery, plan: PlannedMutations, applied: Application): Promise<void> {
+    const { bus, clock, logger, onOutcome } = this.#options;
+    const outcome = toOutcome(plan, applied, clock.now());
+    await bus.append('changes', partitionOf(record.key, bus.partitions), [
+      { key: record.key, id: `${record.id}/outcome`, headers: {}, payload: encodeMessage(outcome) },
+    ]);
+    onOutcome?.(plan, outcome);
+    if (applied.status === 'applied') return;
+    const { status } = applied;
+    logger.warn('plan not applied', { key: record.key, controller: plan.controller, status, reason: outcome.message });
+  }
+
+  /** Notes that a position needs nothing more, and moves the checkpoint as far as there is no gap. */
+  #finish(position: number, mark?: { key: string; field: string; value: PlanId }): void {
+    this.#finished.set(position, mark ?? { key: '', field: '', value: { epoch: 0, number: 0 } });
+    this.#running.delete(position);
+    this.#committing ??= this.#commit()
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#committing = undefined;
+      });
+  }
+
+  async #commit(): Promise<void> {
+    // Whatever else finishes in this turn goes into the same commit.
+    await Promise.resolve();
+    for (;;) {
+      const unfinished = Math.min(...this.#running.keys(), this.#read + 1);
+      const done = [...this.#finished].filter(([position]) => position < unfinished);
+      const checkpoint = Math.max(this.#checkpoint, ...done.map(([position]) => position));
+      if (checkpoint === this.#checkpoint) return;
+      const { store, epoch } = this.#options;
+      const entries = done.flatMap(([, mark]) => (mark.key === '' ? [] : [mark]));
+      await store.commit({
+        scope: this.#scope,
+        epoch,
+        expected: this.#checkpoint,
+        checkpoint,
+        entries,
+        publish: [],
+        published: [],
+      });
+      this.#checkpoint = checkpoint;
+      this.#reader?.release(checkpoint);
+      for (const [position] of done) this.#finished.delete(position);
+    }
+  }
+}
+
+function isElsewhere(mutation: PlannedMutations['groups'][number]['mutations'][number], namespace: string): boolean {
+  return mutation.verb !== 'delete' && mutation.object.metadata.namespace !== namespace;
+}
+
+function toOutcome(plan: PlannedMutations, applied: Application, completedAt: number): Outcome {
+  return {
+    kind: 'outcome',
+    key: plan.key,
+    controller: plan.controller,
+    plan: plan.plan,
+    status: applied.status,
+    results: applied.results,
+    message: applied.failures.map(({ message }) => message).join('; '),
+    causes: plan.causes,
+    decidedAt: plan.decidedAt,
+    completedAt,
+    retries: applied.retries,
+  };
+}

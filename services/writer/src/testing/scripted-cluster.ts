@@ -1,0 +1,77 @@
+import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import { ApiError, type ClusterWriter, type RawObject, type Reaction, type WrittenMeta } from '@sluice/kubernetes';
+
+export function apiError(reaction: Reaction, status: number, retryAfterMs?: number): ApiError {
+  return new ApiError(`${reaction} ${status}`, { reaction, status, reason: `R${status}`, retryAfterMs });
+}
+
+export const conflict = apiError('conflict', 409);
+export const notFound = apiError('conflict', 404);
+export const forbidden = apiError('terminal', 403);
+export const unavailable = apiError('retry', 503);
+export const terminating = apiError('namespaceTerminating', 403);
+
+/** A cluster that answers as the test wants; all else succeeds. Requests are noted as `verb name`. */
+export class ScriptedCluster implements ClusterWriter {
+  readonly requests: string[] = [];
+  /** What is stored, for `get`. */
+  readonly objects = new Map<string, RawObject>();
+  readonly #errors = new Map<string, unknown[]>();
+  readonly #gates = new Map<string, () => void>();
+  #version = 100;
+
+  /** The next requests of that `verb name` fail with these errors, one after the other. */
+  fails(request: string, ...errors: unknown[]): void {
+    this.#errors.set(request, errors);
+  }
+
+  /** Requests of that `verb name` wait until `open`. */
+  shut(request: string): void {
+    this.#gates.set(request, () => {});
+  }
+
+  open(request: string): void {
+    this.#gates.get(request)?.();
+    this.#gates.delete(request);
+  }
+
+  openAll(): void {
+    for (const request of [...this.#gates.keys()]) this.open(request);
+  }
+
+  async get(_resource: WrittenResource, _namespace: string, name: string): Promise<RawObject> {
+    await this.#request(`get ${name}`);
+    const object = this.objects.get(name);
+    if (object === undefined) throw notFound;
+    return object;
+  }
+
+  create(_resource: WrittenResource, { metadata }: Endpoints | EndpointSlice): Promise<WrittenMeta> {
+    return this.#write(`create ${metadata.name}`, metadata.name);
+  }
+
+  update(_resource: WrittenResource, { metadata }: Endpoints | EndpointSlice): Promise<WrittenMeta> {
+    return this.#write(`update ${metadata.name}`, metadata.name);
+  }
+
+  async delete(
+    _resource: WrittenResource,
+    _namespace: string,
+    name: string,
+    { uid, resourceVersion }: { uid?: string; resourceVersion?: string },
+  ): Promise<void> {
+    await this.#request(`delete ${name}`, `delete ${name} ${uid}@${resourceVersion}`);
+  }
+
+  async #write(request: string, name: string): Promise<WrittenMeta> {
+    await this.#request(request);
+    return { name, uid: `uid-${name}`, resourceVersion: `${++this.#version}`, generation: 1 };
+  }
+
+  async #request(request: string, noted = request): Promise<void> {
+    this.requests.push(noted);
+    if (this.#gates.has(request)) await new Promise<void>((resolve) => this.#gates.set(request, resolve));
+    const error = this.#errors.get(request)?.shift();
+    if (error !== undefined) throw error;
+  }
+}
