@@ -1,4 +1,4 @@
-import type { Bus, BusRecord, Delivery, PartitionReader } from '@sluice/bus';
+import { type Bus, type BusRecord, type Cursor, type Delivery, origin, type PartitionReader } from '@sluice/bus';
 import { describe, expect, test } from 'vitest';
 
 /** What an adapter promises beyond the port's contract. */
@@ -12,12 +12,12 @@ export function busContract(name: string, features: BusFeatures, create: () => P
   describe(`bus contract: ${name}`, () => {
     test('records of one partition are read in the order of their appends', async () => {
       const bus = await create();
-      const reader = bus.read('changes', 1, 0);
+      const reader = bus.read('changes', 1, origin);
       await bus.append('changes', 1, records('a', 1, 3));
       await bus.append('changes', 1, records('b', 1, 2));
       const read = await take(reader, 5);
       expect(read.map(({ id }) => id)).toEqual(['a1', 'a2', 'a3', 'b1', 'b2']);
-      expect(isRising(read)).toBe(true);
+      expect(read.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5]);
       await bus.close();
     });
 
@@ -25,7 +25,7 @@ export function busContract(name: string, features: BusFeatures, create: () => P
       const bus = await create();
       const record = { key: 'k', id: 'x', headers: { traceparent: '00-1' }, payload: Uint8Array.from([0, 255, 10]) };
       await bus.append('mutations', 0, [record]);
-      const [delivery] = await take(bus.read('mutations', 0, 0), 1);
+      const [delivery] = await take(bus.read('mutations', 0, origin), 1);
       expect({ ...delivery, payload: [...(delivery?.payload ?? [])] }).toMatchObject({
         ...record,
         payload: [0, 255, 10],
@@ -38,23 +38,24 @@ export function busContract(name: string, features: BusFeatures, create: () => P
       await bus.append('changes', 0, records('a', 1, 1));
       await bus.append('changes', 1, records('b', 1, 1));
       await bus.append('mutations', 0, records('c', 1, 1));
-      expect((await take(bus.read('changes', 0, 0), 1)).map(({ id }) => id)).toEqual(['a1']);
-      expect((await take(bus.read('mutations', 0, 0), 1)).map(({ id }) => id)).toEqual(['c1']);
+      expect((await take(bus.read('changes', 0, origin), 1)).map(({ id }) => id)).toEqual(['a1']);
+      expect((await take(bus.read('mutations', 0, origin), 1)).map(({ id }) => id)).toEqual(['c1']);
       await bus.close();
     });
 
     test('a reader starts after the position that it remembers', async () => {
       const bus = await create();
       await bus.append('changes', 2, records('a', 1, 4));
-      const [, second] = await take(bus.read('changes', 2, 0), 4);
-      const again = await take(bus.read('changes', 2, second?.position ?? 0), 2);
+      const reader = bus.read('changes', 2, origin);
+      const [, second] = await take(reader, 4);
+      const again = await take(bus.read('changes', 2, after(reader, second)), 2);
       expect(again.map(({ id }) => id)).toEqual(['a3', 'a4']);
       await bus.close();
     });
 
     test('a reader that waits gets what is appended later', async () => {
       const bus = await create();
-      const waiting = bus.read('changes', 0, 0).next(10);
+      const waiting = bus.read('changes', 0, origin).next(10);
       await bus.append('changes', 0, records('a', 1, 1));
       expect((await waiting).map(({ id }) => id)).toEqual(['a1']);
       await bus.close();
@@ -63,7 +64,7 @@ export function busContract(name: string, features: BusFeatures, create: () => P
     test('next returns at most as many as asked for', async () => {
       const bus = await create();
       await bus.append('changes', 0, records('a', 1, 5));
-      const reader = bus.read('changes', 0, 0);
+      const reader = bus.read('changes', 0, origin);
       expect((await reader.next(2)).length).toBeLessThanOrEqual(2);
       await bus.close();
     });
@@ -71,10 +72,10 @@ export function busContract(name: string, features: BusFeatures, create: () => P
     test('what is not released is there for a reader that starts again', async () => {
       const bus = await create();
       await bus.append('mutations', 3, records('a', 1, 400));
-      const reader = bus.read('mutations', 3, 0);
+      const reader = bus.read('mutations', 3, origin);
       const read = await take(reader, 400);
-      const committed = read[149]?.position ?? 0;
-      reader.release(committed);
+      const committed = after(reader, read[149]);
+      reader.release(committed.position);
       reader.close();
       const again = await take(bus.read('mutations', 3, committed), 250);
       expect(again[0]?.id).toBe('a151');
@@ -82,9 +83,38 @@ export function busContract(name: string, features: BusFeatures, create: () => P
       await bus.close();
     });
 
+    test('a reader that starts at the end gets only what is appended later', async () => {
+      const bus = await create();
+      await bus.append('requests', 0, records('a', 1, 3));
+      const end = await bus.end('requests', 0);
+      expect(end).toMatchObject({ position: 3, id: 'a3' });
+      const reader = bus.read('requests', 0, end);
+      await bus.append('requests', 0, records('b', 1, 1));
+      expect((await take(reader, 1)).map(({ id, position }) => ({ id, position }))).toEqual([
+        { id: 'b1', position: 4 },
+      ]);
+      await bus.close();
+    });
+
+    test('the end of a log that nobody wrote is its beginning', async () => {
+      const bus = await create();
+      expect((await bus.end('changes', 3)).position).toBe(0);
+      await bus.close();
+    });
+
+    test('a cursor past the end of the log is an error: records were lost', async () => {
+      const bus = await create();
+      await bus.append('changes', 0, records('a', 1, 3));
+      const { log } = await bus.end('changes', 0);
+      const reader = bus.read('changes', 0, { position: 4, id: 'a4', log });
+      await expect(reader.next(1)).rejects.toMatchObject({ code: 'LOG_LOST' });
+      await expect(reader.next(1)).rejects.toMatchObject({ code: 'LOG_LOST' });
+      await bus.close();
+    });
+
     test('closing a reader ends its waiting with an empty list', async () => {
       const bus = await create();
-      const reader = bus.read('changes', 0, 0);
+      const reader = bus.read('changes', 0, origin);
       const waiting = reader.next(1);
       reader.close();
       expect(await waiting).toEqual([]);
@@ -93,7 +123,7 @@ export function busContract(name: string, features: BusFeatures, create: () => P
 
     test('closing the bus ends all waiting, and later appends are refused', async () => {
       const bus = await create();
-      const waiting = bus.read('changes', 0, 0).next(1);
+      const waiting = bus.read('changes', 0, origin).next(1);
       await bus.close();
       expect(await waiting).toEqual([]);
       await expect(bus.append('changes', 0, records('a', 1, 1))).rejects.toMatchObject({ code: 'BUS_CLOSED' });
@@ -103,7 +133,7 @@ export function busContract(name: string, features: BusFeatures, create: () => P
       const bus = await create();
       const payload = new Uint8Array(900_000).fill(7);
       await bus.append('changes', 0, [{ key: 'k', id: 'large', headers: {}, payload }]);
-      const [delivery] = await take(bus.read('changes', 0, 0), 1);
+      const [delivery] = await take(bus.read('changes', 0, origin), 1);
       expect(delivery?.payload.length).toBe(payload.length);
       await bus.close();
     });
@@ -113,7 +143,7 @@ export function busContract(name: string, features: BusFeatures, create: () => P
       'append waits while too much is not released, and goes on when it is',
       async () => {
         const bus = await create();
-        const reader = bus.read('changes', 0, 0);
+        const reader = bus.read('changes', 0, origin);
         let appended = false;
         const append = bus.append('changes', 0, records('a', 1, (maxBacklog ?? 0) + 1)).then(() => {
           appended = true;
@@ -146,5 +176,7 @@ async function take(reader: PartitionReader, count: number): Promise<Delivery[]>
   return all;
 }
 
-const isRising = (read: readonly Delivery[]): boolean =>
-  read.every(({ position }, i) => position > (read[i - 1]?.position ?? 0));
+function after({ log }: PartitionReader, delivery: Delivery | undefined): Cursor {
+  if (delivery === undefined) throw new Error('nothing was read');
+  return { position: delivery.position, id: delivery.id, log };
+}

@@ -1,9 +1,20 @@
 import { MemoryBus } from '@sluice/bus';
-import { MemoryStore } from '@sluice/store';
+import { VirtualClock } from '@sluice/runtime';
+import { MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { busContract } from './bus-contract.ts';
+import { deadLettersContract } from './dead-letters-contract.ts';
+import { leasesContract } from './leases-contract.ts';
 import { storeContract } from './store-contract.ts';
 
 const maxBacklog = 20;
 
 busContract('memory', { maxBacklog }, async () => new MemoryBus({ partitions: 4, maxBacklog }));
 storeContract('memory', async () => new MemoryStore());
+deadLettersContract('memory', async () => new MemoryDeadLetters(5));
+leasesContract('memory', async () => {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 1));
+  const pass = async (ms: number) => {
+    clock.step(clock.now() + ms);
+  };
+  return { leases: new MemoryLeases(clock), pass };
+});

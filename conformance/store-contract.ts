@@ -1,12 +1,14 @@
-import type { Commit, OutboxEntry, Store } from '@sluice/store';
+import type { Checkpoint, Commit, OutboxEntry, ScopeState, Store } from '@sluice/store';
 import { describe, expect, test } from 'vitest';
 
-/** The contract of the store port. Every adapter runs it with a factory of its own. */
+/** The contract of the store port. Every adapter runs it with a factory of its own; each call gives an empty store. */
 export function storeContract(name: string, create: () => Promise<Store>): void {
   describe(`store contract: ${name}`, () => {
     test('a scope that nobody wrote is empty', async () => {
       const store = await create();
-      expect(await store.load('reconciler/1')).toEqual({ checkpoint: 0, entries: [], outbox: [] });
+      const { checkpoint, entries, outbox } = await store.claim('reconciler/1', 1);
+      expect(checkpoint?.position ?? 0).toBe(0);
+      expect({ entries, outbox }).toEqual({ entries: [], outbox: [] });
     });
 
     test('a commit is there as a whole: fields, checkpoint and outbox', async () => {
@@ -15,9 +17,10 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
         { key: 'c/ns/a', field: 'service', value: { name: 'a' } },
         { key: 'c/ns/b', field: 'pod/x', value: { ready: true } },
       ];
-      await store.commit(commit({ checkpoint: 7, entries, publish: [outboxEntry('p1')] }));
-      const state = await store.load('reconciler/1');
-      expect(state.checkpoint).toBe(7);
+      await store.commit(commit({ checkpoint: at(7), entries, publish: [outboxEntry('p1')] }));
+      const state = await store.claim('reconciler/1', 2);
+      expect(state.checkpoint).toEqual(at(7));
+      expect(state.intact).toBe(true);
       expect(state.entries).toEqual(expect.arrayContaining(entries));
       expect(state.outbox).toEqual([outboxEntry('p1')]);
     });
@@ -25,41 +28,114 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
     test('later fields replace earlier ones, undefined removes, published entries leave the outbox', async () => {
       const store = await create();
       const field = (value: unknown) => ({ key: 'c/ns/a', field: 'service', value });
-      await store.commit(
-        commit({ checkpoint: 1, entries: [field(1)], publish: [outboxEntry('p1'), outboxEntry('p2')] }),
-      );
-      await store.commit(commit({ expected: 1, checkpoint: 2, entries: [field(2)], published: ['p1'] }));
-      expect(await store.load('reconciler/1')).toEqual({
-        checkpoint: 2,
+      await store.commit(commit({ entries: [field(1)], publish: [outboxEntry('p1'), outboxEntry('p2')] }));
+      await store.commit(commit({ expected: 1, checkpoint: at(2), entries: [field(2)], published: ['p1'] }));
+      expect(held(await store.claim('reconciler/1', 1))).toEqual({
+        position: 2,
         entries: [field(2)],
         outbox: [outboxEntry('p2')],
       });
-      await store.commit(commit({ expected: 2, checkpoint: 3, entries: [field(undefined)] }));
-      expect((await store.load('reconciler/1')).entries).toEqual([]);
+      await store.commit(commit({ expected: 2, checkpoint: at(3), entries: [field(undefined)] }));
+      expect((await store.claim('reconciler/1', 1)).entries).toEqual([]);
+    });
+
+    test('the outbox comes back in the order in which it was committed', async () => {
+      const store = await create();
+      const ids = Array.from({ length: 30 }, (_, i) => `p${(i * 7) % 30}`);
+      await store.commit(commit({ publish: ids.slice(0, 20).map(outboxEntry) }));
+      await store.commit(commit({ expected: 1, checkpoint: at(2), publish: ids.slice(20).map(outboxEntry) }));
+      expect((await store.claim('reconciler/1', 1)).outbox.map(({ id }) => id)).toEqual(ids);
+    });
+
+    test('keys, fields and values come back as they were, whatever is in them', async () => {
+      const store = await create();
+      const entries = [
+        {
+          key: 'c/ns/a',
+          field: 'pod/"quoted" {x} \u0000\n',
+          value: { text: 'ü€😀\u0000', list: [], none: null, zero: 0 },
+        },
+        { key: 'c/ns/a b', field: 'f', value: [] },
+        { key: 'c/ns/a', field: 'b f', value: {} },
+      ];
+      const record: OutboxEntry = {
+        id: 'p',
+        key: 'k',
+        headers: { traceparent: '00-1' },
+        payload: Uint8Array.of(0, 255, 10),
+      };
+      await store.commit(commit({ entries, publish: [record] }));
+      const state = await store.claim('reconciler/1', 1);
+      expect([...state.entries].sort(byField)).toEqual([...entries].sort(byField));
+      expect(state.outbox.map((entry) => ({ ...entry, payload: [...entry.payload] }))).toEqual([
+        { ...record, payload: [0, 255, 10] },
+      ]);
+    });
+
+    test('a scope of many entries comes back whole', async () => {
+      const store = await create();
+      const entries = Array.from({ length: 5000 }, (_, i) => ({ key: `c/ns/s${i % 7}`, field: `pod/${i}`, value: i }));
+      await store.commit(commit({ entries }));
+      const state = await store.claim('reconciler/1', 1);
+      expect(new Set(state.entries.map(({ value }) => value)).size).toBe(5000);
+    });
+
+    test('who claims a scope fences its former owner, even before the first commit', async () => {
+      const store = await create();
+      await store.claim('reconciler/1', 1);
+      await store.commit(commit({}));
+      await store.claim('reconciler/1', 2);
+      await expect(store.commit(commit({ expected: 1, checkpoint: at(2) }))).rejects.toMatchObject({ code: 'FENCED' });
+      await expect(store.claim('reconciler/1', 1)).rejects.toMatchObject({ code: 'FENCED' });
+      await store.commit(commit({ epoch: 2, expected: 1, checkpoint: at(2) }));
     });
 
     test('an owner whose epoch is over changes nothing', async () => {
       const store = await create();
-      await store.commit(commit({ epoch: 2, checkpoint: 1 }));
-      const late = commit({ epoch: 1, expected: 1, checkpoint: 2, publish: [outboxEntry('late')] });
+      await store.commit(commit({ epoch: 2 }));
+      const late = commit({ epoch: 1, expected: 1, checkpoint: at(2), publish: [outboxEntry('late')] });
       await expect(store.commit(late)).rejects.toMatchObject({ code: 'FENCED' });
-      expect(await store.load('reconciler/1')).toEqual({ checkpoint: 1, entries: [], outbox: [] });
+      expect(held(await store.claim('reconciler/1', 2))).toEqual({ position: 1, entries: [], outbox: [] });
     });
 
     test('an owner that believes in another checkpoint changes nothing', async () => {
       const store = await create();
-      await store.commit(commit({ checkpoint: 5 }));
-      const stale = commit({ expected: 4, checkpoint: 6, entries: [{ key: 'k', field: 'f', value: 1 }] });
+      await store.commit(commit({ checkpoint: at(5) }));
+      const entries = [{ key: 'k', field: 'f', value: 1 }];
+      const stale = commit({ expected: 4, checkpoint: at(6), entries });
       await expect(store.commit(stale)).rejects.toMatchObject({ code: 'FENCED' });
-      expect(await store.load('reconciler/1')).toEqual({ checkpoint: 5, entries: [], outbox: [] });
+      expect(held(await store.claim('reconciler/1', 1))).toEqual({ position: 5, entries: [], outbox: [] });
+    });
+
+    test('of two owners that commit at once from the same checkpoint, one succeeds', async () => {
+      const store = await create();
+      const both = await Promise.allSettled([
+        store.commit(commit({ entries: [{ key: 'k', field: 'a', value: 1 }] })),
+        store.commit(commit({ entries: [{ key: 'k', field: 'b', value: 2 }] })),
+      ]);
+      expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect((await store.claim('reconciler/1', 1)).entries).toHaveLength(1);
     });
 
     test('scopes are apart from each other', async () => {
       const store = await create();
-      await store.commit(commit({ checkpoint: 5 }));
-      expect((await store.load('writer/1')).checkpoint).toBe(0);
+      await store.commit(commit({ entries: [{ key: 'k', field: 'f', value: 1 }] }));
+      await store.commit(commit({ scope: 'reconciler/11', entries: [{ key: 'k', field: 'f', value: 11 }] }));
+      expect((await store.claim('writer/1', 1)).entries).toEqual([]);
+      expect((await store.claim('reconciler/1', 1)).entries).toEqual([{ key: 'k', field: 'f', value: 1 }]);
+    });
+
+    test('what was settled first stays', async () => {
+      const store = await create();
+      expect(await store.settle('partitions', '64')).toBe('64');
+      expect(await store.settle('partitions', '32')).toBe('64');
+      expect(await store.settle('other', '1')).toBe('1');
     });
   });
+}
+
+function at(position: number): Checkpoint {
+  return { position, id: `record ${position}`, log: 'log' };
 }
 
 function commit(part: Partial<Commit>): Commit {
@@ -67,7 +143,7 @@ function commit(part: Partial<Commit>): Commit {
     scope: 'reconciler/1',
     epoch: 1,
     expected: 0,
-    checkpoint: 0,
+    checkpoint: at(1),
     entries: [],
     publish: [],
     published: [],
@@ -75,6 +151,13 @@ function commit(part: Partial<Commit>): Commit {
   };
 }
 
+function held({ checkpoint, entries, outbox }: ScopeState) {
+  return { position: checkpoint?.position ?? 0, entries, outbox };
+}
+
 function outboxEntry(id: string): OutboxEntry {
   return { id, key: 'c/ns/a', headers: {}, payload: new TextEncoder().encode(id) };
 }
+
+const byField = (a: { field: string; key: string }, b: { field: string; key: string }) =>
+  a.field.localeCompare(b.field) || a.key.localeCompare(b.key);

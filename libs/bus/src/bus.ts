@@ -1,5 +1,8 @@
-/** `changes` holds Change and Outcome, `mutations` holds PlannedMutations. */
-export type Topic = 'changes' | 'mutations';
+/**
+ * `changes` holds Change and Outcome, `mutations` holds PlannedMutations; both have all partitions. `requests` asks the
+ * watchers to tell things again; all of it is in partition 0.
+ */
+export type Topic = 'changes' | 'mutations' | 'requests';
 
 export interface BusRecord {
   /** Formatted service key; all records of one key are in one partition. */
@@ -11,30 +14,52 @@ export interface BusRecord {
 }
 
 export interface Delivery extends BusRecord {
-  /** Rises by at least one from record to record of a partition; the first is 1. */
+  /** Rises by exactly one from record to record of a partition; the first is 1. */
   readonly position: number;
 }
 
+/** A place in one partition, as a reader remembers it: just after the record of that position and id. */
+export interface Cursor {
+  readonly position: number;
+  readonly id: string;
+  /** Incarnation of the log; it changes when the log is deleted and made again. */
+  readonly log: string;
+}
+
+/** Before the first record ever appended. */
+export const origin: Cursor = { position: 0, id: '', log: '' };
+
 /**
- * The message bus, as a port: two topics of ordered, partitioned logs.
+ * The message bus, as a port: topics of ordered, partitioned logs.
  *
  * - `append` resolves when the records are kept as safely as the bus keeps anything. Records of one call keep their
  *   order, as do calls for one partition that are awaited one after the other. It may wait while readers are far behind
- *   (backpressure). It rejects only with BusClosedError or what cannot be mended by trying again.
- * - A record may be delivered more than once; the first deliveries of a partition come in order.
- * - Reading starts after a position, which the reader remembers itself: there are no acknowledgements. A bus that keeps
+ *   (backpressure). It rejects with BusClosedError, RecordTooLargeError, or what may be mended by appending the same
+ *   records again.
+ * - A record may be in the log more than once; the first ones of a partition come in order.
+ * - Reading starts after a cursor, which the reader remembers itself: there are no acknowledgements. A bus that keeps
  *   records only as long as they are needed goes by `release`.
  */
 export interface Bus {
   readonly partitions: number;
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
-  read(topic: Topic, partition: number, after: number): PartitionReader;
+  read(topic: Topic, partition: number, after: Cursor): PartitionReader;
+  /** Just after the last record appended by now. */
+  end(topic: Topic, partition: number): Promise<Cursor>;
   close(): Promise<void>;
 }
 
 export interface PartitionReader {
-  /** Waits for at least one record and returns up to `max`; an empty list once closed. One call at a time. */
+  /**
+   * Waits for at least one record and returns up to `max`; an empty list once closed. One call at a time. A bus that is
+   * away is waited for.
+   *
+   * Rejects with LogLostError, and goes on doing so, once the log does not follow from the cursor: it was made anew, it
+   * lost its last records, or records that were not read yet are gone. It never leaves out a record silently.
+   */
   next(max: number): Promise<readonly Delivery[]>;
+  /** Incarnation of the log, for a cursor. Known once `next` has returned records. */
+  readonly log: string;
   /**
    * Nothing up to this position will be asked for again: what it led to is stored. The bus may drop it, for other readers
    * too.
@@ -47,4 +72,19 @@ export interface PartitionReader {
 export class BusClosedError extends Error {
   override readonly name = 'BusClosedError';
   readonly code = 'BUS_CLOSED';
+}
+
+export class RecordTooLargeError extends Error {
+  override readonly name = 'RecordTooLargeError';
+  readonly code = 'RECORD_TOO_LARGE';
+}
+
+/** Records that a reader has not had are gone. Go on at `Bus.end` and have everything told again. */
+export class LogLostError extends Error {
+  override readonly name = 'LogLostError';
+  readonly code = 'LOG_LOST';
+}
+
+export function isLogLostError(error: unknown): error is LogLostError {
+  return error instanceof Error && 'code' in error && error.code === 'LOG_LOST';
 }

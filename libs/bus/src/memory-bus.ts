@@ -1,15 +1,28 @@
-import { type Bus, BusClosedError, type BusRecord, type Delivery, type PartitionReader, type Topic } from './bus.ts';
+import {
+  type Bus,
+  BusClosedError,
+  type BusRecord,
+  type Cursor,
+  type Delivery,
+  LogLostError,
+  type PartitionReader,
+  type Topic,
+} from './bus.ts';
 
 export interface MemoryBusOptions {
   readonly partitions: number;
   /**
    * How many records of a partition of `changes` may be waiting for their release before `append` waits. `mutations`
    * never waits: its backlog is bounded by one plan per Service and controller, and waiting there could close a circle.
+   * Nobody releases `requests`; as many of them are kept.
    */
   readonly maxBacklog?: number;
 }
 
 const defaultMaxBacklog = 10_000;
+
+/** The log lives and dies with the process, and so do the cursors in the in-process store. */
+const incarnation = 'memory';
 
 /**
  * The bus inside one process. It holds what was not released yet. Records are not copied: who appends a payload must not
@@ -31,10 +44,15 @@ export class MemoryBus implements Bus {
     const log = this.#log(topic, partition);
     log.append(records);
     if (topic === 'changes') await log.backlogAtMost(this.#maxBacklog);
+    else if (topic === 'requests') log.keep(this.#maxBacklog);
   }
 
-  read(topic: Topic, partition: number, after: number): PartitionReader {
+  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
     return this.#log(topic, partition).reader(after);
+  }
+
+  async end(topic: Topic, partition: number): Promise<Cursor> {
+    return this.#log(topic, partition).end();
   }
 
   async close(): Promise<void> {
@@ -62,25 +80,40 @@ const dropStep = 128;
 class PartitionLog {
   readonly #readers = new Set<MemoryReader>();
   #records: Delivery[] = [];
-  /** Position of the last record appended. */
+  /** Position of the last record appended, and its id. */
   #last = 0;
+  #lastId = '';
   #released = 0;
   #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
 
   append(records: readonly BusRecord[]): void {
     for (const record of records) this.#records.push({ ...record, position: ++this.#last });
+    this.#lastId = records.at(-1)?.id ?? this.#lastId;
     for (const reader of this.#readers) reader.wake();
   }
 
-  reader(after: number): PartitionReader {
+  reader(after: Cursor): PartitionReader {
     const reader = new MemoryReader(this, after);
     this.#readers.add(reader);
     return reader;
   }
 
+  end(): Cursor {
+    return { position: this.#last, id: this.#lastId, log: incarnation };
+  }
+
+  keep(count: number): void {
+    this.release(this.#last - count);
+  }
+
+  /** Throws LogLostError if what comes after the position is not all there. */
   after(position: number, max: number): readonly Delivery[] {
     const first = this.#records[0];
-    if (first === undefined || position >= this.#last) return [];
+    if (position > this.#last) throw new LogLostError(`position ${position} is past the end, ${this.#last}`);
+    if ((first?.position ?? this.#last + 1) > position + 1) {
+      throw new LogLostError(`what comes after position ${position} is gone; the log begins at ${first?.position}`);
+    }
+    if (first === undefined || position === this.#last) return [];
     const start = Math.max(0, position + 1 - first.position);
     return this.#records.slice(start, start + max);
   }
@@ -115,14 +148,15 @@ class PartitionLog {
 }
 
 class MemoryReader implements PartitionReader {
+  readonly log = incarnation;
   readonly #log: PartitionLog;
   #position: number;
   #closed = false;
   #wake: (() => void) | undefined;
 
-  constructor(log: PartitionLog, after: number) {
+  constructor(log: PartitionLog, after: Cursor) {
     this.#log = log;
-    this.#position = after;
+    this.#position = after.position;
   }
 
   async next(max: number): Promise<readonly Delivery[]> {

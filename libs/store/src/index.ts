@@ -1,2 +1,6 @@
+export * from './dead-letters.ts';
+export * from './leases.ts';
+export * from './memory-dead-letters.ts';
+export * from './memory-leases.ts';
 export * from './memory-store.ts';
 export * from './store.ts';

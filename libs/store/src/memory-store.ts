@@ -1,8 +1,16 @@
-import { type Commit, FencedError, type OutboxEntry, type ScopeState, type Store, type StoredValue } from './store.ts';
+import {
+  type Checkpoint,
+  type Commit,
+  FencedError,
+  type OutboxEntry,
+  type ScopeState,
+  type Store,
+  type StoredValue,
+} from './store.ts';
 
 interface Scope {
   epoch: number;
-  checkpoint: number;
+  checkpoint: Checkpoint;
   /** By key, then by field. */
   readonly values: Map<string, Map<string, StoredValue>>;
   readonly outbox: Map<string, OutboxEntry>;
@@ -11,22 +19,30 @@ interface Scope {
 /** The store inside one process. It lives as long as the process does; the clusters tell the rest at the next start. */
 export class MemoryStore implements Store {
   readonly #scopes = new Map<string, Scope>();
+  readonly #settled = new Map<string, string>();
 
-  async load(name: string): Promise<ScopeState> {
+  async claim(name: string, epoch: number): Promise<ScopeState> {
+    const scope = this.#scope(name);
+    fence(name, epoch, scope);
+    scope.epoch = epoch;
+    return this.peek(name);
+  }
+
+  /** What the scope holds, without taking it over. */
+  peek(name: string): ScopeState & { readonly checkpoint: Checkpoint } {
     const scope = this.#scope(name);
     const entries = [...scope.values].flatMap(([key, fields]) =>
       [...fields].map(([field, value]) => ({ key, field, value })),
     );
-    return { checkpoint: scope.checkpoint, entries, outbox: [...scope.outbox.values()] };
+    return { checkpoint: scope.checkpoint, intact: true, entries, outbox: [...scope.outbox.values()] };
   }
 
   async commit(commit: Commit): Promise<void> {
     const scope = this.#scope(commit.scope);
-    if (commit.epoch < scope.epoch) {
-      throw new FencedError(`${commit.scope}: epoch ${commit.epoch} is over, ${scope.epoch} owns it`);
-    }
-    if (commit.expected !== scope.checkpoint) {
-      throw new FencedError(`${commit.scope}: checkpoint is ${scope.checkpoint}, not ${commit.expected}`);
+    fence(commit.scope, commit.epoch, scope);
+    const position = scope.checkpoint.position;
+    if (commit.expected !== position) {
+      throw new FencedError(`${commit.scope}: the checkpoint is ${position}, not ${commit.expected}`);
     }
     scope.epoch = commit.epoch;
     scope.checkpoint = commit.checkpoint;
@@ -35,14 +51,24 @@ export class MemoryStore implements Store {
     for (const id of commit.published) scope.outbox.delete(id);
   }
 
+  async settle(name: string, value: string): Promise<string> {
+    const settled = this.#settled.get(name) ?? value;
+    this.#settled.set(name, settled);
+    return settled;
+  }
+
   #scope(name: string): Scope {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {
-      scope = { epoch: 0, checkpoint: 0, values: new Map(), outbox: new Map() };
+      scope = { epoch: 0, checkpoint: { position: 0, id: '', log: '' }, values: new Map(), outbox: new Map() };
       this.#scopes.set(name, scope);
     }
     return scope;
   }
+}
+
+function fence(name: string, epoch: number, scope: Scope): void {
+  if (epoch < scope.epoch) throw new FencedError(`${name}: epoch ${epoch} is over, ${scope.epoch} owns it`);
 }
 
 function write(values: Scope['values'], key: string, field: string, value: StoredValue): void {

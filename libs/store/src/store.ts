@@ -6,21 +6,41 @@
  * resync.
  */
 export interface Store {
-  /** Everything that the scope holds. */
-  load(scope: string): Promise<ScopeState>;
   /**
-   * All of it or nothing. Throws FencedError if a newer epoch owns the scope or if the checkpoint is not the one the
-   * owner believes: someone else has committed since, and what this owner has in memory is worthless.
+   * Takes the scope over and returns everything that it holds. From here on commits of lower epochs are refused. Throws
+   * FencedError if a newer epoch has it.
+   */
+  claim(scope: string, epoch: number): Promise<ScopeState>;
+  /**
+   * All of it or nothing. Throws FencedError if a newer epoch owns the scope or if the position is not the one that the
+   * owner believes: someone else has committed since, or the store has lost commits; either way what this owner has in
+   * memory is worthless.
    */
   commit(commit: Commit): Promise<void>;
+  /**
+   * Settles a value for the whole fleet: the first one stays. Returns the one that holds.
+   */
+  settle(name: string, value: string): Promise<string>;
 }
 
 /** Plain data, as JSON can carry it. Values are never changed after they were handed over. */
 export type StoredValue = unknown;
 
+/** Just after the last record whose effects are in the scope: a cursor of the bus. */
+export interface Checkpoint {
+  readonly position: number;
+  readonly id: string;
+  readonly log: string;
+}
+
 export interface ScopeState {
-  /** Position of the last record whose effects are in here; 0 if none. */
-  readonly checkpoint: number;
+  /** Position 0: nothing was committed yet. null: nothing is there, and whether something was, the store cannot say. */
+  readonly checkpoint: Checkpoint | null;
+  /**
+   * False if commits may have been lost since the last claim: the store's server has restarted, failed over, or is
+   * another one than that which took the last commit.
+   */
+  readonly intact: boolean;
   readonly entries: readonly StoredEntry[];
   readonly outbox: readonly OutboxEntry[];
 }
@@ -43,9 +63,9 @@ export interface OutboxEntry {
 export interface Commit {
   readonly scope: string;
   readonly epoch: number;
-  /** The checkpoint that the owner believes to be in the store. */
+  /** Position of the checkpoint that the owner believes to be in the store; 0 if it believes in none. */
   readonly expected: number;
-  readonly checkpoint: number;
+  readonly checkpoint: Checkpoint;
   /** `value` undefined removes the field. */
   readonly entries: readonly StoredEntry[];
   readonly publish: readonly OutboxEntry[];

@@ -1,4 +1,4 @@
-import { MemoryBus } from '@sluice/bus';
+import { MemoryBus, origin } from '@sluice/bus';
 import {
   type Change,
   decodeMessage,
@@ -88,7 +88,7 @@ async function sendRaw(payload: Uint8Array, key: string): Promise<void> {
 
 /** All plans that were published so far, again and again if they were. */
 async function plans(): Promise<PlannedMutations[]> {
-  const reader = bus.read('mutations', 0, 0);
+  const reader = bus.read('mutations', 0, origin);
   const next = reader.next(1_000);
   await settle();
   reader.close();
@@ -111,8 +111,8 @@ describe('a Change', () => {
     start();
     await send(first);
     expect(await numbers()).toEqual(['web 1/1']);
-    const { checkpoint, outbox } = await store.load('reconciler/0');
-    expect(checkpoint).toBe(1);
+    const { checkpoint, outbox } = store.peek('reconciler/0');
+    expect(checkpoint.position).toBe(1);
     expect(outbox.map(({ id }) => id)).toEqual([`${keyText}/endpointslice/1/1`]);
   });
 
@@ -130,7 +130,7 @@ describe('a Change', () => {
     start();
     await send(first);
     await send(anOutcome(await lastPlan()));
-    expect((await store.load('reconciler/0')).outbox).toEqual([]);
+    expect(store.peek('reconciler/0').outbox).toEqual([]);
   });
 });
 
@@ -180,7 +180,7 @@ describe('a record that cannot be used', () => {
     await send(first);
     expect(setAside).toHaveLength(1);
     expect(await numbers()).toEqual(['web 1/1']);
-    expect((await store.load('reconciler/0')).checkpoint).toBe(2);
+    expect(store.peek('reconciler/0').checkpoint.position).toBe(2);
   });
 
   test('is set aside once, not again after a restart', async () => {
@@ -200,7 +200,7 @@ describe('a Service that cannot be decided', () => {
     await send(first, of('db', first));
     expect(await numbers()).toEqual(['db 1/1']);
     expect(errors).toMatchObject([{ key: keyText, reason: expect.stringContaining('undecidable') }]);
-    expect((await store.load('reconciler/0')).checkpoint).toBe(2);
+    expect(store.peek('reconciler/0').checkpoint.position).toBe(2);
   });
 
   test('is tried again after a while, and with any change', async () => {
@@ -297,7 +297,7 @@ describe('a worker whose partition was taken over', () => {
     scope: 'reconciler/0',
     epoch: 2,
     expected: 1,
-    checkpoint: 1,
+    checkpoint: { position: 1, id: '', log: 'memory' },
     entries: [],
     publish: [],
     published: [],
@@ -307,11 +307,11 @@ describe('a worker whose partition was taken over', () => {
     start();
     await send(first);
     await store.commit(takeOver);
-    const before = await store.load('reconciler/0');
+    const before = store.peek('reconciler/0');
     await send(of('db', first));
     await expect(running).rejects.toMatchObject({ code: 'FENCED' });
     expect(await numbers()).toEqual(['web 1/1']);
-    expect(await store.load('reconciler/0')).toEqual(before);
+    expect(store.peek('reconciler/0')).toEqual(before);
   });
 
   test('is not started again', async () => {

@@ -1,4 +1,4 @@
-import type { Bus, Delivery } from '@sluice/bus';
+import { type Bus, type Cursor, type Delivery, origin } from '@sluice/bus';
 import {
   decodeMessage,
   encodeMessage,
@@ -45,7 +45,7 @@ export class PartitionWorker {
   readonly #views = new Map<string, ServiceView>();
   /** When Services have something to decide though nothing comes in, by formatted key. */
   readonly #due = new DueQueue();
-  #checkpoint = 0;
+  #checkpoint: Cursor = origin;
   #published: string[] = [];
 
   constructor(options: PartitionWorkerOptions) {
@@ -69,8 +69,8 @@ export class PartitionWorker {
           if (batch.length === 0) return;
           records = reader.next(recordsPerCommit);
         }
-        await this.#step(batch ?? []);
-        reader.release(this.#checkpoint);
+        await this.#step(batch ?? [], reader.log);
+        reader.release(this.#checkpoint.position);
       }
     } finally {
       timer.cancel();
@@ -80,8 +80,9 @@ export class PartitionWorker {
   }
 
   async #restore(): Promise<void> {
-    const state = await this.#options.store.load(this.#scope);
-    this.#checkpoint = state.checkpoint;
+    const { store, epoch } = this.#options;
+    const state = await store.claim(this.#scope, epoch);
+    this.#checkpoint = state.checkpoint ?? origin;
     for (const entry of state.entries) {
       this.#view(entry.key).load(entry);
       this.#due.set(entry.key, 0);
@@ -89,7 +90,7 @@ export class PartitionWorker {
     await this.#publish(state.outbox);
   }
 
-  async #step(batch: readonly Delivery[]): Promise<void> {
+  async #step(batch: readonly Delivery[], log: string): Promise<void> {
     const { clock, store, epoch } = this.#options;
     const now = clock.now();
     const touched = new Set<string>();
@@ -100,11 +101,12 @@ export class PartitionWorker {
     const plans: OutboxEntry[] = [];
     for (const key of touched) plans.push(...this.#decide(key, now));
     const entries = [...touched].flatMap((key) => this.#views.get(key)?.takeChanges(key) ?? []);
-    const checkpoint = batch.at(-1)?.position ?? this.#checkpoint;
-    if (checkpoint === this.#checkpoint && entries.length === 0) return;
+    const last = batch.at(-1);
+    if (last === undefined && entries.length === 0) return;
+    const checkpoint = last === undefined ? this.#checkpoint : { position: last.position, id: last.id, log };
     const published = this.#published;
     this.#published = [];
-    const expected = this.#checkpoint;
+    const expected = this.#checkpoint.position;
     await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries, publish: plans, published });
     this.#checkpoint = checkpoint;
     await this.#publish(plans);

@@ -133,8 +133,12 @@ class CrashingStore implements Store {
     this.#point = new CrashPoint(crash);
   }
 
-  load(scope: string): Promise<ScopeState> {
-    return this.#inner.load(scope);
+  claim(scope: string, epoch: number): Promise<ScopeState> {
+    return this.#inner.claim(scope, epoch);
+  }
+
+  settle(name: string, value: string): Promise<string> {
+    return this.#inner.settle(name, value);
   }
 
   commit(commit: Commit): Promise<void> {
@@ -158,6 +162,8 @@ class CrashingBus implements Bus {
   }
 
   read: Bus['read'] = (topic, partition, after) => this.#inner.read(topic, partition, after);
+
+  end: Bus['end'] = (topic, partition) => this.#inner.end(topic, partition);
 
   close(): Promise<void> {
     return this.#inner.close();

@@ -1,4 +1,4 @@
-import { type Bus, BusClosedError, type Delivery, type PartitionReader } from '@sluice/bus';
+import { type Bus, BusClosedError, type Cursor, type Delivery, origin, type PartitionReader } from '@sluice/bus';
 import type { EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import {
@@ -44,6 +44,19 @@ export interface LaneWorkerOptions {
   readonly onDeadLetter?: (record: Delivery, reason: string) => void;
 }
 
+/** The newest plan done of a Service (`key`) and controller (`field`). */
+interface Mark {
+  readonly key: string;
+  readonly field: string;
+  readonly value: PlanId;
+}
+
+interface Finished {
+  /** Of the record. */
+  readonly id: string;
+  readonly mark: Mark | undefined;
+}
+
 const plansRead = 128;
 const alreadyDone: Application = { status: 'conflict', results: [], failures: [], retries: 0 };
 
@@ -60,9 +73,9 @@ export class LaneWorker {
   /** The last plan under way per Service and controller. */
   readonly #lines = new Map<string, Promise<void>>();
   readonly #running = new Map<number, Promise<void>>();
-  #finished = new Map<number, { key: string; field: string; value: PlanId }>();
+  readonly #finished = new Map<number, Finished>();
   #read = 0;
-  #checkpoint = 0;
+  #checkpoint: Cursor = origin;
   #committing: Promise<void> | undefined;
   #failure: unknown;
   #reader: PartitionReader | undefined;
@@ -74,14 +87,14 @@ export class LaneWorker {
 
   /** Runs until `signal` aborts, then waits for what is under way. */
   async run(signal: AbortSignal): Promise<void> {
-    const { bus, partition, store } = this.#options;
-    const state = await store.load(this.#scope);
+    const { bus, partition, store, epoch } = this.#options;
+    const state = await store.claim(this.#scope, epoch);
     for (const { key, field, value } of state.entries) {
       this.#marks.set(`${key} ${field}`, value as PlanId);
     }
-    this.#checkpoint = state.checkpoint;
-    this.#read = state.checkpoint;
-    const reader = bus.read('mutations', partition, state.checkpoint);
+    this.#checkpoint = state.checkpoint ?? origin;
+    this.#read = this.#checkpoint.position;
+    const reader = bus.read('mutations', partition, this.#checkpoint);
     this.#reader = reader;
     const close = () => reader.close();
     signal.addEventListener('abort', close, { once: true });
@@ -116,7 +129,7 @@ export class LaneWorker {
 
   async #handle(record: Delivery, signal: AbortSignal): Promise<void> {
     const plan = this.#decode(record);
-    if (plan === undefined) return this.#finish(record.position);
+    if (plan === undefined) return this.#finish(record);
     const line = `${record.key} ${plan.controller}`;
     // A plan that is delivered again, or that of a new owner, waits for the one that is being applied.
     const before = this.#lines.get(line);
@@ -135,17 +148,17 @@ export class LaneWorker {
     if (order < 0) {
       const { key } = record;
       this.#options.logger.warn('plan of a former owner dropped', { key, controller: plan.controller, ...plan.plan });
-      return this.#finish(record.position);
+      return this.#finish(record);
     }
     if (order === 0) {
       // Applied before, and whatever has happened to its objects since must not be undone. Should its Outcome have been
       // lost, this one makes the reconciler decide again.
       await this.#report(record, plan, alreadyDone);
-      return this.#finish(record.position);
+      return this.#finish(record);
     }
     await this.#apply(record, plan, signal);
     this.#marks.set(line, plan.plan);
-    return this.#finish(record.position, { key: record.key, field: plan.controller, value: plan.plan });
+    return this.#finish(record, { key: record.key, field: plan.controller, value: plan.plan });
   }
 
   #decode(record: Delivery): PlannedMutations | undefined {
@@ -199,8 +212,8 @@ export class LaneWorker {
   }
 
   /** Notes that a position needs nothing more, and moves the checkpoint as far as there is no gap. */
-  #finish(position: number, mark?: { key: string; field: string; value: PlanId }): void {
-    this.#finished.set(position, mark ?? { key: '', field: '', value: { epoch: 0, number: 0 } });
+  #finish({ position, id }: Delivery, mark?: Mark): void {
+    this.#finished.set(position, { id, mark });
     this.#running.delete(position);
     this.#committing ??= this.#commit()
       .catch((error: unknown) => this.#fail(error))
@@ -214,22 +227,23 @@ export class LaneWorker {
     await Promise.resolve();
     for (;;) {
       const unfinished = Math.min(...this.#running.keys(), this.#read + 1);
-      const done = [...this.#finished].filter(([position]) => position < unfinished);
-      const checkpoint = Math.max(this.#checkpoint, ...done.map(([position]) => position));
-      if (checkpoint === this.#checkpoint) return;
+      const done = [...this.#finished].filter(([position]) => position < unfinished).sort(([a], [b]) => a - b);
+      const last = done.at(-1);
+      if (last === undefined || last[0] <= this.#checkpoint.position) return;
+      const checkpoint = { position: last[0], id: last[1].id, log: this.#reader?.log ?? '' };
       const { store, epoch } = this.#options;
-      const entries = done.flatMap(([, mark]) => (mark.key === '' ? [] : [mark]));
+      const entries = done.flatMap(([, { mark }]) => mark ?? []);
       await store.commit({
         scope: this.#scope,
         epoch,
-        expected: this.#checkpoint,
+        expected: this.#checkpoint.position,
         checkpoint,
         entries,
         publish: [],
         published: [],
       });
       this.#checkpoint = checkpoint;
-      this.#reader?.release(checkpoint);
+      this.#reader?.release(checkpoint.position);
       for (const [position] of done) this.#finished.delete(position);
     }
   }

@@ -1,4 +1,4 @@
-import type { Bus, BusRecord, PartitionReader, Topic } from '@sluice/bus';
+import type { Bus, BusRecord, Cursor, PartitionReader, Topic } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
 import { type Random, randomInteger } from '@sluice/runtime';
 
@@ -33,8 +33,12 @@ export class UnreliableBus implements Bus {
     if (delivered.length > 0) await this.#inner.append(topic, partition, delivered);
   }
 
-  read(topic: Topic, partition: number, after: number): PartitionReader {
+  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
     return this.#inner.read(topic, partition, after);
+  }
+
+  end(topic: Topic, partition: number): Promise<Cursor> {
+    return this.#inner.end(topic, partition);
   }
 
   close(): Promise<void> {

@@ -34,6 +34,10 @@ export class GatedBus implements Bus {
     for (const { payload } of records) this.changes.push(decodeMessage(payload) as Change);
   }
 
+  async end(): Promise<never> {
+    throw new Error('a watcher asks for the end of requests only');
+  }
+
   read(): never {
     throw new Error('nobody reads here');
   }

@@ -1,0 +1,51 @@
+import type { DeadLetters, NewDeadLetter } from '@sluice/store';
+import { describe, expect, test } from 'vitest';
+
+/** The contract of the dead letters port. Every adapter runs it with a factory that keeps at most five letters. */
+export function deadLettersContract(name: string, create: () => Promise<DeadLetters>): void {
+  describe(`dead letters contract: ${name}`, () => {
+    test('a letter comes back as it was set aside', async () => {
+      const letters = await create();
+      await letters.add(letter(7));
+      const [first] = await letters.list();
+      expect(first && { ...first, record: { ...first.record, payload: [...first.record.payload] } }).toEqual({
+        ...letter(7),
+        name: 'changes/3/7',
+        record: { ...letter(7).record, payload: [0, 255, 7] },
+      });
+    });
+
+    test('the same record is kept once', async () => {
+      const letters = await create();
+      await letters.add(letter(1));
+      await letters.add({ ...letter(1), at: 2000 });
+      expect(await letters.list()).toHaveLength(1);
+    });
+
+    test('they are listed oldest first, and the oldest go when there are too many', async () => {
+      const letters = await create();
+      for (let position = 1; position <= 8; position++) await letters.add(letter(position));
+      expect((await letters.list()).map(({ position }) => position)).toEqual([4, 5, 6, 7, 8]);
+    });
+
+    test('one is dropped by its name', async () => {
+      const letters = await create();
+      await letters.add(letter(1));
+      await letters.add(letter(2));
+      expect(await letters.drop('changes/3/1')).toBe(true);
+      expect(await letters.drop('changes/3/1')).toBe(false);
+      expect((await letters.list()).map(({ name }) => name)).toEqual(['changes/3/2']);
+    });
+  });
+}
+
+function letter(position: number): NewDeadLetter {
+  return {
+    topic: 'changes',
+    partition: 3,
+    position,
+    at: 1000 + position,
+    reason: 'not JSON: "{" at 1',
+    record: { id: `r${position}`, key: 'c/ns/a', headers: { h: 'x' }, payload: Uint8Array.of(0, 255, position) },
+  };
+}

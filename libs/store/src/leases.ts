@@ -1,0 +1,41 @@
+/**
+ * Who works on what, as a port. A lease belongs to one member of a group at a time and ends by itself unless it is
+ * renewed; its epoch rises with each new holder. Time is the store's: the members' clocks may differ.
+ */
+export interface Leases {
+  /**
+   * One exchange, all of it in one step: shows this member alive, renews all leases that it holds, gives some back and
+   * takes others if they are free.
+   */
+  heartbeat(heartbeat: Heartbeat): Promise<GroupState>;
+  /** Gives everything back and leaves the group. */
+  leave(group: string, member: string): Promise<void>;
+}
+
+export interface Heartbeat {
+  readonly group: string;
+  /** Unique in the fleet and new with each start of a process. */
+  readonly member: string;
+  /** After which the member and its leases count as gone, in milliseconds. */
+  readonly ttlMs: number;
+  /** Scopes that it gives back; those that it does not hold are ignored. */
+  readonly release: readonly string[];
+  /** Scopes that it wants; those that someone else holds stay with them. */
+  readonly acquire: readonly string[];
+}
+
+/** The group as it is just after a heartbeat. */
+export interface GroupState {
+  readonly members: readonly string[];
+  readonly leases: readonly Lease[];
+}
+
+export interface Lease {
+  readonly scope: string;
+  readonly holder: string;
+  /**
+   * At least the milliseconds since the Unix epoch, by the store's clock, at which it was taken: so it rises even if the
+   * store has forgotten the one before.
+   */
+  readonly epoch: number;
+}
