@@ -31,6 +31,7 @@ export * from './projections/project-node.ts';
 export * from './projections/project-pod.ts';
 export * from './projections/project-service.ts';
 export * from './quirks.ts';
+export * from './sync-counts.ts';
 export type { TrackedSlice, TrackedSlices } from './trackers/endpointslice-tracker.ts';
 export * as endpointSliceTracker from './trackers/endpointslice-tracker.ts';
 export * from './trackers/service-selector-cache.ts';

@@ -12,6 +12,12 @@ export interface SliceChanges {
   readonly toDelete: readonly EndpointSlice[];
 }
 
+/** The slices of one port group, and how many endpoints came and went. */
+export interface PackedGroup extends SliceChanges {
+  readonly added: number;
+  readonly removed: number;
+}
+
 /** An existing slice on the way to its new content. */
 interface Draft {
   readonly slice: EndpointSlice;
@@ -28,9 +34,10 @@ export function packPortGroup(
   group: PortGroup,
   existing: readonly EndpointSlice[],
   maxEndpointsPerSlice: number,
-): SliceChanges {
-  const { updated, unchanged, toDelete } = keepDesired(service, existing, group.endpoints);
+): PackedGroup {
+  const { updated, unchanged, toDelete, removed } = keepDesired(service, existing, group.endpoints);
   const left = [...group.endpoints];
+  const added = left.length;
   fillUpdated(updated, left, maxEndpointsPerSlice);
   const toCreate: EndpointSlice[] = [];
   while (left.length > 0) {
@@ -43,13 +50,15 @@ export function packPortGroup(
       updated.push({ slice: fitting, endpoints: [...(fitting.endpoints ?? []), ...left.splice(0)] });
     }
   }
-  return { toCreate, toUpdate: updated.map(({ slice, endpoints }) => ({ ...slice, endpoints })), toDelete };
+  const toUpdate = updated.map(({ slice, endpoints }) => ({ ...slice, endpoints }));
+  return { toCreate, toUpdate, toDelete, added, removed };
 }
 
 interface Kept {
   readonly updated: Draft[];
   readonly unchanged: EndpointSlice[];
   readonly toDelete: readonly EndpointSlice[];
+  readonly removed: number;
 }
 
 /**
@@ -60,6 +69,7 @@ function keepDesired(service: Service, existing: readonly EndpointSlice[], rest:
   const updated: Draft[] = [];
   const unchanged: EndpointSlice[] = [];
   const toDelete: EndpointSlice[] = [];
+  let removed = 0;
   const labels = sliceLabels(service);
   const relabelled = (slice: EndpointSlice) => ({ ...slice, metadata: { ...slice.metadata, labels } });
   for (const slice of existing) {
@@ -72,6 +82,7 @@ function keepDesired(service: Service, existing: readonly EndpointSlice[], rest:
       kept.push(desired);
       changed ||= !equalBeyondIdentity(desired, endpoint);
     }
+    removed += held.length - kept.length;
     if (changed || kept.length < held.length) {
       if (kept.length === 0) toDelete.push(slice);
       else updated.push({ slice: relabelled(slice), endpoints: kept });
@@ -81,7 +92,7 @@ function keepDesired(service: Service, existing: readonly EndpointSlice[], rest:
       updated.push({ slice: relabelled(slice), endpoints: [...held] });
     }
   }
-  return { updated, unchanged, toDelete };
+  return { updated, unchanged, toDelete, removed };
 }
 
 /** Step 2: fills slices that are written anyway, the fullest first (E20). Takes from the front of `left`. */

@@ -3,6 +3,7 @@ import type { PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import type { Mutation } from '../plan.ts';
 import type { Quirk } from '../quirks.ts';
+import type { AddressTypeCounts, SliceTotals } from '../sync-counts.ts';
 import type { NodeTopology, ServiceHints } from '../trackers/topology-cache.ts';
 import { desiredEndpoints, type PortGroup } from './desired-endpoints.ts';
 import {
@@ -16,7 +17,7 @@ import {
 } from './finalize.ts';
 import type { SliceLists } from './hints-on-slices.ts';
 import { isOwnedBy } from './new-slice.ts';
-import { packPortGroup, type SliceChanges } from './packing.ts';
+import { type PackedGroup, packPortGroup, type SliceChanges } from './packing.ts';
 import { withPlaceholder } from './placeholder.ts';
 import { portMapKey } from './port-map-key.ts';
 import { addHints, disableHints, type HintEvent, type HintedSlices, hintsEnabled } from './topology-hints.ts';
@@ -40,6 +41,9 @@ export interface AddressTypeDecision {
   readonly hints: ServiceHints | null;
   readonly events: readonly HintEvent[];
   readonly skipped: readonly string[];
+  readonly counts: AddressTypeCounts;
+  /** Of this address type alone. */
+  readonly totals: SliceTotals;
 }
 
 /** What the slices of one address type of a Service need (E14–E30). */
@@ -48,13 +52,19 @@ export function reconcileAddressType(inputs: AddressTypeInputs): AddressTypeDeci
   const { groups, skipped } = desiredEndpoints(service, inputs.pods, type);
   const packed = packGroups(inputs, groups);
   const changes = withPlaceholder(packed, service, type, slices);
+  const totals = { ...packed.totals, slices: slices.length + changes.toCreate.length - changes.toDelete.length };
   const { lists, hints, events } = hintSlices(inputs, changes);
   const mutations = finalize(inputs, { ...changes, toCreate: lists.toCreate, toUpdate: lists.toUpdate });
-  return { mutations, hints, events, skipped };
+  const { added, removed } = packed;
+  return { mutations, hints, events, skipped, counts: { added, removed, changed: mutations.length }, totals };
+}
+
+interface PackedGroups extends PackedGroup {
+  readonly totals: Omit<SliceTotals, 'slices'>;
 }
 
 /** Packs each port group; slices of another owner or of ports that no Pod has are deleted (E14, E23). */
-function packGroups(inputs: AddressTypeInputs, groups: ReadonlyMap<string, PortGroup>): SliceChanges {
+function packGroups(inputs: AddressTypeInputs, groups: ReadonlyMap<string, PortGroup>): PackedGroups {
   const { service, type, slices, maxEndpointsPerSlice } = inputs;
   const toCreate: EndpointSlice[] = [];
   const toUpdate: EndpointSlice[] = [];
@@ -70,14 +80,22 @@ function packGroups(inputs: AddressTypeInputs, groups: ReadonlyMap<string, PortG
     if (sameKey === undefined) existing.set(key, [slice]);
     else sameKey.push(slice);
   }
+  let [added, removed, endpoints, desiredSlices] = [0, 0, 0, 0];
   for (const [key, group] of groups) {
+    // Before they are packed: that uses the set up.
+    endpoints += group.endpoints.size;
+    desiredSlices += Math.ceil(group.endpoints.size / maxEndpointsPerSlice);
     const packed = packPortGroup(service, type, group, existing.get(key) ?? [], maxEndpointsPerSlice);
     toCreate.push(...packed.toCreate);
     toUpdate.push(...packed.toUpdate);
     toDelete.push(...packed.toDelete);
+    added += packed.added;
+    removed += packed.removed;
   }
   for (const [key, obsolete] of existing) if (!groups.has(key)) toDelete.push(...obsolete);
-  return { toCreate, toUpdate, toDelete };
+  // Where nothing is wanted, a placeholder is (E24).
+  const totals = { endpoints, desiredSlices: Math.max(1, desiredSlices) };
+  return { toCreate, toUpdate, toDelete, added, removed, totals };
 }
 
 /** Hints by topology if the Service asks for them, else by traffic distribution (F11, G1). */

@@ -3,11 +3,13 @@ import type { PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import { type EventToRecord, emptyPlan, type MutationGroup, type Plan } from '../plan.ts';
 import { noQuirks, type Quirk } from '../quirks.ts';
+import type { EndpointSliceCounts } from '../sync-counts.ts';
 import { type NodeTopology, removeHints, type ServiceHints } from '../trackers/topology-cache.ts';
 import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { addressTypesOf } from './address-types.ts';
+import { countDecisions } from './count-decisions.ts';
 import { deletion } from './finalize.ts';
-import { reconcileAddressType } from './reconcile-address-type.ts';
+import { type AddressTypeDecision, reconcileAddressType } from './reconcile-address-type.ts';
 import type { HintEvent } from './topology-hints.ts';
 
 export interface EndpointSliceInputs {
@@ -34,14 +36,16 @@ export interface EndpointSliceDecision {
   readonly triggers: TriggerTimes | null;
   /** To be kept if the plan succeeds. */
   readonly hints: ServiceHints | null;
+  /** Null: this controller has nothing to do with the Service. */
+  readonly counts: EndpointSliceCounts | null;
 }
 
 /** What the EndpointSlice controller wants done for one Service (sections E, F, G). */
 export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSliceDecision {
   const { service, topology, maxEndpointsPerSlice, reproduce = noQuirks } = inputs;
-  if (service === null) return { plan: emptyPlan, triggers: null, hints: null };
+  if (service === null) return { plan: emptyPlan, triggers: null, hints: null, counts: null };
   if (service.type === 'ExternalName' || service.selector === null) {
-    return { plan: emptyPlan, triggers: inputs.triggers, hints: inputs.hints };
+    return { plan: emptyPlan, triggers: inputs.triggers, hints: inputs.hints, counts: null };
   }
   const pods = [...inputs.pods];
   const slices = [...inputs.slices].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
@@ -54,6 +58,7 @@ export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSl
   const groups: MutationGroup[] = [];
   const events: EventToRecord[] = [];
   const incomplete = new Set<string>();
+  const decisions: AddressTypeDecision[] = [];
   for (const type of types) {
     const ofType = slices.filter((slice) => slice.addressType === type);
     const decision = reconcileAddressType({
@@ -67,13 +72,15 @@ export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSl
       maxEndpointsPerSlice,
       reproduce,
     });
+    decisions.push(decision);
     hints = decision.hints;
     if (decision.mutations.length > 0) groups.push({ mutations: decision.mutations });
     for (const event of decision.events) events.push(recordOn(service, event));
     for (const reason of decision.skipped) incomplete.add(reason);
   }
   for (const slice of unsupported) groups.push({ mutations: [{ ...deletion(slice), unsupportedAddressType: true }] });
-  return { plan: { groups, events, incomplete: [...incomplete] }, triggers, hints };
+  const counts = countDecisions(service, decisions);
+  return { plan: { groups, events, incomplete: [...incomplete] }, triggers, hints, counts };
 }
 
 function* podsOf(pods: readonly PodOnNode[]) {

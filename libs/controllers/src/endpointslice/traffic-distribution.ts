@@ -7,7 +7,7 @@ import { mapEndpoints, removeHintsFromSlices, type SliceLists, withHints } from 
  * node with `PreferSameNode`. Any other value takes hints away.
  */
 export function distributeTraffic(trafficDistribution: string | null, lists: SliceLists): SliceLists {
-  if (!values.includes(trafficDistribution ?? '')) return removeHintsFromSlices(lists);
+  if (!isValidTrafficDistribution(trafficDistribution)) return removeHintsFromSlices(lists);
   const wantsNode = trafficDistribution === 'PreferSameNode';
   const hint = (slice: EndpointSlice) =>
     mapEndpoints(slice, (endpoint) =>
@@ -22,6 +22,10 @@ export function distributeTraffic(trafficDistribution: string | null, lists: Sli
 }
 
 const values: readonly string[] = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
+
+export function isValidTrafficDistribution(value: string | null): value is string {
+  return value !== null && values.includes(value);
+}
 
 /** Null if the endpoint has neither what a hint could name (G2). */
 function ownHints(endpoint: Endpoint, wantsNode: boolean): EndpointHints | null {

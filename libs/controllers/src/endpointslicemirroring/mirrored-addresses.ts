@@ -15,6 +15,8 @@ export interface MirroredGroup {
 export interface MirroredAddresses {
   /** By {@link groupKey}. */
   readonly groups: ReadonlyMap<string, MirroredGroup>;
+  /** Keys of all port lists, whether or not any address goes with them (H10). */
+  readonly portKeys: ReadonlySet<string>;
   /** Addresses that are no IP (H17). */
   readonly invalid: number;
   /** Addresses not mirrored, invalid ones included. */
@@ -24,10 +26,12 @@ export interface MirroredAddresses {
 /** What slices should mirror of an Endpoints object (H9–H13, H17). */
 export function mirroredAddresses(endpoints: Endpoints, maxEndpointsPerSubset: number): MirroredAddresses {
   const groups = new Map<string, MirroredGroup>();
+  const portKeys = new Set<string>();
   let invalid = 0;
   let skipped = 0;
   for (const subset of repackSubsets(endpoints.subsets)) {
     const { key, ports } = portMapKey((subset.ports ?? []).map(slicePort));
+    portKeys.add(key);
     const ready = subset.addresses ?? [];
     const notReady = subset.notReadyAddresses ?? [];
     let added = 0;
@@ -40,7 +44,7 @@ export function mirroredAddresses(endpoints: Endpoints, maxEndpointsPerSubset: n
     for (const address of notReady) mirror(address, false);
     skipped += ready.length + notReady.length - added;
   }
-  return { groups, invalid, skipped };
+  return { groups, portKeys, invalid, skipped };
 }
 
 export function groupKey(addressType: string, portsKey: string): string {

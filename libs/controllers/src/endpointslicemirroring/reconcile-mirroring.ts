@@ -6,6 +6,8 @@ import type { Service } from '../objects/service.ts';
 import { leaderAnnotation, skipMirrorLabel } from '../objects/well-known.ts';
 import { type EventToRecord, emptyPlan, type Mutation, type Plan } from '../plan.ts';
 import { noQuirks, type Quirk } from '../quirks.ts';
+import type { MirroringCounts } from '../sync-counts.ts';
+import { countMirroring } from './count-mirroring.ts';
 import { groupKey, type MirroredAddresses, type MirroredGroup, mirroredAddresses } from './mirrored-addresses.ts';
 import { mirroredSlice, mirrors } from './mirrored-slice.ts';
 import { type Replacement, recycleSlices } from './recycling.ts';
@@ -22,24 +24,27 @@ export interface MirroringInputs {
   readonly reproduce?: ReadonlySet<Quirk>;
 }
 
+export interface MirroringDecision {
+  readonly plan: Plan;
+  /** Null: there is nothing to mirror. */
+  readonly counts: MirroringCounts | null;
+}
+
 /** What the EndpointSliceMirroring controller wants done for one Endpoints object (section H). */
-export function reconcileMirroring(inputs: MirroringInputs): { readonly plan: Plan } {
+export function reconcileMirroring(inputs: MirroringInputs): MirroringDecision {
   const { service, endpoints, maxEndpointsPerSubset } = inputs;
   const slices = [...inputs.slices].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   if (endpoints === null || !isMirrorable(endpoints) || service === null || service.selector !== null) {
-    return { plan: cleanUp(slices) };
+    return { plan: cleanUp(slices), counts: null };
   }
   const mirrored = mirroredAddresses(endpoints, maxEndpointsPerSubset);
-  const mutations = mutationsFor(
-    endpoints,
-    mirrored.groups,
-    slices,
-    maxEndpointsPerSubset,
-    inputs.reproduce ?? noQuirks,
-  );
+  const existing = slicesByGroup(slices);
+  const changes = changesFor(endpoints, mirrored.groups, existing, maxEndpointsPerSubset, inputs.reproduce ?? noQuirks);
+  const mutations = finalize(endpoints, changes, inputs.reproduce ?? noQuirks);
+  const counts = countMirroring(mirrored, existing, changes.kept, maxEndpointsPerSubset);
   const events = skippedEvents(endpoints, mirrored, maxEndpointsPerSubset);
-  if (mutations.length === 0 && events.length === 0) return { plan: emptyPlan };
-  return { plan: { groups: mutations.length === 0 ? [] : [{ mutations }], events, incomplete: [] } };
+  if (mutations.length === 0 && events.length === 0) return { plan: emptyPlan, counts };
+  return { plan: { groups: mutations.length === 0 ? [] : [{ mutations }], events, incomplete: [] }, counts };
 }
 
 /** Whether the Endpoints asks to be mirrored (H2). */
@@ -54,13 +59,7 @@ function cleanUp(slices: readonly EndpointSlice[]): Plan {
   return { groups: slices.map((slice) => ({ mutations: [deletion(slice)] })), events: [], incomplete: [] };
 }
 
-function mutationsFor(
-  endpoints: Endpoints,
-  groups: ReadonlyMap<string, MirroredGroup>,
-  slices: readonly EndpointSlice[],
-  max: number,
-  reproduce: ReadonlySet<Quirk>,
-): Mutation[] {
+function slicesByGroup(slices: readonly EndpointSlice[]): ReadonlyMap<string, readonly EndpointSlice[]> {
   const existing = new Map<string, EndpointSlice[]>();
   for (const slice of slices) {
     const key = groupKey(slice.addressType, portMapKey(slice.ports).key);
@@ -68,21 +67,39 @@ function mutationsFor(
     if (sameKey === undefined) existing.set(key, [slice]);
     else sameKey.push(slice);
   }
+  return existing;
+}
+
+interface MirroringChanges {
+  readonly toCreate: readonly EndpointSlice[];
+  readonly toReplace: readonly Replacement[];
+  readonly toDelete: readonly EndpointSlice[];
+  /** The one slice of each group that stays, as it is or replaced. */
+  readonly kept: ReadonlyMap<string, EndpointSlice>;
+}
+
+function changesFor(
+  endpoints: Endpoints,
+  groups: ReadonlyMap<string, MirroredGroup>,
+  existing: ReadonlyMap<string, readonly EndpointSlice[]>,
+  max: number,
+  reproduce: ReadonlySet<Quirk>,
+): MirroringChanges {
   const toCreate: EndpointSlice[] = [];
   const toReplace: Replacement[] = [];
   const toDelete: EndpointSlice[] = [];
+  const stay = new Map<string, EndpointSlice>();
   for (const [key, group] of groups) {
     const candidates = existing.get(key) ?? [];
     const kept = survivor(candidates, endpoints, group, max);
     toDelete.push(...candidates.filter((slice) => slice !== kept));
+    if (kept !== null) stay.set(key, kept);
     if (kept === null) toCreate.push(mirroredSlice(endpoints, group, max));
     else if (!mirrors(kept, endpoints, group, max, reproduce))
       toReplace.push({ doomed: kept, body: mirroredSlice(endpoints, group, max) });
   }
   for (const [key, obsolete] of existing) if (!groups.has(key)) toDelete.push(...obsolete);
-  const recycle = reproduce.has('H19') ? recycleByName : recycleSlices;
-  const { creates, updates, deletes } = recycle(toCreate, toDelete);
-  return finalize(endpoints, creates, [...toReplace, ...updates], deletes, reproduce);
+  return { toCreate, toReplace, toDelete, kept: stay };
 }
 
 /** One slice per group stays: one that is right already, else one that is not being deleted, else the first by name (H15). */
@@ -101,14 +118,14 @@ function survivor(
 /** Creates, then updates, then deletes (H20). */
 function finalize(
   endpoints: Endpoints,
-  creates: readonly EndpointSlice[],
-  replacements: readonly Replacement[],
-  deletes: readonly EndpointSlice[],
+  { toCreate, toReplace, toDelete }: MirroringChanges,
   reproduce: ReadonlySet<Quirk>,
 ): Mutation[] {
+  const recycle = reproduce.has('H19') ? recycleByName : recycleSlices;
+  const { creates, updates, deletes } = recycle(toCreate, toDelete);
   const mutations: Mutation[] = [];
   if (endpoints.metadata.deletionTimestamp === undefined) for (const body of creates) mutations.push(creation(body));
-  for (const { doomed, body } of replacements) {
+  for (const { doomed, body } of [...toReplace, ...updates]) {
     const updated = inPlaceOf(doomed, body);
     if (reproduce.has('K5') || !changesNothing(doomed, updated)) mutations.push(replacement(updated));
   }

@@ -1,0 +1,26 @@
+import type { Service } from '../objects/service.ts';
+import type { EndpointSliceCounts, Hinting } from '../sync-counts.ts';
+import type { AddressTypeDecision } from './reconcile-address-type.ts';
+import { hintsEnabled } from './topology-hints.ts';
+import { isValidTrafficDistribution } from './traffic-distribution.ts';
+
+/** What the decisions for all address types of a Service add to the metrics. Every type counts, unlike upstream (I1). */
+export function countDecisions(service: Service, decisions: readonly AddressTypeDecision[]): EndpointSliceCounts {
+  let [endpoints, slices, desiredSlices] = [0, 0, 0];
+  for (const { totals } of decisions) {
+    endpoints += totals.endpoints;
+    slices += totals.slices;
+    desiredSlices += totals.desiredSlices;
+  }
+  return {
+    of: 'endpointslice',
+    service: { endpoints, slices, desiredSlices, hinting: hintingOf(service) },
+    addressTypes: decisions.map(({ counts }) => counts),
+  };
+}
+
+function hintingOf({ annotations, trafficDistribution }: Service): Hinting {
+  if (hintsEnabled(annotations)) return { topology: 'Auto', trafficDistribution: '' };
+  const valid = isValidTrafficDistribution(trafficDistribution);
+  return { topology: 'Disabled', trafficDistribution: valid ? trafficDistribution : '' };
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { EndpointSubset, Endpoints } from '../objects/endpoints.ts';
+import type { EndpointSlice } from '../objects/endpointslice.ts';
+import type { MirroringCounts } from '../sync-counts.ts';
+import { applyPlan, nothingWritten } from '../testing/apply-plan.ts';
+import { aService, someEndpoints } from '../testing/fixtures.ts';
+import { reconcileMirroring } from './reconcile-mirroring.ts';
+
+const service = aService({ selector: null });
+const max = 3;
+
+const subset = (ips: readonly string[], port = 80, notReady: readonly string[] = []): EndpointSubset => ({
+  addresses: ips.map((ip) => ({ ip })),
+  notReadyAddresses: notReady.map((ip) => ({ ip })),
+  ports: [{ name: '', port, protocol: 'TCP' }],
+});
+
+function decide(subsets: readonly EndpointSubset[], slices: Iterable<EndpointSlice> = []) {
+  const endpoints: Endpoints = someEndpoints({ subsets });
+  return reconcileMirroring({ service, endpoints, slices, maxEndpointsPerSubset: max });
+}
+
+function count(...[subsets, slices]: Parameters<typeof decide>): MirroringCounts {
+  const { counts } = decide(subsets, slices);
+  if (counts === null) throw new Error('nothing was counted');
+  return counts;
+}
+
+const mirrorOf = (...subsets: EndpointSubset[]): EndpointSlice[] => [
+  ...applyPlan(nothingWritten, decide(subsets).plan).slices.values(),
+];
+
+describe('the record of mirrored Endpoints (I1)', () => {
+  it('has a slice per family and port group, and no minimum of one', () => {
+    const both = subset(['10.0.0.1', '10.0.0.2', 'fd00::1']);
+    expect(count([both]).service).toEqual({ endpoints: 3, slices: 2, desiredSlices: 2, hinting: null });
+    expect(count([]).service).toEqual({ endpoints: 0, slices: 0, desiredSlices: 0, hinting: null });
+  });
+
+  it('is none where nothing is mirrored', () => {
+    const slices = mirrorOf(subset(['10.0.0.1']));
+    const inputs = { endpoints: null, slices, maxEndpointsPerSubset: max };
+    expect(reconcileMirroring({ ...inputs, service }).counts).toBeNull();
+  });
+});
+
+describe('a sync of mirrored Endpoints (section I)', () => {
+  const sums = ({ added, updated, removed, skipped }: MirroringCounts) => [added, updated, removed, skipped];
+
+  it('counts what comes, changes and goes', () => {
+    const slices = mirrorOf(subset(['10.0.0.1', '10.0.0.2']));
+    expect(sums(count([subset(['10.0.0.1', '10.0.0.2'])]))).toEqual([2, 0, 0, 0]);
+    expect(sums(count([subset(['10.0.0.1', '10.0.0.2'])], slices))).toEqual([0, 0, 0, 0]);
+    expect(sums(count([subset(['10.0.0.1', '10.0.0.3'])], slices))).toEqual([1, 0, 1, 0]);
+    expect(sums(count([subset(['10.0.0.1'], 80, ['10.0.0.2'])], slices))).toEqual([0, 1, 0, 0]);
+  });
+
+  it('counts addresses that are no IP or too many as skipped', () => {
+    const many = subset(['10.0.0.1', '10.0.0.2', 'nonsense', '10.0.0.3', '10.0.0.4']);
+    expect(sums(count([many]))).toEqual([3, 0, 0, 2]);
+  });
+
+  it('counts endpoints as removed where their ports are still there', () => {
+    const slices = mirrorOf(subset(['10.0.0.1']), subset(['10.0.0.2'], 443));
+    expect(sums(count([subset(['fd00::1']), subset(['10.0.0.2'], 443)], slices))).toEqual([1, 0, 1, 0]);
+    expect(sums(count([subset(['10.0.0.2'], 443)], slices))).toEqual([0, 0, 0, 0]);
+  });
+
+  it('counts an endpoint that a slice holds twice once', () => {
+    const [slice] = mirrorOf(subset(['10.0.0.1']));
+    const doubled = slice && { ...slice, endpoints: [...(slice.endpoints ?? []), ...(slice.endpoints ?? [])] };
+    expect(sums(count([subset(['10.0.0.1', '10.0.0.2'])], doubled ? [doubled] : []))).toEqual([1, 0, 0, 0]);
+  });
+});

@@ -1,0 +1,52 @@
+import { equalBeyondIdentity } from '../endpointslice/endpoint-identity.ts';
+import { portMapKey } from '../endpointslice/port-map-key.ts';
+import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
+import type { MirroringCounts } from '../sync-counts.ts';
+import type { MirroredAddresses, MirroredGroup } from './mirrored-addresses.ts';
+
+/**
+ * What one decision adds to the metrics (I1). What changes in a group is counted against the slice that stays; a group
+ * has one slice in the end, however many it had.
+ */
+export function countMirroring(
+  { groups, portKeys, skipped }: MirroredAddresses,
+  existing: ReadonlyMap<string, readonly EndpointSlice[]>,
+  kept: ReadonlyMap<string, EndpointSlice>,
+  max: number,
+): MirroringCounts {
+  let [endpoints, desiredSlices, added, updated, removed] = [0, 0, 0, 0, 0];
+  for (const [key, group] of groups) {
+    const changes = changesOf(kept.get(key)?.endpoints ?? [], group);
+    endpoints += group.endpoints.size;
+    desiredSlices += Math.ceil(group.endpoints.size / max);
+    added += changes.added;
+    updated += changes.updated;
+    removed += changes.removed;
+  }
+  for (const [key, slices] of existing) {
+    if (groups.has(key)) continue;
+    for (const slice of slices) if (losesAll(slice, portKeys)) removed += slice.endpoints?.length ?? 0;
+  }
+  const service = { endpoints, slices: groups.size, desiredSlices, hinting: null };
+  return { of: 'endpointslicemirroring', service, added, updated, removed, skipped };
+}
+
+/** Only where the ports are still there do the endpoints count as removed; a slice of other ports just goes. */
+function losesAll({ addressType, ports }: EndpointSlice, portKeys: ReadonlySet<string>): boolean {
+  return (addressType === 'IPv4' || addressType === 'IPv6') && portKeys.has(portMapKey(ports).key);
+}
+
+/** An endpoint that the slice holds twice is there once. */
+function changesOf(held: readonly Endpoint[], { endpoints }: MirroredGroup) {
+  const found = new Set<Endpoint>();
+  let [updated, removed] = [0, 0];
+  for (const endpoint of held) {
+    const desired = endpoints.get(endpoint);
+    if (desired === undefined) removed++;
+    else {
+      found.add(desired);
+      if (!equalBeyondIdentity(desired, endpoint)) updated++;
+    }
+  }
+  return { added: endpoints.size - found.size, updated, removed };
+}
