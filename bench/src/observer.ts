@@ -10,7 +10,10 @@ const PATHS = [
 /** Told of each event, and when its last byte arrived. */
 export type Listener = (sighting: Sighting, at: number) => void;
 
-/** The bench's own watches of EndpointSlices and Endpoints, as a kube-proxy would have them. */
+/**
+ * The bench's own watches of EndpointSlices and Endpoints, as a kube-proxy would have them. The API server ends a watch
+ * whose reader falls behind, as may happen at saturation; like any client, this one goes on from the last event.
+ */
 export class Observer {
   listener: Listener = () => {};
   /** When the last event arrived, on the clock of `performance.now()`. */
@@ -24,10 +27,23 @@ export class Observer {
     for (const path of PATHS) {
       const { metadata, items } = JSON.parse((await client.get(path)).body);
       if (items?.length > 0) throw new Error(`${path}: something is there already`);
-      const query = `watch=1&timeoutSeconds=7200&resourceVersion=${metadata.resourceVersion}`;
-      client.stream(`${path}?${query}`, observer.#ending.signal, observer.#reader(), (why) => observer.#fail(why));
+      observer.#watch(client, path, metadata.resourceVersion);
     }
     return observer;
+  }
+
+  #watch(client: ApiClient, path: string, from: string): void {
+    let version = from;
+    const reader = this.#reader((seen) => {
+      version = seen;
+    });
+    const resume = (why: string) => {
+      if (version === from) return this.#fail(why);
+      process.stderr.write(`${why}; going on from there\n`);
+      this.#watch(client, path, version);
+    };
+    const query = `watch=1&timeoutSeconds=7200&resourceVersion=${from}`;
+    client.stream(`${path}?${query}`, this.#ending.signal, reader, resume);
   }
 
   /** @throws Error when a watch has broken off: what is measured then would be wrong */
@@ -39,14 +55,14 @@ export class Observer {
     this.#ending.abort();
   }
 
-  #reader(): (chunk: Buffer) => void {
+  #reader(seen: (resourceVersion: string) => void): (chunk: Buffer) => void {
     let rest: Buffer[] = [];
     return (chunk) => {
       const at = performance.now();
       let start = 0;
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
         const part = chunk.subarray(start, end);
-        this.#line((rest.length === 0 ? part : Buffer.concat([...rest, part])).toString(), at);
+        this.#line((rest.length === 0 ? part : Buffer.concat([...rest, part])).toString(), at, seen);
         rest = [];
         start = end + 1;
       }
@@ -54,10 +70,11 @@ export class Observer {
     };
   }
 
-  #line(line: string, at: number): void {
+  #line(line: string, at: number, seen: (resourceVersion: string) => void): void {
     try {
       const sighting = parseSighting(line);
       if (sighting === undefined) return;
+      seen(sighting.resourceVersion);
       this.lastEventAt = at;
       this.listener(sighting, at);
     } catch (error) {

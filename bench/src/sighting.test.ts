@@ -5,7 +5,7 @@ import { parseSighting, type Sighting } from './sighting.ts';
 const ref = (name: string) => ({ targetRef: { kind: 'Pod', name } });
 const slice = (endpoints: unknown) => ({
   kind: 'EndpointSlice',
-  metadata: { name: 'service-0-x', labels: { 'kubernetes.io/service-name': 'service-0' } },
+  metadata: { name: 'service-0-x', resourceVersion: '7', labels: { 'kubernetes.io/service-name': 'service-0' } },
   endpoints,
 });
 const line = (type: string, object: object) => JSON.stringify({ type, object });
@@ -18,6 +18,7 @@ describe('a sighting', () => {
       name: 'service-0-x',
       service: 'service-0',
       gone: false,
+      resourceVersion: '7',
       pods: [
         { name: 'a', ready: false },
         { name: 'b', ready: true },
@@ -29,12 +30,13 @@ describe('a sighting', () => {
 
   it('tells of the Pods in Endpoints', () => {
     const subsets = [{ addresses: [ref('a')], notReadyAddresses: [ref('b')] }, { addresses: [ref('c')] }];
-    const object = { kind: 'Endpoints', metadata: { name: 'service-1' }, subsets };
+    const object = { kind: 'Endpoints', metadata: { name: 'service-1', resourceVersion: '7' }, subsets };
     expect(parseSighting(line('DELETED', object))).toEqual({
       from: 'endpoints',
       name: 'service-1',
       service: 'service-1',
       gone: true,
+      resourceVersion: '7',
       pods: [
         { name: 'a', ready: true },
         { name: 'b', ready: false },
@@ -55,6 +57,7 @@ describe('convergence', () => {
     name,
     service: 'service-0',
     gone,
+    resourceVersion: '7',
     pods: Array.from({ length: ready }, (_, index) => ({ name: `p${index}`, ready: true })),
   });
 

@@ -5,6 +5,7 @@ export interface Sighting {
   readonly name: string;
   readonly service: string;
   readonly gone: boolean;
+  readonly resourceVersion: string;
   readonly pods: readonly { readonly name: string; readonly ready: boolean }[];
 }
 
@@ -13,12 +14,12 @@ export function parseSighting(line: string): Sighting | undefined {
   const { type, object } = JSON.parse(line) as WatchLine;
   if (type === 'ERROR') throw new Error(`the API server ended a watch: ${line.slice(0, 300)}`);
   if (type === 'BOOKMARK') return undefined;
-  const { name, labels } = object.metadata;
+  const { name, labels, resourceVersion } = object.metadata;
   const gone = type === 'DELETED';
   if (object.kind === 'Endpoints')
-    return { from: 'endpoints', name, service: name, gone, pods: podsOfEndpoints(object) };
+    return { from: 'endpoints', name, service: name, gone, resourceVersion, pods: podsOfEndpoints(object) };
   const service = labels?.['kubernetes.io/service-name'] ?? '';
-  return { from: 'slice', name, service, gone, pods: podsOfSlice(object) };
+  return { from: 'slice', name, service, gone, resourceVersion, pods: podsOfSlice(object) };
 }
 
 function podsOfSlice({ endpoints }: WatchedObject): Sighting['pods'] {
@@ -42,7 +43,11 @@ interface Address {
 
 interface WatchedObject {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly resourceVersion: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
   readonly endpoints?: readonly (Address & { readonly conditions?: { readonly ready?: boolean } })[] | null;
   readonly subsets?: readonly {
     readonly addresses?: readonly Address[];
