@@ -82,7 +82,7 @@ describe('a control plane under RBAC', () => {
     expect(await sluice('get', 'services', '-A', '-o', 'name')).toContain('service/kubernetes');
   });
 
-  it('lets it do all that it needs and no more', async () => {
+  it('lets it do all that it needs and no more (A12)', async () => {
     const wrong: string[] = [];
     for (const { verb, resource } of spread(NEEDED)) {
       if (!(await mayI(verb, resource))) wrong.push(`may not ${verb} ${resource}`);

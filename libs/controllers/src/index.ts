@@ -10,6 +10,7 @@ export * from './endpointslice/reconcile-endpointslices.ts';
 export { hintsEnabled } from './endpointslice/topology-hints.ts';
 export * from './endpointslicemirroring/reconcile-mirroring.ts';
 export * from './failures/aggregate-text.ts';
+export * from './failures/event-component.ts';
 export * from './failures/failure-events.ts';
 export * from './hashing/fnv-1a-128.ts';
 export * from './network/ip-address.ts';

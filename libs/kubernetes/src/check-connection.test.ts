@@ -27,7 +27,7 @@ describe('checkConnection', () => {
     expect(await checkConnection(fine, options)).toEqual({ identity: 'uid', version });
   });
 
-  it('asks for all that Sluice does, and for no writes where it makes none', async () => {
+  it('asks for all that Sluice does, and for no writes where it makes none (A12)', async () => {
     const asked: Access[] = [];
     const probe: ClusterProbe = {
       ...fine,
@@ -73,7 +73,7 @@ describe('checkConnection', () => {
     expect(error.message).toContain(advice);
   });
 
-  it('refuses a cluster without discovery/v1', async () => {
+  it('refuses a cluster without discovery/v1 (A3)', async () => {
     const old = { gitVersion: 'v1.20.4', major: 1, minor: 20 };
     const error = await refused({ serverVersion: async () => old });
     expect(error).toMatchObject({ why: 'tooOld' });

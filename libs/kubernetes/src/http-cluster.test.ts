@@ -171,7 +171,7 @@ describe('HttpCluster’s writes', () => {
   };
   const stored = { metadata: { name: 's', uid: 'u', resourceVersion: '5', generation: 2 } };
 
-  it('ask for metadata only, and return it', async () => {
+  it('go to discovery.k8s.io/v1, ask for metadata only, and return it (A3)', async () => {
     const { cluster, server } = await given((_, response) => json(response, 200, stored));
     const expected = { name: 's', uid: 'u', resourceVersion: '5', generation: 2 };
     expect(await cluster.create('endpointslices', slice, noAbort)).toEqual(expected);
@@ -186,6 +186,20 @@ describe('HttpCluster’s writes', () => {
     expect(server.requests[0]?.headers.accept).toBe(
       'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
     );
+  });
+
+  it('of Endpoints come with a warning that they are deprecated, which changes nothing (A13)', async () => {
+    const { cluster, server } = await given((_, response) => {
+      response.setHeader(
+        'warning',
+        '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"',
+      );
+      json(response, 200, stored);
+    });
+    const object = { metadata: { namespace: 'ns', name: 'e' } };
+    expect(await cluster.create('endpoints', object, noAbort)).toMatchObject({ uid: 'u', resourceVersion: '5' });
+    expect(await cluster.update('endpoints', object, noAbort)).toMatchObject({ uid: 'u', resourceVersion: '5' });
+    expect(server.requests).toHaveLength(2);
   });
 
   it('do without where the server does not know that, and remember it', async () => {

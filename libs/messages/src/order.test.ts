@@ -9,7 +9,7 @@ test('a later epoch outweighs any count of an earlier one', () => {
   expect(comparePlans({ epoch: 1, number: 2 }, { epoch: 1, number: 3 })).toBeLessThan(0);
 });
 
-test('a service key reads back as it was written, and nothing else is one', () => {
+test('a service key reads back as it was written, and nothing else is one (B1, B8)', () => {
   const key = { cluster: '3f1c-uid', namespace: 'shop', service: 'cart' };
   expect(parseServiceKey(formatServiceKey(key))).toEqual(key);
   for (const text of ['', 'a/b', 'a/b/c/d', 'a//c']) expect(() => parseServiceKey(text)).toThrow('expected CLUSTER');

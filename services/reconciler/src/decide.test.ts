@@ -21,11 +21,20 @@ beforeEach(() => {
 const fold = (change: Parameters<typeof foldChange>[1]) => foldChange(view, change, now, defaultSettings);
 const due = (at = now) => decisionOrder.filter((controller) => isDue(view, controller, at));
 const decided = (controller: Controller) => decide(view, controller, 3, now, defaultSettings);
+/** Decides, and has the plan applied. The name of what it creates first. */
+function applied(controller: Controller): string {
+  const plan = decided(controller);
+  const [mutation] = plan?.groups.flatMap(({ mutations }) => mutations) ?? [];
+  if (plan === undefined || mutation?.verb !== 'create') throw new Error('nothing created');
+  foldOutcome(view, anOutcome(plan), now, defaultSettings, seededRandom(1));
+  return mutation.object.metadata.name;
+}
+
 const verbs = (controller: Controller) =>
   decided(controller)?.groups.flatMap(({ mutations }) => mutations.map(({ verb, resource }) => `${verb} ${resource}`));
 
 describe('a decision is due', () => {
-  test('only after a whole snapshot', () => {
+  test('only after a whole snapshot (A9)', () => {
     fold(aChange(1, [service]));
     expect(due()).toEqual([]);
     fold(aSnapshot(2, [service]));
@@ -37,7 +46,7 @@ describe('a decision is due', () => {
     expect(due(now - 1)).toEqual([]);
   });
 
-  test('not while a plan of the controller is in flight; the others go on', () => {
+  test('not while a plan of the controller is in flight; the others go on (B2)', () => {
     fold(aSnapshot(1, [service, fact.pod('p')]));
     decided('endpointslice');
     fold(aChange(2, [fact.pod('q')]));
@@ -80,6 +89,24 @@ describe('a plan', () => {
     view.setController('endpointslice', { ...view.controller('endpointslice'), failures: 3 });
     expect(decided('endpointslice')).toBeUndefined();
     expect(view.controller('endpointslice')).toMatchObject({ failures: 0, dueAt: null, inFlight: null });
+  });
+
+  test('is not needed for the trigger times to move (C17)', () => {
+    fold(aSnapshot(1, [service, fact.pod('p')], { endpointslices: '9' }));
+    applied('endpointslice');
+    const later = aPod('p', { readyTransitionTime: '2026-01-01T00:09:00Z' });
+    fold(aChange(2, [{ of: 'pod', name: 'p', pod: later, node: { zone: 'a' } }]));
+    expect(decided('endpointslice')).toBeUndefined();
+    expect(view.controller('endpointslice').triggers?.pods.get('p')).toBe('2026-01-01T00:09:00Z');
+  });
+
+  test('puts another slice in the place of one that was relabelled: nothing waits for a stale cache (C21, C22)', () => {
+    fold(aSnapshot(1, [service, fact.pod('p')], { endpointslices: '9' }));
+    const written = applied('endpointslice');
+    expect(view.controller('endpointslice').tracked.size).toBe(1);
+    const uid = `stored-${written}`;
+    fold(aChange(2, [{ of: 'slice', name: written, slice: null, uid, elsewhere: true }]));
+    expect(verbs('endpointslice')).toEqual(['create endpointslices']);
   });
 
   test('that is incomplete is sent although it writes nothing, so that its failure is told (E15)', () => {

@@ -232,7 +232,7 @@ describe('Endpoints without a Service (D3–D5)', () => {
   });
 });
 
-describe('who has to look again, and when', () => {
+describe('who has to look again, and when (D1–D3, E1, E2, E4–E6, H1, H3–H5)', () => {
   const batched: Settings = {
     ...defaultSettings,
     batchPeriodMs: { endpoints: 300, endpointslice: 500, endpointslicemirroring: 700 },
@@ -273,14 +273,14 @@ describe('who has to look again, and when', () => {
     expect(due()).toEqual(expected);
   });
 
-  test('the first of several Pods sets the time, and the causes gather', () => {
+  test('the first of several Pods sets the time, and the causes gather (B2, B7)', () => {
     fold(aChange(2, [fact.pod('p', false)]), now, batched);
     fold(aChange(3, [fact.pod('q')]), now + 200, batched);
     expect(due()).toEqual({ endpointslice: 500, endpoints: 300 });
     expect(view.controller('endpointslice').causes.first.map(({ what }) => what)).toEqual(['change 2', 'change 3']);
   });
 
-  test('a change of the Service does not wait for a batch that has begun', () => {
+  test('a change of the Service does not wait for a batch that has begun (B2)', () => {
     fold(aChange(2, [fact.pod('p', false)]), now, batched);
     fold(aChange(3, [service]), now, batched);
     expect(due()).toMatchObject({ endpointslice: 0, endpoints: 0 });

@@ -65,7 +65,7 @@ function failure(given: Partial<MutationResult>): Partial<Outcome> {
 }
 
 describe('applied', () => {
-  test('what was written is known with the metadata of what is stored, and the trackers move', () => {
+  test('what was written is known with the metadata of what is stored, and the trackers move (C17, E30)', () => {
     expect(state().triggers).toBeNull();
     fold();
     const { name } = created().metadata;
@@ -134,7 +134,7 @@ describe('applied', () => {
   });
 });
 
-describe('the echo of an own write', () => {
+describe('the echo of an own write (E7)', () => {
   test.each(['before', 'after'])('%s the Outcome is no news', (when) => {
     if (when === 'before') change(aChange(2, [echo(50)]));
     fold();
@@ -227,7 +227,7 @@ describe('a conflict', () => {
 
 describe('a plan that came to nothing', () => {
   test.each(['unavailable', 'rejected'] as const)(
-    '%s: is decided anew, later, with its causes and trigger time',
+    '%s: is decided anew, later, with its causes and trigger time (B11, D18)',
     (status) => {
       const { causes } = plan;
       const annotation = created().metadata.annotations;
@@ -258,7 +258,7 @@ describe('a plan that came to nothing', () => {
     expect(state().failures).toBe(4);
   });
 
-  test(`parks the key after ${settings.maxAttempts} requests, for one to two minutes`, () => {
+  test(`parks the key after ${settings.maxAttempts} requests, for one to two minutes (B4)`, () => {
     for (let n = 1; n < settings.maxAttempts; n++) {
       fold({ status: 'rejected', results: [], message: 'forbidden' });
       expect(state().parked).toBeNull();

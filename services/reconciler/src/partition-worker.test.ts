@@ -278,7 +278,7 @@ describe('after a restart', () => {
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
   });
 
-  test('a commit that failed is as if nothing had come in', async () => {
+  test('a commit that failed is as if nothing had come in (B9)', async () => {
     const commit = store.commit.bind(store);
     store.commit = async () => {
       throw new Error('the store is away');

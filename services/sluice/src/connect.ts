@@ -1,4 +1,4 @@
-import type { EventToRecord } from '@sluice/controllers';
+import { eventComponent } from '@sluice/controllers';
 import {
   type ClusterAccess,
   ClusterUnavailableError,
@@ -76,7 +76,7 @@ export async function open(
       reader: http,
       writer: http,
       record(events) {
-        for (const event of events) recorder.record(event, componentOf(event));
+        for (const event of events) recorder.record(event, eventComponent(event));
       },
       async close() {
         await recorder.stop();
@@ -87,10 +87,4 @@ export async function open(
     await connection.close();
     throw error;
   }
-}
-
-/** The component in whose name upstream records an event (section J). */
-function componentOf({ reason, regarding }: EventToRecord): string {
-  if (reason.endsWith('Endpoint')) return 'endpoint-controller';
-  return regarding.kind === 'Endpoints' ? 'endpoint-slice-mirroring-controller' : 'endpoint-slice-controller';
 }

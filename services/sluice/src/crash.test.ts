@@ -19,7 +19,7 @@ interface Crash {
 const steps = Array.from({ length: 24 }, (_, i) => i + 1);
 const crashes = (['before', 'after'] as const).flatMap((when) => steps.map((at): Crash => ({ at, when })));
 
-describe('a crash at any step loses no Change and writes nothing twice', () => {
+describe('a crash at any step loses no Change and writes nothing twice (A10)', () => {
   test.each(crashes)('$when commit $at', async (crash) => {
     await survive(
       (bus) => bus,

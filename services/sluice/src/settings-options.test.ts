@@ -26,7 +26,7 @@ test('the defaults are those of kube-controller-manager (A5)', () => {
   });
 });
 
-test('each flag sets what it names', () => {
+test('each flag sets what it names (A5)', () => {
   const { settings } = parse(
     ...['--max-endpoints-per-slice', '7', '--mirroring-max-endpoints-per-subset', '8'],
     ...['--endpoint-updates-batch-period', '1s', '--endpointslice-updates-batch-period', '2s'],
@@ -39,7 +39,7 @@ test('each flag sets what it names', () => {
   });
 });
 
-describe.each(['max-endpoints-per-slice', 'mirroring-max-endpoints-per-subset'])('--%s', (flag) => {
+describe.each(['max-endpoints-per-slice', 'mirroring-max-endpoints-per-subset'])('--%s (A5)', (flag) => {
   test.each(['1', '1000'])('takes %s', (n) => {
     expect(parse(`--${flag}`, n)).toHaveProperty('settings');
   });
@@ -55,7 +55,7 @@ describe.each(['max-endpoints-per-slice', 'mirroring-max-endpoints-per-subset'])
   });
 });
 
-describe('--controllers', () => {
+describe('--controllers (A2)', () => {
   test.each([
     ['*', ['endpoints', 'endpointslice', 'endpointslicemirroring']],
     ['endpoints-controller', ['endpoints']],

@@ -72,7 +72,7 @@ function told(): Record<string, string[]>[] {
 }
 
 describe('at the start', () => {
-  test.each(watchedResources)('nothing is told before the list of %s is in', async (late) => {
+  test.each(watchedResources)('nothing is told before the list of %s is in (A9)', async (late) => {
     reader.shut(late);
     let synced = false;
     void watcher.synced.then(() => {
@@ -102,7 +102,7 @@ describe('at the start', () => {
 });
 
 describe('a list that must be made again', () => {
-  test('finds what was deleted, added and changed meanwhile', async () => {
+  test('finds what was deleted, added and changed meanwhile (C10)', async () => {
     await start();
     told();
     reader.holds('pods', [rawPod('web-2', '12', false), rawPod('web-3', '13')], '14');
@@ -204,7 +204,7 @@ describe('resync', () => {
     expect(told()).toHaveLength(1);
   });
 
-  test('comes by itself, between one and two periods after the last', async () => {
+  test('comes by itself, between one and two periods after the last (A7)', async () => {
     await start();
     told();
     await settle(resyncPeriodMs - 10_000);
@@ -232,6 +232,15 @@ test('the brackets and each Change carry the versions up to which the watcher sp
     { endpoints: '20', endpointslices: '31' },
     { endpoints: '40', endpointslices: '41' },
   ]);
+});
+
+test('a Pod whose hostname alone changes is told, unlike upstream (C14)', async () => {
+  await start();
+  told();
+  const pod = rawPod('web-1', '11');
+  reader.send('pods', { type: 'MODIFIED', object: { ...pod, spec: { ...(pod.spec as object), hostname: 'h' } } });
+  await settle();
+  expect(told()).toEqual([{ web: ['web-1 true'] }]);
 });
 
 test('a Pod update that changes nothing of its endpoints is not told', async () => {

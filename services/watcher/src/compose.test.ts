@@ -90,7 +90,7 @@ describe('changes', () => {
 });
 
 describe('a snapshot', () => {
-  test('tells all that concerns the Service, and nothing else', () => {
+  test('tells all that concerns the Service, and nothing else (D7)', () => {
     inventory.setService(aService('web'));
     inventory.setPod(aPod('p', { app: 'web' }));
     inventory.setPod(aPod('q', { app: 'db' }));
@@ -116,7 +116,7 @@ describe('a snapshot', () => {
     ]);
   });
 
-  test('of a Service without selector has no Pods, that of an empty one has all', () => {
+  test('of a Service without selector has no Pods, that of an empty one has all (D7)', () => {
     inventory.setPod(aPod('p', { app: 'web' }));
     inventory.setService(aService('web', { selector: null }));
     expect(facts(snapshot).map(({ of }) => of)).toEqual(['service', 'topology']);

@@ -80,11 +80,11 @@ describe('a Pod', () => {
     router.service('depot', 'web', aService('web', { namespace: 'depot' }), cause);
   });
 
-  test('is told to the Services of its namespace that select it', () => {
+  test('is told to the Services of its namespace that select it (C8)', () => {
     expect(marks(() => put.pod('p', { app: 'web' }))).toEqual(['all: pod p', 'web: pod p']);
   });
 
-  test('that changes its labels is told to those that lose it as well', () => {
+  test('that changes its labels is told to those that lose it as well (C13)', () => {
     put.pod('p', { app: 'web' });
     expect(marks(() => put.pod('p', { app: 'db' }))).toEqual(['all: pod p', 'db: pod p', 'web: pod p']);
     expect(marks(() => put.pod('p', { app: 'mail' }))).toEqual(['all: pod p', 'db: pod p']);
@@ -97,7 +97,7 @@ describe('a Pod', () => {
   });
 });
 
-describe('a Node', () => {
+describe('a Node (E3)', () => {
   beforeEach(() => {
     put.service('web', { annotations: asksForHints });
     put.service('db');

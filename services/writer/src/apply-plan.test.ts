@@ -57,7 +57,7 @@ test('the first failure ends its group; other groups go on (E13, E28)', async ()
   expect(failures).toMatchObject([{ mutation: { verb: 'update' }, message: 'terminal 403' }]);
 });
 
-describe('an answer of the API server', () => {
+describe('an answer of the API server (B10, K7)', () => {
   test.each([
     ['unavailable', 'update b', unavailable],
     ['rejected', 'update b', forbidden],

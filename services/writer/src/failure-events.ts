@@ -1,4 +1,11 @@
-import { type EventToRecord, endpointSliceFailure, endpointsFailure } from '@sluice/controllers';
+import {
+  aggregateText,
+  cleanUpFailureText,
+  type EventToRecord,
+  endpointSliceFailure,
+  endpointsFailure,
+  mirroringFailureText,
+} from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 import type { Failure } from './apply-plan.ts';
 
@@ -16,4 +23,20 @@ export function failureEvents(plan: PlannedMutations, failures: readonly Failure
     case 'endpointslicemirroring':
       return [];
   }
+}
+
+/** What is logged of a plan that failed: upstream's words, which say what was to be written (E28, H7, H20, section J). */
+export function failureText(plan: PlannedMutations, failures: readonly Failure[]): string {
+  if (plan.controller !== 'endpointslicemirroring') {
+    return failureEvents(plan, failures)
+      .map(({ message }) => message)
+      .join('; ');
+  }
+  const { namespace, service: name } = plan.key;
+  // Only a clean-up has groups, one for each slice.
+  if (plan.groups.length > 1) {
+    const messages = failures.map(({ message }) => message);
+    return cleanUpFailureText({ namespace, name }, messages, plan.groups.length);
+  }
+  return aggregateText(failures.map((failure) => mirroringFailureText({ namespace, name }, failure))) ?? '';
 }

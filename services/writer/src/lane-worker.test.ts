@@ -1,7 +1,7 @@
 import { MemoryBus, origin } from '@sluice/bus';
 import type { EventToRecord, Mutation } from '@sluice/controllers';
 import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LaneWorker, type LaneWorkerOptions } from './lane-worker.ts';
@@ -312,11 +312,56 @@ describe('Kubernetes Events', () => {
     ]);
   });
 
-  test('are not recorded for what succeeded, nor for mirroring', async () => {
+  test('are not recorded for what succeeded, nor for mirroring (J2)', async () => {
     cluster.fails('update a', conflict);
     start();
     await send(aPlan([[create('a')]]), aPlan([[update('a')]], { controller: 'endpointslicemirroring' }));
     expect(recorded).toEqual([]);
+  });
+});
+
+describe('the log', () => {
+  let logged: (string | undefined)[];
+
+  function note(level: string) {
+    return (message: string, fields?: LogFields) => {
+      if (message === 'plan not applied') logged.push(`${level}: ${fields?.reason}`);
+    };
+  }
+
+  beforeEach(() => {
+    logged = [];
+    const logger: Logger = {
+      debug: note('debug'),
+      info: note('info'),
+      warn: note('warn'),
+      error: note('error'),
+      with: () => logger,
+    };
+    running = new LaneWorker({ ...options(), logger }).run(stop.signal);
+  });
+
+  test.each([
+    ['endpointslice', conflict, 'info: Error updating Endpoint Slices for Service shop/web: failed to update a '],
+    ['endpointslicemirroring', conflict, 'info: failed to update a EndpointSlice for Endpoints shop/web: '],
+    ['endpoints', conflict, 'debug: '],
+    ['endpointslice', forbidden, 'warn: '],
+    ['endpoints', forbidden, 'warn: '],
+  ] as const)(
+    'tells of %s that came to nothing, louder if it was refused (B6, H20)',
+    async (controller, error, text) => {
+      cluster.fails('update a', error);
+      await send(aPlan([[update('a')]], { controller }));
+      expect(logged).toEqual([expect.stringContaining(text)]);
+    },
+  );
+
+  test('says how much of a clean-up failed (H7)', async () => {
+    cluster.fails('delete b', forbidden);
+    await send(aPlan([[remove('a')], [remove('b')]], { controller: 'endpointslicemirroring' }));
+    expect(logged).toEqual([
+      'warn: error(s) deleting 1/2 EndpointSlices for shop/web Endpoints, including: terminal 403',
+    ]);
   });
 });
 

@@ -14,7 +14,7 @@ import {
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
 import { type Application, applyPlan } from './apply-plan.ts';
-import { failureEvents } from './failure-events.ts';
+import { failureEvents, failureText } from './failure-events.ts';
 import { type RetryOptions, retrying } from './retrying.ts';
 
 /** A cluster as the writer needs it. */
@@ -200,15 +200,22 @@ export class LaneWorker {
   }
 
   async #report(record: Delivery, plan: PlannedMutations, applied: Application): Promise<void> {
-    const { bus, clock, logger, onOutcome } = this.#options;
+    const { bus, clock, onOutcome } = this.#options;
     const outcome = toOutcome(plan, applied, clock.now());
     await bus.append('changes', partitionOf(record.key, bus.partitions), [
       { key: record.key, id: `${record.id}/outcome`, headers: {}, payload: encodeMessage(outcome) },
     ]);
     onOutcome?.(plan, outcome);
-    if (applied.status === 'applied') return;
-    const { status } = applied;
-    logger.warn('plan not applied', { key: record.key, controller: plan.controller, status, reason: outcome.message });
+    if (applied.status !== 'applied') this.#logFailure(record.key, plan, applied);
+  }
+
+  /** B6: what is tried again is no warning, and of Endpoints an Event tells already. */
+  #logFailure(key: string, plan: PlannedMutations, { status, failures }: Application): void {
+    const { logger } = this.#options;
+    const fields = { key, controller: plan.controller, status, reason: failureText(plan, failures) };
+    if (status === 'rejected') logger.warn('plan not applied', fields);
+    else if (plan.controller === 'endpoints') logger.debug('plan not applied', fields);
+    else logger.info('plan not applied', fields);
   }
 
   /** Notes that a position needs nothing more, and moves the checkpoint as far as there is no gap. */

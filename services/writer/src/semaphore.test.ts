@@ -3,7 +3,7 @@ import { Semaphore } from './semaphore.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('so many run at once, the others in order, whether those before succeed or fail', async () => {
+test('so many run at once, the others in order, whether those before succeed or fail (A6)', async () => {
   const semaphore = new Semaphore(2);
   const running = new Set<number>();
   const started: number[] = [];

@@ -62,7 +62,7 @@ describe('Endpoints of a Service', () => {
     expect(metadata.labels).toEqual({ team: 'x', [endpointsManagedByLabel]: 'endpoint-controller' });
   });
 
-  it('list every Pod as ready with publishNotReadyAddresses, terminating ones too (D14)', () => {
+  it('list every Pod as ready with publishNotReadyAddresses, terminating ones too (D8, D14)', () => {
     const of = [onNode(aPod(1, { ready: false })), onNode(aPod(2, { terminating: true }))];
     const [subset] = created(aService({ publishNotReadyAddresses: true }), of).subsets ?? [];
     expect(subset?.addresses).toHaveLength(2);
@@ -84,7 +84,7 @@ describe('Endpoints of a Service', () => {
     expect(created(aService({ clusterIP: '' }), []).metadata.labels).toMatchObject({ [headlessLabel]: '' });
   });
 
-  it('offer no port for a target port of zero', () => {
+  it('offer no port for a target port of zero (C5)', () => {
     const [subset] = created(aService({ ports: [{ ...httpPort, targetPort: 0 }] }), pods(1)).subsets ?? [];
     expect(subset).toMatchObject({ addresses: [{ ip: '10.0.0.0' }] });
     expect(subset?.ports).toBeUndefined();
@@ -96,6 +96,13 @@ describe('Endpoints of a Service', () => {
     const of = [onNode(aPod(1, named(8080))), onNode(aPod(2, named(9090))), onNode(aPod(3))];
     const numbers = created(service, of).subsets?.map(({ ports }) => ports?.map(({ port }) => port));
     expect(numbers?.flat().sort()).toEqual([8080, 9090]);
+  });
+
+  it('have one subset for ports with the same addresses (D15)', () => {
+    const service = aService({ ports: [httpPort, { ...httpPort, name: 'https', targetPort: 443 }] });
+    const { subsets } = created(service, pods(2));
+    expect(subsets).toHaveLength(1);
+    expect(subsets?.[0]?.ports?.map(({ port }) => port).sort()).toEqual([443, 8080]);
   });
 
   it('are cut at 1000 addresses, and say so (D27, D22)', () => {
@@ -120,7 +127,7 @@ describe('Endpoints of a Service', () => {
 describe('existing Endpoints', () => {
   const service = aService();
 
-  it('are left alone if right, whatever their order or their annotations (D19)', () => {
+  it('are left alone if right, whatever their order or their annotations (D19, K6)', () => {
     const right = stored(service, pods(3));
     const [subset] = right.subsets ?? [];
     const addresses = [...(subset?.addresses ?? [])].reverse();
@@ -157,9 +164,9 @@ describe('existing Endpoints', () => {
   });
 
   it.each<[string, Partial<Service>, number]>([
-    ['a reserved label on the Service (D20)', { labels: { [endpointsManagedByLabel]: 'me' } }, 1],
-    ['a truncated list (D21)', {}, 1200],
-  ])('are not written again for nothing with %s', (_, given, count) => {
+    ['a reserved label on the Service', { labels: { [endpointsManagedByLabel]: 'me' } }, 1],
+    ['a truncated list', {}, 1200],
+  ])('are not written again for nothing with %s (D20, D21, K5)', (_, given, count) => {
     const odd = aService(given);
     expect(mutations(odd, pods(count), stored(odd, pods(count)))).toEqual([]);
   });

@@ -38,7 +38,7 @@ describe('repackSubsets (D25)', () => {
     expect(repackSubsets(subsets)).toEqual([{ notReadyAddresses: [a], ports: [http] }]);
   });
 
-  it('tells targets apart by uid, and takes the rest from the first of an identity', () => {
+  it('tells targets apart by uid, and takes the rest from the first of an identity (D26)', () => {
     const one = { ...a, hostname: 'one', targetRef: { uid: 'u1' } };
     const two = { ...a, hostname: 'two', targetRef: { uid: 'u2' } };
     const again = { ...a, hostname: 'again', targetRef: { uid: 'u1' } };

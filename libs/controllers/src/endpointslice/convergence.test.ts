@@ -187,7 +187,7 @@ describe('slices, whatever happened before', () => {
     );
   });
 
-  it('hold each Pod exactly once per address type, with its ports, and none above the maximum', () => {
+  it('hold each Pod exactly once per address type, with its ports, and none above a limit (K3)', () => {
     fc.assert(
       fc.property(histories, (given) => {
         const { world, service, pods, max } = history(given);

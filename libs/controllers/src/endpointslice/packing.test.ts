@@ -39,6 +39,22 @@ describe('packPortGroup (E19–E21)', () => {
     });
   });
 
+  it.each<[string, Partial<Endpoint>, boolean]>([
+    ['another Node', { nodeName: 'node-b' }, true],
+    ['another zone', { zone: 'b' }, true],
+    ['another readiness', { conditions: { ready: false, serving: true, terminating: false } }, true],
+    ['another serving', { conditions: { ready: true, serving: false, terminating: false } }, true],
+    ['another terminating', { conditions: { ready: true, serving: true, terminating: true } }, true],
+    ['an unknown condition', { conditions: { ready: true, serving: true } }, true],
+    ['a Pod of another uid', { targetRef: { ...endpoint(0).targetRef, uid: 'other' } }, true],
+    ['another version of the Pod', { targetRef: { ...endpoint(0).targetRef, resourceVersion: '9' } }, false],
+    ['hints', { hints: { forZones: [{ name: 'a' }] } }, false],
+    ['deprecated topology', { deprecatedTopology: { a: 'b' } }, false],
+  ])('judges an endpoint with %s (C24)', (_, given, differs) => {
+    const { update } = pack([endpoint(0)], [slice('s', [{ ...endpoint(0), ...given }])], 3);
+    expect(update).toEqual(differs ? ['s:1'] : []);
+  });
+
   it('deletes a slice of which nothing is left, and keeps the others unmerged', () => {
     const existing = [slice('s', range(0, 3)), slice('t', range(3, 4)), slice('u', range(4, 5))];
     expect(pack(range(3, 5), existing, 3)).toEqual({ create: [], update: [], delete: ['s:3'] });

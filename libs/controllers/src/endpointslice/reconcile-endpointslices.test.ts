@@ -48,7 +48,7 @@ const [podEndpoint] = mutations(reconcile(aService(), pods(1), []).plan).map((on
 );
 
 describe('a new slice (E25)', () => {
-  it('is owned by its Service and named after it', () => {
+  it('is owned by its Service and named after it (K9)', () => {
     const service = aService({
       labels: { team: 'x', [serviceNameLabel]: 'mine', [managedByLabel]: 'me', [headlessLabel]: 'x' },
     });
@@ -315,10 +315,14 @@ describe('hints', () => {
     expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ hints }] } }]);
   });
 
-  it('go when nothing asks for them (F10)', () => {
+  it('go when nothing asks for them (F10, G5)', () => {
     const hinted = podEndpoint ? [{ ...podEndpoint, hints: { forZones: [{ name: 'a' }] } }] : [];
     const { plan } = reconcile(aService(), pods(1), [aSlice('s', { endpoints: hinted })]);
     expect(mutations(plan)).toMatchObject([{ verb: 'update', object: { endpoints: [podEndpoint] } }]);
     expect(summary(plan)).toEqual(['update s IPv4 1']);
+    const unknown = aService({ trafficDistribution: 'SomethingElse' });
+    expect(summary(reconcile(unknown, pods(1), [aSlice('s', { endpoints: hinted })]).plan)).toEqual([
+      'update s IPv4 1',
+    ]);
   });
 });

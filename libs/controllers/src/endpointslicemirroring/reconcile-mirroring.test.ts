@@ -78,7 +78,37 @@ describe('mirroring', () => {
     expect(six?.endpoints).toEqual([{ addresses: ['fd00::1'], conditions: { ready: true } }]);
   });
 
-  it('copies labels and annotations but two (H16)', () => {
+  it('repacks subsets first: who is not ready in one of two is not ready (H9)', () => {
+    const endpoints = withSubsets(
+      { addresses: addresses('10.0.0.1'), ports: [http] },
+      { notReadyAddresses: addresses('10.0.0.1'), ports: [http] },
+    );
+    const slices = [...applied(endpoints).slices.values()];
+    expect(slices.map((slice) => slice.endpoints)).toEqual([
+      [{ addresses: ['10.0.0.1'], conditions: { ready: false } }],
+    ]);
+  });
+
+  it('makes one slice of groups with the same ports that stay apart (H13)', () => {
+    const app = { ...http, appProtocol: 'h2c' };
+    const endpoints = withSubsets(
+      { addresses: addresses('10.0.0.1', '10.0.0.2'), ports: [app] },
+      { addresses: addresses('10.0.0.2', '10.0.0.3'), ports: [{ ...app }] },
+    );
+    expect(summary(plan(endpoints))).toEqual(['create web- IPv4 3']);
+  });
+
+  it('deletes slices of ports and types that are not wanted, FQDN included (H18)', () => {
+    const endpoints = withSubsets({ addresses: addresses('10.0.0.1'), ports: [http] });
+    const before = [...applied(endpoints).slices.values()];
+    const odd = [
+      mirroredSlice('fqdn', { addressType: 'FQDN' }),
+      mirroredSlice('other', { ports: [{ ...http, port: 99 }] }),
+    ];
+    expect(summary(plan(endpoints, [...before, ...odd]))).toEqual(['delete fqdn', 'delete other']);
+  });
+
+  it('copies labels and annotations but two, and is owned by the Endpoints (H16, H21, K9)', () => {
     const annotations = { note: 'x', [triggerTimeAnnotation]: 't', [lastAppliedAnnotation]: '{}' };
     const metadata = { name: 'web', namespace: 'shop', uid: 'endpoints-uid', labels: { team: 'x' }, annotations };
     const [slice] = applied(
@@ -195,7 +225,7 @@ describe('limits (H11, H17)', () => {
     ]);
   });
 
-  it('does not rewrite a slice for ever when merging yields more than fits', () => {
+  it('does not rewrite a slice for ever when merging yields more than fits (H13)', () => {
     const app = { ...http, appProtocol: 'h2c' };
     const endpoints = withSubsets(
       { addresses: addresses('10.0.0.1'), ports: [app] },

@@ -37,7 +37,7 @@ describe('endpointSliceFailure (E11, E28)', () => {
   });
 });
 
-describe('endpointsFailure (section J)', () => {
+describe('endpointsFailure (D24)', () => {
   const object = someEndpoints();
 
   it('of a create is about an object without namespace (J1)', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isIpv6, normaliseIp, parseIp } from './ip-address.ts';
 
-describe('parseIp', () => {
+describe('parseIp (C6)', () => {
   it.each([
     ['10.0.0.1', 'IPv4', '10.0.0.1'],
     ['0.0.0.0', 'IPv4', '0.0.0.0'],

@@ -87,7 +87,7 @@ describe('projectService', () => {
 });
 
 describe('projectPod', () => {
-  it('reads readiness, addresses and the named ports in the order of their search', () => {
+  it('reads readiness, end, addresses and the named ports in the order of their search (C1, C2, C5)', () => {
     const { pod, labels } = projectPod({
       metadata: { name: 'web-1', namespace: 'shop', uid: 'u', labels: { app: 'web' } },
       spec: {
@@ -165,7 +165,7 @@ describe('projectNode', () => {
 });
 
 describe('projectEndpoints and projectEndpointSlice', () => {
-  it('keep the shape of the API without managedFields, kind and apiVersion', () => {
+  it('keep the shape of the API without managedFields, kind and apiVersion (A8)', () => {
     const metadata = { name: 'web-1', namespace: 'shop', managedFields: [{}], labels: { a: 'b' }, other: 1 };
     const endpoint = { addresses: ['10.0.0.1'], conditions: { ready: true }, novelty: { deep: 1 } };
     const raw = {

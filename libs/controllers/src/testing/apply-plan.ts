@@ -27,6 +27,7 @@ function apply(store: Map<string, Endpoints | EndpointSlice>, mutation: Mutation
   if (mutation.verb === 'create') {
     const name = mutation.object.metadata.name || freeName(store, mutation.object.metadata.generateName ?? '');
     if (store.has(name)) throw new Error(`${name} already exists`);
+    refuseBeyondLimits(mutation.object);
     store.set(name, stored(mutation.object, name, `uid of ${name} ${store.size}`, 1));
     return;
   }
@@ -36,8 +37,28 @@ function apply(store: Map<string, Endpoints | EndpointSlice>, mutation: Mutation
   const { uid = '', resourceVersion } = current.metadata;
   const expected = mutation.verb === 'delete' ? mutation.resourceVersion : mutation.object.metadata.resourceVersion;
   if (expected !== resourceVersion) throw new Error(`${name} is at ${resourceVersion}, not ${expected}`);
-  if (mutation.verb === 'delete') store.delete(name);
-  else store.set(name, stored(mutation.object, name, uid, Number(resourceVersion) + 1));
+  if (mutation.verb === 'delete') {
+    store.delete(name);
+    return;
+  }
+  refuseBeyondLimits(mutation.object, current);
+  store.set(name, stored(mutation.object, name, uid, Number(resourceVersion) + 1));
+}
+
+/** K3. */
+function refuseBeyondLimits(object: Endpoints | EndpointSlice, before?: Endpoints | EndpointSlice): void {
+  if (!('addressType' in object)) return;
+  if (before !== undefined && 'addressType' in before && before.addressType !== object.addressType) {
+    throw new Error(`${before.metadata.name}: addressType is immutable`);
+  }
+  const { endpoints, ports } = object;
+  if ((endpoints?.length ?? 0) > 1000) throw new Error(`${endpoints?.length} endpoints`);
+  if ((ports?.length ?? 0) > 20_000) throw new Error(`${ports?.length} ports`);
+  for (const { addresses, hints } of endpoints ?? []) {
+    if (addresses.length < 1 || addresses.length > 100) throw new Error(`${addresses.length} addresses`);
+    const named = Math.max(hints?.forZones?.length ?? 0, hints?.forNodes?.length ?? 0);
+    if (named > 8) throw new Error(`${named} hints`);
+  }
 }
 
 function stored<T extends Endpoints | EndpointSlice>(object: T, name: string, uid: string, version: number): T {

@@ -10,7 +10,7 @@ function known(times: Readonly<Record<string, string>>): TriggerTimes {
   return { service: service.creationTimestamp, pods: new Map(Object.entries(times)) };
 }
 
-describe('computeTriggerTime (C16)', () => {
+describe('computeTriggerTime (C15, C16)', () => {
   it('answers with the creation of a Service without state, whatever the Pods say', () => {
     const { state, triggerTime } = computeTriggerTime(null, service, [pod(1, at(5)), pod(2, null)]);
     expect(triggerTime).toBe(service.creationTimestamp);
