@@ -140,7 +140,7 @@ describe('controllers see only what is theirs', () => {
     expect(verbs('endpoints')).toEqual(['delete endpoints']);
   });
 
-  test('every update and delete carries what it was decided on', () => {
+  test('every update and delete carries what it was decided on (D23, E31, K2)', () => {
     fold(aSnapshot(1, [service, fact.pod('p'), fact.slice('s'), fact.slice('t'), fact.endpoints()]));
     const mutations = ['endpointslice', 'endpoints'].flatMap((controller) =>
       (decided(controller as Controller)?.groups ?? []).flatMap((group) => group.mutations),
