@@ -27,7 +27,7 @@ module.exports = {
     lib('bus', 'messages', 'runtime'),
     lib('store', 'messages', 'runtime'),
     lib('kubernetes', 'controllers', 'runtime'),
-    lib('telemetry', 'messages', 'runtime'),
+    lib('telemetry', 'controllers', 'messages', 'runtime'),
     lib('simulation', 'controllers', 'kubernetes', 'runtime'),
     service('watcher'),
     service('reconciler'),

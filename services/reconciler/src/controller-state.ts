@@ -1,4 +1,5 @@
 import {
+  type CountedSlices,
   endpointSliceTracker,
   type MutationGroup,
   type ServiceHints,
@@ -29,6 +30,8 @@ export interface ControllerState {
   readonly hints: ServiceHints | null;
   /** Generations of the slices that this controller wrote (C19). */
   readonly tracked: TrackedSlices;
+  /** What the last decision counted (I1); null: this controller has nothing to do with the Service. */
+  readonly counted: CountedSlices | null;
 }
 
 export interface InFlight {
@@ -55,6 +58,7 @@ export const initialState: ControllerState = {
   triggers: null,
   hints: null,
   tracked: endpointSliceTracker.noTrackedSlices,
+  counted: null,
 };
 
 /** The time of `delayedUntil` if it is still to come, else infinity. */

@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const fold = (change: Parameters<typeof foldChange>[1]) => foldChange(view, change, now, defaultSettings);
 const due = (at = now) => decisionOrder.filter((controller) => isDue(view, controller, at));
-const decided = (controller: Controller) => decide(view, controller, 3, now, defaultSettings);
+const decided = (controller: Controller) => decide(view, controller, 3, now, defaultSettings).plan;
 /** Decides, and has the plan applied. The name of what it creates first. */
 function applied(controller: Controller): string {
   const plan = decided(controller);

@@ -11,6 +11,7 @@ import {
   reconcileEndpoints,
   reconcileMirroring,
   type ServiceHints,
+  type SyncCounts,
   type TrackedSlices,
   type TriggerTimes,
 } from '@sluice/controllers';
@@ -23,10 +24,18 @@ import type { Settings } from './settings.ts';
 /** Slices first: they are what traffic follows. */
 export const decisionOrder: readonly Controller[] = ['endpointslice', 'endpointslicemirroring', 'endpoints'];
 
-export interface Decision {
+interface Decision {
   readonly plan: Plan;
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;
+  readonly counts: SyncCounts | null;
+}
+
+export interface Decided {
+  /** What is to be published; undefined if the cluster is as it should be. */
+  readonly plan: PlannedMutations | undefined;
+  /** What the metrics are to know of it; null: nothing. */
+  readonly counts: SyncCounts | null;
 }
 
 /** True if the controller may and should decide now: something is due, nothing is in flight, all inputs are in. */
@@ -35,31 +44,29 @@ export function isDue(view: ServiceView, controller: Controller, now: number): b
   return dueAt !== null && dueAt <= now && inFlight === null && view.snapshot.complete && view.snapshot.open === null;
 }
 
-/**
- * Decides for one controller and notes it in the view. Returns what is to be published, or undefined if the cluster is
- * as it should be.
- */
+/** Decides for one controller and notes it in the view. */
 export function decide(
   view: ServiceView,
   controller: Controller,
   epoch: number,
   now: number,
   settings: Settings,
-): PlannedMutations | undefined {
+): Decided {
   const state = view.controller(controller);
   const dueAt =
     settings.reproduce.has('B3') && pending(state, now) < Number.POSITIVE_INFINITY ? state.delayedUntil : null;
   if (settings.reproduce.has('C21') && isStale(view, controller, state)) {
     view.setController(controller, { ...state, dueAt, causes: noCauses });
-    return undefined;
+    return { plan: undefined, counts: null };
   }
-  const { plan, triggers, hints } = reconcile(view, controller, state, settings);
+  const { plan, triggers, hints, counts } = reconcile(view, controller, state, settings);
   const tracked = trackLeftAlone(view, controller, state.tracked, plan);
-  const rested: ControllerState = { ...state, tracked, dueAt, causes: noCauses, parked: null };
+  const counted = counts?.service ?? null;
+  const rested: ControllerState = { ...state, tracked, counted, dueAt, causes: noCauses, parked: null };
   if (controller === 'endpoints' && view.orphaned && view.endpoints === null) view.set('orphaned', undefined);
   if (plan.groups.length === 0 && plan.events.length === 0 && plan.incomplete.length === 0) {
     view.setController(controller, { ...rested, failures: 0, triggers, hints });
-    return undefined;
+    return { plan: undefined, counts };
   }
   const id = { epoch, number: state.lastPlan + 1 };
   const service = view.service?.service;
@@ -67,7 +74,7 @@ export function decide(
   const incomplete = plan.incomplete.length > 0;
   const inFlight = { plan: id, groups, incomplete, triggersAfter: triggers, hintsAfter: hints, echoes: {} };
   view.setController(controller, { ...rested, inFlight, lastPlan: id.number });
-  return {
+  const planned: PlannedMutations = {
     kind: 'mutations',
     key: view.key,
     controller,
@@ -79,6 +86,7 @@ export function decide(
     causes: state.causes,
     decidedAt: now,
   };
+  return { plan: planned, counts };
 }
 
 function reconcile(view: ServiceView, controller: Controller, state: ControllerState, settings: Settings): Decision {
@@ -93,7 +101,7 @@ function reconcile(view: ServiceView, controller: Controller, state: ControllerS
         triggers: state.triggers,
         reproduce: settings.reproduce,
       });
-      return { ...decision, hints: null };
+      return { ...decision, hints: null, counts: null };
     }
     case 'endpointslice':
       return reconcileEndpointSlices({
@@ -107,14 +115,14 @@ function reconcile(view: ServiceView, controller: Controller, state: ControllerS
         reproduce: settings.reproduce,
       });
     case 'endpointslicemirroring': {
-      const { plan } = reconcileMirroring({
+      const { plan, counts } = reconcileMirroring({
         service,
         endpoints: view.endpoints?.endpoints ?? null,
         slices: slicesOf(view, controller),
         maxEndpointsPerSubset: settings.maxEndpointsPerSubset,
         reproduce: settings.reproduce,
       });
-      return { plan, triggers: null, hints: null };
+      return { plan, triggers: null, hints: null, counts };
     }
   }
 }

@@ -34,7 +34,7 @@ function change(given: Parameters<typeof foldChange>[1]): void {
 }
 
 function decided(controller: Controller): PlannedMutations {
-  const made = decide(view, controller, 1, now, settings);
+  const made = decide(view, controller, 1, now, settings).plan;
   if (made === undefined) throw new Error(`${controller} wants nothing`);
   return made;
 }

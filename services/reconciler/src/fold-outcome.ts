@@ -8,24 +8,27 @@ import {
   type TrackedSlices,
   type WrittenResource,
 } from '@sluice/controllers';
-import { comparePlans, type MutationResult, type Outcome, type Stamp } from '@sluice/messages';
+import { comparePlans, type MutationResult, type Outcome, type OutcomeStatus, type Stamp } from '@sluice/messages';
 import type { Random } from '@sluice/runtime';
 import { type ControllerState, type InFlight, touch } from './controller-state.ts';
 import { retryTime } from './retry-time.ts';
 import type { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
 
-/** Folds what became of a plan into the view: what is stored in the cluster now, and what the controller does next. */
+/**
+ * Folds what became of a plan into the view: what is stored in the cluster now, and what the controller does next.
+ * Returns how it was judged; undefined if nobody waits for it (any more).
+ */
 export function foldOutcome(
   view: ServiceView,
   outcome: Outcome,
   now: number,
   settings: Settings,
   random: Random,
-): void {
+): OutcomeStatus | undefined {
   const state = view.controller(outcome.controller);
   const { inFlight } = state;
-  if (inFlight === null || comparePlans(inFlight.plan, outcome.plan) !== 0) return;
+  if (inFlight === null || comparePlans(inFlight.plan, outcome.plan) !== 0) return undefined;
   const gone = new Set(view.gone);
   const endpointsBefore = view.endpoints;
   for (const result of outcome.results) foldResult(view, inFlight, result);
@@ -37,6 +40,7 @@ export function foldOutcome(
   const after = next(state, inFlight, judged, now, settings, random);
   view.setController(outcome.controller, { ...after, tracked: track(state.tracked, inFlight, outcome.results, gone) });
   if (view.endpoints !== endpointsBefore) mirrorAgain(view, outcome, now, settings);
+  return judged.status;
 }
 
 /** The echo will be no news any more. Only Endpoints of a Service that just lost its selector are written and mirrored. */

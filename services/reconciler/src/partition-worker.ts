@@ -4,6 +4,7 @@ import {
   encodeMessage,
   formatServiceKey,
   isMessageError,
+  type Outcome,
   type PlannedMutations,
   parseServiceKey,
   partitionOf,
@@ -14,6 +15,7 @@ import { decide, decisionOrder, isDue } from './decide.ts';
 import { DueQueue } from './due-queue.ts';
 import { foldChange } from './fold-change.ts';
 import { foldOutcome } from './fold-outcome.ts';
+import { noPartitionMetrics, type PartitionMetrics, type ReconcilerMetrics } from './metrics.ts';
 import { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
 
@@ -27,6 +29,8 @@ export interface PartitionWorkerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly settings: Settings;
+  /** Default: nobody counts. */
+  readonly metrics?: ReconcilerMetrics;
   /** Called for each record that was set aside. */
   readonly onDeadLetter?: (record: Delivery, reason: string) => void;
 }
@@ -47,6 +51,7 @@ export class PartitionWorker {
   readonly #due = new DueQueue();
   #checkpoint: Cursor = origin;
   #published: string[] = [];
+  #metrics: PartitionMetrics = noPartitionMetrics;
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options;
@@ -55,6 +60,16 @@ export class PartitionWorker {
 
   /** Runs until `signal` aborts or the bus closes. Throws FencedError once somebody else owns the partition. */
   async run(signal: AbortSignal): Promise<void> {
+    const { metrics, partition } = this.#options;
+    this.#metrics = metrics?.open(partition) ?? noPartitionMetrics;
+    try {
+      await this.#work(signal);
+    } finally {
+      this.#metrics.close();
+    }
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
     const { bus, partition } = this.#options;
     await this.#restore();
     const reader = bus.read('changes', partition, this.#checkpoint);
@@ -87,7 +102,15 @@ export class PartitionWorker {
       this.#view(entry.key).load(entry);
       this.#due.set(entry.key, 0);
     }
+    for (const [key, view] of this.#views) this.#tellRestored(key, view);
     await this.#publish(state.outbox);
+  }
+
+  #tellRestored(key: string, view: ServiceView): void {
+    for (const controller of decisionOrder) {
+      const { counted, inFlight, parked } = view.controller(controller);
+      this.#metrics.restored(key, controller, { counted, deciding: inFlight !== null, parked: parked !== null });
+    }
   }
 
   async #step(batch: readonly Delivery[], log: string): Promise<void> {
@@ -98,6 +121,7 @@ export class PartitionWorker {
       if (this.#fold(record, now)) touched.add(record.key);
     }
     for (const key of this.#due.take(now)) touched.add(key);
+    for (const key of touched) this.#tellDue(key, now);
     const plans: OutboxEntry[] = [];
     for (const key of touched) plans.push(...this.#decide(key, now));
     const entries = [...touched].flatMap((key) => this.#views.get(key)?.takeChanges(key) ?? []);
@@ -114,7 +138,7 @@ export class PartitionWorker {
 
   /** True if the record was folded into the view of its key. */
   #fold(record: Delivery, now: number): boolean {
-    const { settings, random, logger, onDeadLetter } = this.#options;
+    const { settings, logger, onDeadLetter } = this.#options;
     try {
       const message = decodeMessage(record.payload);
       if (message.kind === 'mutations' || formatServiceKey(message.key) !== record.key) {
@@ -122,7 +146,8 @@ export class PartitionWorker {
       }
       const view = this.#view(record.key);
       if (message.kind === 'change') foldChange(view, message, now, settings);
-      else foldOutcome(view, message, now, settings, random);
+      else this.#foldOutcome(record.key, view, message, now);
+      this.#metrics.folded(message.kind);
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -137,15 +162,33 @@ export class PartitionWorker {
     }
   }
 
+  #foldOutcome(key: string, view: ServiceView, outcome: Outcome, now: number): void {
+    const { settings, random } = this.#options;
+    const { inFlight, counted } = view.controller(outcome.controller);
+    const status = foldOutcome(view, outcome, now, settings, random);
+    if (status === undefined || inFlight === null) return;
+    const { groups, incomplete } = inFlight;
+    this.#metrics.settled(key, outcome.controller, { outcome, status, groups, incomplete, counted });
+  }
+
+  #tellDue(key: string, now: number): void {
+    for (const controller of decisionOrder) {
+      const { dueAt } = this.#view(key).controller(controller);
+      if (dueAt !== null && dueAt <= now) this.#metrics.due(key, controller);
+    }
+  }
+
   #decide(key: string, now: number): OutboxEntry[] {
     const { epoch, settings, logger } = this.#options;
     const view = this.#view(key);
     const plans: OutboxEntry[] = [];
     for (const controller of decisionOrder) {
       if (!isDue(view, controller, now)) continue;
+      this.#metrics.deciding(key, controller);
       try {
-        const plan = decide(view, controller, epoch, now, settings);
-        if (plan !== undefined) plans.push(outboxEntry(key, plan));
+        const decided = decide(view, controller, epoch, now, settings);
+        if (decided.plan !== undefined) plans.push(outboxEntry(key, decided.plan));
+        this.#metrics.decided(key, controller, decided);
       } catch (error) {
         // One Service that cannot be decided must not stop the others of its partition.
         const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -153,7 +196,11 @@ export class PartitionWorker {
         const state = view.controller(controller);
         const dueAt = settings.parkedRetryMs === null ? null : now + settings.parkedRetryMs;
         view.setController(controller, { ...state, dueAt, parked: reason });
+        this.#metrics.decided(key, controller, undefined);
       }
+    }
+    for (const controller of decisionOrder) {
+      this.#metrics.parked(key, controller, view.controller(controller).parked !== null);
     }
     this.#due.set(key, nextDue(view));
     return plans;

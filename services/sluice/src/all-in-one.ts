@@ -5,8 +5,17 @@ import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/
 import { runReconciler, type Settings } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { MemoryStore } from '@sluice/store';
+import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
-import { defaultRetry, type RetryOptions, runWriter, Semaphore, type WritableCluster } from '@sluice/writer';
+import {
+  defaultRetry,
+  meteredWriter,
+  type RetryOptions,
+  runWriter,
+  Semaphore,
+  type WritableCluster,
+} from '@sluice/writer';
+import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
 
 /** One cluster of the fleet. */
 export interface Cluster {
@@ -33,6 +42,8 @@ export interface AllInOneOptions {
   readonly retry?: RetryOptions;
   /** Plans of one cluster applied at once. */
   readonly writeConcurrency?: number;
+  /** Default: nothing is counted. */
+  readonly metrics?: Metrics;
   readonly onOutcome?: (cluster: Cluster, plan: PlannedMutations, outcome: Outcome) => void;
   readonly onWatchState?: (cluster: Cluster, resource: Resource, state: string, detail: string) => void;
   readonly onMalformed?: (cluster: Cluster, resource: Resource) => void;
@@ -62,6 +73,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
   const byIdentity = new Map(options.clusters.map((cluster) => [cluster.identity, writable(cluster, options)]));
   const named = new Map(options.clusters.map((cluster) => [cluster.identity, cluster]));
   const ports = { bus, clock, random };
+  const pipeline = options.metrics?.pipeline;
 
   const watchers = options.clusters.map((cluster) => {
     return new ClusterWatcher({
@@ -73,20 +85,33 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
       onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),
-      onMalformed: (resource) => options.onMalformed?.(cluster, resource),
+      onMalformed: (resource) => {
+        pipeline?.malformed(cluster.identity, resource);
+        options.onMalformed?.(cluster, resource);
+      },
     });
   });
   const work = { ...ports, store, epoch, logger, partitions };
   const running = [
     ...watchers.map((watcher) => watcher.run(watching.signal)),
-    runReconciler({ ...work, settings }, working.signal),
+    runReconciler(
+      {
+        ...work,
+        settings,
+        ...(options.metrics && { metrics: reconcilerMetrics(options.metrics, clock) }),
+        onDeadLetter: () => pipeline?.setAside('changes'),
+      },
+      working.signal,
+    ),
     runWriter(
       {
         ...work,
         cluster: (identity) => byIdentity.get(identity),
         retry: options.retry ?? defaultRetry,
         requests: requests.signal,
+        onDeadLetter: () => pipeline?.setAside('mutations'),
         onOutcome: (plan, outcome) => {
+          pipeline?.repeated(plan.key.cluster, outcome.retries);
           const cluster = named.get(plan.key.cluster);
           if (cluster !== undefined) options.onOutcome?.(cluster, plan, outcome);
         },
@@ -114,9 +139,13 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
 }
 
 function writable(cluster: Cluster, options: AllInOneOptions): WritableCluster {
+  const { metrics } = options;
   const semaphore = new Semaphore(options.writeConcurrency ?? 32);
   return {
-    writer: cluster.writer,
+    writer:
+      metrics === undefined
+        ? cluster.writer
+        : meteredWriter(cluster.writer, (...answer) => metrics.pipeline.answered(cluster.identity, ...answer)),
     limit: (task) => semaphore.run(task),
     record: cluster.record,
   };

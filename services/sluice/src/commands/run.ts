@@ -1,4 +1,5 @@
 import type { Logger } from '@sluice/runtime';
+import { Metrics } from '@sluice/telemetry';
 import { type Command, Option } from 'commander';
 import { startAllInOne } from '../all-in-one.ts';
 import { type ConnectedCluster, connect } from '../connect.ts';
@@ -12,6 +13,13 @@ import { stopSignal } from '../stop-signal.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger, type LogLevel, logLevels } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
+import {
+  type BindAddress,
+  defaultBindAddress,
+  formatBindAddress,
+  parseBindAddress,
+} from '../telemetry/bind-address.ts';
+import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { UsageError } from '../usage-error.ts';
 
 interface RunOptions extends SettingsOptions {
@@ -23,6 +31,8 @@ interface RunOptions extends SettingsOptions {
   readonly logLevel: LogLevel;
   readonly seed?: number;
   readonly rate?: number;
+  /** Null: none. */
+  readonly metricsBindAddress?: BindAddress | null;
 }
 
 /** How long writes under way are waited for at the end. */
@@ -48,6 +58,11 @@ export function addRunCommand(program: Command): void {
     .addOption(
       new Option('--log-level <level>', 'least severe log line on standard error').choices(logLevels).default('info'),
     )
+    .option(
+      '--metrics-bind-address <host:port>',
+      `serve /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
+      parseBindAddress,
+    )
     .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
     .option('--rate <n>', 'simulated world: actions a second', Number);
   addSettingsOptions(command).action((options: RunOptions) => run(options));
@@ -68,6 +83,11 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
   const display = createDisplay(options.output);
   const cluster = await openCluster(options, logger);
   const statistics = new Statistics();
+  const { metricsBindAddress } = options;
+  const metrics =
+    metricsBindAddress === null ? undefined : new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
+  let ready = false;
+  const server = await serve(metrics, options, () => ready, logger, cluster);
   const startedAt = systemClock.now();
   const fleet = startAllInOne({
     clusters: [cluster],
@@ -75,6 +95,7 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
     clock: systemClock,
     random: systemRandom,
     logger,
+    ...(metrics && { metrics }),
     onOutcome: (from, plan, outcome) => {
       const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
       const applied = { cluster: from.name, plan, outcome, latencyMs: outcome.completedAt - since };
@@ -85,15 +106,40 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
       statistics.malformed++;
     },
   });
-  display.started(introduction(cluster));
+  fleet.synced.then(
+    () => {
+      ready = true;
+    },
+    () => {},
+  );
+  display.started([...introduction(cluster), ...(server ? [`Metrics: ${server.url}/metrics`] : [])]);
   try {
     await Promise.race([stopped, fleet.done]);
   } finally {
     cluster.pause();
     await fleet.stop(graceMs);
+    await server?.close();
     await cluster.close();
   }
   display.ended(statistics, systemClock.now() - startedAt);
+}
+
+/** Closes the cluster again if it cannot serve where it should. */
+async function serve(
+  metrics: Metrics | undefined,
+  { metricsBindAddress }: RunOptions,
+  ready: () => boolean,
+  logger: Logger,
+  cluster: RunnableCluster,
+) {
+  if (metrics === undefined) return undefined;
+  try {
+    return await startTelemetry(metricsBindAddress ?? undefined, { metrics, ready }, logger);
+  } catch (error) {
+    cluster.pause();
+    await cluster.close();
+    throw error;
+  }
 }
 
 function check(options: RunOptions): void {

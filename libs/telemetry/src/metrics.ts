@@ -1,0 +1,40 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
+import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
+import { MirroringMetrics } from './mirroring-metrics.ts';
+import { PipelineMetrics } from './pipeline-metrics.ts';
+import { WorkqueueMetrics } from './workqueue-metrics.ts';
+
+export interface MetricsOptions {
+  /** By identity, the names of the clusters that this process serves. */
+  readonly clusters: ReadonlyMap<string, string>;
+  /** Also the standard metrics of the process and of Node. Default true. */
+  readonly process?: boolean;
+}
+
+/** All metrics of one process (docs/metrics.md). */
+export class Metrics {
+  readonly endpointSlice: EndpointSliceMetrics;
+  readonly mirroring: MirroringMetrics;
+  readonly workqueue: WorkqueueMetrics;
+  readonly pipeline: PipelineMetrics;
+  readonly #registry = new Registry();
+
+  constructor(options: MetricsOptions) {
+    const cluster: ClusterLabel = clusterLabel(options.clusters);
+    this.endpointSlice = new EndpointSliceMetrics(this.#registry, cluster);
+    this.mirroring = new MirroringMetrics(this.#registry, cluster);
+    this.workqueue = new WorkqueueMetrics(this.#registry);
+    this.pipeline = new PipelineMetrics(this.#registry, cluster);
+    if (options.process !== false) collectDefaultMetrics({ register: this.#registry });
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** As Prometheus reads it. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+}

@@ -1,0 +1,101 @@
+import type { Controller, WrittenResource } from '@sluice/controllers';
+import type { OutcomeStatus } from '@sluice/messages';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ClusterLabel } from './cluster-label.ts';
+
+export type WriteVerb = 'get' | 'create' | 'update' | 'delete';
+
+/** Seconds; what users wait for is between a millisecond and a minute. */
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Sluice's own metrics: how Changes become plans, and plans writes. */
+export class PipelineMetrics {
+  readonly #cluster: ClusterLabel;
+  readonly #folded: Counter;
+  readonly #plans: Counter;
+  readonly #requests: Counter;
+  readonly #retries: Counter;
+  readonly #deadLetters: Counter;
+  readonly #malformed: Counter;
+  readonly #latency: Histogram;
+  readonly #parked = new Map<Controller, Set<ReadonlySet<string>>>();
+
+  constructor(registry: Registry, cluster: ClusterLabel) {
+    this.#cluster = cluster;
+    const counter = (name: string, help: string, labelNames: readonly string[]) =>
+      new Counter({ name: `sluice_${name}`, help, labelNames, registers: [registry] });
+    this.#folded = counter('records_folded_total', 'Changes and Outcomes folded by reconcilers', ['kind']);
+    this.#plans = counter('plans_total', 'Plans by what became of them', [...cluster.names, 'controller', 'status']);
+    this.#requests = counter('write_requests_total', "The writer's requests to API servers, by the answer", [
+      ...cluster.names,
+      'verb',
+      'resource',
+      'code',
+    ]);
+    this.#retries = counter('write_retries_total', "The writer's requests that were repeated", cluster.names);
+    this.#deadLetters = counter('dead_letters_total', 'Records set aside because they cannot be used', ['topic']);
+    this.#malformed = counter('malformed_objects_total', 'Objects left out because they are malformed', [
+      ...cluster.names,
+      'resource',
+    ]);
+    this.#latency = new Histogram({
+      name: 'sluice_change_to_write_seconds',
+      help: 'From the earliest event that caused a plan, as the watcher received it, to the last answer to its writes',
+      buckets: latencyBuckets,
+      labelNames: [...cluster.names, 'controller'],
+      registers: [registry],
+    });
+    const parked = this.#parked;
+    new Gauge({
+      name: 'sluice_parked_keys',
+      help: 'Services given up for now by a controller, until a change, a resync or the slow retry',
+      labelNames: ['controller'],
+      registers: [registry],
+      collect() {
+        for (const [controller, sets] of parked) {
+          this.set(
+            { controller },
+            [...sets].reduce((sum, { size }) => sum + size, 0),
+          );
+        }
+      },
+    });
+  }
+
+  folded(kind: 'change' | 'outcome'): void {
+    this.#folded.inc({ kind });
+  }
+
+  settled(identity: string, controller: Controller, status: OutcomeStatus): void {
+    this.#plans.inc({ ...this.#cluster.of(identity), controller, status });
+  }
+
+  written(identity: string, controller: Controller, latencyMs: number): void {
+    this.#latency.observe({ ...this.#cluster.of(identity), controller }, latencyMs / 1000);
+  }
+
+  /** `status`: of the HTTP answer, 0 if there was none; null: it succeeded. */
+  answered(identity: string, verb: WriteVerb, resource: WrittenResource, status: number | null): void {
+    const code = status === null ? '2xx' : status === 0 ? '<error>' : `${status}`;
+    this.#requests.inc({ ...this.#cluster.of(identity), verb, resource, code });
+  }
+
+  repeated(identity: string, requests: number): void {
+    if (requests > 0) this.#retries.inc(this.#cluster.of(identity), requests);
+  }
+
+  setAside(topic: 'changes' | 'mutations'): void {
+    this.#deadLetters.inc({ topic });
+  }
+
+  malformed(identity: string, resource: string): void {
+    this.#malformed.inc({ ...this.#cluster.of(identity), resource });
+  }
+
+  /** Counts what is in this set as parked, for as long as the returned function is not called. */
+  countParked(controller: Controller, keys: ReadonlySet<string>): () => void {
+    const sets = this.#parked.get(controller) ?? new Set();
+    this.#parked.set(controller, sets.add(keys));
+    return () => void sets.delete(keys);
+  }
+}

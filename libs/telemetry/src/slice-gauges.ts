@@ -1,0 +1,85 @@
+import type { CountedSlices } from '@sluice/controllers';
+import { Gauge, type Registry } from 'prom-client';
+import type { ClusterLabel } from './cluster-label.ts';
+
+interface Sums {
+  endpoints: number;
+  slices: number;
+  desiredSlices: number;
+  /** Services by traffic distribution. A value that no Service has any more stays, with 0 (I2). */
+  readonly byTrafficDistribution: Map<string, number>;
+}
+
+/** The gauges of one controller: sums over all Services of all partitions that are open here (I1, I2). */
+export class SliceGauges {
+  readonly #byCluster = new Map<string, Sums>();
+  readonly #cluster: ClusterLabel;
+
+  constructor(registry: Registry, subsystem: string, cluster: ClusterLabel) {
+    this.#cluster = cluster;
+    const gauge = (name: string, help: string, of: (sums: Sums) => number) => {
+      const byCluster = this.#byCluster;
+      new Gauge({
+        name: `${subsystem}_${name}`,
+        help,
+        labelNames: cluster.names,
+        registers: [registry],
+        collect() {
+          for (const [identity, sums] of byCluster) this.set(cluster.of(identity), of(sums));
+        },
+      });
+    };
+    gauge('endpoints_desired', 'Number of endpoints desired', ({ endpoints }) => endpoints);
+    gauge('num_endpoint_slices', 'Number of EndpointSlices', ({ slices }) => slices);
+    gauge(
+      'desired_endpoint_slices',
+      'Number of EndpointSlices that would exist with perfect endpoint allocation',
+      ({ desiredSlices }) => desiredSlices,
+    );
+  }
+
+  /** Adds the gauge of Services by `spec.trafficDistribution`, which only the EndpointSlice controller has. */
+  countTrafficDistribution(registry: Registry, subsystem: string): void {
+    const byCluster = this.#byCluster;
+    const cluster = this.#cluster;
+    new Gauge({
+      name: `${subsystem}_services_count_by_traffic_distribution`,
+      help: 'Number of Services using some specific trafficDistribution',
+      labelNames: [...cluster.names, 'traffic_distribution'],
+      registers: [registry],
+      collect() {
+        for (const [identity, { byTrafficDistribution }] of byCluster) {
+          for (const [value, services] of byTrafficDistribution) {
+            this.set({ ...cluster.of(identity), traffic_distribution: value }, services);
+          }
+        }
+      },
+    });
+  }
+
+  /** Puts the record of a Service in the place of the one before; null: there was none, or is none any more. */
+  replace(identity: string, before: CountedSlices | null, after: CountedSlices | null): void {
+    if (before === after) return;
+    const sums = this.#sums(identity);
+    if (before !== null) add(sums, before, -1);
+    if (after !== null) add(sums, after, 1);
+  }
+
+  #sums(identity: string): Sums {
+    let sums = this.#byCluster.get(identity);
+    if (sums === undefined) {
+      sums = { endpoints: 0, slices: 0, desiredSlices: 0, byTrafficDistribution: new Map() };
+      this.#byCluster.set(identity, sums);
+    }
+    return sums;
+  }
+}
+
+function add(sums: Sums, { endpoints, slices, desiredSlices, hinting }: CountedSlices, sign: 1 | -1): void {
+  sums.endpoints += sign * endpoints;
+  sums.slices += sign * slices;
+  sums.desiredSlices += sign * desiredSlices;
+  const value = hinting?.trafficDistribution ?? '';
+  if (value === '') return;
+  sums.byTrafficDistribution.set(value, (sums.byTrafficDistribution.get(value) ?? 0) + sign);
+}

@@ -1,0 +1,121 @@
+import type { Controller } from '@sluice/controllers';
+import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** Upstream's names of the controllers' queues. */
+export const queueNames: Readonly<Record<Controller, string>> = {
+  endpoints: 'endpoint',
+  endpointslice: 'endpoint_slice',
+  endpointslicemirroring: 'endpoint_slice_mirroring',
+};
+
+/** 10 ns, 100 ns … 10 s. */
+const durationBuckets = exponentialBuckets(10e-9, 10, 10);
+
+/** The metrics of client-go's work queues (I4), summed over the queues of all partitions that are open here. */
+export class WorkqueueMetrics {
+  readonly adds: Counter;
+  readonly retries: Counter;
+  readonly queueDuration: Histogram;
+  readonly workDuration: Histogram;
+  readonly #queues = new Map<string, Set<WorkQueue>>(Object.values(queueNames).map((name) => [name, new Set()]));
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    const labelNames = ['name'];
+    const histogram = (name: string, help: string) =>
+      new Histogram({ name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames, registers });
+    const counter = (name: string, help: string) =>
+      new Counter({ name: `workqueue_${name}`, help, labelNames, registers });
+    this.adds = counter('adds_total', 'Total number of adds handled by workqueue');
+    this.retries = counter('retries_total', 'Total number of retries handled by workqueue');
+    this.queueDuration = histogram(
+      'queue_duration_seconds',
+      'How long in seconds an item stays in workqueue before being requested.',
+    );
+    this.workDuration = histogram(
+      'work_duration_seconds',
+      'How long in seconds processing an item from workqueue takes.',
+    );
+    const gauge = (name: string, help: string, of: (queues: readonly WorkQueue[]) => number) => {
+      const queues = this.#queues;
+      const collect = function (this: Gauge) {
+        for (const [queue, parts] of queues) this.set({ name: queue }, of([...parts]));
+      };
+      new Gauge({ name: `workqueue_${name}`, help, labelNames, registers, collect });
+    };
+    gauge('depth', 'Current depth of workqueue', (queues) => sum(queues.map(({ depth }) => depth)));
+    gauge(
+      'unfinished_work_seconds',
+      "How many seconds of work has been done that is in progress and hasn't been observed by work_duration.",
+      (queues) => sum(queues.flatMap((queue) => queue.runningSeconds())),
+    );
+    gauge(
+      'longest_running_processor_seconds',
+      'How many seconds has the longest running processor for workqueue been running.',
+      (queues) => queues.flatMap((queue) => queue.runningSeconds()).reduce((a, b) => Math.max(a, b), 0),
+    );
+  }
+
+  /** The queue of one controller in one partition. */
+  open(controller: Controller, monotonic: () => number): WorkQueue {
+    const name = queueNames[controller];
+    const queue = new WorkQueue(this, name, monotonic, () => this.#queues.get(name)?.delete(queue));
+    this.#queues.get(name)?.add(queue);
+    return queue;
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
+/** Mirrors what a client-go queue would note of keys: added once until taken, taken until done. */
+export class WorkQueue {
+  readonly #metrics: WorkqueueMetrics;
+  readonly #labels: { readonly name: string };
+  readonly #monotonic: () => number;
+  readonly #addedAt = new Map<string, number>();
+  readonly #startedAt = new Map<string, number>();
+  readonly close: () => void;
+
+  constructor(metrics: WorkqueueMetrics, name: string, monotonic: () => number, close: () => void) {
+    this.#metrics = metrics;
+    this.#labels = { name };
+    this.#monotonic = monotonic;
+    this.close = close;
+  }
+
+  get depth(): number {
+    return this.#addedAt.size;
+  }
+
+  add(key: string): void {
+    if (this.#addedAt.has(key)) return;
+    this.#addedAt.set(key, this.#monotonic());
+    this.#metrics.adds.inc(this.#labels);
+  }
+
+  /** Takes a key off the queue, whether or not it was seen on it. */
+  start(key: string): void {
+    const now = this.#monotonic();
+    this.#startedAt.set(key, now);
+    const addedAt = this.#addedAt.get(key);
+    if (addedAt === undefined) return;
+    this.#addedAt.delete(key);
+    this.#metrics.queueDuration.observe(this.#labels, (now - addedAt) / 1000);
+  }
+
+  done(key: string): void {
+    const startedAt = this.#startedAt.get(key);
+    if (startedAt === undefined) return;
+    this.#startedAt.delete(key);
+    this.#metrics.workDuration.observe(this.#labels, (this.#monotonic() - startedAt) / 1000);
+  }
+
+  retry(): void {
+    this.#metrics.retries.inc(this.#labels);
+  }
+
+  runningSeconds(): number[] {
+    const now = this.#monotonic();
+    return [...this.#startedAt.values()].map((startedAt) => (now - startedAt) / 1000);
+  }
+}

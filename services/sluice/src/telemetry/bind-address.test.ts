@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { formatBindAddress, parseBindAddress } from './bind-address.ts';
+
+test.each([
+  ['127.0.0.1:10270', { host: '127.0.0.1', port: 10270 }],
+  ['localhost:0', { host: 'localhost', port: 0 }],
+  ['[::1]:9090', { host: '::1', port: 9090 }],
+  [':8080', { host: '', port: 8080 }],
+])('%s is an address', (text, address) => {
+  const parsed = parseBindAddress(text);
+  expect(parsed).toEqual(address);
+  expect(parsed && formatBindAddress(parsed)).toBe(text);
+});
+
+test('0 is none', () => {
+  expect(parseBindAddress('0')).toBeNull();
+});
+
+test.each(['', '10270', 'localhost', '127.0.0.1:65536', '127.0.0.1:x', '::1:80', 'http://localhost:80', ':-1'])(
+  '%j is refused with what to write instead',
+  (text) => {
+    expect(() => parseBindAddress(text)).toThrow(`"${text}" is not an address to listen on; write it like 127.0.0.1:`);
+  },
+);

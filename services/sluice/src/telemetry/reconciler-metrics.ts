@@ -1,0 +1,142 @@
+import { type Controller, type CountedSlices, controllers } from '@sluice/controllers';
+import { watcherStarted } from '@sluice/messages';
+import type { Decided, PartitionMetrics, ReconcilerMetrics, RestoredState, Settled } from '@sluice/reconciler';
+import type { Clock } from '@sluice/runtime';
+import type { Metrics, WorkQueue } from '@sluice/telemetry';
+
+/** Feeds the metrics with what reconcilers tell. */
+export function reconcilerMetrics(metrics: Metrics, clock: Clock): ReconcilerMetrics {
+  return { open: () => new PartitionCounts(metrics, () => clock.monotonic()) };
+}
+
+/** One controller's share in the metrics of one partition. */
+interface Share {
+  readonly queue: WorkQueue;
+  readonly parked: Set<string>;
+  readonly unpark: () => void;
+  /** By key, what the Service adds to the gauges. */
+  readonly counted: Map<string, CountedSlices>;
+}
+
+class PartitionCounts implements PartitionMetrics {
+  readonly #metrics: Metrics;
+  readonly #shares: Readonly<Record<Controller, Share>>;
+
+  constructor(metrics: Metrics, monotonic: () => number) {
+    this.#metrics = metrics;
+    const share = (controller: Controller): Share => {
+      const parked = new Set<string>();
+      return {
+        queue: metrics.workqueue.open(controller, monotonic),
+        parked,
+        unpark: metrics.pipeline.countParked(controller, parked),
+        counted: new Map(),
+      };
+    };
+    this.#shares = {
+      endpoints: share('endpoints'),
+      endpointslice: share('endpointslice'),
+      endpointslicemirroring: share('endpointslicemirroring'),
+    };
+  }
+
+  folded(kind: 'change' | 'outcome'): void {
+    this.#metrics.pipeline.folded(kind);
+  }
+
+  restored(key: string, controller: Controller, { counted, deciding, parked }: RestoredState): void {
+    this.#count(key, controller, counted);
+    // How long it has been under way the store does not tell; it is measured from here.
+    if (deciding) this.#shares[controller].queue.start(key);
+    this.parked(key, controller, parked);
+  }
+
+  due(key: string, controller: Controller): void {
+    this.#shares[controller].queue.add(key);
+  }
+
+  deciding(key: string, controller: Controller): void {
+    this.#shares[controller].queue.start(key);
+  }
+
+  decided(key: string, controller: Controller, decided: Decided | undefined): void {
+    const { endpointSlice, mirroring } = this.#metrics;
+    const identity = clusterOf(key);
+    const planned = decided?.plan !== undefined;
+    if (!planned) this.#shares[controller].queue.done(key);
+    if (!planned && controller === 'endpointslice') endpointSlice.synced(identity, decided ? 'success' : 'error');
+    if (!planned && controller === 'endpointslicemirroring') mirroring.synced(identity, 0);
+    // Without a decision, what was there stays as it is.
+    if (decided === undefined) return;
+    const { counts } = decided;
+    this.#count(key, controller, counts?.service ?? null);
+    if (counts?.of === 'endpointslice') endpointSlice.decided(identity, counts);
+    else if (counts?.of === 'endpointslicemirroring') mirroring.decided(identity, counts);
+  }
+
+  settled(key: string, controller: Controller, settled: Settled): void {
+    const { pipeline } = this.#metrics;
+    const { outcome, status } = settled;
+    const identity = clusterOf(key);
+    const { queue } = this.#shares[controller];
+    queue.done(key);
+    if (status === 'conflict' || status === 'unavailable' || status === 'rejected') queue.retry();
+    pipeline.settled(identity, controller, status);
+    const [first] = outcome.causes.first;
+    if (status === 'applied' && first !== undefined && first.what !== watcherStarted && outcome.results.length > 0) {
+      pipeline.written(identity, controller, outcome.completedAt - first.observedAt);
+    }
+    if (controller === 'endpointslice') this.#settledSlices(identity, settled);
+    else if (controller === 'endpointslicemirroring') this.#settledMirror(identity, settled);
+  }
+
+  parked(key: string, controller: Controller, parked: boolean): void {
+    const { parked: keys } = this.#shares[controller];
+    if (parked) keys.add(key);
+    else if (keys.size > 0) keys.delete(key);
+  }
+
+  close(): void {
+    for (const controller of controllers) {
+      const { queue, unpark, counted } = this.#shares[controller];
+      queue.close();
+      unpark();
+      for (const key of [...counted.keys()]) this.#count(key, controller, null);
+    }
+  }
+
+  #settledSlices(identity: string, { outcome, status, groups, incomplete, counted }: Settled): void {
+    const { endpointSlice } = this.#metrics;
+    const applied = outcome.results.filter((result) => result.status === 'applied');
+    for (const { verb } of applied) endpointSlice.written(identity, verb);
+    for (const [index, { mutations }] of groups.entries()) {
+      // What is of an address type that the Service does not have belongs to no sync of an address type.
+      if (mutations.some((m) => m.verb === 'delete' && m.unsupportedAddressType)) continue;
+      const done = applied.filter(({ group }) => group === index).length;
+      if (done === mutations.length) endpointSlice.changed(identity, counted?.hinting ?? null, done);
+    }
+    const good = status === 'applied' || status === 'namespaceTerminating';
+    endpointSlice.synced(identity, good && !incomplete ? 'success' : 'error');
+  }
+
+  #settledMirror(identity: string, { outcome, counted }: Settled): void {
+    const { mirroring } = this.#metrics;
+    mirroring.synced(identity, outcome.completedAt - outcome.decidedAt);
+    // The deletes of a clean-up do not count (I3).
+    if (counted === null) return;
+    for (const { status, verb } of outcome.results) if (status === 'applied') mirroring.written(identity, verb);
+  }
+
+  #count(key: string, controller: Controller, after: CountedSlices | null): void {
+    if (controller === 'endpoints') return;
+    const { counted } = this.#shares[controller];
+    const before = counted.get(key) ?? null;
+    if (before === null && after === null) return;
+    const { gauges } = controller === 'endpointslice' ? this.#metrics.endpointSlice : this.#metrics.mirroring;
+    gauges.replace(clusterOf(key), before, after);
+    if (after === null) counted.delete(key);
+    else counted.set(key, after);
+  }
+}
+
+const clusterOf = (key: string): string => key.slice(0, key.indexOf('/'));
