@@ -20,7 +20,7 @@ async function value(name: string): Promise<number> {
   return Number(line?.split(' ')[1]);
 }
 
-test('a key is added once until it is taken, and again while it is worked on', async () => {
+test('a key is added once until it is taken, and again while it is worked on (I4)', async () => {
   queue.add('a');
   queue.add('a');
   queue.start('a');

@@ -30,7 +30,7 @@ const service = {
   trafficDistribution: 'PreferClose',
 } as const;
 
-test('a partition that moves away takes its share of the gauges with it, and brings it to where it goes', async () => {
+test('a partition that moves takes its share of the gauges with it (I1)', async () => {
   const bus = new MemoryBus({ partitions: 1 });
   const store = new MemoryStore();
   const versions = { endpoints: '9', endpointslices: '9' };
