@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { cacheDirectory } from './binaries.ts';
+import { cacheDirectory } from './cache-directory.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { Identity } from './credentials.ts';
 import { startKubeControllerManager } from './kube-controller-manager.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { KUBERNETES_VERSION } from './binaries.ts';
+import { KUBERNETES_VERSION, NATS_VERSION } from './binaries.ts';
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
 
@@ -20,4 +20,8 @@ describe('the version of Kubernetes', () => {
     const etcd = /go\.etcd\.io\/etcd\/server\/v3 v(\S+)/.exec(read('../go.mod'))?.[1];
     expect(compose).toContain(`registry.k8s.io/etcd:${etcd}-`);
   });
+});
+
+it('the version of nats-server is the one of its go.mod', () => {
+  expect(/nats-io\/nats-server\/v2 (v\S+)/.exec(read('../nats/go.mod'))?.[1]).toBe(NATS_VERSION);
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { findCluster, listClusters, runningPrograms, startCluster, stopCluster } from './background.ts';
-import { ensureBinaries } from './binaries.ts';
+import { ensureBinaries, ensureNatsServer } from './binaries.ts';
 import { type Identity, identities } from './credentials.ts';
 import { LocalError } from './local-error.ts';
 
@@ -10,7 +10,8 @@ if wanted, kube-controller-manager. No kubelet: Pods stay what you write into th
 
 usage: infra/local/cluster <command> [options]
 
-  build                    builds the programs with Go (once; the other commands do it too)
+  build                    builds the programs with Go, nats-server for tests too (once; the other commands build
+                           what they need)
   start                    starts a cluster in the background; does nothing when it runs
     --rbac                   checks permissions (default: every identity may do everything)
     --controllers            starts kube-controller-manager with the three endpoint controllers
@@ -43,6 +44,7 @@ async function main(args: readonly string[]): Promise<number> {
   switch (command) {
     case 'build':
       await ensureBinaries(say);
+      await ensureNatsServer(say);
       return 0;
     case 'start':
       return start(name, options.rbac === true ? 'RBAC' : 'AlwaysAllow', options.controllers === true);

@@ -1,0 +1,114 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { ensureNatsServer } from './binaries.ts';
+import { freePorts } from './free-ports.ts';
+import { LocalError } from './local-error.ts';
+import { ServerProcess } from './server-process.ts';
+
+export interface NatsOptions {
+  /** Its data, configuration and log; made if missing. Data that is there is taken up again. */
+  readonly directory: string;
+  /** Clients must show this token. Default: anybody may come. */
+  readonly token?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /**
+   * How often JetStream waits for the disk: `always`, before each acknowledgement, or a duration. Default 1s; the
+   * server's own is 2m.
+   */
+  readonly syncInterval?: string;
+  /** The largest message, headers included, in bytes. Default 8 MiB; the server's own is 1 MiB. */
+  readonly maxPayload?: number;
+  /** More lines for the configuration file. */
+  readonly configuration?: string;
+}
+
+/** A running nats-server with JetStream on loopback. It ends with this process. */
+export interface Nats {
+  readonly url: string;
+  readonly directory: string;
+  /** Can be frozen (SIGSTOP), killed and started again: port and data stay. */
+  readonly process: ServerProcess;
+  /** Waits until JetStream answers, say after `process.start()`. */
+  ready(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Another program may take a chosen port before the server does; another port then. */
+const ATTEMPTS = 3;
+const READY_MILLISECONDS = 20_000;
+
+/**
+ * Starts nats-server, builds it first if need be, and returns when it answers.
+ *
+ * @throws LocalError see its codes; nothing is left running then
+ */
+export async function startNats(options: NatsOptions): Promise<Nats> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const [port = 0] = options.port === undefined ? await freePorts(1) : [options.port];
+      return await startOn(port, options);
+    } catch (error) {
+      const taken = error instanceof LocalError && /address already in use/.test(error.message);
+      if (!taken || options.port !== undefined || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function startOn(port: number, options: NatsOptions): Promise<Nats> {
+  const { directory } = options;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const configuration = join(directory, 'nats.conf');
+  writeFileSync(configuration, configure(port, options), { mode: 0o600 });
+  const server = new ServerProcess({
+    name: 'nats-server',
+    program: await ensureNatsServer(),
+    args: ['--config', configuration],
+    log: join(directory, 'nats-server.log'),
+  });
+  const ready = () => server.ready(() => greets(port), READY_MILLISECONDS);
+  try {
+    await server.start();
+    await ready();
+  } catch (error) {
+    await server.kill();
+    throw error;
+  }
+  return {
+    url: `nats://127.0.0.1:${port}`,
+    directory,
+    process: server,
+    ready,
+    stop: () => server.stop(),
+  };
+}
+
+function configure(port: number, options: NatsOptions): string {
+  const { directory, token, syncInterval = '1s', maxPayload = 8 * 1024 * 1024 } = options;
+  return [
+    `listen: "127.0.0.1:${port}"`,
+    'server_name: local',
+    `max_payload: ${maxPayload}`,
+    // Room for what many streams set aside; the disk is not taken before they need it.
+    `jetstream { store_dir: ${JSON.stringify(join(directory, 'data'))}, max_file_store: 1TB, sync_interval: ${syncInterval} }`,
+    ...(token === undefined ? [] : [`authorization { token: ${JSON.stringify(token)} }`]),
+    ...(options.configuration === undefined ? [] : [options.configuration]),
+    '',
+  ].join('\n');
+}
+
+/** The server opens its port for clients when JetStream has recovered its streams, and greets first. */
+function greets(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    const answer = (good: boolean) => {
+      socket.destroy();
+      resolve(good);
+    };
+    socket.setTimeout(1000, () => answer(false));
+    socket.once('data', (greeting) => answer(greeting.toString().startsWith('INFO ')));
+    socket.once('error', () => answer(false));
+    socket.once('close', () => resolve(false));
+  });
+}
