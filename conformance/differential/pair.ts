@@ -14,6 +14,8 @@ import { SluiceProcess } from './sluice-process.ts';
 export interface PairOptions {
   /** For both; the default of the genuine controllers is 100. */
   readonly maxEndpointsPerSlice?: number;
+  /** Further flags of the one that is started. */
+  readonly args?: readonly string[];
 }
 
 export interface RestOptions extends NormaliseOptions {
@@ -103,6 +105,7 @@ export class Pair {
         '--kube-api-qps=1000',
         '--kube-api-burst=2000',
         ...(max === undefined ? [] : [`--max-endpoints-per-slice=${max}`]),
+        ...(options.args ?? []),
       ],
     });
   }
@@ -116,7 +119,7 @@ export class Pair {
   async startSluice(options: PairOptions = {}, on: Side = 'sluice'): Promise<SluiceProcess> {
     await this.stopSluice();
     const max = options.maxEndpointsPerSlice;
-    const args = max === undefined ? [] : ['--max-endpoints-per-slice', `${max}`];
+    const args = [...(max === undefined ? [] : ['--max-endpoints-per-slice', `${max}`]), ...(options.args ?? [])];
     this.#sluice = await SluiceProcess.start(this.planes[on].kubeconfigs.sluice, args);
     return this.#sluice;
   }

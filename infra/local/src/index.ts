@@ -6,6 +6,7 @@ export { type Binaries, ensureBinaries, ensureNatsServer, KUBERNETES_VERSION, NA
 export { cacheDirectory } from './cache-directory.ts';
 export { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
 export type { Identity } from './credentials.ts';
+export { freePorts } from './free-ports.ts';
 export {
   CONTROLLERS,
   type KubeControllerManagerOptions,

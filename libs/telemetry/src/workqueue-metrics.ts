@@ -36,6 +36,11 @@ export class WorkqueueMetrics {
       'work_duration_seconds',
       'How long in seconds processing an item from workqueue takes.',
     );
+    // A queue shows before anything has happened to it.
+    for (const name of Object.values(queueNames)) {
+      for (const counter of [this.adds, this.retries]) counter.inc({ name }, 0);
+      for (const histogram of [this.queueDuration, this.workDuration]) histogram.zero({ name });
+    }
     const gauge = (name: string, help: string, of: (queues: readonly WorkQueue[]) => number) => {
       const queues = this.#queues;
       const collect = function (this: Gauge) {
