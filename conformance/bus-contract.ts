@@ -1,15 +1,26 @@
-import { type Bus, type BusRecord, type Cursor, type Delivery, origin, type PartitionReader } from '@sluice/bus';
-import { describe, expect, test } from 'vitest';
+import { type Bus, origin } from '@sluice/bus';
+import { afterEach, describe, expect, test } from 'vitest';
+import { after, ids, records, take } from './bus-records.ts';
+import type { BusFeatures, BusWorld, CreateBusWorld } from './bus-world.ts';
 
-/** What an adapter promises beyond the port's contract. */
-export interface BusFeatures {
-  /** `append` to `changes` waits while more records than this are not released. */
-  readonly maxBacklog?: number;
-}
-
-/** The contract of the bus port. Every adapter runs it with a factory of its own. */
-export function busContract(name: string, features: BusFeatures, create: () => Promise<Bus>): void {
+/**
+ * The contract of the bus port. Every adapter runs it with a factory of its own. What it says of a server that crashes or
+ * loses data is in bus-faults-contract.ts.
+ */
+export function busContract(name: string, features: BusFeatures, createWorld: CreateBusWorld): void {
   describe(`bus contract: ${name}`, () => {
+    const worlds: BusWorld[] = [];
+    const createIn = async (partitions: number): Promise<Bus> => {
+      const world = await createWorld({ partitions });
+      worlds.push(world);
+      return world.connect();
+    };
+    const create = () => createIn(4);
+
+    afterEach(async () => {
+      for (const world of worlds.splice(0)) await world.dispose();
+    });
+
     test('records of one partition are read in the order of their appends', async () => {
       const bus = await create();
       const reader = bus.read('changes', 1, origin);
@@ -138,6 +149,138 @@ export function busContract(name: string, features: BusFeatures, create: () => P
       await bus.close();
     });
 
+    test('a log can be read again from its beginning, by several readers at their own pace', async () => {
+      const bus = await create();
+      await bus.append('mutations', 1, records('a', 1, 50));
+      const quick = bus.read('mutations', 1, origin);
+      const slow = bus.read('mutations', 1, origin);
+      expect(ids(await take(slow, 3))).toEqual(['a1', 'a2', 'a3']);
+      expect(ids(await take(quick, 50))).toEqual(ids(records('a', 1, 50)));
+      expect(ids(await take(slow, 47))).toEqual(ids(records('a', 4, 50)));
+      expect(ids(await take(bus.read('mutations', 1, origin), 50))).toEqual(ids(records('a', 1, 50)));
+      await bus.close();
+    });
+
+    test('appending the same records again is harmless: the first ones stay in order', async () => {
+      const bus = await create();
+      await bus.append('mutations', 2, records('a', 1, 3));
+      await bus.append('mutations', 2, records('a', 2, 5));
+      await bus.append('mutations', 2, records('a', 1, 5));
+      await bus.append('mutations', 2, records('end', 1, 1));
+      const read: string[] = [];
+      const reader = bus.read('mutations', 2, origin);
+      while (read.at(-1) !== 'end1') read.push(...ids(await reader.next(100)));
+      expect([...new Set(read)]).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'end1']);
+      if (features.dedupes === true) expect(read).toHaveLength(6);
+      await bus.close();
+    });
+
+    test('headers and keys may hold any text of one line', async () => {
+      const bus = await create();
+      const record = {
+        key: 'kluster-ü/default/web',
+        id: 'plan/7:ä',
+        headers: { traceparent: '00-ab', tracestate: 'a=b,c=d', 'x-Mixed-Case': 'é', empty: '' },
+        payload: new Uint8Array(),
+      };
+      await bus.append('changes', 0, [record]);
+      const [delivery] = await take(bus.read('changes', 0, origin), 1);
+      expect({ ...delivery, payload: delivery?.payload.length }).toEqual({ ...record, payload: 0, position: 1 });
+      await bus.close();
+    });
+
+    test('a slow reader gets everything in order', async () => {
+      const bus = await create();
+      const count = Math.min(3000, (features.maxBacklog ?? 3000) - 1);
+      const reader = bus.read('mutations', 0, origin);
+      const read = await Promise.all([
+        bus.append('mutations', 0, records('a', 1, count, 2000)),
+        (async () => {
+          const all: string[] = [];
+          while (all.length < count) {
+            all.push(...ids(await reader.next(7)));
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          return all;
+        })(),
+      ]).then(([, all]) => all);
+      expect(read).toEqual(ids(records('a', 1, count)));
+      await bus.close();
+    });
+
+    test('64 partitions at once, each in order', async () => {
+      const bus = await createIn(64);
+      const partitions = Array.from({ length: 64 }, (_, partition) => partition);
+      const read = await Promise.all(
+        partitions.map(async (partition) => {
+          const reader = bus.read('mutations', partition, origin);
+          const appended = (async () => {
+            for (let i = 0; i < 5; i++) {
+              await bus.append('mutations', partition, records(`p${partition}-`, i * 3 + 1, i * 3 + 3));
+            }
+          })();
+          const deliveries = await take(reader, 15);
+          await appended;
+          return ids(deliveries);
+        }),
+      );
+      for (const partition of partitions) expect(read[partition]).toEqual(ids(records(`p${partition}-`, 1, 15)));
+      await bus.close();
+    });
+
+    test('there is no partition beyond the last', async () => {
+      const bus = await create();
+      await expect(bus.append('changes', 4, records('a', 1, 1))).rejects.toThrow(RangeError);
+      expect(() => bus.read('changes', 4, origin)).toThrow(RangeError);
+      await expect(bus.end('changes', -1)).rejects.toThrow(RangeError);
+      await bus.close();
+    });
+
+    test('closing while busy ends everything: appends settle, readers get an empty list', async () => {
+      const bus = await create();
+      const readers = [0, 1, 2, 3].map((partition) => bus.read('mutations', partition, origin));
+      const reading = readers.map(async (reader) => {
+        while ((await reader.next(10)).length > 0);
+        return 'ended';
+      });
+      const appending = readers.map((_, partition) => bus.append('mutations', partition, records('a', 1, 500)));
+      const settled = Promise.allSettled(appending);
+      await bus.close();
+      await bus.close();
+      expect(await Promise.all(reading)).toEqual(['ended', 'ended', 'ended', 'ended']);
+      for (const result of await settled) {
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'BUS_CLOSED' });
+      }
+      await expect(bus.end('changes', 0)).rejects.toMatchObject({ code: 'BUS_CLOSED' });
+      expect(await bus.read('changes', 0, origin).next(1)).toEqual([]);
+    });
+
+    const { maxPayload } = features;
+    test.runIf(maxPayload !== undefined)('a record that is too large is refused, and its neighbours pass', async () => {
+      const bus = await create();
+      const large = { key: 'k', id: 'large', headers: {}, payload: new Uint8Array((maxPayload ?? 0) + 1) };
+      await expect(bus.append('changes', 0, [large])).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
+      await bus.append('changes', 0, records('a', 1, 1));
+      expect(ids(await take(bus.read('changes', 0, origin), 1))).toEqual(['a1']);
+      await bus.close();
+    });
+
+    test.runIf(features.shared === true)('what one process appends, another reads and takes up', async () => {
+      const world = await createWorld({ partitions: 4 });
+      worlds.push(world);
+      const one = await world.connect();
+      await one.append('changes', 3, records('a', 1, 3));
+      const reader = one.read('changes', 3, origin);
+      const [, second] = await take(reader, 2);
+      const cursor = after(reader, second);
+      await one.close();
+      const other = await world.connect();
+      const taken = other.read('changes', 3, cursor);
+      await other.append('changes', 3, records('b', 1, 1));
+      expect(ids(await take(taken, 2))).toEqual(['a3', 'b1']);
+      await other.close();
+    });
+
     const { maxBacklog } = features;
     test.runIf(maxBacklog !== undefined)(
       'append waits while too much is not released, and goes on when it is',
@@ -159,24 +302,4 @@ export function busContract(name: string, features: BusFeatures, create: () => P
       },
     );
   });
-}
-
-function records(prefix: string, from: number, to: number): BusRecord[] {
-  return Array.from({ length: to - from + 1 }, (_, i) => ({
-    key: prefix,
-    id: `${prefix}${from + i}`,
-    headers: {},
-    payload: new TextEncoder().encode(`${prefix}${from + i}`),
-  }));
-}
-
-async function take(reader: PartitionReader, count: number): Promise<Delivery[]> {
-  const all: Delivery[] = [];
-  while (all.length < count) all.push(...(await reader.next(count - all.length)));
-  return all;
-}
-
-function after({ log }: PartitionReader, delivery: Delivery | undefined): Cursor {
-  if (delivery === undefined) throw new Error('nothing was read');
-  return { position: delivery.position, id: delivery.id, log };
 }

@@ -8,7 +8,10 @@ import { storeContract } from './store-contract.ts';
 
 const maxBacklog = 20;
 
-busContract('memory', { maxBacklog }, async () => new MemoryBus({ partitions: 4, maxBacklog }));
+busContract('memory', { maxBacklog }, async ({ partitions }) => {
+  const bus = new MemoryBus({ partitions, maxBacklog });
+  return { connect: async () => bus, dispose: () => bus.close() };
+});
 storeContract('memory', async () => new MemoryStore());
 deadLettersContract('memory', async () => new MemoryDeadLetters(5));
 leasesContract('memory', async () => {

@@ -44,8 +44,9 @@ export interface Bus {
   readonly partitions: number;
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
   read(topic: Topic, partition: number, after: Cursor): PartitionReader;
-  /** Just after the last record appended by now. */
+  /** Just after the last record appended by now. Rejects with BusClosedError after `close`. */
   end(topic: Topic, partition: number): Promise<Cursor>;
+  /** Idempotent. Ends all waiting: appends under way settle or reject with BusClosedError, readers are closed. */
   close(): Promise<void>;
 }
 

@@ -48,10 +48,13 @@ export class MemoryBus implements Bus {
   }
 
   read(topic: Topic, partition: number, after: Cursor): PartitionReader {
-    return this.#log(topic, partition).reader(after);
+    const reader = this.#log(topic, partition).reader(after);
+    if (this.#closed) reader.close();
+    return reader;
   }
 
   async end(topic: Topic, partition: number): Promise<Cursor> {
+    if (this.#closed) throw new BusClosedError('the bus is closed');
     return this.#log(topic, partition).end();
   }
 

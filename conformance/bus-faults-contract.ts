@@ -1,0 +1,172 @@
+import { type Bus, type BusRecord, type Delivery, origin } from '@sluice/bus';
+import { afterEach, describe, expect, test } from 'vitest';
+import { after, ids, records, take } from './bus-records.ts';
+import type { BusFaults, BusWorld, CreateBusWorld } from './bus-world.ts';
+
+const lost = { code: 'LOG_LOST' };
+
+/** What the port says of a bus whose servers crash, go away or lose data, for adapters whose world has `faults`. */
+export function busFaultsContract(name: string, createWorld: CreateBusWorld): void {
+  describe(`bus contract, faults: ${name}`, () => {
+    const worlds: BusWorld[] = [];
+    const create = async (): Promise<{ world: BusWorld; bus: Bus; faults: BusFaults }> => {
+      const world = await createWorld({ partitions: 4 });
+      worlds.push(world);
+      if (world.faults === undefined) throw new Error(`the world of ${name} has no faults`);
+      return { world, bus: await world.connect(), faults: world.faults };
+    };
+
+    afterEach(async () => {
+      for (const world of worlds.splice(0)) await world.dispose();
+    });
+
+    test('a crash under load: nothing acknowledged is lost, and the order holds', async () => {
+      const { bus, faults } = await create();
+      const appenders = [0, 1, 2, 3].map((partition) => appendUntil(bus, partition));
+      const readers = [0, 1, 2, 3].map((partition) => readUntil(bus, partition, 'end1'));
+      for (let round = 0; round < 2; round++) {
+        await Promise.all(appenders.map((appender) => appender.progress(300)));
+        await faults.kill();
+        await faults.start();
+      }
+      await Promise.all(appenders.map((appender) => appender.progress(300)));
+      const acknowledged = await Promise.all(appenders.map((appender) => appender.stop()));
+      for (const [partition, appended] of acknowledged.entries()) {
+        await bus.append('changes', partition, records('end', 1, 1));
+        const read = await readers[partition];
+        const firsts = [...new Set(ids(read ?? []))];
+        expect(firsts).toEqual([...appended, 'end1']);
+        expect(read?.map(({ position }) => position)).toEqual(read?.map((_, i) => i + 1));
+      }
+      await bus.close();
+    });
+
+    test('an append and a reader wait for a bus that is away', async () => {
+      const { bus, faults } = await create();
+      await bus.append('changes', 0, records('a', 1, 1));
+      const reader = bus.read('changes', 0, origin);
+      await take(reader, 1);
+      await faults.kill();
+      const appended = bus.append('changes', 0, records('a', 2, 3));
+      const reading = take(reader, 2);
+      const fresh = take(bus.read('changes', 0, origin), 3);
+      await faults.start();
+      await appended;
+      expect(ids(await reading)).toEqual(['a2', 'a3']);
+      expect(ids(await fresh)).toEqual(['a1', 'a2', 'a3']);
+      await bus.close();
+    });
+
+    test('closing does not wait for a bus that is away', async () => {
+      const { bus, faults } = await create();
+      const waiting = bus.read('changes', 0, origin).next(1);
+      await faults.kill();
+      const append = Promise.allSettled([bus.append('changes', 0, records('a', 1, 3))]);
+      await bus.close();
+      expect(await waiting).toEqual([]);
+      expect((await append)[0]).toMatchObject({ status: 'rejected', reason: { code: 'BUS_CLOSED' } });
+      await faults.start();
+    });
+
+    test('a log that was deleted and made again is lost, to who waits at its end and to who comes back', async () => {
+      const { world, bus, faults } = await create();
+      await bus.append('changes', 1, records('a', 1, 3));
+      const reader = bus.read('changes', 1, origin);
+      const read = await take(reader, 3);
+      const cursor = after(reader, read[2]);
+      const waiting = reader.next(1);
+      const refused = expect(waiting).rejects.toMatchObject(lost);
+      await faults.remake('changes', 1);
+      await refused;
+      await expect(reader.next(1)).rejects.toMatchObject(lost);
+      await bus.append('changes', 1, records('b', 1, 5));
+      await expect(bus.read('changes', 1, cursor).next(1)).rejects.toMatchObject(lost);
+      const other = await world.connect();
+      await expect(other.read('changes', 1, cursor).next(1)).rejects.toMatchObject(lost);
+      // What the worker does then.
+      const end = await other.end('changes', 1);
+      expect(end).toMatchObject({ position: 5, id: 'b5' });
+      const onward = other.read('changes', 1, end);
+      await bus.append('changes', 1, records('b', 6, 6));
+      expect(ids(await take(onward, 1))).toEqual(['b6']);
+      await other.close();
+      await bus.close();
+    });
+
+    test('the last records are lost: noticed by their reader, be others in their place or not', async () => {
+      const { bus, faults } = await create();
+      for (const partition of [0, 1, 2]) await bus.append('changes', partition, records('a', 1, 3));
+      await faults.save();
+      const readers = [0, 1, 2].map((partition) => bus.read('changes', partition, origin));
+      const kept = after(readers[0] as (typeof readers)[0], (await take(readers[0] as (typeof readers)[0], 3))[2]);
+      for (const partition of [1, 2]) await bus.append('changes', partition, records('a', 4, 5));
+      const cursors = [];
+      for (const partition of [1, 2]) {
+        const reader = readers[partition] as (typeof readers)[0];
+        cursors.push(after(reader, (await take(reader, 5))[4]));
+      }
+      for (const reader of readers) reader.close();
+      await faults.rewind();
+      await bus.append('changes', 2, records('b', 4, 6));
+      await bus.append('changes', 0, records('a', 4, 4));
+
+      expect(ids(await take(bus.read('changes', 0, kept), 1))).toEqual(['a4']);
+      const [shorter, replaced] = cursors;
+      await expect(bus.read('changes', 1, shorter ?? origin).next(1)).rejects.toMatchObject(lost);
+      await expect(bus.read('changes', 2, replaced ?? origin).next(1)).rejects.toMatchObject(lost);
+      await bus.close();
+    });
+
+    test('the last records are lost under a reader that waits for the next', async () => {
+      const { bus, faults } = await create();
+      await bus.append('changes', 0, records('a', 1, 3));
+      await faults.save();
+      await bus.append('changes', 0, records('a', 4, 5));
+      const reader = bus.read('changes', 0, origin);
+      await take(reader, 5);
+      const refused = expect(reader.next(1)).rejects.toMatchObject(lost);
+      await faults.rewind();
+      await refused;
+      await bus.close();
+    });
+  });
+}
+
+/** Appends batches to `changes`, one awaited after the other, and knows which records were acknowledged. */
+function appendUntil(bus: Bus, partition: number) {
+  const acknowledged: string[] = [];
+  const waiting: { count: number; resolve: () => void }[] = [];
+  let stopped = false;
+  let failure: unknown;
+  const running = (async () => {
+    while (!stopped) {
+      const from = acknowledged.length + 1;
+      const batch: BusRecord[] = records(`p${partition}-`, from, from + (from % 7));
+      await bus.append('changes', partition, batch);
+      acknowledged.push(...ids(batch));
+      for (const waiter of waiting) if (acknowledged.length >= waiter.count) waiter.resolve();
+    }
+  })().catch((error: unknown) => {
+    failure = error;
+    for (const waiter of waiting) waiter.resolve();
+  });
+  return {
+    async progress(count: number): Promise<void> {
+      await new Promise<void>((resolve) => waiting.push({ count: acknowledged.length + count, resolve }));
+      if (failure !== undefined) throw failure;
+    },
+    async stop(): Promise<readonly string[]> {
+      stopped = true;
+      await running;
+      if (failure !== undefined) throw failure;
+      return acknowledged;
+    },
+  };
+}
+
+async function readUntil(bus: Bus, partition: number, last: string): Promise<Delivery[]> {
+  const reader = bus.read('changes', partition, origin);
+  const all: Delivery[] = [];
+  while (all.at(-1)?.id !== last) all.push(...(await reader.next(100)));
+  return all;
+}

@@ -1,0 +1,31 @@
+import type { BusRecord, Cursor, Delivery, PartitionReader } from '@sluice/bus';
+
+/** Records with the ids `prefix` + `from` … `prefix` + `to`; the payload is the id, filled up to `size` bytes. */
+export function records(prefix: string, from: number, to: number, size = 0): BusRecord[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => ({
+    key: prefix,
+    id: `${prefix}${from + i}`,
+    headers: {},
+    payload: new TextEncoder().encode(`${prefix}${from + i}`.padEnd(size)),
+  }));
+}
+
+export function ids(list: readonly { readonly id: string }[]): string[] {
+  return list.map(({ id }) => id);
+}
+
+/** Reads until there are so many, or the reader is closed. */
+export async function take(reader: PartitionReader, count: number): Promise<Delivery[]> {
+  const all: Delivery[] = [];
+  while (all.length < count) {
+    const next = await reader.next(count - all.length);
+    if (next.length === 0) break;
+    all.push(...next);
+  }
+  return all;
+}
+
+export function after({ log }: PartitionReader, delivery: Delivery | undefined): Cursor {
+  if (delivery === undefined) throw new Error('nothing was read');
+  return { position: delivery.position, id: delivery.id, log };
+}
