@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { LocalError } from './local-error.ts';
+import { openssl } from './openssl.ts';
 
 /** Who may speak to the API server, and as whom it knows them. */
 const IDENTITIES = {
@@ -99,14 +97,4 @@ export function writeKubeconfigs(
 
 function token(): string {
   return randomBytes(24).toString('hex');
-}
-
-async function openssl(args: readonly string[]): Promise<void> {
-  try {
-    await promisify(execFile)('openssl', [...args]);
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    const hint = text.includes('ENOENT') ? 'openssl is needed for certificates; install it' : 'openssl failed';
-    throw new LocalError('openssl', `${hint}: ${text.trim()}`);
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * Genuine servers on loopback, without containers, of pinned versions, for tests and measurements: etcd, kube-apiserver
- * and kube-controller-manager; nats-server.
+ * Genuine servers on loopback, without containers, for tests and measurements: of pinned versions etcd, kube-apiserver,
+ * kube-controller-manager and nats-server; the Redis of the distribution.
  */
 export { type Binaries, ensureBinaries, ensureNatsServer, KUBERNETES_VERSION, NATS_VERSION } from './binaries.ts';
 export { cacheDirectory } from './cache-directory.ts';
@@ -15,4 +15,7 @@ export {
 export { kubectl, RBAC_FILE } from './kubectl.ts';
 export { LocalError } from './local-error.ts';
 export { type Nats, type NatsOptions, startNats } from './nats.ts';
+export { type RedisCluster, startRedisCluster } from './redis/redis-cluster.ts';
+export { type RedisSentinel, type RedisSentinelOptions, startRedisSentinel } from './redis/redis-sentinel.ts';
+export { type RedisServer, type RedisServerOptions, startRedis } from './redis/redis-server.ts';
 export { ServerProcess } from './server-process.ts';

@@ -1,7 +1,10 @@
 /** What went wrong with the local servers, in words for the person at the terminal. */
 export class LocalError extends Error {
   override readonly name = 'LocalError';
-  /** Stable, for programs: `go-missing`, `go-too-old`, `build-failed`, `openssl`, `exited`, `not-ready`, `kubectl`, `usage`. */
+  /**
+   * Stable, for programs: `go-missing`, `go-too-old`, `build-failed`, `openssl`, `redis-missing`, `exited`, `not-ready`,
+   * `kubectl`, `usage`.
+   */
   readonly code: string;
 
   constructor(code: string, message: string) {

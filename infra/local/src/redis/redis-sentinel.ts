@@ -1,0 +1,127 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { freePorts } from '../free-ports.ts';
+import { LocalError } from '../local-error.ts';
+import { ServerProcess } from '../server-process.ts';
+import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts';
+
+export interface RedisSentinel {
+  /** What the sentinels call the master. */
+  readonly masterName: string;
+  readonly sentinels: readonly { readonly url: string; readonly process: ServerProcess }[];
+  /** The first is the master at the start, the second its replica. */
+  readonly servers: readonly [RedisServer, RedisServer];
+  /** Which of the servers the sentinels call master now. */
+  master(): Promise<RedisServer>;
+  /** Makes the other one master, as an operator would, and waits until the former follows it. */
+  failover(): Promise<void>;
+  /** Waits until `server` follows the other, fully synchronised. */
+  following(server: RedisServer): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface RedisSentinelOptions extends Omit<RedisServerOptions, 'cluster' | 'tls' | 'name' | 'users'> {
+  readonly sentinels: 1 | 2 | 3;
+}
+
+const MASTER = 'sluice';
+const DOWN_AFTER_MILLISECONDS = 1000;
+const READY_TIMEOUT_MILLISECONDS = 30_000;
+
+/** Starts a master, a replica and their sentinels on loopback. @throws LocalError; nothing is left running then */
+export async function startRedisSentinel(options: RedisSentinelOptions): Promise<RedisSentinel> {
+  const { sentinels: count, directory, settings = {} } = options;
+  const started: { stop(): Promise<void> }[] = [];
+  const stop = async () => {
+    await Promise.all(started.map((server) => server.stop()));
+  };
+  try {
+    const first = await startRedis({ directory: join(directory, 'redis-1'), name: 'redis-1', settings });
+    started.push(first);
+    const follow = { ...settings, replicaof: `127.0.0.1 ${first.port}` };
+    const second = await startRedis({ directory: join(directory, 'redis-2'), name: 'redis-2', settings: follow });
+    started.push(second);
+    await following(second);
+    const ports = await freePorts(count);
+    const sentinels = ports.map((port, index) =>
+      sentinel(join(directory, `sentinel-${index + 1}`), port, first, Math.floor(count / 2) + 1),
+    );
+    for (const { process } of sentinels) {
+      started.push(process);
+      await process.start();
+    }
+    await until('sentinels that know each other and the replica', async () => {
+      const views = await Promise.all(ports.map((port) => ask(port, ['SENTINEL', 'MASTER', MASTER])));
+      return views.every((view) => view['num-slaves'] === '1' && view['num-other-sentinels'] === String(count - 1));
+    });
+    const servers = [first, second] as const;
+    const master = async () => {
+      const view = await ask(ports[0] ?? 0, ['SENTINEL', 'MASTER', MASTER]);
+      return view.port === String(second.port) ? second : first;
+    };
+    const failover = async () => {
+      const former = await master();
+      await ask(ports[0] ?? 0, ['SENTINEL', 'FAILOVER', MASTER]);
+      await until('a failover', async () => (await master()) !== former);
+      await following(former);
+    };
+    return { masterName: MASTER, sentinels, servers, master, failover, following, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function sentinel(directory: string, port: number, master: RedisServer, quorum: number) {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, 'sentinel.conf');
+  const lines = [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `dir ${directory}`,
+    `sentinel monitor ${MASTER} 127.0.0.1 ${master.port} ${quorum}`,
+    `sentinel down-after-milliseconds ${MASTER} ${DOWN_AFTER_MILLISECONDS}`,
+    `sentinel failover-timeout ${MASTER} 1000`,
+  ];
+  writeFileSync(file, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  const log = join(directory, 'sentinel.log');
+  const process = new ServerProcess({ name: 'sentinel', program: 'redis-server', args: [file, '--sentinel'], log });
+  return { url: `redis://127.0.0.1:${port}`, process };
+}
+
+async function following(server: RedisServer): Promise<void> {
+  const client = server.connect();
+  try {
+    await until(`a replica on port ${server.port}`, async () => {
+      const info = await client.info('replication');
+      return info.includes('role:slave') && info.includes('master_link_status:up');
+    });
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** One question to a sentinel; its answer as names and values, or nothing while it does not answer. */
+async function ask(port: number, command: readonly [string, ...string[]]): Promise<Record<string, string>> {
+  const client = new Redis({ host: '127.0.0.1', port, protocol: 2, maxRetriesPerRequest: 0 }).on('error', () => {});
+  try {
+    const [name, ...args] = command;
+    const answer: unknown = await client.call(name, ...args);
+    const flat = Array.isArray(answer) ? answer.map(String) : [];
+    return Object.fromEntries(flat.flatMap((key, index) => (index % 2 === 0 ? [[key, flat[index + 1] ?? '']] : [])));
+  } catch {
+    return {};
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MILLISECONDS;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new LocalError('not-ready', `no ${what} in time`);
+    await sleep(50);
+  }
+}

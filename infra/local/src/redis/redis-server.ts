@@ -1,0 +1,190 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import { freePorts } from '../free-ports.ts';
+import { LocalError } from '../local-error.ts';
+import { makeServingCertificate, type ServingCertificate } from '../openssl.ts';
+import { ServerProcess } from '../server-process.ts';
+
+/** The redis-server to start. */
+export interface RedisServerOptions {
+  /** Configuration, data and log go here; what an earlier start left in it is removed. */
+  readonly directory: string;
+  /** Names it in messages. Default `redis`. */
+  readonly name?: string;
+  /** Lines of redis.conf beyond ours; a repeated setting wins over ours. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Rules by user name, as in `ACL SETUSER`. With any, nobody comes in without a password. */
+  readonly users?: Readonly<Record<string, string>>;
+  /** Listens with TLS only. */
+  readonly tls?: boolean;
+  /** Also takes a port for the cluster bus. */
+  readonly cluster?: boolean;
+}
+
+/** A running redis-server on loopback. It ends with this process. Port and data outlive its kills. */
+export interface RedisServer {
+  readonly host: string;
+  readonly port: number;
+  /** Without user and password. */
+  readonly url: string;
+  readonly busPort: number | undefined;
+  readonly certificate: ServingCertificate | undefined;
+  /** Can be frozen and killed; start it again with `restart`. */
+  readonly process: ServerProcess;
+  /** A connection that may do everything. The caller disconnects it. */
+  connect(): Redis;
+  /** Starts it again after it ended (kills it before if need be) and waits until it answers. */
+  restart(): Promise<void>;
+  /** Copies the data as they are on disk at this moment. */
+  snapshot(): string;
+  /** Kills it and starts it with the data of the snapshot, or with none. */
+  restore(snapshot: string | undefined): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const PROGRAM = 'redis-server';
+const HOST = '127.0.0.1';
+const ADMIN = { user: 'local-admin', password: 'local-admin' };
+const ATTEMPTS = 3;
+const READY_TIMEOUT_MILLISECONDS = 20_000;
+
+/**
+ * Starts Debian's redis-server, with an append-only file written every second unless the settings say otherwise.
+ *
+ * @throws LocalError `redis-missing`, `exited`, `not-ready`; nothing is left running then
+ */
+export async function startRedis(options: RedisServerOptions): Promise<RedisServer> {
+  await requireRedis();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOn(await freePorts(2), options);
+    } catch (error) {
+      const taken = error instanceof LocalError && /Address already in use/.test(error.message);
+      if (!taken || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** @throws LocalError `redis-missing` with how to install it */
+export async function requireRedis(): Promise<void> {
+  try {
+    await promisify(execFile)(PROGRAM, ['--version']);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LocalError('redis-missing', `${PROGRAM} is needed: apt-get install redis-server (${reason.trim()})`);
+  }
+}
+
+async function startOn(ports: readonly number[], options: RedisServerOptions): Promise<RedisServer> {
+  const { directory, name = 'redis', tls = false } = options;
+  const [port = 0, busPort = 0] = ports;
+  const data = join(directory, 'data');
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const certificate = tls ? await makeServingCertificate(directory, name) : undefined;
+  const file = join(directory, 'redis.conf');
+  const lines = configuration(options, port, busPort, data, certificate);
+  // In a file, not among the arguments: everybody may read those.
+  writeFileSync(file, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  const server = new ServerProcess({ name, program: PROGRAM, args: [file], log: join(directory, 'redis.log') });
+
+  const connect = () =>
+    new Redis({
+      host: HOST,
+      port,
+      ...(options.users === undefined ? {} : { username: ADMIN.user, password: ADMIN.password }),
+      ...(tls ? { tls: { rejectUnauthorized: false } } : {}),
+    }).on('error', () => {});
+  const start = async () => {
+    await server.start();
+    await server.ready(() => answers(connect), READY_TIMEOUT_MILLISECONDS);
+  };
+  const snapshots = { count: 0 };
+  try {
+    await start();
+  } catch (error) {
+    await server.kill();
+    throw error;
+  }
+  return {
+    host: HOST,
+    port,
+    url: `${tls ? 'rediss' : 'redis'}://${HOST}:${port}`,
+    busPort: options.cluster === true ? busPort : undefined,
+    certificate,
+    process: server,
+    connect,
+    async restart() {
+      await server.kill();
+      await start();
+    },
+    snapshot() {
+      snapshots.count += 1;
+      const copy = join(directory, `snapshot-${snapshots.count}`);
+      // What was acknowledged is in the files, though perhaps not yet on the disk below them.
+      server.signal('SIGSTOP');
+      try {
+        cpSync(data, copy, { recursive: true });
+      } finally {
+        server.signal('SIGCONT');
+      }
+      return copy;
+    },
+    async restore(snapshot) {
+      await server.kill();
+      rmSync(data, { recursive: true, force: true });
+      if (snapshot === undefined) mkdirSync(data, { mode: 0o700 });
+      else cpSync(snapshot, data, { recursive: true });
+      await start();
+    },
+    stop: () => server.stop(),
+  };
+}
+
+function configuration(
+  { settings = {}, users, cluster = false, tls = false }: RedisServerOptions,
+  port: number,
+  busPort: number,
+  data: string,
+  certificate: ServingCertificate | undefined,
+): readonly string[] {
+  return [
+    `bind ${HOST}`,
+    `port ${tls ? 0 : port}`,
+    `dir ${data}`,
+    'appendonly yes',
+    'appendfsync everysec',
+    'save ""',
+    ...(certificate === undefined
+      ? []
+      : [
+          `tls-port ${port}`,
+          `tls-ca-cert-file ${certificate.ca}`,
+          `tls-cert-file ${certificate.certificate}`,
+          `tls-key-file ${certificate.key}`,
+          'tls-auth-clients no',
+        ]),
+    ...(cluster
+      ? ['cluster-enabled yes', `cluster-port ${busPort}`, 'cluster-node-timeout 2000', 'cluster-announce-ip 127.0.0.1']
+      : []),
+    ...(users === undefined ? [] : ['user default off', `user ${ADMIN.user} on >${ADMIN.password} ~* &* +@all`]),
+    ...Object.entries(users ?? {}).map(([user, rules]) => `user ${user} ${rules}`),
+    ...Object.entries(settings).map(([setting, value]) => `${setting} ${value === '' ? '""' : value}`),
+  ];
+}
+
+/** It has read its data and takes commands. */
+async function answers(connect: () => Redis): Promise<boolean> {
+  const client = connect();
+  client.options.maxRetriesPerRequest = 0;
+  try {
+    return (await client.ping()) === 'PONG';
+  } catch {
+    return false;
+  } finally {
+    client.disconnect();
+  }
+}
