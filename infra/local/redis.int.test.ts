@@ -23,8 +23,9 @@ it('keeps port and data over a kill, and starts from an older snapshot or from n
   const read = async () => (await client.call('GET', 'k')) ?? null;
   try {
     await client.call('SET', 'k', 'old');
-    const snapshot = server.snapshot();
+    const snapshot = await server.snapshot();
     await client.call('SET', 'k', 'new');
+    await server.persisted();
     await server.restart();
     expect(await read()).toBe('new');
     await server.restore(snapshot);

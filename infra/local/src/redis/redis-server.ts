@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { freePorts } from '../free-ports.ts';
@@ -38,8 +39,10 @@ export interface RedisServer {
   connect(): Redis;
   /** Starts it again after it ended (kills it before if need be) and waits until it answers. */
   restart(): Promise<void>;
-  /** Copies the data as they are on disk at this moment. */
-  snapshot(): string;
+  /** Waits until what was acknowledged is in its files; a kill before may lose a second or two. */
+  persisted(): Promise<void>;
+  /** Copies the data as they are in its files, all that was acknowledged before. */
+  snapshot(): Promise<string>;
   /** Kills it and starts it with the data of the snapshot, or with none. */
   restore(snapshot: string | undefined): Promise<void>;
   stop(): Promise<void>;
@@ -102,7 +105,7 @@ async function startOn(ports: readonly number[], options: RedisServerOptions): P
     await server.start();
     await server.ready(() => answers(connect), READY_TIMEOUT_MILLISECONDS);
   };
-  const snapshots = { count: 0 };
+  let snapshots = 0;
   try {
     await start();
   } catch (error) {
@@ -121,10 +124,11 @@ async function startOn(ports: readonly number[], options: RedisServerOptions): P
       await server.kill();
       await start();
     },
-    snapshot() {
-      snapshots.count += 1;
-      const copy = join(directory, `snapshot-${snapshots.count}`);
-      // What was acknowledged is in the files, though perhaps not yet on the disk below them.
+    persisted: () => persisted(connect),
+    async snapshot() {
+      snapshots += 1;
+      const copy = join(directory, `snapshot-${snapshots}`);
+      await persisted(connect);
       server.signal('SIGSTOP');
       try {
         cpSync(data, copy, { recursive: true });
@@ -184,6 +188,20 @@ async function answers(connect: () => Redis): Promise<boolean> {
     return (await client.ping()) === 'PONG';
   } catch {
     return false;
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** While an fsync is under way, redis-server keeps what it has acknowledged since in a buffer of its own. */
+async function persisted(connect: () => Redis): Promise<void> {
+  const client = connect();
+  try {
+    for (;;) {
+      const [, buffered = '0'] = /^aof_buffer_length:(\d+)/m.exec(await client.info('persistence')) ?? [];
+      if (buffered === '0') return;
+      await sleep(10);
+    }
   } finally {
     client.disconnect();
   }
