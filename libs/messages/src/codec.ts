@@ -2,9 +2,10 @@ import type { z } from 'zod';
 import type { Change } from './change.ts';
 import type { Outcome } from './outcome.ts';
 import type { PlannedMutations } from './plan-message.ts';
-import { changeSchema, outcomeSchema, plannedMutationsSchema } from './schemas.ts';
+import type { ResyncRequest } from './resync-request.ts';
+import { changeSchema, outcomeSchema, plannedMutationsSchema, resyncRequestSchema } from './schemas.ts';
 
-export type Message = Change | Outcome | PlannedMutations;
+export type Message = Change | Outcome | PlannedMutations | ResyncRequest;
 
 /**
  * Version of the messages' form. Within a major version fields may only be added; a reader ignores what it does not
@@ -13,7 +14,12 @@ export type Message = Change | Outcome | PlannedMutations;
 export const messageVersion = { major: 1, minor: 0 } as const;
 const versionText = `${messageVersion.major}.${messageVersion.minor}`;
 
-const schemas = { change: changeSchema, outcome: outcomeSchema, mutations: plannedMutationsSchema };
+const schemas = {
+  change: changeSchema,
+  outcome: outcomeSchema,
+  mutations: plannedMutationsSchema,
+  resync: resyncRequestSchema,
+};
 
 /** A message that cannot be used: not JSON, of another version, or not of the form that its version asks for. */
 export class MessageError extends Error {

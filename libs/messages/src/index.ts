@@ -4,5 +4,6 @@ export * from './codec.ts';
 export * from './outcome.ts';
 export * from './partition.ts';
 export * from './plan-message.ts';
+export * from './resync-request.ts';
 export * from './service-key.ts';
 export * from './stamp.ts';

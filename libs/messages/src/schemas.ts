@@ -198,3 +198,9 @@ export const outcomeSchema = z.object({
   completedAt: z.number(),
   retries: index,
 });
+
+export const resyncRequestSchema = z.object({
+  kind: z.literal('resync'),
+  of: z.union([z.object({ partition: index }), z.object({ key })]),
+  reason: z.string(),
+});

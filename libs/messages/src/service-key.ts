@@ -10,10 +10,15 @@ export function formatServiceKey(key: ServiceKey): string {
   return `${key.cluster}/${key.namespace}/${key.service}`;
 }
 
+export function isServiceKey(text: string): boolean {
+  const parts = text.split('/');
+  return parts.length === 3 && parts.every((part) => part !== '');
+}
+
 /** Back from the text; names of Kubernetes contain no slash. */
 export function parseServiceKey(text: string): ServiceKey {
-  const [cluster, namespace, service, ...rest] = text.split('/');
-  if (!cluster || !namespace || !service || rest.length > 0) {
+  const [cluster = '', namespace = '', service = ''] = text.split('/');
+  if (!isServiceKey(text)) {
     throw new RangeError(`service key ${JSON.stringify(text)}: expected CLUSTER/NAMESPACE/SERVICE`);
   }
   return { cluster, namespace, service };

@@ -1,12 +1,11 @@
 import {
   type CountedSlices,
   endpointSliceTracker,
-  type MutationGroup,
   type ServiceHints,
   type TrackedSlices,
   type TriggerTimes,
 } from '@sluice/controllers';
-import { type Causes, mergeCauses, noCauses, type PlanId } from '@sluice/messages';
+import { type Causes, mergeCauses, noCauses, type PlannedMutations } from '@sluice/messages';
 
 /** Where one controller stands with one Service. Replaced, never changed. */
 export interface ControllerState {
@@ -35,15 +34,16 @@ export interface ControllerState {
 }
 
 export interface InFlight {
-  readonly plan: PlanId;
-  readonly groups: readonly MutationGroup[];
-  /** Something kept the plan from being complete (E15). */
-  readonly incomplete: boolean;
+  readonly message: PlannedMutations;
   /** Trackers as they become if the plan succeeds; a failed one loses no trigger time (B11, D18). */
   readonly triggersAfter: TriggerTimes | null;
   readonly hintsAfter: ServiceHints | null;
   /** resourceVersions that the watch showed, by name, of objects that the plan writes: probably its own echo. */
   readonly echoes: Readonly<Record<string, string>>;
+  /** When to send it again, in case it or its Outcome was lost, in milliseconds since the Unix epoch. */
+  readonly askAt: number;
+  /** How often it was sent again. */
+  readonly asked: number;
 }
 
 export const initialState: ControllerState = {

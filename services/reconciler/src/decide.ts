@@ -16,6 +16,7 @@ import {
   type TriggerTimes,
 } from '@sluice/controllers';
 import { noCauses, type PlannedMutations } from '@sluice/messages';
+import { askAt } from './ask-again.ts';
 import { type ControllerState, pending } from './controller-state.ts';
 import { withDerivedNames } from './derived-name.ts';
 import type { ServiceView } from './service-view.ts';
@@ -71,9 +72,6 @@ export function decide(
   const id = { epoch, number: state.lastPlan + 1 };
   const service = view.service?.service;
   const groups = withDerivedNames(plan.groups, service?.uid ?? view.endpoints?.endpoints.metadata.uid ?? '', id);
-  const incomplete = plan.incomplete.length > 0;
-  const inFlight = { plan: id, groups, incomplete, triggersAfter: triggers, hintsAfter: hints, echoes: {} };
-  view.setController(controller, { ...rested, inFlight, lastPlan: id.number });
   const planned: PlannedMutations = {
     kind: 'mutations',
     key: view.key,
@@ -86,6 +84,15 @@ export function decide(
     causes: state.causes,
     decidedAt: now,
   };
+  const inFlight = {
+    message: planned,
+    triggersAfter: triggers,
+    hintsAfter: hints,
+    echoes: {},
+    askAt: askAt(now, 0),
+    asked: 0,
+  };
+  view.setController(controller, { ...rested, inFlight, lastPlan: id.number });
   return { plan: planned, counts };
 }
 

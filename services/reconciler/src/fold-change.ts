@@ -7,6 +7,7 @@ import {
   endpointSliceMirroringController,
   endpointSliceTracker,
   leaderAnnotation,
+  type MutationGroup,
   managedByLabel,
 } from '@sluice/controllers';
 import {
@@ -242,19 +243,19 @@ function controllerOfSlice(slice: EndpointSlice): Controller {
  */
 function noteEcho(view: ServiceView, controller: Controller, name: string, resourceVersion: string): boolean {
   const state: ControllerState = view.controller(controller);
-  if (state.inFlight === null || !writes(state.inFlight.groups, name)) return false;
+  if (state.inFlight === null || !writes(state.inFlight.message.groups, name)) return false;
   const echoes = { ...state.inFlight.echoes, [name]: resourceVersion };
   view.setController(controller, { ...state, inFlight: { ...state.inFlight, echoes } });
   return true;
 }
 
-function writes(groups: NonNullable<ControllerState['inFlight']>['groups'], name: string): boolean {
+function writes(groups: readonly MutationGroup[], name: string): boolean {
   return groups.some(({ mutations }) => mutations.some((m) => m.verb !== 'delete' && m.object.metadata.name === name));
 }
 
 /** The plan in flight deletes this object, so its absence is no news. */
 function deletes(view: ServiceView, controller: Controller, uid: string): boolean {
-  const groups = view.controller(controller).inFlight?.groups ?? [];
+  const groups = view.controller(controller).inFlight?.message.groups ?? [];
   return groups.some(({ mutations }) => mutations.some((m) => m.verb === 'delete' && m.uid === uid));
 }
 

@@ -28,7 +28,7 @@ export function foldOutcome(
 ): OutcomeStatus | undefined {
   const state = view.controller(outcome.controller);
   const { inFlight } = state;
-  if (inFlight === null || comparePlans(inFlight.plan, outcome.plan) !== 0) return undefined;
+  if (inFlight === null || comparePlans(inFlight.message.plan, outcome.plan) !== 0) return undefined;
   const gone = new Set(view.gone);
   const endpointsBefore = view.endpoints;
   for (const result of outcome.results) foldResult(view, inFlight, result);
@@ -58,7 +58,7 @@ function track(
 ): TrackedSlices {
   let next = tracked;
   for (const { status, resource, group, index, stored } of results) {
-    const mutation = inFlight.groups[group]?.mutations[index];
+    const mutation = inFlight.message.groups[group]?.mutations[index];
     if (status !== 'applied' || resource !== 'endpointslices' || mutation === undefined) continue;
     if (mutation.verb !== 'delete') {
       if (stored !== undefined) next = endpointSliceTracker.update(next, { metadata: stored });
@@ -88,7 +88,8 @@ function next(
         triggers: inFlight.triggersAfter,
         hints: inFlight.hintsAfter,
       };
-      if (inFlight.incomplete && settings.reproduce.has('B3')) return failed(after, outcome, now, settings, random);
+      if (inFlight.message.incomplete.length > 0 && settings.reproduce.has('B3'))
+        return failed(after, outcome, now, settings, random);
       return { ...after, failures: 0 };
     }
     case 'conflict':
@@ -154,7 +155,7 @@ function foldResult(view: ServiceView, inFlight: InFlight, result: MutationResul
     if (result.current !== undefined) foldCurrent(view, result, result.current);
     return;
   }
-  const mutation = inFlight.groups[result.group]?.mutations[result.index];
+  const mutation = inFlight.message.groups[result.group]?.mutations[result.index];
   if (mutation === undefined) return;
   if (mutation.verb === 'delete') return foldDelete(view, mutation);
   if (result.current) return foldCurrent(view, result, result.current);

@@ -1,4 +1,4 @@
-import { MemoryBus, origin } from '@sluice/bus';
+import { type Delivery, MemoryBus, origin, type Topic } from '@sluice/bus';
 import {
   type Change,
   decodeMessage,
@@ -7,6 +7,7 @@ import {
   type Message,
   type Outcome,
   type PlannedMutations,
+  type ResyncRequest,
 } from '@sluice/messages';
 import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { type Commit, MemoryStore } from '@sluice/store';
@@ -77,7 +78,7 @@ async function settle(ms = 0): Promise<void> {
   while (clock.step(until));
 }
 
-async function send(...messages: Message[]): Promise<void> {
+async function send(...messages: Exclude<Message, ResyncRequest>[]): Promise<void> {
   for (const message of messages) await sendRaw(encodeMessage(message), formatServiceKey(message.key));
 }
 
@@ -86,14 +87,16 @@ async function sendRaw(payload: Uint8Array, key: string): Promise<void> {
   await settle();
 }
 
-/** All plans that were published so far, again and again if they were. */
-async function plans(): Promise<PlannedMutations[]> {
-  const reader = bus.read('mutations', 0, origin);
+async function deliveries(topic: Topic = 'mutations'): Promise<readonly Delivery[]> {
+  const reader = bus.read(topic, 0, origin);
   const next = reader.next(1_000);
   await settle();
   reader.close();
-  return (await next).map(({ payload }) => decodeMessage(payload) as PlannedMutations);
+  return next;
 }
+
+/** All plans that were published so far, again and again if they were. */
+const plans = async () => (await deliveries()).map(({ payload }) => decodeMessage(payload) as PlannedMutations);
 
 const numbers = async () =>
   (await plans()).map(({ key: { service: name }, plan }) => `${name} ${plan.epoch}/${plan.number}`);
@@ -152,18 +155,98 @@ describe('timers', () => {
     for (let n = 1; n <= 7; n++) {
       const refused: Partial<Outcome> = { status: 'rejected', results: [], message: 'forbidden' };
       await send(anOutcome(await lastPlan(), refused));
-      expect(await numbers()).toHaveLength(n);
+      expect(new Set(await numbers()).size).toBe(n);
       await settle(120_000);
-      expect(await numbers()).toHaveLength(n + 1);
+      expect(new Set(await numbers()).size).toBe(n + 1);
     }
   });
 
   test('of a Service whose plan is in flight wait for its Outcome', async () => {
     start();
     await send(first, aChange(2, [fact.pod('q')]));
-    await settle(3_600_000);
+    await settle(10_000);
     expect(await numbers()).toEqual(['web 1/1']);
+  });
+
+  test('a plan whose Outcome does not come is sent again as it is, ever more seldom, until it comes', async () => {
+    start();
+    await send(first);
+    const sent: number[] = [];
+    for (let minute = 0; minute < 60; minute++) {
+      const before = (await plans()).length;
+      await settle(60_000);
+      if ((await plans()).length > before) sent.push(minute);
+    }
+    const all = await plans();
+    expect(all.every((plan) => JSON.stringify(plan) === JSON.stringify(all[0]))).toBe(true);
+    expect(sent.length).toBeGreaterThan(5);
+    expect(all.length).toBeLessThan(12);
+    expect(new Set((await deliveries()).map(({ id }) => id)).size).toBe(all.length);
+    await send(anOutcome(await lastPlan()));
+    await settle(3_600_000);
+    expect(await plans()).toHaveLength(all.length);
     expect(clock.nextAt()).toBeUndefined();
+  });
+});
+
+describe('what was lost', () => {
+  const requests = async () =>
+    (await deliveries('requests')).map(({ payload }) => decodeMessage(payload) as ResyncRequest);
+  const distinct = async () => [...new Set(await numbers())];
+
+  test('of the log: goes on at its end, asks for a resync and decides nothing before it', async () => {
+    start();
+    await send(first);
+    stop.abort();
+    await running;
+    // Records that nobody has read are gone.
+    await sendRaw(encodeMessage(aChange(2, [fact.pod('q')])), keyText);
+    bus.read('changes', 0, origin).release(2);
+    start();
+    await settle();
+    expect(await requests()).toMatchObject([{ kind: 'resync', of: { partition: 0 } }]);
+    expect(store.peek('reconciler/0').checkpoint.position).toBe(2);
+    await send(aChange(3, [fact.pod('r')]));
+    expect(await distinct()).toEqual(['web 1/1']);
+    await send(aSnapshot(4, [service, fact.pod('p'), fact.pod('q'), fact.pod('r')], behind));
+    expect(await distinct()).toEqual(['web 1/1', 'web 1/2']);
+  });
+
+  test('of the store, perhaps: nothing is decided before a snapshot, and no Outcome is waited for', async () => {
+    start();
+    await send(first);
+    stop.abort();
+    await running;
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), intact: false });
+    start({}, 2);
+    await settle(3_600_000);
+    expect(await requests()).toHaveLength(1);
+    expect(await distinct()).toEqual(['web 1/1']);
+    await send(aSnapshot(2, [service, fact.pod('p')], behind));
+    expect(await distinct()).toEqual(['web 1/1', 'web 2/2']);
+  });
+
+  test('of the store, all of it: goes on at the end of the log', async () => {
+    start();
+    await send(first);
+    stop.abort();
+    await running;
+    store = new MemoryStore();
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), checkpoint: null });
+    start({}, 2);
+    await settle();
+    expect(await requests()).toHaveLength(1);
+    expect(await distinct()).toEqual(['web 1/1']);
+    await send(aSnapshot(2, [service, fact.pod('p')], behind));
+    expect(await distinct()).toEqual(['web 1/1', 'web 2/1']);
+  });
+
+  test('to a record that cannot be used is asked for again', async () => {
+    start();
+    await sendRaw(new TextEncoder().encode('{'), keyText);
+    expect(await requests()).toMatchObject([{ of: { key } }]);
   });
 });
 
@@ -287,7 +370,7 @@ describe('after a restart', () => {
     await send(first);
     expect(await plans()).toEqual([]);
     store.commit = commit;
-    await settle(60_000);
+    await settle(10_000);
     expect(await numbers()).toEqual(['web 1/1']);
   });
 });

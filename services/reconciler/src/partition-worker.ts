@@ -1,23 +1,28 @@
-import { type Bus, type Cursor, type Delivery, origin } from '@sluice/bus';
+import { type Bus, type Cursor, type Delivery, isLogLostError, origin } from '@sluice/bus';
 import {
   decodeMessage,
   encodeMessage,
   formatServiceKey,
   isMessageError,
+  isServiceKey,
   type Outcome,
   type PlannedMutations,
   parseServiceKey,
   partitionOf,
 } from '@sluice/messages';
-import type { Cancel, Clock, Logger, Random } from '@sluice/runtime';
+import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { OutboxEntry, Store } from '@sluice/store';
+import { askAgain } from './ask-again.ts';
 import { decide, decisionOrder, isDue } from './decide.ts';
+import { distrust } from './distrust.ts';
 import { DueQueue } from './due-queue.ts';
 import { foldChange } from './fold-change.ts';
 import { foldOutcome } from './fold-outcome.ts';
 import { noPartitionMetrics, type PartitionMetrics, type ReconcilerMetrics } from './metrics.ts';
+import { resyncRequest } from './resync-request.ts';
 import { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
+import { WakeTimer } from './wake-timer.ts';
 
 export interface PartitionWorkerOptions {
   readonly partition: number;
@@ -31,8 +36,8 @@ export interface PartitionWorkerOptions {
   readonly settings: Settings;
   /** Default: nobody counts. */
   readonly metrics?: ReconcilerMetrics;
-  /** Called for each record that was set aside. */
-  readonly onDeadLetter?: (record: Delivery, reason: string) => void;
+  /** Keeps a record aside that cannot be used; awaited before the checkpoint passes it. */
+  readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
 }
 
 /** Records folded before one commit. Bounds its size; what is left is folded next. */
@@ -63,26 +68,40 @@ export class PartitionWorker {
     const { metrics, partition } = this.#options;
     this.#metrics = metrics?.open(partition) ?? noPartitionMetrics;
     try {
-      await this.#work(signal);
+      await this.#workOn(signal);
     } finally {
       this.#metrics.close();
     }
   }
 
+  async #workOn(signal: AbortSignal): Promise<void> {
+    await this.#restore();
+    for (;;) {
+      try {
+        return await this.#work(signal);
+      } catch (error) {
+        if (!isLogLostError(error)) throw error;
+        await this.#startAfresh(error.message);
+      }
+    }
+  }
+
   async #work(signal: AbortSignal): Promise<void> {
     const { bus, partition } = this.#options;
-    await this.#restore();
     const reader = bus.read('changes', partition, this.#checkpoint);
     const close = () => reader.close();
     signal.addEventListener('abort', close, { once: true });
     const timer = new WakeTimer(this.#options.clock);
     try {
       let records = reader.next(recordsPerCommit);
+      // While a step is going on nobody waits for the next records; their failure is seen after it.
+      records.catch(() => {});
       while (!signal.aborted) {
         const batch = await Promise.race([records, timer.wake(this.#due.next())]);
         if (batch !== undefined) {
           if (batch.length === 0) return;
           records = reader.next(recordsPerCommit);
+          records.catch(() => {});
         }
         await this.#step(batch ?? [], reader.log);
         reader.release(this.#checkpoint.position);
@@ -98,12 +117,31 @@ export class PartitionWorker {
     const { store, epoch } = this.#options;
     const state = await store.claim(this.#scope, epoch);
     this.#checkpoint = state.checkpoint ?? origin;
+    this.#views.clear();
     for (const entry of state.entries) {
       this.#view(entry.key).load(entry);
       this.#due.set(entry.key, 0);
     }
     for (const [key, view] of this.#views) this.#tellRestored(key, view);
-    await this.#publish(state.outbox);
+    if (state.checkpoint !== null && state.intact) return this.#publish(state.outbox);
+    this.#published.push(...state.outbox.map(({ id }) => id));
+    await this.#startAfresh(
+      state.checkpoint === null ? 'the store knows nothing of it' : 'the store may have lost commits',
+    );
+  }
+
+  /**
+   * Something was lost between this worker and what it knew: it goes on at the end of the log, and decides nothing for a
+   * Service before a fresh snapshot of it.
+   */
+  async #startAfresh(reason: string): Promise<void> {
+    const { bus, partition, epoch, logger, clock } = this.#options;
+    const end = await bus.end('changes', partition);
+    if (end.position === 0 && this.#views.size === 0) return;
+    logger.warn('starting afresh at the end of the log; all Services of the partition are asked for again', { reason });
+    for (const view of this.#views.values()) distrust(view, clock.now());
+    await bus.append('requests', 0, [resyncRequest({ partition }, reason, `${partition}/${epoch}/${end.position}`)]);
+    await this.#commit(end, this.#views.keys(), []);
   }
 
   #tellRestored(key: string, view: ServiceView): void {
@@ -114,41 +152,48 @@ export class PartitionWorker {
   }
 
   async #step(batch: readonly Delivery[], log: string): Promise<void> {
-    const { clock, store, epoch } = this.#options;
-    const now = clock.now();
+    const now = this.#options.clock.now();
     const touched = new Set<string>();
     for (const record of batch) {
-      if (this.#fold(record, now)) touched.add(record.key);
+      const reason = this.#fold(record, now);
+      if (reason !== undefined) await this.#setAside(record, reason);
+      if (reason === undefined || this.#views.has(record.key)) touched.add(record.key);
     }
     for (const key of this.#due.take(now)) touched.add(key);
     for (const key of touched) this.#tellDue(key, now);
     const plans: OutboxEntry[] = [];
     for (const key of touched) plans.push(...this.#decide(key, now));
-    const entries = [...touched].flatMap((key) => this.#views.get(key)?.takeChanges(key) ?? []);
     const last = batch.at(-1);
-    if (last === undefined && entries.length === 0) return;
     const checkpoint = last === undefined ? this.#checkpoint : { position: last.position, id: last.id, log };
-    const published = this.#published;
-    this.#published = [];
-    const expected = this.#checkpoint.position;
-    await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries, publish: plans, published });
-    this.#checkpoint = checkpoint;
+    await this.#commit(checkpoint, touched, plans);
     await this.#publish(plans);
   }
 
-  /** True if the record was folded into the view of its key. */
-  #fold(record: Delivery, now: number): boolean {
-    const { settings, logger, onDeadLetter } = this.#options;
+  async #commit(checkpoint: Cursor, touched: Iterable<string>, publish: readonly OutboxEntry[]): Promise<void> {
+    const { store, epoch } = this.#options;
+    const entries = [...touched].flatMap((key) => this.#views.get(key)?.takeChanges(key) ?? []);
+    if (checkpoint === this.#checkpoint && entries.length === 0) return;
+    const published = this.#published;
+    this.#published = [];
+    const expected = this.#checkpoint.position;
+    await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries, publish, published });
+    this.#checkpoint = checkpoint;
+  }
+
+  /** Folds the record into the view of its key, or returns why it cannot be. */
+  #fold(record: Delivery, now: number): string | undefined {
+    const { settings, logger } = this.#options;
     try {
       const message = decodeMessage(record.payload);
-      if (message.kind === 'mutations' || formatServiceKey(message.key) !== record.key) {
+      if (message.kind !== 'change' && message.kind !== 'outcome') throw new TypeError(`${message.kind} among changes`);
+      if (formatServiceKey(message.key) !== record.key) {
         throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${record.key}`);
       }
       const view = this.#view(record.key);
       if (message.kind === 'change') foldChange(view, message, now, settings);
       else this.#foldOutcome(record.key, view, message, now);
       this.#metrics.folded(message.kind);
-      return true;
+      return undefined;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       logger.error(isMessageError(error) ? 'message set aside' : 'message could not be folded', {
@@ -157,9 +202,16 @@ export class PartitionWorker {
         position: record.position,
         reason,
       });
-      onDeadLetter?.(record, reason);
-      return this.#views.has(record.key);
+      return reason;
     }
+  }
+
+  /** What it said is asked for again. */
+  async #setAside(record: Delivery, reason: string): Promise<void> {
+    await this.#options.onDeadLetter?.(record, reason);
+    if (!isServiceKey(record.key)) return;
+    const id = `${this.#options.partition}/dead-letter/${record.position}`;
+    await this.#options.bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(record.key) }, reason, id)]);
   }
 
   #foldOutcome(key: string, view: ServiceView, outcome: Outcome, now: number): void {
@@ -167,8 +219,14 @@ export class PartitionWorker {
     const { inFlight, counted } = view.controller(outcome.controller);
     const status = foldOutcome(view, outcome, now, settings, random);
     if (status === undefined || inFlight === null) return;
-    const { groups, incomplete } = inFlight;
-    this.#metrics.settled(key, outcome.controller, { outcome, status, groups, incomplete, counted });
+    const { groups, incomplete } = inFlight.message;
+    this.#metrics.settled(key, outcome.controller, {
+      outcome,
+      status,
+      groups,
+      incomplete: incomplete.length > 0,
+      counted,
+    });
   }
 
   #tellDue(key: string, now: number): void {
@@ -183,6 +241,8 @@ export class PartitionWorker {
     const view = this.#view(key);
     const plans: OutboxEntry[] = [];
     for (const controller of decisionOrder) {
+      const overdue = askAgain(view, controller, now);
+      if (overdue !== undefined) plans.push(outboxEntry(key, overdue, view.controller(controller).inFlight?.asked));
       if (!isDue(view, controller, now)) continue;
       this.#metrics.deciding(key, controller);
       try {
@@ -229,35 +289,15 @@ function nextDue(view: ServiceView): number | null {
   let next: number | null = null;
   for (const controller of decisionOrder) {
     const { dueAt, inFlight } = view.controller(controller);
-    if (dueAt !== null && inFlight === null && (next === null || dueAt < next)) next = dueAt;
+    const at = inFlight === null ? dueAt : inFlight.askAt;
+    if (at !== null && (next === null || at < next)) next = at;
   }
   return next;
 }
 
-function outboxEntry(key: string, plan: PlannedMutations): OutboxEntry {
-  const id = `${key}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
+/** `again`: how often it was sent before. The bus would take it for the same record, and drop it, under the same id. */
+function outboxEntry(key: string, plan: PlannedMutations, again = 0): OutboxEntry {
+  const name = `${key}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
+  const id = again === 0 ? name : `${name}/again/${again}`;
   return { id, key, headers: {}, payload: encodeMessage(plan) };
-}
-
-/** One timer that is set anew for each wait. */
-class WakeTimer {
-  readonly #clock: Clock;
-  #cancel: Cancel = () => {};
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Resolves with undefined at the given time; never, if there is none. */
-  wake(at: number | undefined): Promise<undefined> {
-    this.#cancel();
-    return new Promise((resolve) => {
-      if (at === undefined) return;
-      this.#cancel = this.#clock.schedule(Math.max(0, at - this.#clock.now()), () => resolve(undefined));
-    });
-  }
-
-  cancel(): void {
-    this.#cancel();
-  }
 }

@@ -1,5 +1,6 @@
+import { LogLostError } from '@sluice/bus';
 import { type Resource, watchedResources } from '@sluice/kubernetes';
-import type { Change } from '@sluice/messages';
+import { type Change, encodeMessage, type ResyncRequest } from '@sluice/messages';
 import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
@@ -211,6 +212,70 @@ describe('resync', () => {
     expect(told()).toEqual([]);
     await settle(resyncPeriodMs + 10_000);
     expect(told()).toHaveLength(2);
+  });
+});
+
+describe('a request to tell again', () => {
+  const ask = async (request: Omit<ResyncRequest, 'kind' | 'reason'>) => {
+    const payload = encodeMessage({ kind: 'resync', reason: 'lost', ...request });
+    await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
+    await settle();
+  };
+  const keyOf = (service: string, cluster = 'c') => ({ cluster, namespace: 'shop', service });
+
+  test('a partition tells all its Services', async () => {
+    await start();
+    told();
+    await ask({ of: { partition: 0 } });
+    expect(told().flatMap((change) => Object.keys(change))).toEqual(['web snapshot', 'db snapshot']);
+    await ask({ of: { partition: 1 } });
+    expect(told()).toEqual([]);
+  });
+
+  test('a Service tells that one, also that there is nothing of it', async () => {
+    await start();
+    told();
+    await ask({ of: { key: keyOf('web') } });
+    expect(told().flatMap((change) => Object.keys(change))).toEqual(['web snapshot']);
+    await ask({ of: { key: keyOf('never-seen') } });
+    expect(told()).toEqual([{ 'never-seen snapshot': [] }]);
+  });
+
+  test('of another cluster, or before all lists are in, is left to the snapshots that come', async () => {
+    reader.shut('pods');
+    await start();
+    await ask({ of: { partition: 0 } });
+    expect(told()).toEqual([]);
+    reader.open('pods');
+    await settle();
+    expect(told()).toHaveLength(2);
+    await ask({ of: { key: keyOf('web', 'other') } });
+    expect(told()).toEqual([]);
+  });
+
+  test('that cannot be read is ignored, and the next one is answered', async () => {
+    await start();
+    told();
+    const payload = new TextEncoder().encode('{');
+    await bus.requests.append('requests', 0, [{ key: 'resync', id: 'x', headers: {}, payload }]);
+    await ask({ of: { key: keyOf('web') } });
+    expect(told()).toHaveLength(1);
+  });
+
+  test('that was lost makes it tell everything', async () => {
+    const read = bus.requests.read.bind(bus.requests);
+    const lost = Promise.withResolvers<never>();
+    bus.requests.read = (...args) => {
+      bus.requests.read = read;
+      return { ...read(...args), next: () => lost.promise, close() {} };
+    };
+    await start();
+    told();
+    lost.reject(new LogLostError('gone'));
+    await settle();
+    expect(told()).toHaveLength(2);
+    await ask({ of: { key: keyOf('web') } });
+    expect(told()).toHaveLength(1);
   });
 });
 

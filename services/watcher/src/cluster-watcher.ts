@@ -1,4 +1,4 @@
-import type { Bus } from '@sluice/bus';
+import { type Bus, BusClosedError } from '@sluice/bus';
 import type { Quirk } from '@sluice/controllers';
 import {
   type ClusterReader,
@@ -9,12 +9,20 @@ import {
   type WatchEvent,
   watchedResources,
 } from '@sluice/kubernetes';
-import { type Cause, watcherStarted } from '@sluice/messages';
-import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import {
+  type Cause,
+  formatServiceKey,
+  partitionOf,
+  type ResyncRequest,
+  type ServiceKey,
+  watcherStarted,
+} from '@sluice/messages';
+import { type Clock, keepRunning, type Logger, type Random, sleep } from '@sluice/runtime';
 import { Inventory, objectName } from './inventory.ts';
 import type { Mark } from './marks.ts';
 import { type Observed, Observer, observe } from './observer.ts';
 import { Publisher } from './publisher.ts';
+import { readRequests } from './request-reader.ts';
 import { type MarkService, Router } from './router.ts';
 
 export interface ClusterWatcherOptions {
@@ -75,9 +83,11 @@ export class ClusterWatcher {
 
   /** Runs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const resyncing = this.#resyncPeriodically(signal);
-    await Promise.all(watchedResources.map((resource) => this.#reflector(resource).run(signal)));
-    await resyncing;
+    await Promise.all([
+      ...watchedResources.map((resource) => this.#reflector(resource).run(signal)),
+      this.#resyncPeriodically(signal),
+      this.#answerRequests(signal),
+    ]);
     this.#publisher.close();
   }
 
@@ -91,6 +101,31 @@ export class ClusterWatcher {
     while (!signal.aborted) {
       await sleep(clock, resyncPeriodMs * (1 + random.next()), signal);
       if (!signal.aborted) this.resync();
+    }
+  }
+
+  async #answerRequests(signal: AbortSignal): Promise<void> {
+    const { bus, clock, random, logger } = this.#options;
+    const read = () => readRequests({ bus, logger, onRequest: (request) => this.#answer(request) }, signal);
+    await keepRunning(read, { clock, random, logger, giveUp: (error) => error instanceof BusClosedError }, signal);
+  }
+
+  #answer(request: ResyncRequest | null): void {
+    // Lists that are not in yet end in a snapshot of everything.
+    if (this.#unlisted.size > 0) return;
+    const { bus, cluster, logger } = this.#options;
+    if (request === null) return this.resync();
+    const { of, reason } = request;
+    const what = `resync: ${reason}`;
+    if ('partition' in of) {
+      logger.info('telling a partition again', { partition: of.partition, reason });
+      const isAsked = (key: ServiceKey) => partitionOf(formatServiceKey(key), bus.partitions) === of.partition;
+      this.#publishAll({ on: 'snapshot', start: false }, what, isAsked);
+    } else if (of.key.cluster === cluster) {
+      const { namespace, service } = of.key;
+      logger.info('telling a Service again', { namespace, service, reason });
+      const cause = { what, observedAt: this.#options.clock.now() };
+      this.#publisher.mark(namespace, service, { on: 'snapshot', start: false }, cause);
     }
   }
 
@@ -149,11 +184,11 @@ export class ClusterWatcher {
   }
 
   /** A Service that is gone may still have Endpoints to be swept or mirrored slices to be cleaned up. */
-  #publishAll(mark: Mark, what: string): void {
-    this.#markAll(mark, { what, observedAt: this.#options.clock.now() });
+  #publishAll(mark: Mark, what: string, isAsked?: (key: ServiceKey) => boolean): void {
+    this.#markAll(mark, { what, observedAt: this.#options.clock.now() }, isAsked);
   }
 
-  #markAll(mark: Mark, cause?: Cause): void {
+  #markAll(mark: Mark, cause?: Cause, isAsked: (key: ServiceKey) => boolean = () => true): void {
     const names = new Set([
       ...this.#inventory.services.keys(),
       ...this.#inventory.endpoints.keys(),
@@ -161,11 +196,14 @@ export class ClusterWatcher {
     ]);
     for (const name of names) {
       const [namespace = '', service = ''] = name.split('/');
-      this.#publisher.mark(namespace, service, mark, cause);
+      if (isAsked({ cluster: this.#options.cluster, namespace, service })) {
+        this.#publisher.mark(namespace, service, mark, cause);
+      }
     }
     // What went before is told once more, in case that news was lost, and then forgotten.
-    for (const { namespace, service } of this.#publisher.told) {
-      if (names.has(objectName(namespace, service))) continue;
+    for (const key of this.#publisher.told) {
+      const { namespace, service } = key;
+      if (names.has(objectName(namespace, service)) || !isAsked(key)) continue;
       this.#publisher.mark(namespace, service, mark, cause);
       this.#publisher.forget(namespace, service);
     }

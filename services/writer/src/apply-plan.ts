@@ -145,6 +145,7 @@ async function readBack(
     const raw = await retrying(() => cluster.get(resource, namespace, name, signal));
     return resource === 'endpoints' ? projectEndpoints(raw) : projectEndpointSlice(raw);
   } catch (error) {
-    return isApiError(error) && error.status === 404 ? null : undefined;
+    if (!isApiError(error)) throw error;
+    return error.status === 404 ? null : undefined;
   }
 }

@@ -289,6 +289,90 @@ describe('the checkpoint', () => {
   });
 });
 
+describe('what was lost', () => {
+  const stopped = async () => {
+    stop.abort();
+    await running;
+    stop = new AbortController();
+  };
+
+  test('of the store, perhaps: plans up to the end of the lane are not applied but decided anew', async () => {
+    await send(aPlan([[create('a')]]), aPlan([[create('b')]], { number: 2 }));
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), intact: false });
+    start();
+    await settle();
+    await send(aPlan([[create('c')]], { number: 3 }));
+    expect(cluster.requests).toEqual(['create c']);
+    expect(await outcomes()).toEqual([
+      'web endpointslice 1/1 conflict',
+      'web endpointslice 1/2 conflict',
+      'web endpointslice 1/3 applied',
+    ]);
+    expect(checkpoint()).toBe(3);
+  });
+
+  test('of the store, all of it: goes on at the end of the lane', async () => {
+    await send(aPlan([[create('a')]]));
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), checkpoint: null });
+    start();
+    await settle();
+    await send(aPlan([[create('b')]], { number: 2 }));
+    expect(cluster.requests).toEqual(['create b']);
+  });
+
+  test('of the lane: goes on at its end', async () => {
+    start();
+    await send(aPlan([[create('a')]]));
+    await stopped();
+    await send(aPlan([[create('b')]], { number: 2 }));
+    bus.read('mutations', 0, origin).release(2);
+    start();
+    await settle();
+    await send(aPlan([[create('c')]], { number: 3 }));
+    expect(cluster.requests).toEqual(['create a', 'create c']);
+    expect(checkpoint()).toBe(3);
+  });
+});
+
+describe('a lease that has run out', () => {
+  test('keeps everything from being sent and told', async () => {
+    let current = true;
+    running = new LaneWorker({ ...options(), isCurrent: () => current }).run(stop.signal);
+    const failed = expect(running).rejects.toMatchObject({ code: 'FENCED' });
+    await send(aPlan([[create('a')]]));
+    current = false;
+    await send(aPlan([[create('b')]], { number: 2 }));
+    await failed;
+    running = undefined;
+    expect(cluster.requests).toEqual(['create a']);
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 applied']);
+  });
+
+  test('in the middle of a plan keeps the rest of it from being sent', async () => {
+    let current = true;
+    running = new LaneWorker({ ...options(), isCurrent: () => current }).run(stop.signal);
+    const failed = expect(running).rejects.toMatchObject({ code: 'FENCED' });
+    cluster.fails('create a', unavailable);
+    await send(aPlan([[create('a'), create('b')]]));
+    current = false;
+    await settle(60_000);
+    await failed;
+    running = undefined;
+    expect(cluster.requests).toEqual(['create a']);
+    expect(await outcomes()).toEqual([]);
+  });
+});
+
+describe('a plan for a cluster that is not known', () => {
+  test('is set aside, and its key is told why', async () => {
+    start();
+    await send(aPlan([[create('a')]], { cluster: 'other' }));
+    expect(await all()).toMatchObject([{ status: 'rejected', message: 'cluster other is not known' }]);
+  });
+});
+
 describe('Kubernetes Events', () => {
   const event: EventToRecord = {
     type: 'Normal',

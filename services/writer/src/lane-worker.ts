@@ -1,4 +1,12 @@
-import { type Bus, BusClosedError, type Cursor, type Delivery, origin, type PartitionReader } from '@sluice/bus';
+import {
+  type Bus,
+  BusClosedError,
+  type Cursor,
+  type Delivery,
+  isLogLostError,
+  origin,
+  type PartitionReader,
+} from '@sluice/bus';
 import type { EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import {
@@ -12,9 +20,10 @@ import {
   partitionOf,
 } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { Store } from '@sluice/store';
+import { FencedError, type Store } from '@sluice/store';
 import { type Application, applyPlan } from './apply-plan.ts';
 import { failureEvents, failureText } from './failure-events.ts';
+import { fencedWriter } from './fenced-writer.ts';
 import { type RetryOptions, retrying } from './retrying.ts';
 
 /** A cluster as the writer needs it. */
@@ -29,6 +38,8 @@ export interface WritableCluster {
 export interface LaneWorkerOptions {
   readonly partition: number;
   readonly epoch: number;
+  /** False once the lease on the lane has run out; then nothing is sent and nothing reported. Default: it never does. */
+  readonly isCurrent?: () => boolean;
   readonly bus: Bus;
   readonly store: Store;
   /** The cluster of that identity; undefined if this fleet does not have it. */
@@ -41,7 +52,8 @@ export interface LaneWorkerOptions {
   readonly requests: AbortSignal;
   /** Called when a plan has its Outcome on the bus. */
   readonly onOutcome?: (plan: PlannedMutations, outcome: Outcome) => void;
-  readonly onDeadLetter?: (record: Delivery, reason: string) => void;
+  /** Keeps a record aside that cannot be used; awaited before the checkpoint passes it. */
+  readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
 }
 
 /** The newest plan done of a Service (`key`) and controller (`field`). */
@@ -58,7 +70,7 @@ interface Finished {
 }
 
 const plansRead = 128;
-const alreadyDone: Application = { status: 'conflict', results: [], failures: [], retries: 0 };
+const conflict: Application = { status: 'conflict', results: [], failures: [], retries: 0 };
 
 /**
  * Applies the plans of one partition of `mutations`. Plans of different Services run side by side, those of one Service
@@ -75,6 +87,8 @@ export class LaneWorker {
   readonly #running = new Map<number, Promise<void>>();
   readonly #finished = new Map<number, Finished>();
   #read = 0;
+  /** Up to here nobody knows what was applied. */
+  #doubtfulUpTo = 0;
   #checkpoint: Cursor = origin;
   #committing: Promise<void> | undefined;
   #failure: unknown;
@@ -87,12 +101,54 @@ export class LaneWorker {
 
   /** Runs until `signal` aborts, then waits for what is under way. */
   async run(signal: AbortSignal): Promise<void> {
-    const { bus, partition, store, epoch } = this.#options;
+    await this.#restore();
+    for (;;) {
+      try {
+        return await this.#work(signal);
+      } catch (error) {
+        if (!isLogLostError(error)) throw error;
+        await this.#skip(error.message);
+      }
+    }
+  }
+
+  async #restore(): Promise<void> {
+    const { bus, partition, store, epoch, logger } = this.#options;
     const state = await store.claim(this.#scope, epoch);
     for (const { key, field, value } of state.entries) {
       this.#marks.set(`${key} ${field}`, value as PlanId);
     }
     this.#checkpoint = state.checkpoint ?? origin;
+    if (state.checkpoint === null) return this.#skip('the store knows nothing of it');
+    if (state.intact) return;
+    const end = await bus.end('mutations', partition);
+    this.#doubtfulUpTo = end.position;
+    logger.warn('the store may have lost what was applied; plans up to the end of the lane are decided anew', {
+      plans: end.position - this.#checkpoint.position,
+    });
+  }
+
+  /** Goes on at the end of the lane. Reconcilers ask again for the Outcomes of the plans that are passed over. */
+  async #skip(reason: string): Promise<void> {
+    const { bus, partition, store, epoch, logger } = this.#options;
+    const end = await bus.end('mutations', partition);
+    if (end.position === 0 && this.#checkpoint.position === 0) return;
+    logger.warn('going on at the end of the lane', { reason });
+    const expected = this.#checkpoint.position;
+    await store.commit({
+      scope: this.#scope,
+      epoch,
+      expected,
+      checkpoint: end,
+      entries: [],
+      publish: [],
+      published: [],
+    });
+    this.#checkpoint = end;
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    const { bus, partition } = this.#options;
     this.#read = this.#checkpoint.position;
     const reader = bus.read('mutations', partition, this.#checkpoint);
     this.#reader = reader;
@@ -111,6 +167,7 @@ export class LaneWorker {
       reader.close();
       await Promise.allSettled(this.#running.values());
       await this.#committing;
+      this.#finished.clear();
     }
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -129,7 +186,15 @@ export class LaneWorker {
 
   async #handle(record: Delivery, signal: AbortSignal): Promise<void> {
     const plan = this.#decode(record);
-    if (plan === undefined) return this.#finish(record);
+    if (typeof plan === 'string') {
+      await this.#options.onDeadLetter?.(record, plan);
+      return this.#finish(record);
+    }
+    if (record.position <= this.#doubtfulUpTo) {
+      // It may have been applied before; what the store knew of that was lost. The reconciler decides anew.
+      await this.#report(record, plan, conflict);
+      return this.#finish(record);
+    }
     const line = `${record.key} ${plan.controller}`;
     // A plan that is delivered again, or that of a new owner, waits for the one that is being applied.
     const before = this.#lines.get(line);
@@ -153,7 +218,7 @@ export class LaneWorker {
     if (order === 0) {
       // Applied before, and whatever has happened to its objects since must not be undone. Should its Outcome have been
       // lost, this one makes the reconciler decide again.
-      await this.#report(record, plan, alreadyDone);
+      await this.#report(record, plan, conflict);
       return this.#finish(record);
     }
     await this.#apply(record, plan, signal);
@@ -161,10 +226,12 @@ export class LaneWorker {
     return this.#finish(record, { key: record.key, field: plan.controller, value: plan.plan });
   }
 
-  #decode(record: Delivery): PlannedMutations | undefined {
+  /** The plan, or why there is none in the record. */
+  #decode(record: Delivery): PlannedMutations | string {
     try {
       const message = decodeMessage(record.payload);
-      if (message.kind !== 'mutations' || formatServiceKey(message.key) !== record.key) {
+      if (message.kind !== 'mutations') throw new TypeError(`${message.kind} among mutations`);
+      if (formatServiceKey(message.key) !== record.key) {
         throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${record.key}`);
       }
       if (message.groups.some(({ mutations }) => mutations.some((m) => isElsewhere(m, message.key.namespace)))) {
@@ -174,8 +241,7 @@ export class LaneWorker {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#options.logger.error('message set aside', { key: record.key, id: record.id, reason });
-      this.#options.onDeadLetter?.(record, reason);
-      return undefined;
+      return reason;
     }
   }
 
@@ -185,12 +251,13 @@ export class LaneWorker {
     if (cluster === undefined) {
       const reason = `cluster ${plan.key.cluster} is not known`;
       logger.error('message set aside', { key: record.key, id: record.id, reason });
-      this.#options.onDeadLetter?.(record, reason);
-      return;
+      await this.#options.onDeadLetter?.(record, reason);
+      return this.#report(record, plan, { ...conflict, status: 'rejected' }, reason);
     }
     const log = logger.with({ key: record.key, controller: plan.controller });
     const tries = retrying(retry, { clock, random, logger: log }, signal);
-    const applied = await cluster.limit(() => applyPlan(plan, cluster.writer, tries, this.#options.requests));
+    const writer = fencedWriter(cluster.writer, () => this.#isCurrent());
+    const applied = await cluster.limit(() => applyPlan(plan, writer, tries, this.#options.requests));
     if (signal.aborted && applied.status === 'unavailable') {
       throw new BusClosedError('stopped while the API server was away');
     }
@@ -199,11 +266,18 @@ export class LaneWorker {
     if (events.length > 0) cluster.record(events);
   }
 
-  async #report(record: Delivery, plan: PlannedMutations, applied: Application): Promise<void> {
-    const { bus, clock, onOutcome } = this.#options;
-    const outcome = toOutcome(plan, applied, clock.now());
+  #isCurrent(): boolean {
+    return this.#options.isCurrent?.() ?? true;
+  }
+
+  async #report(record: Delivery, plan: PlannedMutations, applied: Application, message?: string): Promise<void> {
+    const { bus, clock, epoch, onOutcome } = this.#options;
+    if (!this.#isCurrent()) throw new FencedError('the lease has run out; the Outcome is not told');
+    const outcome = { ...toOutcome(plan, applied, clock.now()), ...(message !== undefined && { message }) };
+    // Another owner may have something else to tell of the same plan, which the bus must not take for the same record.
+    const id = `${record.id}/outcome/${epoch}`;
     await bus.append('changes', partitionOf(record.key, bus.partitions), [
-      { key: record.key, id: `${record.id}/outcome`, headers: {}, payload: encodeMessage(outcome) },
+      { key: record.key, id, headers: {}, payload: encodeMessage(outcome) },
     ]);
     onOutcome?.(plan, outcome);
     if (applied.status !== 'applied') this.#logFailure(record.key, plan, applied);

@@ -1,4 +1,12 @@
-import { type Bus, BusClosedError, type BusRecord } from '@sluice/bus';
+import {
+  type Bus,
+  BusClosedError,
+  type BusRecord,
+  type Cursor,
+  MemoryBus,
+  type PartitionReader,
+  type Topic,
+} from '@sluice/bus';
 import { type Change, decodeMessage } from '@sluice/messages';
 
 /** A bus whose appends take as long as the test wants, and fail when it wants. */
@@ -7,6 +15,8 @@ export class GatedBus implements Bus {
   /** Ids of the records of each try, in order. */
   readonly tries: string[][] = [];
   readonly changes: Change[] = [];
+  /** What the watcher reads. */
+  readonly requests: MemoryBus;
   /** While set, appends wait. */
   shut = false;
   /** How many of the next appends fail. */
@@ -16,6 +26,7 @@ export class GatedBus implements Bus {
 
   constructor(partitions = 1) {
     this.partitions = partitions;
+    this.requests = new MemoryBus({ partitions });
   }
 
   open(): void {
@@ -34,12 +45,12 @@ export class GatedBus implements Bus {
     for (const { payload } of records) this.changes.push(decodeMessage(payload) as Change);
   }
 
-  async end(): Promise<never> {
-    throw new Error('a watcher asks for the end of requests only');
+  end(topic: Topic, partition: number): Promise<Cursor> {
+    return this.requests.end(topic, partition);
   }
 
-  read(): never {
-    throw new Error('nobody reads here');
+  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
+    return this.requests.read(topic, partition, after);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,22 @@
+import type { Controller } from '@sluice/controllers';
+import type { PlannedMutations } from '@sluice/messages';
+import type { ServiceView } from './service-view.ts';
+
+/** Longer than a writer takes that is not behind; asking too early costs it a look at its mark. */
+const firstMs = 20_000;
+const maxMs = 600_000;
+
+/** When to ask again for the Outcome of a plan that was sent at `now` and already asked for so many times. */
+export function askAt(now: number, asked: number): number {
+  return now + Math.min(maxMs, firstMs * 2 ** asked);
+}
+
+/** The plan whose Outcome is overdue, to be sent again as it is. A writer that has done it answers from its mark. */
+export function askAgain(view: ServiceView, controller: Controller, now: number): PlannedMutations | undefined {
+  const state = view.controller(controller);
+  const { inFlight } = state;
+  if (inFlight === null || inFlight.askAt > now) return undefined;
+  const asked = inFlight.asked + 1;
+  view.setController(controller, { ...state, inFlight: { ...inFlight, asked, askAt: askAt(now, asked) } });
+  return inFlight.message;
+}

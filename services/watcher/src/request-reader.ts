@@ -1,0 +1,58 @@
+import { type Bus, type Cursor, isLogLostError } from '@sluice/bus';
+import { decodeMessage, type ResyncRequest } from '@sluice/messages';
+import type { Logger } from '@sluice/runtime';
+
+export interface RequestReaderOptions {
+  readonly bus: Bus;
+  readonly logger: Logger;
+  /** Also called with null: requests were lost, so everything may have been asked for. */
+  readonly onRequest: (request: ResyncRequest | null) => void;
+}
+
+const requestsRead = 100;
+
+/**
+ * Reads what others ask the watchers to tell again, from the end of the log on: what was asked for before is answered by
+ * the snapshot that every watcher begins with.
+ */
+export async function readRequests(options: RequestReaderOptions, signal: AbortSignal): Promise<void> {
+  const { bus, logger, onRequest } = options;
+  for (;;) {
+    try {
+      return await readAfter(await bus.end('requests', 0), options, signal);
+    } catch (error) {
+      if (!isLogLostError(error)) throw error;
+      logger.warn('requests to tell again were lost; telling everything again', { reason: error.message });
+      onRequest(null);
+    }
+  }
+}
+
+async function readAfter(
+  cursor: Cursor,
+  { bus, logger, onRequest }: RequestReaderOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = bus.read('requests', 0, cursor);
+  const close = () => reader.close();
+  signal.addEventListener('abort', close, { once: true });
+  if (signal.aborted) close();
+  try {
+    for (;;) {
+      const records = await reader.next(requestsRead);
+      if (records.length === 0) return;
+      for (const { id, payload } of records) {
+        try {
+          const message = decodeMessage(payload);
+          if (message.kind === 'resync') onRequest(message);
+          else logger.error('request ignored', { id, reason: `${message.kind} among requests` });
+        } catch (error) {
+          logger.error('request ignored', { id, reason: error instanceof Error ? error.message : String(error) });
+        }
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', close);
+    reader.close();
+  }
+}
