@@ -6,8 +6,10 @@ import { PipelineMetrics } from './pipeline-metrics.ts';
 import { WorkqueueMetrics } from './workqueue-metrics.ts';
 
 export interface MetricsOptions {
-  /** By identity, the names of the clusters that this process serves. */
+  /** By identity, the names of the clusters that this process serves. Clusters may be added later. */
   readonly clusters: ReadonlyMap<string, string>;
+  /** Whether metrics have a label `cluster`. Default: if there is more than one now. */
+  readonly fleet?: boolean;
   /** Also the standard metrics of the process and of Node. Default true. */
   readonly process?: boolean;
 }
@@ -21,7 +23,7 @@ export class Metrics {
   readonly #registry = new Registry();
 
   constructor(options: MetricsOptions) {
-    const cluster: ClusterLabel = clusterLabel(options.clusters);
+    const cluster: ClusterLabel = clusterLabel(options.clusters, options.fleet ?? options.clusters.size > 1);
     this.endpointSlice = new EndpointSliceMetrics(this.#registry, cluster);
     this.mirroring = new MirroringMetrics(this.#registry, cluster);
     this.workqueue = new WorkqueueMetrics(this.#registry);
