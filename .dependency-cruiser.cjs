@@ -26,6 +26,7 @@ module.exports = {
     lib('messages', 'controllers'),
     lib('bus', 'messages', 'runtime'),
     lib('store', 'messages', 'runtime'),
+    lib('store-redis', 'store', 'runtime'),
     lib('kubernetes', 'controllers', 'runtime'),
     lib('telemetry', 'controllers', 'messages', 'runtime'),
     lib('simulation', 'controllers', 'kubernetes', 'runtime'),

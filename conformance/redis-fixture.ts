@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { type Clock, silentLogger } from '@sluice/runtime';
+import { openRedis, type RedisOptions, type RedisPorts } from '@sluice/store-redis';
+
+/** The user of docs/redis.md: the tests run with exactly its rights, on fleets whose names begin with `sluice`. */
+export const SLUICE_USER = 'sluice';
+export const SLUICE_PASSWORD = 'p@ss/word:1';
+
+export function documentedRights(): string {
+  const page = readFileSync(new URL('../docs/redis.md', import.meta.url), 'utf8');
+  const [, rights] = /^ACL SETUSER sluice on >PASSWORD (.*)$/m.exec(page) ?? [];
+  if (rights === undefined) throw new Error('docs/redis.md has no line "ACL SETUSER sluice on >PASSWORD …"');
+  return `on >${SLUICE_PASSWORD} ${rights.replace('~{sluice:*', '~{sluice*')}`;
+}
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  schedule(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Connections to one Redis, each under a name of its own unless told otherwise; all are closed together. */
+export class Connections {
+  readonly #options: Omit<RedisOptions, 'fleet'>;
+  readonly #open: RedisPorts[] = [];
+
+  constructor(options: Omit<RedisOptions, 'fleet'>) {
+    this.#options = options;
+  }
+
+  async open(options: Partial<RedisOptions> = {}): Promise<RedisPorts> {
+    const fleet = `sluice-${process.pid}-${performance.now()}`;
+    const ports = await openRedis({ fleet, ...this.#options, ...options }, { clock: realClock, logger: silentLogger });
+    this.#open.push(ports);
+    return ports;
+  }
+
+  close(): void {
+    for (const ports of this.#open.splice(0)) ports.close();
+  }
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRedis, startRedisCluster, startRedisSentinel } from '@sluice/local';
+import type { RedisOptions } from '@sluice/store-redis';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { deadLettersContract } from './dead-letters-contract.ts';
+import { leasesContract } from './leases-contract.ts';
+import { Connections, documentedRights, SLUICE_PASSWORD, SLUICE_USER } from './redis-fixture.ts';
+import { storeContract } from './store-contract.ts';
+
+interface Started {
+  readonly options: Omit<RedisOptions, 'fleet'>;
+  stop(): Promise<void>;
+}
+
+const user = { username: SLUICE_USER, password: SLUICE_PASSWORD };
+
+const KINDS: Readonly<Record<string, (directory: string) => Promise<Started>>> = {
+  async 'one Redis'(directory) {
+    const server = await startRedis({ directory });
+    return { options: { urls: [server.url] }, stop: server.stop };
+  },
+  async 'one Redis, TLS, with the documented rights'(directory) {
+    const server = await startRedis({ directory, tls: true, users: { [SLUICE_USER]: documentedRights() } });
+    const ca = readFileSync(server.certificate?.ca ?? '', 'utf8');
+    return { options: { urls: [server.url], tls: { ca }, ...user }, stop: server.stop };
+  },
+  async 'Redis Cluster, with the documented rights'(directory) {
+    const cluster = await startRedisCluster({ directory, users: { [SLUICE_USER]: documentedRights() } });
+    const urls = cluster.nodes.map(({ url }) => url);
+    return { options: { urls, topology: { mode: 'cluster' }, ...user }, stop: cluster.stop };
+  },
+  async 'Redis behind Sentinel'(directory) {
+    const { sentinels, masterName, stop } = await startRedisSentinel({ directory, sentinels: 1 });
+    const urls = sentinels.map(({ url }) => url);
+    return { options: { urls, topology: { mode: 'sentinel', masterName } }, stop };
+  },
+};
+
+for (const [kind, start] of Object.entries(KINDS)) {
+  describe(kind, () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sluice-redis-'));
+    let started: Started | undefined;
+    let connections: Connections;
+
+    beforeAll(async () => {
+      started = await start(directory);
+      connections = new Connections(started.options);
+    });
+    afterAll(async () => {
+      connections?.close();
+      await started?.stop();
+      rmSync(directory, { recursive: true, force: true });
+    });
+
+    storeContract(kind, async () => (await connections.open()).store);
+    deadLettersContract(kind, async () => (await connections.open({ maxDeadLetters: 5 })).deadLetters);
+    leasesContract(kind, async () => {
+      const { leases } = await connections.open();
+      return { leases, pass: (ms) => sleep(ms) };
+    });
+  });
+}

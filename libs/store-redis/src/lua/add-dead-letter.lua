@@ -1,0 +1,7 @@
+-- KEYS: letters (name → letter), order (names, oldest first). ARGV: name, letter, how many are kept.
+local letters, order = KEYS[1], KEYS[2]
+if redis.call('HSETNX', letters, ARGV[1], ARGV[2]) == 0 then return end
+redis.call('RPUSH', order, ARGV[1])
+while redis.call('LLEN', order) > tonumber(ARGV[3]) do
+  redis.call('HDEL', letters, redis.call('LPOP', order))
+end

@@ -1,0 +1,40 @@
+-- KEYS: members (member → when it counts as gone), leases (scope → "epoch holder", no holder when it is free).
+-- Time is the server's, in milliseconds.
+local members, leases = KEYS[1], KEYS[2]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- For as long as the epoch of a free lease is remembered: a clock that goes back by less gives no epoch twice.
+local REMEMBERED = 24 * 60 * 60 * 1000
+
+local alive, epochs, holders = {}, {}, {}
+
+local function write(scope)
+  redis.call('HSET', leases, scope, string.format('%.0f', epochs[scope]) .. ' ' .. (holders[scope] or ''))
+end
+
+local function free(scope)
+  holders[scope] = nil
+  write(scope)
+end
+
+-- Reads the group, without those whose time is up.
+local function load_group()
+  local flat = redis.call('HGETALL', members)
+  for i = 1, #flat, 2 do
+    if tonumber(flat[i + 1]) > now then alive[flat[i]] = true else redis.call('HDEL', members, flat[i]) end
+  end
+  flat = redis.call('HGETALL', leases)
+  for i = 1, #flat, 2 do
+    local scope = flat[i]
+    local epoch, holder = string.match(flat[i + 1], '^(%d+) (.*)$')
+    epochs[scope] = tonumber(epoch)
+    if holder ~= '' then
+      holders[scope] = holder
+      if not alive[holder] then free(scope) end
+    elseif now - epochs[scope] > REMEMBERED then
+      epochs[scope] = nil
+      redis.call('HDEL', leases, scope)
+    end
+  end
+end

@@ -1,0 +1,78 @@
+import type { Clock, Logger } from '@sluice/runtime';
+import type { DeadLetters, Leases, Store } from '@sluice/store';
+import { Cluster } from 'ioredis';
+import { bounded } from './bounded.ts';
+import { checkServer } from './check-server.ts';
+import { connect, createClient } from './client.ts';
+import { RedisDeadLetters } from './redis-dead-letters.ts';
+import { RedisLeases } from './redis-leases.ts';
+import type { RedisOptions } from './redis-options.ts';
+import { RedisStore } from './redis-store.ts';
+import type { Client } from './script.ts';
+
+/** The three ports on one Redis. */
+export interface RedisPorts {
+  readonly store: Store;
+  readonly leases: Leases;
+  readonly deadLetters: DeadLetters;
+  /** Commands under way reject. */
+  close(): void;
+}
+
+export interface RedisSurroundings {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** After which a silent connection of the leases is given up, in milliseconds: heartbeats are small and frequent. */
+const LEASES_PATIENCE_MS = 2000;
+
+/**
+ * Connects to Redis and makes sure that it is fit.
+ *
+ * @throws RedisStoreError whatever is wrong with the options, the server or the user; nothing stays open then
+ */
+export async function openRedis(options: RedisOptions, { clock, logger }: RedisSurroundings): Promise<RedisPorts> {
+  const { fleet, patienceMs = 10_000, maxDeadLetters } = options;
+  const client = createClient(options, { patienceMs, waits: true });
+  // A connection of their own: a heartbeat does not queue behind a large commit, nor behind a lost connection.
+  const pulse = createClient(options, { patienceMs: Math.min(patienceMs, LEASES_PATIENCE_MS), waits: false });
+  const clients = [client, pulse];
+  const close = () => {
+    for (const one of clients) one.disconnect();
+  };
+  try {
+    await Promise.all(clients.map((one) => connect(one, clock, patienceMs)));
+    for (const node of client instanceof Cluster ? client.nodes('master') : [client]) {
+      checkServer(await bounded(clock, patienceMs, 'checking Redis', node.info()), logger);
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  for (const one of clients) watch(one, one === pulse ? 'leases' : 'store', logger);
+  const parts = { client, clock, fleet, patienceMs };
+  return {
+    store: new RedisStore(parts),
+    leases: new RedisLeases({ ...parts, client: pulse }),
+    deadLetters: new RedisDeadLetters(maxDeadLetters === undefined ? parts : { ...parts, max: maxDeadLetters }),
+    close,
+  };
+}
+
+/** Says once that the connection is lost, and once that it is back. */
+function watch(client: Client, connection: string, logger: Logger): void {
+  let lost = false;
+  client.on('error', (error: unknown) => {
+    if (lost) return;
+    lost = true;
+    logger.warn('Redis is not reachable', {
+      connection,
+      reason: error instanceof Error ? error.message : String(error),
+    });
+  });
+  client.on('ready', () => {
+    if (lost) logger.info('Redis is reachable again', { connection });
+    lost = false;
+  });
+}

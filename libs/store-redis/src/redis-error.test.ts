@@ -1,0 +1,32 @@
+import { VirtualClock } from '@sluice/runtime';
+import { expect, test } from 'vitest';
+import { bounded } from './bounded.ts';
+import { explain } from './redis-error.ts';
+
+test.each([
+  ['WRONGPASS invalid username-password pair or user is disabled.', 'CREDENTIALS'],
+  ['NOAUTH Authentication required.', 'CREDENTIALS'],
+  ["NOPERM User sluice has no permissions to run the 'hset' command", 'FORBIDDEN'],
+  ["OOM command not allowed when used memory > 'maxmemory'.", 'FULL'],
+  ['MISCONF Errors writing to the AOF file: No space left on device', 'FULL'],
+  ["READONLY You can't write against a read only replica.", 'READ_ONLY'],
+  ['CLUSTERDOWN The cluster is down', 'UNREACHABLE'],
+  ['ERR wrong number of arguments', 'REFUSED'],
+])('%s is %s', (reply, code) => {
+  const error = explain('commit', Object.assign(new Error(reply), { name: 'ReplyError' }));
+  expect(error).toMatchObject({ code, message: expect.stringContaining('commit') });
+  expect(error.message).toContain(reply);
+  expect(error.cause).toBeUndefined();
+});
+
+test('what is no answer of Redis is a lost connection', () => {
+  expect(explain('commit', new Error('Connection is closed.'))).toMatchObject({ code: 'UNREACHABLE' });
+});
+
+test('an answer that does not come in time is a rejection', async () => {
+  const clock = new VirtualClock(0);
+  const late = expect(bounded(clock, 500, 'heartbeat', new Promise(() => {}))).rejects;
+  clock.step(500);
+  await late.toMatchObject({ code: 'TIMEOUT', message: 'heartbeat: no answer from Redis within 500 ms' });
+  await expect(bounded(clock, 500, 'heartbeat', Promise.resolve(1))).resolves.toBe(1);
+});

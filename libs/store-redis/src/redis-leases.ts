@@ -1,0 +1,59 @@
+import type { Clock } from '@sluice/runtime';
+import type { GroupState, Heartbeat, Lease, Leases } from '@sluice/store';
+import { bounded } from './bounded.ts';
+import { tagged } from './keys.ts';
+import { RedisStoreError } from './redis-error.ts';
+import { strings } from './redis-store.ts';
+import { type Client, Script } from './script.ts';
+
+export interface RedisLeasesOptions {
+  /** One that rejects at once while it has no connection. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly fleet: string;
+  readonly patienceMs: number;
+}
+
+// Few bytes, and of no more keys than before: a Redis without memory shall not also take everybody's leases away.
+const heartbeatScript = new Script(['group', 'heartbeat'], ['allow-oom']);
+const leaveScript = new Script(['group', 'leave'], ['allow-oom']);
+
+/**
+ * Leases in Redis, by its clock. A heartbeat that has no answer after half its ttl rejects, so that another may follow
+ * before the leases end; it may have been carried out.
+ */
+export class RedisLeases implements Leases {
+  readonly #options: RedisLeasesOptions;
+
+  constructor(options: RedisLeasesOptions) {
+    this.#options = options;
+  }
+
+  async heartbeat({ group, member, ttlMs, release, acquire }: Heartbeat): Promise<GroupState> {
+    const { client, clock } = this.#options;
+    const args = [member, ttlMs, release.length, ...release, ...acquire];
+    const answer = heartbeatScript.run(client, this.#keys(group), args);
+    return groupState(await bounded(clock, ttlMs / 2, `heartbeat of ${member} in ${group}`, answer));
+  }
+
+  async leave(group: string, member: string): Promise<void> {
+    const { client, clock, patienceMs } = this.#options;
+    const answer = leaveScript.run(client, this.#keys(group), [member]);
+    await bounded(clock, patienceMs, `leave of ${member} from ${group}`, answer);
+  }
+
+  #keys(group: string): readonly string[] {
+    const tag = tagged(this.#options.fleet, `leases/${group}`);
+    return [`${tag}:members`, `${tag}:leases`];
+  }
+}
+
+function groupState(answer: unknown): GroupState {
+  if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'Redis answered what no script of ours returns');
+  const [members, flat] = [strings(answer[0]), strings(answer[1])];
+  const leases: Lease[] = [];
+  for (let i = 0; i < flat.length; i += 3) {
+    leases.push({ scope: flat[i] ?? '', holder: flat[i + 1] ?? '', epoch: Number(flat[i + 2]) });
+  }
+  return { members, leases };
+}
