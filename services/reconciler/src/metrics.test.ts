@@ -1,0 +1,87 @@
+import { MemoryBus, origin } from '@sluice/bus';
+import { decodeMessage, encodeMessage, formatServiceKey, type Message, type PlannedMutations } from '@sluice/messages';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { MemoryStore } from '@sluice/store';
+import { afterEach, expect, test } from 'vitest';
+import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
+import { PartitionWorker } from './partition-worker.ts';
+import { defaultSettings, type Settings } from './settings.ts';
+import { aChange, anOutcome, aSnapshot, fact } from './testing/messages.ts';
+import { aService } from './testing/objects.ts';
+
+const settings: Settings = { ...defaultSettings, controllers: new Set(['endpointslice']) };
+const snapshot = aSnapshot(1, [{ of: 'service', service: aService() }, fact.pod('p')], {
+  endpoints: '9',
+  endpointslices: '9',
+});
+const clock = new VirtualClock(1_000_000);
+const bus = new MemoryBus({ partitions: 1 });
+const store = new MemoryStore();
+let stop: AbortController;
+let running: Promise<void>;
+let told: string[];
+
+afterEach(async () => {
+  stop.abort();
+  await running;
+});
+
+const metrics: PartitionMetrics = {
+  ...noPartitionMetrics,
+  restored: (_key, controller, { counted, deciding }) => {
+    if (counted !== null) told.push(`restored ${controller}: ${counted.slices} slices, deciding ${deciding}`);
+  },
+  due: (_key, controller) => void told.push(`due ${controller}`),
+  decided: (_key, controller, decided) => {
+    const plan = decided?.plan === undefined ? 'nothing' : `plan ${decided.plan.plan.number}`;
+    told.push(`decided ${controller}: ${plan}, ${decided?.counts?.service.endpoints} endpoints`);
+  },
+  settled: (_key, controller, { status, counted }) =>
+    void told.push(`settled ${controller}: ${status}, ${counted?.slices} slices`),
+  close: () => void told.push('closed'),
+};
+
+function start(): void {
+  told = [];
+  stop = new AbortController();
+  const ports = { bus, store, clock, random: seededRandom(1), logger: silentLogger };
+  const options = { ...ports, partition: 0, epoch: 1, settings, metrics: { open: () => metrics } };
+  running = new PartitionWorker(options).run(stop.signal);
+}
+
+async function send(...messages: Message[]): Promise<void> {
+  for (const message of messages) {
+    const key = formatServiceKey(message.key);
+    await bus.append('changes', 0, [{ key, id: 'id', headers: {}, payload: encodeMessage(message) }]);
+  }
+  await settle();
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+async function lastPlan(): Promise<PlannedMutations> {
+  const [record] = (await bus.read('mutations', 0, origin).next(100)).slice(-1);
+  if (record === undefined) throw new Error('no plan');
+  return decodeMessage(record.payload) as PlannedMutations;
+}
+
+test('a worker tells what is due, what it decided and what became of it, each once', async () => {
+  start();
+  await send(snapshot);
+  expect(told.splice(0)).toEqual(['due endpointslice', 'decided endpointslice: plan 1, 1 endpoints']);
+  // While the plan is in flight, something waits.
+  await send(aChange(2, [fact.pod('q')]));
+  expect(told.splice(0)).toEqual(['due endpointslice']);
+
+  stop.abort();
+  await running;
+  expect(told).toEqual(['closed']);
+  start();
+  await settle();
+  expect(told.splice(0)).toContain('restored endpointslice: 1 slices, deciding true');
+
+  const outcome = anOutcome(await lastPlan());
+  await send(outcome, outcome);
+  expect(told.filter((one) => one.startsWith('settled'))).toEqual(['settled endpointslice: applied, 1 slices']);
+  expect(told.filter((one) => one.startsWith('decided'))).toEqual(['decided endpointslice: plan 2, 2 endpoints']);
+});
