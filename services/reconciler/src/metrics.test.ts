@@ -1,5 +1,12 @@
 import { MemoryBus, origin } from '@sluice/bus';
-import { decodeMessage, encodeMessage, formatServiceKey, type Message, type PlannedMutations } from '@sluice/messages';
+import {
+  type Change,
+  decodeMessage,
+  encodeMessage,
+  formatServiceKey,
+  type Outcome,
+  type PlannedMutations,
+} from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { MemoryStore } from '@sluice/store';
 import { afterEach, expect, test } from 'vitest';
@@ -49,7 +56,7 @@ function start(): void {
   running = new PartitionWorker(options).run(stop.signal);
 }
 
-async function send(...messages: Message[]): Promise<void> {
+async function send(...messages: (Change | Outcome)[]): Promise<void> {
   for (const message of messages) {
     const key = formatServiceKey(message.key);
     await bus.append('changes', 0, [{ key, id: 'id', headers: {}, payload: encodeMessage(message) }]);
