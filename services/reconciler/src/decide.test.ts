@@ -128,6 +128,16 @@ describe('controllers see only what is theirs', () => {
     expect(verbs('endpointslicemirroring')).toEqual(['delete endpointslices']);
   });
 
+  test('a clean-up of mirrored slices forgets what was tracked (H6)', () => {
+    const custom: Fact = { of: 'service', service: aService({ selector: null }) };
+    fold(aSnapshot(1, [custom, fact.slice('m', { manager: mirroring }), fact.endpoints()]));
+    const tracked = new Map([['uid-m', 1]]);
+    view.setController('endpointslicemirroring', { ...view.controller('endpointslicemirroring'), tracked });
+    fold(aChange(2, [fact.endpointsGone()]));
+    expect(verbs('endpointslicemirroring')).toEqual(['delete endpointslices']);
+    expect(view.controller('endpointslicemirroring').tracked.size).toBe(0);
+  });
+
   test('slices of the other controller are not touched', () => {
     fold(aSnapshot(1, [service, fact.pod('p'), fact.slice('m', { manager: mirroring })]));
     expect(verbs('endpointslice')).toEqual(['create endpointslices']);

@@ -1,11 +1,6 @@
 import {
   type Controller,
-  type EndpointSlice,
-  endpointSliceController,
-  endpointSliceMirroringController,
   endpointSliceTracker,
-  isMirrorable,
-  managedByLabel,
   type Plan,
   reconcileEndpointSlices,
   reconcileEndpoints,
@@ -17,8 +12,9 @@ import {
 } from '@sluice/controllers';
 import { noCauses, type PlannedMutations } from '@sluice/messages';
 import { askAt } from './ask-again.ts';
-import { type ControllerState, pending } from './controller-state.ts';
+import type { ControllerState } from './controller-state.ts';
 import { withDerivedNames } from './derived-name.ts';
+import { isMirrored, slicesOf } from './own-slices.ts';
 import type { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
 
@@ -54,9 +50,8 @@ export function decide(
   settings: Settings,
 ): Decided {
   const state = view.controller(controller);
-  const dueAt =
-    settings.reproduce.has('B3') && pending(state, now) < Number.POSITIVE_INFINITY ? state.delayedUntil : null;
-  if (settings.reproduce.has('C21') && isStale(view, controller, state)) {
+  const dueAt = settings.policy.dueAfterDecision({ controller, state, now });
+  if (settings.policy.isStale(view, controller)) {
     view.setController(controller, { ...state, dueAt, causes: noCauses });
     return { plan: undefined, counts: null };
   }
@@ -106,7 +101,7 @@ function reconcile(view: ServiceView, controller: Controller, state: ControllerS
         existing: view.endpoints?.endpoints ?? null,
         orphaned: view.orphaned,
         triggers: state.triggers,
-        reproduce: settings.reproduce,
+        policy: settings.policy.decisions,
       });
       return { ...decision, hints: null, counts: null };
     }
@@ -119,7 +114,7 @@ function reconcile(view: ServiceView, controller: Controller, state: ControllerS
         topology: view.topology,
         hints: state.hints,
         maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
-        reproduce: settings.reproduce,
+        policy: settings.policy.decisions,
       });
     case 'endpointslicemirroring': {
       const { plan, counts } = reconcileMirroring({
@@ -127,33 +122,11 @@ function reconcile(view: ServiceView, controller: Controller, state: ControllerS
         endpoints: view.endpoints?.endpoints ?? null,
         slices: slicesOf(view, controller),
         maxEndpointsPerSubset: settings.maxEndpointsPerSubset,
-        reproduce: settings.reproduce,
+        policy: settings.policy.decisions,
       });
       return { plan, triggers: null, hints: null, counts };
     }
   }
-}
-
-/**
- * C20. Slices being deleted count as missing for the EndpointSlice controller (E10), not for mirroring (H8), which
- * cleans up whatever the tracker says (H6).
- */
-function isStale(view: ServiceView, controller: Controller, { tracked }: ControllerState): boolean {
-  if (controller === 'endpoints') return false;
-  const listed = slicesOf(view, controller);
-  if (controller === 'endpointslice') {
-    return endpointSliceTracker.staleSlices(
-      tracked,
-      listed.filter(({ metadata }) => !metadata.deletionTimestamp),
-    );
-  }
-  return isMirrored(view) && endpointSliceTracker.staleSlices(tracked, listed);
-}
-
-/** False: what was mirrored is cleaned up (H6). */
-function isMirrored(view: ServiceView): boolean {
-  const endpoints = view.endpoints?.endpoints;
-  return endpoints !== undefined && isMirrorable(endpoints) && view.service?.service?.selector === null;
 }
 
 /** H15: a mirrored slice that is right as it is is tracked from then on. H6: a clean-up forgets all that was tracked. */
@@ -172,17 +145,4 @@ function trackLeftAlone(view: ServiceView, controller: Controller, tracked: Trac
     }
   }
   return next;
-}
-
-const managers: Readonly<Record<Exclude<Controller, 'endpoints'>, string>> = {
-  endpointslice: endpointSliceController,
-  endpointslicemirroring: endpointSliceMirroringController,
-};
-
-function slicesOf(view: ServiceView, controller: Exclude<Controller, 'endpoints'>): EndpointSlice[] {
-  const slices: EndpointSlice[] = [];
-  for (const { slice } of view.slices.values()) {
-    if (slice.metadata.labels?.[managedByLabel] === managers[controller]) slices.push(slice);
-  }
-  return slices;
 }

@@ -19,17 +19,16 @@ import {
   type Stamp,
   type ToldVersions,
 } from '@sluice/messages';
-import { type ControllerState, touch, touchForRepair } from './controller-state.ts';
+import { type ControllerState, touch } from './controller-state.ts';
 import type { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
-import { controllersOfNewSlices, noticedAtEnd, noticedBy, sliceDelayMs } from './upstream-handlers.ts';
 
 /** Folds what a watcher saw into the view, and notes which controllers have to look again. */
 export function foldChange(view: ServiceView, change: Change, now: number, settings: Settings): void {
   const { stamp, snapshot } = change;
   if (compareStamps(stamp, view.snapshot.stamp) <= 0) return;
-  const overlooks = settings.reproduce.has('D3');
-  const touched = new Touched(now, !overlooks);
+  const { policy } = settings;
+  const touched = new Touched(now);
   const { complete, open, versions } = view.snapshot;
   view.set('snapshot', {
     open: snapshot?.first ? { since: stamp, start: snapshot.start, versions: snapshot.versions } : open,
@@ -38,14 +37,14 @@ export function foldChange(view: ServiceView, change: Change, now: number, setti
     versions: change.versions ?? versions,
   });
   for (const fact of change.facts) {
-    if (overlooks) touched.only = noticedBy(view, fact, snapshot?.start === false);
+    touched.only = policy.noticing(view, fact, snapshot?.start === false);
     foldFact(view, fact, stamp, touched, settings);
   }
-  if (change.versions !== undefined) forgetUnseen(view, change.versions, touched, settings);
+  if (change.versions !== undefined) forgetUnseen(view, change.versions, touched);
   if (snapshot?.last) endSnapshot(view, touched, settings);
   for (const controller of settings.controllers) {
     const state = view.controller(controller);
-    const next = touched.apply(controller, state, change.causes);
+    const next = touched.apply(controller, state, change.causes, settings);
     if (next !== state) view.setController(controller, next);
   }
 }
@@ -56,16 +55,13 @@ class Touched {
   /** The same of those that are not wanted at once. */
   readonly later = new Map<Controller, number>();
   /** Because of what was done to the objects that the controller writes. */
-  readonly repairs = new Map<Controller, number>();
-  /** If given, others are not touched. */
+  readonly repairs = new Set<Controller>();
+  /** Others are not touched; null: all may be. */
   only: ReadonlySet<Controller> | null = null;
   readonly now: number;
-  /** Repairs are not done again and again at full speed. */
-  readonly paced: boolean;
 
-  constructor(now: number, paced: boolean) {
+  constructor(now: number) {
     this.now = now;
-    this.paced = paced;
   }
 
   add(controller: Controller, delayMs = 0): void {
@@ -74,9 +70,8 @@ class Touched {
     if (delayMs > 0) earliest(this.later, controller, this.now + delayMs);
   }
 
-  repair(controller: Controller, delayMs = 0): void {
-    if (!this.paced) return this.add(controller, delayMs);
-    this.repairs.set(controller, this.now + delayMs);
+  repair(controller: Controller): void {
+    if (this.only?.has(controller) !== false) this.repairs.add(controller);
   }
 
   all(): void {
@@ -84,15 +79,20 @@ class Touched {
   }
 
   /** The state of a controller after all that; the same if there was nothing. */
-  apply(controller: Controller, state: ControllerState, causes: Causes): ControllerState {
+  apply(
+    controller: Controller,
+    state: ControllerState,
+    causes: Causes,
+    { policy, batchPeriodMs }: Settings,
+  ): ControllerState {
     let next = state;
     // However many times are asked for, the causes count once.
     const unsaid = () => (next === state ? causes : noCauses);
     for (const at of [this.due.get(controller), this.later.get(controller)]) {
       if (at !== undefined) next = touch(next, at, unsaid(), this.now);
     }
-    const repairAt = this.repairs.get(controller);
-    return repairAt === undefined ? next : touchForRepair(next, repairAt, unsaid(), this.now);
+    if (!this.repairs.has(controller)) return next;
+    return policy.repair({ controller, state: next, now: this.now }, batchPeriodMs[controller], unsaid());
   }
 }
 
@@ -124,7 +124,7 @@ function foldFact(view: ServiceView, fact: Fact, stamp: Stamp, touched: Touched,
     case 'endpoints':
       return foldEndpoints(view, fact, stamp, touched);
     case 'slice':
-      return foldSlice(view, fact, stamp, touched, settings);
+      return foldSlice(view, fact, stamp, touched);
   }
 }
 
@@ -196,13 +196,7 @@ function isGone(
   return uid === goneUid || (told !== null && compareStamps(told, stamp) < 0);
 }
 
-function foldSlice(
-  view: ServiceView,
-  fact: Extract<Fact, { of: 'slice' }>,
-  stamp: Stamp,
-  touched: Touched,
-  settings: Settings,
-): void {
+function foldSlice(view: ServiceView, fact: Extract<Fact, { of: 'slice' }>, stamp: Stamp, touched: Touched): void {
   const known = view.slices.get(fact.name)?.slice;
   if (fact.slice === null) {
     if (!fact.elsewhere) {
@@ -213,7 +207,7 @@ function foldSlice(
     if (entry === undefined || known === undefined || !isGone(entry, known.metadata.uid, fact.uid, stamp)) return;
     view.setSlice(fact.name, undefined);
     const controller = controllerOfSlice(known);
-    if (!deletes(view, controller, fact.uid)) touched.repair(controller, delayMs(controller, settings));
+    if (!deletes(view, controller, fact.uid)) touched.repair(controller);
     return;
   }
   const { uid = '', resourceVersion = '' } = fact.slice.metadata;
@@ -225,12 +219,9 @@ function foldSlice(
   if (order === 0) return;
   for (const controller of new Set([fact.slice, ...(known ? [known] : [])].map(controllerOfSlice))) {
     if (noteEcho(view, controller, fact.name, resourceVersion)) continue;
-    touched.repair(controller, delayMs(controller, settings));
+    touched.repair(controller);
   }
 }
-
-const delayMs = (controller: Controller, settings: Settings): number =>
-  settings.reproduce.has('D3') ? sliceDelayMs(controller, settings) : settings.batchPeriodMs[controller];
 
 function controllerOfSlice(slice: EndpointSlice): Controller {
   const manager = slice.metadata.labels?.[managedByLabel];
@@ -263,12 +254,12 @@ function deletes(view: ServiceView, controller: Controller, uid: string): boolea
  * An object that only an Outcome told of, and the watcher never though it has come further, was deleted or relabelled
  * before the watcher saw it: while its watch was cut, say.
  */
-function forgetUnseen(view: ServiceView, versions: ToldVersions, touched: Touched, settings: Settings): void {
+function forgetUnseen(view: ServiceView, versions: ToldVersions, touched: Touched): void {
   for (const [name, { slice, stamp }] of [...view.slices]) {
     if (stamp !== null || !upTo(slice.metadata.resourceVersion, versions.endpointslices)) continue;
     view.setSlice(name, undefined);
     const controller = controllerOfSlice(slice);
-    touched.repair(controller, delayMs(controller, settings));
+    touched.repair(controller);
   }
   const { endpoints } = view;
   if (endpoints === null || endpoints.stamp !== null) return;
@@ -299,12 +290,11 @@ function endSnapshot(view: ServiceView, touched: Touched, settings: Settings): v
   if (open.start && !view.service?.service && isLeftover(view.endpoints?.endpoints)) view.set('orphaned', true);
   if (open.start) forgetAllTracked(view);
   view.set('snapshot', { ...view.snapshot, open: null, complete: true });
-  if (settings.reproduce.has('D3')) {
-    touched.only = controllersOfNewSlices(view);
-    for (const controller of touched.only) touched.add(controller, sliceDelayMs(controller, settings));
-    touched.only = noticedAtEnd(view, open.start);
+  touched.only = null;
+  const { policy, batchPeriodMs } = settings;
+  for (const [controller, delayMs] of policy.noticingSnapshot(view, open.start, batchPeriodMs)) {
+    touched.add(controller, delayMs);
   }
-  touched.all();
 }
 
 /** Swept at a watcher's start if no Service has its name; leader election once used such objects (D4). */

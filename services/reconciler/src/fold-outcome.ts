@@ -11,7 +11,6 @@ import {
 import { comparePlans, type MutationResult, type Outcome, type OutcomeStatus, type Stamp } from '@sluice/messages';
 import type { Random } from '@sluice/runtime';
 import { type ControllerState, type InFlight, touch } from './controller-state.ts';
-import { retryTime } from './retry-time.ts';
 import type { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
 
@@ -88,7 +87,7 @@ function next(
         triggers: inFlight.triggersAfter,
         hints: inFlight.hintsAfter,
       };
-      if (inFlight.message.incomplete.length > 0 && settings.reproduce.has('B3'))
+      if (inFlight.message.incomplete.length > 0 && settings.policy.retriesIncomplete)
         return failed(after, outcome, now, settings, random);
       return { ...after, failures: 0 };
     }
@@ -110,7 +109,8 @@ function failed(
   const failures = free.failures + outcome.retries + 1;
   const due = free.dueAt ?? Number.POSITIVE_INFINITY;
   if (failures < settings.maxAttempts) {
-    const delayedUntil = retryTime(outcome.controller, free, outcome.status, now, settings, random);
+    const moment = { controller: outcome.controller, state: free, now };
+    const delayedUntil = settings.policy.retryTime(moment, outcome.status, settings.backoff, random);
     return { ...free, dueAt: Math.min(due, delayedUntil), failures, delayedUntil, causes: mergeBack(free, outcome) };
   }
   if (free.dueAt === null) return park(free, outcome, now, settings, random);

@@ -1,5 +1,6 @@
-import { type Controller, noQuirks, type Quirk } from '@sluice/controllers';
+import type { Controller } from '@sluice/controllers';
 import type { BackoffOptions } from '@sluice/runtime';
+import { neverStale, type ReconcilerPolicy } from './policy.ts';
 
 export interface Settings {
   /** Controllers that are switched on. */
@@ -10,8 +11,7 @@ export interface Settings {
   readonly maxEndpointsPerSubset: number;
   /** How long the first of several Pod changes waits for the others (C8, E4), in milliseconds. */
   readonly batchPeriodMs: Readonly<Record<Controller, number>>;
-  /** Only for comparison with recorded runs. */
-  readonly reproduce: ReadonlySet<Quirk>;
+  readonly policy: ReconcilerPolicy;
   /** Between plans of one Service that come to nothing. */
   readonly backoff: BackoffOptions;
   /** Requests that may fail in a row before the key is parked (B4). */
@@ -25,7 +25,7 @@ export const defaultSettings: Settings = {
   maxEndpointsPerSlice: 100,
   maxEndpointsPerSubset: 1000,
   batchPeriodMs: { endpoints: 0, endpointslice: 0, endpointslicemirroring: 0 },
-  reproduce: noQuirks,
+  policy: neverStale,
   backoff: { baseMs: 50, maxMs: 30_000 },
   maxAttempts: 16,
   parkedRetryMs: 60_000,

@@ -81,7 +81,6 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       cluster: cluster.identity,
       epoch,
       reader: cluster.reader,
-      reproduce: settings.reproduce,
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
       onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),

@@ -1,5 +1,4 @@
 import { type Bus, BusClosedError } from '@sluice/bus';
-import type { Quirk } from '@sluice/controllers';
 import {
   type ClusterReader,
   isOlderVersion,
@@ -39,8 +38,6 @@ export interface ClusterWatcherOptions {
    * (A7). Stretched by a random factor up to 2. Default 12 h.
    */
   readonly resyncPeriodMs?: number;
-  /** Only for comparison with recorded runs. */
-  readonly reproduce?: ReadonlySet<Quirk>;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;
   /** Called for each object that was left out because it is malformed. */
   readonly onMalformed?: (resource: Resource) => void;
@@ -72,7 +69,7 @@ export class ClusterWatcher {
     const mark: MarkService = (namespace, service, mark, cause) => {
       if (this.#unlisted.size === 0) this.#publisher.mark(namespace, service, mark, cause);
     };
-    const router = new Router(this.#inventory, mark, options.reproduce);
+    const router = new Router(this.#inventory, mark);
     this.#observer = new Observer(this.#inventory, router);
   }
 

@@ -156,10 +156,10 @@ export class Inventory {
   }
 
   /** `unnoticed`: zone ratios stay as they are until the next Node is noticed. */
-  setNode(node: Node, unnoticed = false): void {
+  setNode(node: Node): void {
     this.nodes.set(node.name, node);
     this.#nodesSeen = true;
-    if (!unnoticed) this.#topology = undefined;
+    this.#topology = undefined;
   }
 
   deleteNode(name: string): void {

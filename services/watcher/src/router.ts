@@ -1,12 +1,4 @@
-import {
-  type EndpointSlice,
-  type Endpoints,
-  hintsEnabled,
-  type Node,
-  noQuirks,
-  type Quirk,
-  type Service,
-} from '@sluice/controllers';
+import { type EndpointSlice, type Endpoints, hintsEnabled, type Node, type Service } from '@sluice/controllers';
 import type { Cause } from '@sluice/messages';
 import { equalSelectors, type Inventory, objectName, serviceOfSlice, type WatchedPod } from './inventory.ts';
 import type { Mark } from './marks.ts';
@@ -21,12 +13,10 @@ export type MarkService = (namespace: string, service: string, mark: Mark, cause
 export class Router {
   readonly #inventory: Inventory;
   readonly #mark: MarkService;
-  readonly #ignoresCpu: boolean;
 
-  constructor(inventory: Inventory, mark: MarkService, reproduce: ReadonlySet<Quirk> = noQuirks) {
+  constructor(inventory: Inventory, mark: MarkService) {
     this.#inventory = inventory;
     this.#mark = mark;
-    this.#ignoresCpu = reproduce.has('E3');
   }
 
   service(namespace: string, name: string, next: Service | undefined, cause: Cause): void {
@@ -58,7 +48,7 @@ export class Router {
     const old = this.#inventory.nodes.get(name);
     const before = this.#inventory.topology;
     if (next === undefined) this.#inventory.deleteNode(name);
-    else this.#inventory.setNode(next, this.#ignoresCpu && old?.ready === next.ready && old?.zone === next.zone);
+    else this.#inventory.setNode(next);
     if ((old === undefined) !== (next === undefined) || old?.zone !== next?.zone) {
       for (const watched of [...this.#inventory.podsOn(name)]) {
         this.pod(watched.pod.namespace, watched.pod.name, watched, cause);

@@ -1,4 +1,3 @@
-import { structurallyEqual } from '../comparison/structural-equality.ts';
 import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
 import type { ObjectReference } from '../objects/metadata.ts';
 
@@ -60,9 +59,4 @@ function equalTargets(a: ObjectReference | null, b: ObjectReference | null): boo
     (a.apiVersion ?? '') === (b.apiVersion ?? '') &&
     (a.fieldPath ?? '') === (b.fieldPath ?? '')
   );
-}
-
-/** Whether writing `b` in place of `a` would change nothing at all, fields unknown to Sluice included. */
-export function identicalSubsets(a: readonly EndpointSubset[], b: readonly EndpointSubset[]): boolean {
-  return structurallyEqual(a, b);
 }

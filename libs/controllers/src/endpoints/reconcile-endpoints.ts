@@ -11,10 +11,10 @@ import {
   triggerTimeAnnotation,
 } from '../objects/well-known.ts';
 import { emptyPlan, type Mutation, type Plan } from '../plan.ts';
-import type { Quirk } from '../quirks.ts';
+import { type DecisionPolicy, soundDecisions } from '../policy.ts';
 import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { desiredSubsets } from './desired-subsets.ts';
-import { equalSubsets, identicalSubsets } from './equal-subsets.ts';
+import { equalSubsets } from './equal-subsets.ts';
 import { repackSubsets } from './repack-subsets.ts';
 import { countAddresses, endpointsCapacity, truncateSubsets } from './truncate.ts';
 
@@ -28,8 +28,7 @@ export interface EndpointsInputs {
   /** The Service was deleted, or the sweep at a start found the Endpoints without one (D4, D5). */
   readonly orphaned: boolean;
   readonly triggers: TriggerTimes | null;
-  /** Default none; K5 is one. */
-  readonly reproduce?: ReadonlySet<Quirk>;
+  readonly policy?: DecisionPolicy;
 }
 
 export interface EndpointsDecision {
@@ -40,7 +39,7 @@ export interface EndpointsDecision {
 
 /** What the Endpoints controller wants done for one Service (section D). */
 export function reconcileEndpoints(inputs: EndpointsInputs): EndpointsDecision {
-  const { service, existing, triggers } = inputs;
+  const { service, existing, triggers, policy = soundDecisions } = inputs;
   if (service === null) {
     return { plan: inputs.orphaned && existing !== null ? planOf(deletion(existing)) : emptyPlan, triggers: null };
   }
@@ -53,8 +52,8 @@ export function reconcileEndpoints(inputs: EndpointsInputs): EndpointsDecision {
   if (existing === null) return decision(planOf(creation(service, subsets, truncated, triggerTime)));
   if (isUpToDate(existing, service, subsets)) return decision(emptyPlan);
   const updated = updatedEndpoints(existing, service, subsets, truncated, triggerTime);
-  const spared = changesNothing(existing, updated) && !inputs.reproduce?.has('K5');
-  return decision(spared ? emptyPlan : planOf({ verb: 'update', resource: 'endpoints', object: updated }));
+  if (policy.spares(existing, updated)) return decision(emptyPlan);
+  return decision(planOf({ verb: 'update', resource: 'endpoints', object: updated }));
 }
 
 function* podsOf(pods: readonly PodOnNode[]) {
@@ -128,13 +127,4 @@ function areLabelsCorrect(existing: Endpoints, service: Service): boolean {
 function isCapacityAnnotationCorrect(existing: Endpoints): boolean {
   if (countAddresses(existing.subsets ?? []) > endpointsCapacity) return false;
   return !Object.hasOwn(existing.metadata.annotations ?? {}, overCapacityAnnotation);
-}
-
-/** The API server would store nothing (K5), so the request can be spared. */
-function changesNothing(existing: Endpoints, updated: Endpoints): boolean {
-  return (
-    equalStringMaps(existing.metadata.labels, updated.metadata.labels) &&
-    equalStringMaps(existing.metadata.annotations, updated.metadata.annotations) &&
-    identicalSubsets(existing.subsets ?? [], updated.subsets ?? [])
-  );
 }

@@ -1,5 +1,4 @@
-import { equalStringMaps, withoutKeys } from '../comparison/string-maps.ts';
-import { structurallyEqual } from '../comparison/structural-equality.ts';
+import { withoutKeys } from '../comparison/string-maps.ts';
 import type { EndpointSlice } from '../objects/endpointslice.ts';
 import { triggerTimeAnnotation } from '../objects/well-known.ts';
 import type { Mutation } from '../plan.ts';
@@ -49,21 +48,6 @@ export function inWrittenOrder(slice: EndpointSlice): EndpointSlice {
     ports: portMapKey(slice.ports).ports,
     endpoints: (slice.endpoints ?? []).map(withSortedAddresses),
   };
-}
-
-/** Whether the API server would store nothing new (K5), so that the update can be spared. */
-export function changesNothing(existing: EndpointSlice, updated: EndpointSlice): boolean {
-  const { metadata: before, ports: _ports, endpoints: _endpoints, ...others } = existing;
-  const { metadata: after, ports, endpoints, ...othersAfter } = updated;
-  return (
-    equalStringMaps(before.labels, after.labels) &&
-    equalStringMaps(before.annotations, after.annotations) &&
-    structurallyEqual(before.ownerReferences, after.ownerReferences) &&
-    structurallyEqual(before.finalizers, after.finalizers) &&
-    structurallyEqual(others, othersAfter) &&
-    structurallyEqual(existing.ports, ports) &&
-    structurallyEqual(existing.endpoints, endpoints)
-  );
 }
 
 export function creation(slice: EndpointSlice): Mutation {

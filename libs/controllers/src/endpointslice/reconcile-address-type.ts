@@ -2,19 +2,11 @@ import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
 import type { PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import type { Mutation } from '../plan.ts';
-import type { Quirk } from '../quirks.ts';
+import type { DecisionPolicy } from '../policy.ts';
 import type { AddressTypeCounts, SliceTotals } from '../sync-counts.ts';
 import type { NodeTopology, ServiceHints } from '../trackers/topology-cache.ts';
 import { desiredEndpoints, type PortGroup } from './desired-endpoints.ts';
-import {
-  changesNothing,
-  creation,
-  deletion,
-  inWrittenOrder,
-  recycleSlices,
-  replacement,
-  withTriggerTime,
-} from './finalize.ts';
+import { creation, deletion, inWrittenOrder, recycleSlices, replacement, withTriggerTime } from './finalize.ts';
 import type { SliceLists } from './hints-on-slices.ts';
 import { isOwnedBy } from './new-slice.ts';
 import { type PackedGroup, packPortGroup, type SliceChanges } from './packing.ts';
@@ -33,7 +25,7 @@ export interface AddressTypeInputs {
   readonly topology: NodeTopology | null;
   readonly hints: ServiceHints | null;
   readonly maxEndpointsPerSlice: number;
-  readonly reproduce: ReadonlySet<Quirk>;
+  readonly policy: DecisionPolicy;
 }
 
 export interface AddressTypeDecision {
@@ -113,9 +105,9 @@ function listsOf(existing: readonly EndpointSlice[], { toCreate, toUpdate, toDel
   return { toCreate, toUpdate, unchanged: existing.filter(({ metadata }) => !changed.has(metadata.name)) };
 }
 
-/** Creates, then updates, then deletes (E27–E31). Updates that would change nothing are left out. */
+/** Creates, then updates, then deletes (E27–E31). Updates that would change nothing are spared. */
 function finalize(inputs: AddressTypeInputs, changes: SliceChanges): Mutation[] {
-  const { service, slices, triggerTime, reproduce } = inputs;
+  const { service, slices, triggerTime, policy } = inputs;
   const recycled = recycleSlices(changes, (doomed) => isOwnedBy(doomed, service));
   const existing = new Map(slices.map((slice) => [slice.metadata.name, slice]));
   const mutations: Mutation[] = [];
@@ -124,8 +116,7 @@ function finalize(inputs: AddressTypeInputs, changes: SliceChanges): Mutation[] 
   for (const slice of recycled.toUpdate) {
     const updated = withTriggerTime(inWrittenOrder(slice), triggerTime);
     const before = existing.get(updated.metadata.name);
-    const spared = before !== undefined && changesNothing(before, updated) && !reproduce.has('K5');
-    if (!spared) mutations.push(replacement(updated));
+    if (before === undefined || !policy.spares(before, updated)) mutations.push(replacement(updated));
   }
   for (const slice of recycled.toDelete) mutations.push(deletion(slice));
   return mutations;

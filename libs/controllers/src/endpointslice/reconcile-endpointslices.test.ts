@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
+import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
 import type { PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import {
@@ -313,6 +313,19 @@ describe('hints', () => {
     const { plan } = reconcile(aService({ trafficDistribution: 'PreferSameNode' }), pods(1), []);
     const hints = { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] };
     expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ hints }] } }]);
+  });
+
+  it.each<[string, Endpoint['hints'], boolean]>([
+    ['its own', { forZones: [{ name: 'a' }] }, false],
+    ['none', undefined, true],
+    ['another zone', { forZones: [{ name: 'b' }] }, true],
+    ['a second zone', { forZones: [{ name: 'a' }, { name: 'b' }] }, true],
+    ['a node that is not wanted', { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] }, true],
+  ])('by traffic distribution are written again where an endpoint has %s (G3)', (_, hints, rewritten) => {
+    const endpoints = podEndpoint ? [{ ...podEndpoint, ...(hints && { hints }) }] : [];
+    const service = aService({ trafficDistribution: 'PreferClose' });
+    const { plan } = reconcile(service, pods(1), [aSlice('s', { endpoints })]);
+    expect(summary(plan)).toEqual(rewritten ? ['update s IPv4 1'] : []);
   });
 
   it('go when nothing asks for them (F10, G5)', () => {

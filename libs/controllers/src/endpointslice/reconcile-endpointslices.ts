@@ -2,7 +2,7 @@ import type { EndpointSlice } from '../objects/endpointslice.ts';
 import type { PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import { type EventToRecord, emptyPlan, type MutationGroup, type Plan } from '../plan.ts';
-import { noQuirks, type Quirk } from '../quirks.ts';
+import { type DecisionPolicy, soundDecisions } from '../policy.ts';
 import type { EndpointSliceCounts } from '../sync-counts.ts';
 import { type NodeTopology, removeHints, type ServiceHints } from '../trackers/topology-cache.ts';
 import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-tracker.ts';
@@ -25,8 +25,7 @@ export interface EndpointSliceInputs {
   readonly hints: ServiceHints | null;
   /** 1–1000 (A5). */
   readonly maxEndpointsPerSlice: number;
-  /** Default none; K5 is one. */
-  readonly reproduce?: ReadonlySet<Quirk>;
+  readonly policy?: DecisionPolicy;
 }
 
 export interface EndpointSliceDecision {
@@ -42,7 +41,7 @@ export interface EndpointSliceDecision {
 
 /** What the EndpointSlice controller wants done for one Service (sections E, F, G). */
 export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSliceDecision {
-  const { service, topology, maxEndpointsPerSlice, reproduce = noQuirks } = inputs;
+  const { service, topology, maxEndpointsPerSlice, policy = soundDecisions } = inputs;
   if (service === null) return { plan: emptyPlan, triggers: null, hints: null, counts: null };
   if (service.type === 'ExternalName' || service.selector === null) {
     return { plan: emptyPlan, triggers: inputs.triggers, hints: inputs.hints, counts: null };
@@ -70,7 +69,7 @@ export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSl
       topology,
       hints,
       maxEndpointsPerSlice,
-      reproduce,
+      policy,
     });
     decisions.push(decision);
     hints = decision.hints;

@@ -11,7 +11,6 @@ import {
   serviceNameLabel,
   triggerTimeAnnotation,
 } from '../objects/well-known.ts';
-import { noQuirks, type Quirk } from '../quirks.ts';
 import type { MirroredGroup } from './mirrored-addresses.ts';
 
 /** The slice that mirrors a group, without a name (H16). Endpoints beyond the maximum are left out. */
@@ -32,15 +31,6 @@ export function mirroredSlice(endpoints: Endpoints, group: MirroredGroup, max: n
   };
 }
 
-/** H15 as upstream counts: an endpoint that is there twice makes up for one that is missing. */
-function holdsAsMany({ endpoints: held }: EndpointSlice, { endpoints }: MirroredGroup): boolean {
-  const fits = (endpoint: Endpoint) => {
-    const desired = endpoints.get(endpoint);
-    return desired !== undefined && equalBeyondIdentity(desired, endpoint);
-  };
-  return (held ?? []).length === endpoints.size && (held ?? []).every(fits);
-}
-
 /**
  * Whether an existing slice already mirrors the group (H15). The slices of an Endpoints that itself carries a reserved
  * label never do (H22); a rewrite that would change nothing is left out later.
@@ -50,11 +40,10 @@ export function mirrors(
   endpoints: Endpoints,
   group: MirroredGroup,
   max: number,
-  reproduce: ReadonlySet<Quirk> = noQuirks,
+  holds: typeof holdsExactly,
 ): boolean {
-  const right = holdsExactly(slice.endpoints ?? [], group, max);
   return (
-    (right || (reproduce.has('H15') && holdsAsMany(slice, group))) &&
+    holds(slice, group, max) &&
     equalStringMaps(withoutKeys(slice.metadata.labels, ownLabels), endpoints.metadata.labels) &&
     equalStringMaps(slice.metadata.annotations, mirroredAnnotations(endpoints)) &&
     !isOwnedByAnother(slice, endpoints)
@@ -76,7 +65,8 @@ function mirroredAnnotations({ metadata }: Endpoints): StringMap {
 }
 
 /** Nothing to add, remove or update. When more is desired than fits, any choice of the right size is right. */
-function holdsExactly(held: readonly Endpoint[], { endpoints }: MirroredGroup, max: number): boolean {
+export function holdsExactly(slice: EndpointSlice, { endpoints }: MirroredGroup, max: number): boolean {
+  const held = slice.endpoints ?? [];
   if (held.length !== Math.min(endpoints.size, max)) return false;
   const seen = new Set<Endpoint>();
   return held.every((endpoint) => {

@@ -1,17 +1,16 @@
-import { changesNothing, creation, deletion, inPlaceOf, replacement } from '../endpointslice/finalize.ts';
+import { creation, deletion, inPlaceOf, replacement } from '../endpointslice/finalize.ts';
 import { portMapKey } from '../endpointslice/port-map-key.ts';
 import type { Endpoints } from '../objects/endpoints.ts';
 import type { EndpointSlice } from '../objects/endpointslice.ts';
 import type { Service } from '../objects/service.ts';
 import { leaderAnnotation, skipMirrorLabel } from '../objects/well-known.ts';
 import { type EventToRecord, emptyPlan, type Mutation, type Plan } from '../plan.ts';
-import { noQuirks, type Quirk } from '../quirks.ts';
+import { type DecisionPolicy, soundDecisions } from '../policy.ts';
 import type { MirroringCounts } from '../sync-counts.ts';
 import { countMirroring } from './count-mirroring.ts';
 import { groupKey, type MirroredAddresses, type MirroredGroup, mirroredAddresses } from './mirrored-addresses.ts';
 import { mirroredSlice, mirrors } from './mirrored-slice.ts';
-import { type Replacement, recycleSlices } from './recycling.ts';
-import { recycleByName } from './recycling-by-name.ts';
+import type { Replacement } from './recycling.ts';
 
 export interface MirroringInputs {
   readonly service: Service | null;
@@ -20,8 +19,7 @@ export interface MirroringInputs {
   readonly slices: Iterable<EndpointSlice>;
   /** 1–1000 (A5). */
   readonly maxEndpointsPerSubset: number;
-  /** Default none; H19 and K5 are some. */
-  readonly reproduce?: ReadonlySet<Quirk>;
+  readonly policy?: DecisionPolicy;
 }
 
 export interface MirroringDecision {
@@ -32,15 +30,15 @@ export interface MirroringDecision {
 
 /** What the EndpointSliceMirroring controller wants done for one Endpoints object (section H). */
 export function reconcileMirroring(inputs: MirroringInputs): MirroringDecision {
-  const { service, endpoints, maxEndpointsPerSubset } = inputs;
+  const { service, endpoints, maxEndpointsPerSubset, policy = soundDecisions } = inputs;
   const slices = [...inputs.slices].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   if (endpoints === null || !isMirrorable(endpoints) || service === null || service.selector !== null) {
     return { plan: cleanUp(slices), counts: null };
   }
   const mirrored = mirroredAddresses(endpoints, maxEndpointsPerSubset);
   const existing = slicesByGroup(slices);
-  const changes = changesFor(endpoints, mirrored.groups, existing, maxEndpointsPerSubset, inputs.reproduce ?? noQuirks);
-  const mutations = finalize(endpoints, changes, inputs.reproduce ?? noQuirks);
+  const changes = changesFor(endpoints, mirrored.groups, existing, maxEndpointsPerSubset, policy);
+  const mutations = finalize(endpoints, changes, policy);
   const counts = countMirroring(mirrored, existing, changes.kept, maxEndpointsPerSubset);
   const events = skippedEvents(endpoints, mirrored, maxEndpointsPerSubset);
   if (mutations.length === 0 && events.length === 0) return { plan: emptyPlan, counts };
@@ -83,7 +81,7 @@ function changesFor(
   groups: ReadonlyMap<string, MirroredGroup>,
   existing: ReadonlyMap<string, readonly EndpointSlice[]>,
   max: number,
-  reproduce: ReadonlySet<Quirk>,
+  { holds }: DecisionPolicy,
 ): MirroringChanges {
   const toCreate: EndpointSlice[] = [];
   const toReplace: Replacement[] = [];
@@ -91,11 +89,11 @@ function changesFor(
   const stay = new Map<string, EndpointSlice>();
   for (const [key, group] of groups) {
     const candidates = existing.get(key) ?? [];
-    const kept = survivor(candidates, endpoints, group, max);
+    const kept = survivor(candidates, endpoints, group, max, holds);
     toDelete.push(...candidates.filter((slice) => slice !== kept));
     if (kept !== null) stay.set(key, kept);
     if (kept === null) toCreate.push(mirroredSlice(endpoints, group, max));
-    else if (!mirrors(kept, endpoints, group, max, reproduce))
+    else if (!mirrors(kept, endpoints, group, max, holds))
       toReplace.push({ doomed: kept, body: mirroredSlice(endpoints, group, max) });
   }
   for (const [key, obsolete] of existing) if (!groups.has(key)) toDelete.push(...obsolete);
@@ -108,10 +106,11 @@ function survivor(
   endpoints: Endpoints,
   group: MirroredGroup,
   max: number,
+  holds: DecisionPolicy['holds'],
 ): EndpointSlice | null {
   if (candidates.length < 2) return candidates[0] ?? null;
   const living = candidates.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const right = living.find((slice) => mirrors(slice, endpoints, group, max));
+  const right = living.find((slice) => mirrors(slice, endpoints, group, max, holds));
   return right ?? living[0] ?? candidates[0] ?? null;
 }
 
@@ -119,15 +118,14 @@ function survivor(
 function finalize(
   endpoints: Endpoints,
   { toCreate, toReplace, toDelete }: MirroringChanges,
-  reproduce: ReadonlySet<Quirk>,
+  { recycle, spares }: DecisionPolicy,
 ): Mutation[] {
-  const recycle = reproduce.has('H19') ? recycleByName : recycleSlices;
   const { creates, updates, deletes } = recycle(toCreate, toDelete);
   const mutations: Mutation[] = [];
   if (endpoints.metadata.deletionTimestamp === undefined) for (const body of creates) mutations.push(creation(body));
   for (const { doomed, body } of [...toReplace, ...updates]) {
     const updated = inPlaceOf(doomed, body);
-    if (reproduce.has('K5') || !changesNothing(doomed, updated)) mutations.push(replacement(updated));
+    if (!spares(doomed, updated)) mutations.push(replacement(updated));
   }
   for (const slice of deletes) mutations.push(deletion(slice));
   return mutations;

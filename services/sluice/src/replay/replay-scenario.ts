@@ -1,4 +1,4 @@
-import { type Controller, type EventToRecord, noQuirks, type Quirk } from '@sluice/controllers';
+import type { Controller, EventToRecord } from '@sluice/controllers';
 import type { RawObject } from '@sluice/kubernetes';
 import { defaultSettings, type Settings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
@@ -8,6 +8,8 @@ import { type AllInOne, startAllInOne } from '../all-in-one.ts';
 import { CountingWriter, type WriteCounts } from './counting-writer.ts';
 import type { Scenario, ScenarioObject, Step } from './scenario.ts';
 import { findSlice } from './slice-target.ts';
+import { NoticedNodes } from './upstream/noticed-nodes.ts';
+import { upstreamPolicy } from './upstream/policy.ts';
 
 export interface Round {
   readonly objects: { readonly endpoints: readonly RawObject[]; readonly endpointslices: readonly RawObject[] };
@@ -37,7 +39,8 @@ const controllers: Readonly<Record<Scenario['controller'], Controller>> = {
 
 /**
  * Plays one scenario through the whole pipeline, against the simulated API server, on a virtual clock. Unless `asShipped`,
- * what is known to differ from upstream (docs/deviations.md) is reproduced.
+ * what is known to differ from upstream (docs/deviations.md) is done as upstream does it. Where upstream's caches lag behind
+ * it notices things late or not at all; Sluice has no such caches, so that is not played.
  */
 export async function replayScenario(scenario: Scenario, { asShipped = false } = {}): Promise<ReplayResult> {
   const replay = new Replay(scenario, asShipped);
@@ -50,7 +53,8 @@ export async function replayScenario(scenario: Scenario, { asShipped = false } =
 
 class Replay {
   readonly #scenario: Scenario;
-  readonly #reproduce: ReadonlySet<Quirk>;
+  readonly #asShipped: boolean;
+  readonly #nodes = new NoticedNodes();
   readonly #clock = new VirtualClock(startedAt);
   readonly #random = seededRandom(1);
   readonly #server = new SimulatedApiServer({
@@ -68,7 +72,7 @@ class Replay {
 
   constructor(scenario: Scenario, asShipped: boolean) {
     this.#scenario = scenario;
-    this.#reproduce = asShipped ? noQuirks : quirksIn(scenario);
+    this.#asShipped = asShipped;
     this.#faults = new FaultPlan(scenario.faults ?? []);
     this.#cluster = new SimulatedCluster(this.#server, { clock: this.#clock, faults: this.#faults });
     this.#writer = new CountingWriter(this.#cluster);
@@ -116,7 +120,7 @@ class Replay {
           record: (events) => void this.#events.push(...events),
         },
       ],
-      settings: settingsOf(this.#scenario, this.#reproduce),
+      settings: this.#settings(),
       clock: this.#clock,
       random: this.#random,
       logger: silentLogger,
@@ -127,6 +131,12 @@ class Replay {
       // One sync is one attempt (B4): a request that failed is not repeated within its plan.
       retry: { ...defaultRetry, attempts: 1 },
     });
+  }
+
+  #settings(): Settings {
+    const settings = settingsOf(this.#scenario);
+    if (this.#asShipped) return settings;
+    return { ...settings, policy: upstreamPolicy({ sendsAllUpdates: hasFaults(this.#scenario) }) };
   }
 
   #take(step: Step): void {
@@ -157,11 +167,16 @@ class Replay {
     }
   }
 
+  #put(object: ScenarioObject): void {
+    const noticed = object.kind === 'Node' && !this.#asShipped ? this.#nodes.written(object) : [object];
+    for (const one of noticed) this.#store(one);
+  }
+
   /**
    * A slice given by a user keeps a trace of its type in the recorded runs, which makes it differ from a placeholder
    * (E24 compares whole values); those read from a genuine server have none.
    */
-  #put(object: ScenarioObject): void {
+  #store(object: ScenarioObject): void {
     const traced = object.kind === 'EndpointSlice' ? { ...object, typeMeta: { kind: object.kind } } : object;
     this.#server.put(resources[object.kind], traced);
   }
@@ -174,10 +189,12 @@ class Replay {
 
   async #restart(): Promise<void> {
     await this.stop();
+    for (const node of this.#nodes.takeHeld()) this.#store(node);
     this.#start();
   }
 
   #delete({ kind, metadata }: ScenarioObject): void {
+    if (kind === 'Node') for (const node of this.#nodes.deleted(metadata.name)) this.#store(node);
     const resource = resources[kind];
     const { items } = this.#server.list(resource);
     const namespace = metadata.namespace ?? '';
@@ -213,21 +230,14 @@ class Replay {
 /** Nothing here does I/O, so when the event loop comes around all that could go on has gone on. */
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/**
- * What a recorded run shows of upstream that Sluice does otherwise. Where its caches lag behind it notices things late or
- * not at all, but Sluice has no such caches; and updates that change nothing count only where requests are to fail.
- */
-function quirksIn({ faults, steps }: Scenario): ReadonlySet<Quirk> {
-  const quirks = new Set<Quirk>(['B3', 'C21', 'D3', 'E3', 'H15', 'H19']);
-  if ((faults ?? []).length > 0 || (steps ?? []).some(({ op }) => op === 'fault')) quirks.add('K5');
-  return quirks;
-}
+/** Whether requests are to fail: then it matters how many there are. */
+const hasFaults = ({ faults, steps }: Scenario): boolean =>
+  (faults ?? []).length > 0 || (steps ?? []).some(({ op }) => op === 'fault');
 
-function settingsOf({ controller, config }: Scenario, reproduce: ReadonlySet<Quirk>): Settings {
+function settingsOf({ controller, config }: Scenario): Settings {
   return {
     ...defaultSettings,
     parkedRetryMs: null,
-    reproduce,
     controllers: new Set([controllers[controller]]),
     maxEndpointsPerSlice: config?.maxEndpointsPerSlice || defaultSettings.maxEndpointsPerSlice,
     maxEndpointsPerSubset: config?.maxEndpointsPerSubset || defaultSettings.maxEndpointsPerSubset,

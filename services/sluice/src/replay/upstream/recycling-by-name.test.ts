@@ -1,9 +1,14 @@
+import { type AddressType, type EndpointSlice, recycleSlices } from '@sluice/controllers';
 import { describe, expect, it } from 'vitest';
-import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
-import { aSlice } from '../testing/fixtures.ts';
-import { recycleSlices } from './recycling.ts';
 import { recycleByName } from './recycling-by-name.ts';
 
+const aSlice = (name: string, given: Partial<EndpointSlice>): EndpointSlice => ({
+  metadata: { name, namespace: 'shop', resourceVersion: '7' },
+  addressType: 'IPv4',
+  endpoints: [],
+  ports: [],
+  ...given,
+});
 const body = (addressType: AddressType, port: number): EndpointSlice =>
   aSlice('', { addressType, ports: [{ name: 'http', protocol: 'TCP', port }] });
 const doomed = (name: string, addressType: AddressType): EndpointSlice => aSlice(name, { addressType });

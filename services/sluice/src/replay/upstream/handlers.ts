@@ -2,19 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type Controller,
   controllers,
-  type EndpointSlice,
-  endpointSliceController,
-  endpointSliceMirroringController,
   endpointSliceTracker,
   isMirrorable,
   isOverloaded,
-  managedByLabel,
   type Pod,
   podChange,
 } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
-import type { PodEntry, ServiceView } from './service-view.ts';
-import type { Settings } from './settings.ts';
+import { managerOf, type PodEntry, type ServiceView } from '@sluice/reconciler';
 
 const all: ReadonlySet<Controller> = new Set(controllers);
 const none: ReadonlySet<Controller> = new Set();
@@ -22,16 +17,15 @@ const ofPods: ReadonlySet<Controller> = new Set<Controller>(['endpoints', 'endpo
 const ofNodes: ReadonlySet<Controller> = new Set<Controller>(['endpointslice']);
 
 /**
- * The controllers whose upstream handlers would queue the Service for a fact that is not folded yet. Sluice looks at
- * every fact; this is for runs that are compared with a recording. `told`: the fact may be old, and is told because of
- * its Service.
+ * The controllers whose handlers would queue the Service for a fact that is not folded yet. `retold`: the fact may be
+ * old, and is told because of its Service.
  */
-export function noticedBy(view: ServiceView, fact: Fact, told: boolean): ReadonlySet<Controller> {
+export function noticedBy(view: ServiceView, fact: Fact, retold: boolean): ReadonlySet<Controller> {
   switch (fact.of) {
     case 'service':
       return noticedService(view.service?.service ?? null, fact.service);
     case 'pod':
-      return !told && noticedPod(view.pods.get(fact.name), fact) ? ofPods : none;
+      return !retold && noticedPod(view.pods.get(fact.name), fact) ? ofPods : none;
     case 'topology':
       return isOverloaded(view.controller('endpointslice').hints, fact.topology) ? ofNodes : none;
     case 'endpoints':
@@ -42,8 +36,18 @@ export function noticedBy(view: ServiceView, fact: Fact, told: boolean): Readonl
 }
 
 /** At the end of a snapshot: a start shows everything, a resync what has not changed (A7). */
-export function noticedAtEnd(view: ServiceView, start: boolean): ReadonlySet<Controller> {
-  if (start) return all;
+export function* noticedAtEnd(
+  view: ServiceView,
+  start: boolean,
+  batchPeriodMs: BatchPeriods,
+): Generator<readonly [Controller, number]> {
+  for (const controller of ofNewSlices(view)) yield [controller, sliceDelayMs(controller, batchPeriodMs[controller])];
+  for (const controller of start ? all : shownByResync(view)) yield [controller, 0];
+}
+
+type BatchPeriods = Readonly<Record<Controller, number>>;
+
+function shownByResync(view: ServiceView): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   if (view.service?.service) noticed.add('endpoints').add('endpointslice');
   if (view.endpoints !== null && isMirrorable(view.endpoints.endpoints)) noticed.add('endpointslicemirroring');
@@ -51,7 +55,7 @@ export function noticedAtEnd(view: ServiceView, start: boolean): ReadonlySet<Con
 }
 
 /** A resync queues them for the sake of their slices as well, if those are not tracked (E5, H4). */
-export function controllersOfNewSlices(view: ServiceView): ReadonlySet<Controller> {
+function ofNewSlices(view: ServiceView): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   for (const { slice } of view.slices.values()) {
     const controller = managerOf(slice);
@@ -62,9 +66,10 @@ export function controllersOfNewSlices(view: ServiceView): ReadonlySet<Controlle
   return noticed;
 }
 
-/** E4: slices of the EndpointSlice controller queue their Service a second later at the earliest. */
-export function sliceDelayMs(controller: Controller, { batchPeriodMs }: Settings): number {
-  return controller === 'endpointslice' ? Math.max(1000, batchPeriodMs[controller]) : batchPeriodMs[controller];
+/** E4: slices of the EndpointSlice controller queue their Service a second later at the earliest; Endpoints at once. */
+export function sliceDelayMs(controller: Controller, batchPeriodMs: number): number {
+  if (controller === 'endpoints') return 0;
+  return controller === 'endpointslice' ? Math.max(1000, batchPeriodMs) : batchPeriodMs;
 }
 
 type SelectorOf = { readonly selector: unknown } | null;
@@ -115,15 +120,4 @@ function noticedSlice(view: ServiceView, fact: Extract<Fact, { of: 'slice' }>): 
   if (old !== undefined && before !== now) noticed.add(now);
   if (endpointSliceTracker.shouldSync(view.controller(now).tracked, fact.slice)) noticed.add(now);
   return noticed;
-}
-
-function managerOf(slice: EndpointSlice): Exclude<Controller, 'endpoints'> | undefined {
-  switch (slice.metadata.labels?.[managedByLabel]) {
-    case endpointSliceController:
-      return 'endpointslice';
-    case endpointSliceMirroringController:
-      return 'endpointslicemirroring';
-    default:
-      return undefined;
-  }
 }

@@ -1,7 +1,4 @@
-import { inPlaceOf } from '../endpointslice/finalize.ts';
-import { portMapKey } from '../endpointslice/port-map-key.ts';
-import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
-import type { Recycled } from './recycling.ts';
+import { type AddressType, type EndpointSlice, inPlaceOf, portMapKey, type Recycled } from '@sluice/controllers';
 
 /**
  * H19 as upstream does it: whichever create without a name stands first leaves the list, not the one that was recycled.

@@ -1,11 +1,56 @@
-import type { Controller } from '@sluice/controllers';
+import {
+  type Controller,
+  type Endpoints,
+  projectEndpointSlice,
+  projectEndpoints,
+  projectPod,
+  projectService,
+} from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
+import { initialState, ServiceView } from '@sluice/reconciler';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { initialState } from './controller-state.ts';
-import { ServiceView } from './service-view.ts';
-import { fact, key } from './testing/messages.ts';
-import { aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
-import { noticedAtEnd, noticedBy } from './upstream-handlers.ts';
+import { noticedAtEnd, noticedBy } from './handlers.ts';
+
+const key = { cluster: 'c', namespace: 'shop', service: 'web' };
+const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '5' };
+const aService = (selector: object | null = { app: 'web' }) => projectService({ metadata, spec: { selector } });
+const someEndpoints = (): Endpoints => projectEndpoints({ metadata });
+
+const aPod = (name: string, { ready = true, hostname = '' } = {}) =>
+  projectPod({
+    metadata: { name, namespace: 'shop' },
+    spec: { hostname },
+    status: { podIP: '10.1.0.1', conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+  }).pod;
+
+const aSlice = (name: string) =>
+  projectEndpointSlice({
+    metadata: {
+      ...metadata,
+      name,
+      uid: `uid-${name}`,
+      generation: 1,
+      labels: { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
+    },
+    addressType: 'IPv4',
+    endpoints: [],
+  });
+
+const fact = {
+  pod: (name: string, ready = true, zone = 'a'): Fact => ({
+    of: 'pod',
+    name,
+    pod: aPod(name, { ready }),
+    node: { zone },
+  }),
+  podGone: (name: string): Fact => ({ of: 'pod', name, pod: null, node: null }),
+  slice: (name: string): Fact => ({ of: 'slice', name, slice: aSlice(name), uid: `uid-${name}` }),
+  sliceGone: (name: string): Fact => ({ of: 'slice', name, slice: null, uid: `uid-${name}` }),
+  sliceElsewhere: (name: string): Fact => ({ of: 'slice', name, slice: null, uid: `uid-${name}`, elsewhere: true }),
+  endpoints: (): Fact => ({ of: 'endpoints', endpoints: someEndpoints(), uid: 'u' }),
+  endpointsGone: (): Fact => ({ of: 'endpoints', endpoints: null, uid: 'u' }),
+  noService: { of: 'service', service: null } satisfies Fact,
+};
 
 const stamp = { epoch: 1, n: 1 };
 let view: ServiceView;
@@ -22,10 +67,10 @@ function track(controller: Controller, name: string, generation: number): void {
 describe('a Service', () => {
   test('is noticed always, for mirroring if it has no selector, or one no longer, or now (D1, E1, H3)', () => {
     const selecting: Fact = { of: 'service', service: aService() };
-    const custom: Fact = { of: 'service', service: aService({ selector: null }) };
+    const custom: Fact = { of: 'service', service: aService(null) };
     expect(noticed(selecting)).toEqual(['endpoints', 'endpointslice']);
     expect(noticed(custom)).toHaveLength(3);
-    view.set('service', { service: aService({ selector: null }), stamp });
+    view.set('service', { service: aService(null), stamp });
     expect(noticed(custom)).toHaveLength(2);
     expect(noticed(selecting)).toHaveLength(3);
     expect(noticed(fact.noService)).toHaveLength(3);
@@ -81,11 +126,26 @@ test('zone ratios are noticed only by a Service that is overloaded (F14)', () =>
   expect(noticed(topology)).toEqual(['endpointslice']);
 });
 
-test('a start shows everything, a resync Services and mirrorable Endpoints (A7)', () => {
-  expect([...noticedAtEnd(view, true)]).toHaveLength(3);
-  expect([...noticedAtEnd(view, false)]).toEqual([]);
-  view.set('service', { service: aService(), stamp });
-  expect([...noticedAtEnd(view, false)]).toEqual(['endpoints', 'endpointslice']);
-  view.set('endpoints', { endpoints: someEndpoints(), stamp });
-  expect([...noticedAtEnd(view, false)]).toHaveLength(3);
+describe('the end of a snapshot', () => {
+  const batchPeriodMs = { endpoints: 300, endpointslice: 500, endpointslicemirroring: 700 };
+  const noticedThen = (start: boolean) => [...noticedAtEnd(view, start, batchPeriodMs)];
+
+  test('of a start shows everything, that of a resync Services and mirrorable Endpoints (A7)', () => {
+    expect(noticedThen(true)).toHaveLength(3);
+    expect(noticedThen(false)).toEqual([]);
+    view.set('service', { service: aService(), stamp });
+    expect(noticedThen(false)).toEqual([
+      ['endpoints', 0],
+      ['endpointslice', 0],
+    ]);
+    view.set('endpoints', { endpoints: someEndpoints(), stamp });
+    expect(noticedThen(false)).toHaveLength(3);
+  });
+
+  test('queues for slices that are not tracked too, a second later at the earliest (E4, E5)', () => {
+    view.setSlice('s', { slice: aSlice('s'), stamp });
+    expect(noticedThen(false)).toEqual([['endpointslice', 1000]]);
+    track('endpointslice', 's', 1);
+    expect(noticedThen(false)).toEqual([]);
+  });
 });

@@ -1,0 +1,36 @@
+import {
+  type Controller,
+  type EndpointSlice,
+  endpointSliceController,
+  endpointSliceMirroringController,
+  isMirrorable,
+  managedByLabel,
+} from '@sluice/controllers';
+import type { ServiceView } from './service-view.ts';
+
+/** A controller that writes slices. */
+export type SliceController = Exclude<Controller, 'endpoints'>;
+
+/** The controller whose slice this is by its label; undefined: none of ours. */
+export function managerOf(slice: EndpointSlice): SliceController | undefined {
+  switch (slice.metadata.labels?.[managedByLabel]) {
+    case endpointSliceController:
+      return 'endpointslice';
+    case endpointSliceMirroringController:
+      return 'endpointslicemirroring';
+    default:
+      return undefined;
+  }
+}
+
+export function slicesOf(view: ServiceView, controller: SliceController): EndpointSlice[] {
+  const slices: EndpointSlice[] = [];
+  for (const { slice } of view.slices.values()) if (managerOf(slice) === controller) slices.push(slice);
+  return slices;
+}
+
+/** False: what was mirrored is cleaned up (H6). */
+export function isMirrored(view: ServiceView): boolean {
+  const endpoints = view.endpoints?.endpoints;
+  return endpoints !== undefined && isMirrorable(endpoints) && view.service?.service?.selector === null;
+}

@@ -1,0 +1,60 @@
+import { type Controller, controllers, type DecisionPolicy, soundDecisions } from '@sluice/controllers';
+import type { Causes, Fact, OutcomeStatus } from '@sluice/messages';
+import type { BackoffOptions, Random } from '@sluice/runtime';
+import { type ControllerState, touchForRepair } from './controller-state.ts';
+import { retryTime } from './retry-time.ts';
+import type { ServiceView } from './service-view.ts';
+
+/** What has happened, before and after which a controller stands with a Service as its state says. */
+export interface Moment {
+  readonly controller: Controller;
+  readonly state: ControllerState;
+  /** In milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/**
+ * When Sluice decides, as a port. Clusters are served by {@link neverStale}; a run that is compared with a recording of
+ * upstream hands in what upstream does (docs/deviations.md).
+ */
+export interface ReconcilerPolicy {
+  readonly decisions: DecisionPolicy;
+  /**
+   * The controllers that may decide again because of a fact, which is not folded yet. `retold`: it is part of a snapshot
+   * that is no start, so it need not be news.
+   */
+  noticing(view: ServiceView, fact: Fact, retold: boolean): ReadonlySet<Controller>;
+  /** The controllers that decide again at the end of a snapshot, each with its delay in milliseconds. */
+  noticingSnapshot(
+    view: ServiceView,
+    start: boolean,
+    batchPeriodMs: Readonly<Record<Controller, number>>,
+  ): Iterable<readonly [Controller, number]>;
+  /** Asks for a decision because somebody else wrote or deleted what the controller writes. */
+  repair(moment: Moment, batchPeriodMs: number, causes: Causes): ControllerState;
+  /** Whether what is known is behind the controller's own writes (C20), so that nothing may be decided yet. */
+  isStale(view: ServiceView, controller: Controller): boolean;
+  /** When to decide again, though something else did not come in, after a decision; null: not at all. */
+  dueAfterDecision(moment: Moment): number | null;
+  /** Whether a plan that was carried out is tried again because something kept it from being complete (E15). */
+  readonly retriesIncomplete: boolean;
+  /** When to decide again after a plan that came to nothing, in milliseconds since the Unix epoch. */
+  retryTime(moment: Moment, status: OutcomeStatus, backoff: BackoffOptions, random: Random): number;
+}
+
+const all: ReadonlySet<Controller> = new Set(controllers);
+const allAtOnce = controllers.map((controller) => [controller, 0] as const);
+
+/** Everything is noticed, nothing is waited for that is sure to come, and at rest nothing is old. */
+export const neverStale: ReconcilerPolicy = {
+  decisions: soundDecisions,
+  noticing: () => all,
+  noticingSnapshot: () => allAtOnce,
+  repair: ({ controller, state, now }, batchPeriodMs, causes) =>
+    // H5: the batch period is for what comes from slices.
+    touchForRepair(state, now + (controller === 'endpoints' ? 0 : batchPeriodMs), causes, now),
+  isStale: () => false,
+  dueAfterDecision: () => null,
+  retriesIncomplete: false,
+  retryTime,
+};

@@ -1,0 +1,65 @@
+import {
+  type EndpointSlice,
+  projectEndpointSlice,
+  projectEndpoints,
+  projectService,
+  reconcileMirroring,
+  soundDecisions,
+} from '@sluice/controllers';
+import { initialState, ServiceView } from '@sluice/reconciler';
+import { describe, expect, test } from 'vitest';
+import { upstreamPolicy } from './policy.ts';
+
+const policy = upstreamPolicy({ sendsAllUpdates: true });
+const managedBy = (name: string) => ({ 'endpointslice.kubernetes.io/managed-by': `${name}.k8s.io` });
+
+function aSlice(name: string, manager = 'endpointslice-controller', given: object = {}): EndpointSlice {
+  const metadata = { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion: '5', generation: 1 };
+  return projectEndpointSlice({ metadata: { ...metadata, labels: managedBy(manager) }, addressType: 'IPv4', ...given });
+}
+
+test('updates that change nothing are sent only where asked for (K5)', () => {
+  const slice = aSlice('s');
+  expect(policy.decisions.spares(slice, slice)).toBe(false);
+  expect(upstreamPolicy({ sendsAllUpdates: false }).decisions.spares(slice, slice)).toBe(true);
+});
+
+describe('a slice that was written and is not there', () => {
+  const staleAs = (controller: 'endpointslice' | 'endpointslicemirroring', ...slices: EndpointSlice[]) => {
+    const view = new ServiceView({ cluster: 'c', namespace: 'shop', service: 'web' });
+    const stamp = { epoch: 1, n: 1 };
+    view.set('service', { service: projectService({ metadata: { name: 'web' }, spec: {} }), stamp });
+    view.set('endpoints', { endpoints: projectEndpoints({ metadata: { name: 'web' } }), stamp });
+    for (const slice of slices) view.setSlice(slice.metadata.name, { slice, stamp });
+    view.setController(controller, { ...initialState, tracked: new Map([['uid-s', 1]]) });
+    return policy.isStale(view, controller);
+  };
+  const deleting = (slice: EndpointSlice): EndpointSlice => ({
+    ...slice,
+    metadata: { ...slice.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+  });
+
+  test('is waited for (C20, C21)', () => {
+    expect(staleAs('endpointslice')).toBe(true);
+    expect(staleAs('endpointslice', aSlice('s', 'somebody'))).toBe(true);
+    expect(staleAs('endpointslice', aSlice('s'))).toBe(false);
+  });
+
+  test('is missed while it is being deleted, except by mirroring (E10, H8)', () => {
+    expect(staleAs('endpointslice', deleting(aSlice('s')))).toBe(true);
+    const mirrored = aSlice('s', 'endpointslicemirroring-controller');
+    expect(staleAs('endpointslicemirroring', deleting(mirrored))).toBe(false);
+    expect(staleAs('endpointslicemirroring')).toBe(true);
+  });
+});
+
+test('a mirrored slice that holds an endpoint twice and lacks another counts as right (H15)', () => {
+  const service = projectService({ metadata: { name: 'web', namespace: 'shop' }, spec: {} });
+  const metadata = { name: 'web', namespace: 'shop', uid: 'u' };
+  const held = { addresses: ['10.0.0.1'], conditions: { ready: true } };
+  const twice = aSlice('s', 'endpointslicemirroring-controller', { endpoints: [held, held], ports: [] });
+  const endpoints = projectEndpoints({ metadata, subsets: [{ addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }] }] });
+  const inputs = { service, endpoints, slices: [twice], maxEndpointsPerSubset: 1000 };
+  expect(reconcileMirroring({ ...inputs, policy: policy.decisions }).plan.groups).toEqual([]);
+  expect(reconcileMirroring({ ...inputs, policy: soundDecisions }).plan.groups).toHaveLength(1);
+});

@@ -1,0 +1,42 @@
+import { type Controller, type DecisionPolicy, endpointSliceTracker, soundDecisions } from '@sluice/controllers';
+import { isMirrored, type ReconcilerPolicy, type ServiceView, slicesOf, touch } from '@sluice/reconciler';
+import { noticedAtEnd, noticedBy, sliceDelayMs } from './handlers.ts';
+import { holdsAsMany } from './mirrored-endpoints.ts';
+import { dueAfterDecision, retryTime } from './queues.ts';
+import { recycleByName } from './recycling-by-name.ts';
+
+/**
+ * What upstream does where Sluice does otherwise (docs/deviations.md), for runs that are compared with a recording of it.
+ * Updates that change nothing (K5) need to be sent only where requests are to fail.
+ */
+export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: boolean }): ReconcilerPolicy {
+  const decisions: DecisionPolicy = { ...soundDecisions, holds: holdsAsMany, recycle: recycleByName };
+  return {
+    decisions: sendsAllUpdates ? { ...decisions, spares: () => false } : decisions,
+    noticing: noticedBy,
+    noticingSnapshot: noticedAtEnd,
+    repair: ({ controller, state, now }, batchPeriodMs, causes) =>
+      touch(state, now + sliceDelayMs(controller, batchPeriodMs), causes, now),
+    isStale,
+    dueAfterDecision,
+    retriesIncomplete: true,
+    retryTime,
+  };
+}
+
+/**
+ * C20, C21. Slices being deleted count as missing for the EndpointSlice controller (E10), not for mirroring (H8), which
+ * cleans up whatever the tracker says (H6).
+ */
+function isStale(view: ServiceView, controller: Controller): boolean {
+  if (controller === 'endpoints') return false;
+  const { tracked } = view.controller(controller);
+  const listed = slicesOf(view, controller);
+  if (controller === 'endpointslice') {
+    return endpointSliceTracker.staleSlices(
+      tracked,
+      listed.filter(({ metadata }) => !metadata.deletionTimestamp),
+    );
+  }
+  return isMirrored(view) && endpointSliceTracker.staleSlices(tracked, listed);
+}

@@ -1,0 +1,35 @@
+import type { Controller } from '@sluice/controllers';
+import { initialState } from '@sluice/reconciler';
+import { describe, expect, test } from 'vitest';
+import { dueAfterDecision, retryTime } from './queues.ts';
+
+const now = 1_000_000;
+
+function delays(controller: Controller): number[] {
+  return Array.from({ length: 15 }, (_, failures) => {
+    return retryTime({ controller, state: { ...initialState, failures }, now }) - now;
+  });
+}
+
+describe('upstream’s queues (B3, B4)', () => {
+  test('Endpoints: 5 ms doubled', () => {
+    expect(delays('endpoints').slice(0, 3)).toEqual([5, 10, 20]);
+    expect(delays('endpoints').at(-1)).toBe(81_920);
+  });
+
+  test('slices: 1 s doubled, to 1000 s, mirrored ones to 100 s', () => {
+    expect(delays('endpointslice').slice(8)).toEqual([256, 512, 1000, 1000, 1000, 1000, 1000].map((s) => s * 1000));
+    expect(delays('endpointslicemirroring').slice(5, 8)).toEqual([32_000, 64_000, 100_000]);
+  });
+
+  test('what waits already keeps its earlier time, and its time after a decision that came before (B2)', () => {
+    const moment = {
+      controller: 'endpointslice',
+      state: { ...initialState, failures: 5, delayedUntil: now + 700 },
+      now,
+    } as const;
+    expect(retryTime(moment)).toBe(now + 700);
+    expect(dueAfterDecision(moment)).toBe(now + 700);
+    expect(dueAfterDecision({ ...moment, now: now + 700 })).toBeNull();
+  });
+});
