@@ -25,6 +25,7 @@ module.exports = {
     lib('runtime'),
     lib('messages', 'controllers'),
     lib('bus', 'messages', 'runtime'),
+    lib('bus-jetstream', 'bus', 'runtime'),
     lib('store', 'messages', 'runtime'),
     lib('store-redis', 'store', 'runtime'),
     lib('kubernetes', 'controllers', 'runtime'),

@@ -1,0 +1,94 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { connectJetStreamBus, type JetStreamBusOptions } from '@sluice/bus-jetstream';
+import { type Nats, type NatsOptions, startNats } from '@sluice/local';
+import { type Logger, silentLogger } from '@sluice/runtime';
+import type { BusWorld } from './bus-world.ts';
+import { systemClock, systemRandom } from './system-ports.ts';
+
+/** A genuine nats-server for the tests of one file. */
+export interface NatsForTests {
+  readonly nats: Nats;
+  stop(): Promise<void>;
+}
+
+/** The largest message that its server takes. */
+export const maxPayload = 1024 * 1024;
+
+export async function natsForTests(options: Omit<NatsOptions, 'directory'> = {}): Promise<NatsForTests> {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bus-'));
+  const nats = await startNats({ directory, maxPayload, ...options });
+  return {
+    nats,
+    async stop() {
+      await nats.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export function connectBus(options: JetStreamBusOptions, logger: Logger = silentLogger) {
+  return connectJetStreamBus(options, { clock: systemClock, random: systemRandom, logger });
+}
+
+/** Runs something as an operator with the `nats` command could. */
+export async function asOperator<T>(
+  url: string,
+  work: (jsm: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
+): Promise<T> {
+  const connection = await connect({ servers: url });
+  try {
+    return await work(await jetstreamManager(connection));
+  } finally {
+    await connection.close();
+  }
+}
+
+let fleets = 0;
+
+/** A fleet of its own on the server. Its faults concern the whole server. */
+export function jetstreamWorld(nats: Nats, options: { readonly partitions: number }): BusWorld {
+  fleets += 1;
+  const fleet = `fleet-${process.pid}-${fleets}`;
+  const data = join(nats.directory, 'data');
+  const saved = join(nats.directory, 'saved');
+  const start = async () => {
+    await nats.process.start();
+    await nats.ready();
+  };
+  return {
+    connect: () => connectBus({ ...options, servers: [nats.url], fleet }),
+    faults: {
+      kill: () => nats.process.kill(),
+      start,
+      async save() {
+        await nats.process.stop();
+        rmSync(saved, { recursive: true, force: true });
+        cpSync(data, saved, { recursive: true });
+        await start();
+      },
+      async rewind() {
+        await nats.process.kill();
+        rmSync(data, { recursive: true, force: true });
+        cpSync(saved, data, { recursive: true });
+        await start();
+      },
+      remake: (topic, partition) =>
+        asOperator(nats.url, async (jsm) => {
+          const name = `${fleet}-${topic}-${partition}`;
+          const { config } = await jsm.streams.info(name);
+          await jsm.streams.delete(name);
+          await jsm.streams.add(config);
+        }),
+    },
+    async dispose() {
+      await start();
+      await asOperator(nats.url, async (jsm) => {
+        for await (const name of jsm.streams.names(`${fleet}.>`)) await jsm.streams.delete(name);
+      });
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import {
+  type Authenticator,
+  AuthorizationError,
+  credsAuthenticator,
+  type NatsConnection,
+  nkeyAuthenticator,
+  PermissionViolationError,
+  tokenAuthenticator,
+  UserAuthenticationExpiredError,
+  usernamePasswordAuthenticator,
+} from '@nats-io/nats-core';
+import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { backoffMs, type Logger, type Random, sleep } from '@sluice/runtime';
+import { BusSetupError } from './errors.ts';
+import type { JetStreamBusPorts, NatsCredentials, Settings } from './options.ts';
+
+/** The oldest server that Sluice is tested with. */
+const oldestServer = [2, 14] as const;
+
+/** A server that is frozen or unreachable is noticed after at most three of them. */
+const pingIntervalMs = 5000;
+
+const reconnectBackoff = { baseMs: 50, maxMs: 5000 };
+
+/**
+ * The connection to NATS: it comes back by itself, and says when it is away and when it is back. Of an absence it logs
+ * one warning, and one line when it is over.
+ */
+export class NatsLink {
+  readonly nc: NatsConnection;
+  readonly #logger: Logger;
+  readonly #downListeners = new Set<() => void>();
+  #waiting: (() => void)[] = [];
+  #up = true;
+  #closed = false;
+
+  constructor(nc: NatsConnection, logger: Logger) {
+    this.nc = nc;
+    this.#logger = logger;
+    void this.#follow();
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get up(): boolean {
+    return this.#up && !this.#closed;
+  }
+
+  /** The largest message that the server takes, headers included, in bytes. */
+  get maxPayload(): number {
+    return this.nc.info?.max_payload ?? 1024 * 1024;
+  }
+
+  /** Resolves while or once the server is there, and once the link is closed. */
+  whenUp(): Promise<void> {
+    if (this.#up || this.#closed) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Calls when the connection is lost or closed: what was asked for will not be answered. Returns how to stop. */
+  onDown(listener: () => void): () => void {
+    this.#downListeners.add(listener);
+    return () => this.#downListeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#down();
+    this.#release();
+    await this.nc.close();
+  }
+
+  async #follow(): Promise<void> {
+    for await (const status of this.nc.status()) {
+      if (this.#closed) return;
+      if (status.type === 'disconnect' && this.#up) {
+        this.#up = false;
+        this.#logger.warn('NATS is away; waiting for it', { server: status.server });
+        this.#down();
+      } else if (status.type === 'reconnect') {
+        this.#up = true;
+        this.#logger.info('NATS is back', { server: status.server });
+        this.#release();
+      } else if (status.type === 'error' && status.error instanceof PermissionViolationError) {
+        const { operation, subject } = status.error;
+        this.#logger.error('NATS forbids what Sluice needs; see the permissions in its guide', { operation, subject });
+      } else if (status.type === 'error') {
+        this.#logger.warn('NATS reports an error', { error: status.error });
+      }
+    }
+  }
+
+  #down(): void {
+    for (const listener of [...this.#downListeners]) listener();
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+/**
+ * Connects, and waits for a server that is not there yet as long as the settings say.
+ *
+ * @throws BusSetupError `BUS_UNREACHABLE`, `BUS_CREDENTIALS`, `BUS_SERVER_TOO_OLD`
+ */
+export async function openLink(settings: Settings, { clock, random, logger }: JetStreamBusPorts): Promise<NatsLink> {
+  const options = connectionOptions(settings, random);
+  const deadline = clock.monotonic() + settings.connectWithinMs;
+  const servers = settings.servers.join(', ');
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const nc = await connect(options);
+      await checkVersion(nc);
+      return new NatsLink(nc, logger);
+    } catch (error) {
+      if (error instanceof BusSetupError) throw error;
+      if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
+        const shown = settings.credentials === undefined ? 'none were given' : 'they are wrong or have expired';
+        throw new BusSetupError('BUS_CREDENTIALS', `NATS at ${servers} refuses the credentials: ${shown}`);
+      }
+      if (clock.monotonic() > deadline) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new BusSetupError('BUS_UNREACHABLE', `NATS at ${servers} cannot be reached: ${reason}`, error);
+      }
+      if (attempt === 0) logger.warn('NATS cannot be reached yet; waiting for it', { servers, error });
+      await sleep(clock, backoffMs(reconnectBackoff, attempt, random));
+    }
+  }
+}
+
+function connectionOptions(settings: Settings, random: Random): NodeConnectionOptions {
+  let attempt = 0;
+  return {
+    servers: [...settings.servers],
+    name: settings.clientName,
+    ...(settings.tls !== undefined && { tls: { ...settings.tls } }),
+    ...(settings.credentials !== undefined && { authenticator: authenticator(settings.credentials) }),
+    inboxPrefix: `_INBOX_${settings.fleet}`,
+    maxReconnectAttempts: -1,
+    // Credentials may be rotated under a running process.
+    ignoreAuthErrorAbort: true,
+    reconnectDelayHandler: () => backoffMs(reconnectBackoff, attempt++ % 8, random),
+    pingInterval: pingIntervalMs,
+    maxPingOut: 2,
+    timeout: 5000,
+    noAsyncTraces: true,
+  };
+}
+
+function authenticator(credentials: NatsCredentials): Authenticator {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  if ('token' in credentials) return tokenAuthenticator(credentials.token);
+  if ('user' in credentials) return usernamePasswordAuthenticator(credentials.user, credentials.password);
+  if ('nkeySeed' in credentials) return nkeyAuthenticator(bytes(credentials.nkeySeed));
+  return credsAuthenticator(bytes(credentials.creds));
+}
+
+async function checkVersion(nc: NatsConnection): Promise<void> {
+  const version = nc.info?.version ?? '';
+  if (isSupported(version)) return;
+  const server = nc.getServer();
+  await nc.close();
+  const needed = oldestServer.join('.');
+  throw new BusSetupError('BUS_SERVER_TOO_OLD', `NATS at ${server} is ${version}; Sluice needs ${needed} or newer`);
+}
+
+export function isSupported(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > oldestServer[0] || (major === oldestServer[0] && minor >= oldestServer[1]);
+}

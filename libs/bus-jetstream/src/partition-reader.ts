@@ -1,0 +1,187 @@
+import { AckPolicy, DeliverPolicy, type JetStreamManager, ReplayPolicy } from '@nats-io/jetstream';
+import { type Msg, nuid } from '@nats-io/nats-core';
+import { type Cursor, type Delivery, isLogLostError, LogLostError, type PartitionReader } from '@sluice/bus';
+import { backoffMs, sleep } from '@sluice/runtime';
+import type { NatsLink } from './link.ts';
+import type { JetStreamBusPorts } from './options.ts';
+import { PullSession } from './pull-session.ts';
+import { toDelivery } from './record-message.ts';
+import { ofStream, verifyCursor } from './verify-cursor.ts';
+
+export interface ReaderTarget {
+  readonly stream: string;
+  readonly inboxPrefix: string;
+}
+
+/** How much is held ready while nobody asks for it; of bytes, at most one request's more. */
+const maxReady = { records: 512, bytes: 1024 * 1024 };
+
+const retry = { baseMs: 50, maxMs: 5000 };
+
+/** The server forgets a consumer that asked for nothing this long. */
+const consumerLifeMs = 60_000;
+const nanoseconds = 1_000_000;
+
+/**
+ * Reads one stream in order. Each time the connection or the consumer is lost it makes a consumer anew after the last
+ * record that came, and before it takes anything from it, sees whether the stream still goes on from that record. The
+ * consumer comes first: if the stream is made anew in between, the consumer is gone as well.
+ */
+export class JetStreamReader implements PartitionReader {
+  readonly #link: NatsLink;
+  readonly #jsm: JetStreamManager;
+  readonly #target: ReaderTarget;
+  readonly #ports: JetStreamBusPorts;
+  readonly #closing = new AbortController();
+  readonly #onClose: () => void;
+  /** After the last record that came from the server. */
+  #cursor: Cursor;
+  #ready: Delivery[] = [];
+  #readyBytes = 0;
+  #session: PullSession | undefined;
+  #lost: LogLostError | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(
+    link: NatsLink,
+    jsm: JetStreamManager,
+    target: ReaderTarget,
+    after: Cursor,
+    ports: JetStreamBusPorts,
+    onClose: () => void,
+  ) {
+    this.#link = link;
+    this.#jsm = jsm;
+    this.#target = target;
+    this.#cursor = after;
+    this.#ports = ports;
+    this.#onClose = onClose;
+    void this.#run();
+  }
+
+  get log(): string {
+    return this.#cursor.log;
+  }
+
+  async next(max: number): Promise<readonly Delivery[]> {
+    for (;;) {
+      if (this.#closed) return [];
+      if (this.#ready.length > 0) return this.#take(max);
+      if (this.#lost !== undefined) throw this.#lost;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** Records go by the stream's own limits: others, such as the console, read the history. */
+  release(): void {}
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closing.abort();
+    this.#session?.end('closed');
+    this.#ready = [];
+    this.#awaken();
+    this.#onClose();
+  }
+
+  get #closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  #take(max: number): readonly Delivery[] {
+    const taken = max >= this.#ready.length ? this.#ready : this.#ready.slice(0, max);
+    this.#ready = max >= this.#ready.length ? [] : this.#ready.slice(max);
+    for (const { payload } of taken) this.#readyBytes -= payload.length;
+    this.#session?.pull();
+    return taken;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, random, logger } = this.#ports;
+    const { stream } = this.#target;
+    for (let failures = 0; !this.#closed && this.#lost === undefined; ) {
+      await this.#link.whenUp();
+      if (this.#closed) return;
+      try {
+        const before = this.#cursor;
+        const reason = await this.#read();
+        if (this.#cursor !== before) failures = 0;
+        logger.debug('reading a stream is interrupted', { stream, reason });
+      } catch (error) {
+        if (isLogLostError(error)) return this.#lose(error);
+        if (this.#closed) return;
+        if (failures === 1) logger.warn('a stream cannot be read; trying again', { stream, error });
+      }
+      await sleep(clock, backoffMs(retry, failures++, random), this.#closing.signal);
+    }
+  }
+
+  /** Reads until something ends it, and says what. Throws LogLostError, or why it could not begin. */
+  async #read(): Promise<string> {
+    const { stream, inboxPrefix } = this.#target;
+    const consumer = nuid.next();
+    const session = new PullSession(this.#link, this.#ports.clock, { stream, consumer, inboxPrefix }, this.#events());
+    this.#session = session;
+    try {
+      await ofStream(stream, this.#jsm.consumers.add(stream, consumerConfig(consumer, this.#cursor.position + 1)));
+      const log = await verifyCursor(this.#jsm, stream, this.#cursor);
+      this.#cursor = { ...this.#cursor, log };
+      session.start();
+      return await session.ended;
+    } finally {
+      this.#session = undefined;
+      session.end('over');
+      if (this.#link.up) this.#link.nc.publish(`$JS.API.CONSUMER.DELETE.${stream}.${consumer}`);
+    }
+  }
+
+  #events() {
+    return {
+      room: () => (this.#readyBytes >= maxReady.bytes ? 0 : Math.max(0, maxReady.records - this.#ready.length)),
+      delivered: (position: number, message: Msg) => this.#deliver(position, message),
+      passed: (position: number) => {
+        if (position > this.#cursor.position) this.#session?.end('records were passed over');
+      },
+    };
+  }
+
+  #deliver(position: number, message: Msg): void {
+    const expected = this.#cursor.position + 1;
+    if (position !== expected) {
+      const gap = `stream ${this.#target.stream} goes on at ${position}: what follows position ${expected - 1} is gone`;
+      return this.#lose(new LogLostError(gap));
+    }
+    const delivery = toDelivery(position, message.headers, message.data);
+    this.#cursor = { position, id: delivery.id, log: this.#cursor.log };
+    this.#ready.push(delivery);
+    this.#readyBytes += delivery.payload.length;
+    this.#awaken();
+  }
+
+  #lose(error: LogLostError): void {
+    this.#lost = error;
+    this.#session?.end('lost');
+    this.#awaken();
+  }
+
+  #awaken(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}
+
+function consumerConfig(name: string, start: number) {
+  return {
+    name,
+    ack_policy: AckPolicy.None,
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: start,
+    replay_policy: ReplayPolicy.Instant,
+    inactive_threshold: consumerLifeMs * nanoseconds,
+    mem_storage: true,
+    num_replicas: 1,
+    max_waiting: 16,
+  };
+}

@@ -1,0 +1,62 @@
+import { JetStreamApiCodes, JetStreamApiError, type JetStreamManager, type StreamInfo } from '@nats-io/jetstream';
+import { type Cursor, LogLostError } from '@sluice/bus';
+import { idHeader } from './record-message.ts';
+
+/**
+ * Compares a reader's cursor with the stream (ADR 0009) and returns the stream's incarnation.
+ *
+ * @throws LogLostError when the stream does not go on from the cursor
+ */
+export async function verifyCursor(jsm: JetStreamManager, stream: string, cursor: Cursor): Promise<string> {
+  const [info, id] = await Promise.all([
+    ofStream(stream, jsm.streams.info(stream)),
+    cursor.position > 0 && cursor.id !== '' ? recordId(jsm, stream, cursor.position) : undefined,
+  ]);
+  const log = incarnation(info);
+  const { first_seq: first, last_seq: last } = info.state;
+  const { position } = cursor;
+  if (cursor.log !== '' && cursor.log !== log) {
+    throw new LogLostError(`stream ${stream} was made anew at ${info.created}: what was read is not in it`);
+  }
+  if (last < position) {
+    throw new LogLostError(`stream ${stream} ends at ${last}, before position ${position}: its last records are lost`);
+  }
+  if (first > position + 1) {
+    throw new LogLostError(`stream ${stream} begins at ${first}: what follows position ${position} is gone`);
+  }
+  if (id !== undefined && id !== cursor.id) {
+    throw new LogLostError(`stream ${stream} has record ${id} at position ${position}, not ${cursor.id}`);
+  }
+  return log;
+}
+
+/** Just after the last record of the stream. */
+export async function endOfStream(jsm: JetStreamManager, stream: string): Promise<Cursor> {
+  const info = await jsm.streams.info(stream);
+  const position = info.state.last_seq;
+  const id = position > 0 ? await recordId(jsm, stream, position) : undefined;
+  return { position, id: id ?? '', log: incarnation(info) };
+}
+
+/** A stream that was deleted and made again has another one. */
+function incarnation({ created }: StreamInfo): string {
+  return String(created);
+}
+
+/** Undefined when the record is not kept any more. */
+async function recordId(jsm: JetStreamManager, stream: string, position: number): Promise<string | undefined> {
+  const message = await jsm.streams.getMessage(stream, { seq: position });
+  return message?.header.get(idHeader);
+}
+
+/** Turns the answer that there is no such stream into a LogLostError. */
+export async function ofStream<T>(stream: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) {
+      throw new LogLostError(`stream ${stream} does not exist any more`);
+    }
+    throw error;
+  }
+}
