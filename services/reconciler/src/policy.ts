@@ -5,7 +5,7 @@ import { type ControllerState, touchForRepair } from './controller-state.ts';
 import { retryTime } from './retry-time.ts';
 import type { ServiceView } from './service-view.ts';
 
-/** What has happened, before and after which a controller stands with a Service as its state says. */
+/** Where a controller stands with a Service, and when. */
 export interface Moment {
   readonly controller: Controller;
   readonly state: ControllerState;
@@ -34,7 +34,7 @@ export interface ReconcilerPolicy {
   repair(moment: Moment, batchPeriodMs: number, causes: Causes): ControllerState;
   /** Whether what is known is behind the controller's own writes (C20), so that nothing may be decided yet. */
   isStale(view: ServiceView, controller: Controller): boolean;
-  /** When to decide again, though something else did not come in, after a decision; null: not at all. */
+  /** When to decide again after a decision, though nothing more comes in; null: not at all. */
   dueAfterDecision(moment: Moment): number | null;
   /** Whether a plan that was carried out is tried again because something kept it from being complete (E15). */
   readonly retriesIncomplete: boolean;
