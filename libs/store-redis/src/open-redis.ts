@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@sluice/runtime';
 import type { DeadLetters, Leases, Store } from '@sluice/store';
-import { Cluster } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { bounded } from './bounded.ts';
 import { checkServer } from './check-server.ts';
 import { connect, createClient } from './client.ts';
@@ -43,9 +43,11 @@ export async function openRedis(options: RedisOptions, { clock, logger }: RedisS
   };
   try {
     await Promise.all(clients.map((one) => connect(one, clock, patienceMs)));
-    for (const node of client instanceof Cluster ? client.nodes('master') : [client]) {
+    for (const node of masters(client)) {
       checkServer(await bounded(clock, patienceMs, 'checking Redis', node.info()), logger);
     }
+    // A Cluster's nodes are connected to at the first command; no heartbeat shall wait for that.
+    for (const node of masters(pulse)) await bounded(clock, patienceMs, 'checking Redis', node.ping());
   } catch (error) {
     close();
     throw error;
@@ -58,6 +60,10 @@ export async function openRedis(options: RedisOptions, { clock, logger }: RedisS
     deadLetters: new RedisDeadLetters(maxDeadLetters === undefined ? parts : { ...parts, max: maxDeadLetters }),
     close,
   };
+}
+
+function masters(client: Client): readonly Redis[] {
+  return client instanceof Cluster ? client.nodes('master') : [client];
 }
 
 /** Says once that the connection is lost, and once that it is back. */

@@ -19,8 +19,8 @@ const heartbeatScript = new Script(['group', 'heartbeat'], ['allow-oom']);
 const leaveScript = new Script(['group', 'leave'], ['allow-oom']);
 
 /**
- * Leases in Redis, by its clock. A heartbeat that has no answer after half its ttl rejects, so that another may follow
- * before the leases end; it may have been carried out.
+ * Leases in Redis, by its clock. A heartbeat that has no answer within its ttl rejects; it may have been carried out.
+ * What it renews, it renews for the ttl from some moment between its sending and its answer: count from the sending.
  */
 export class RedisLeases implements Leases {
   readonly #options: RedisLeasesOptions;
@@ -33,7 +33,7 @@ export class RedisLeases implements Leases {
     const { client, clock } = this.#options;
     const args = [member, ttlMs, release.length, ...release, ...acquire];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
-    return groupState(await bounded(clock, ttlMs / 2, `heartbeat of ${member} in ${group}`, answer));
+    return groupState(await bounded(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
   }
 
   async leave(group: string, member: string): Promise<void> {

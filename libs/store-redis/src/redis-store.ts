@@ -22,9 +22,9 @@ export interface RedisStoreOptions {
   readonly patienceMs: number;
 }
 
-const claimScript = new Script(['incarnation', 'claim']);
+const claimScript = new Script(['incarnation', 'version', 'claim']);
 const verifyScript = new Script(['incarnation', 'verify'], ['no-writes']);
-const commitScript = new Script(['incarnation', 'commit']);
+const commitScript = new Script(['incarnation', 'version', 'commit']);
 
 /** Fields that Redis is asked for at once while a scope is read: it serves others in between. */
 const CHUNK = 500;

@@ -28,7 +28,7 @@ export interface RedisSentinelOptions extends Omit<RedisServerOptions, 'cluster'
 
 const MASTER = 'sluice';
 const DOWN_AFTER_MILLISECONDS = 1000;
-const READY_TIMEOUT_MILLISECONDS = 30_000;
+const READY_TIMEOUT_MILLISECONDS = 45_000;
 
 /** Starts a master, a replica and their sentinels on loopback. @throws LocalError; nothing is left running then */
 export async function startRedisSentinel(options: RedisSentinelOptions): Promise<RedisSentinel> {
@@ -63,8 +63,12 @@ export async function startRedisSentinel(options: RedisSentinelOptions): Promise
     };
     const failover = async () => {
       const former = await master();
-      await ask(ports[0] ?? 0, ['SENTINEL', 'FAILOVER', MASTER]);
-      await until('a failover', async () => (await master()) !== former);
+      let asked = false;
+      await until('failover', async () => {
+        // Refused for a while after another one.
+        if (!asked) asked = await accepts(ports[0] ?? 0, ['SENTINEL', 'FAILOVER', MASTER]);
+        return (await master()) !== former;
+      });
       await following(former);
     };
     return { masterName: MASTER, sentinels, servers, master, failover, following, stop };
@@ -83,7 +87,7 @@ function sentinel(directory: string, port: number, master: RedisServer, quorum: 
     `dir ${directory}`,
     `sentinel monitor ${MASTER} 127.0.0.1 ${master.port} ${quorum}`,
     `sentinel down-after-milliseconds ${MASTER} ${DOWN_AFTER_MILLISECONDS}`,
-    `sentinel failover-timeout ${MASTER} 1000`,
+    `sentinel failover-timeout ${MASTER} 3000`,
   ];
   writeFileSync(file, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
   const log = join(directory, 'sentinel.log');
@@ -104,15 +108,24 @@ async function following(server: RedisServer): Promise<void> {
 }
 
 /** One question to a sentinel; its answer as names and values, or nothing while it does not answer. */
-async function ask(port: number, command: readonly [string, ...string[]]): Promise<Record<string, string>> {
+async function ask(port: number, command: Command): Promise<Record<string, string>> {
+  const answer = await call(port, command);
+  const flat = Array.isArray(answer) ? answer.map(String) : [];
+  return Object.fromEntries(flat.flatMap((key, index) => (index % 2 === 0 ? [[key, flat[index + 1] ?? '']] : [])));
+}
+
+async function accepts(port: number, command: Command): Promise<boolean> {
+  return (await call(port, command)) === 'OK';
+}
+
+type Command = readonly [string, ...string[]];
+
+async function call(port: number, [name, ...args]: Command): Promise<unknown> {
   const client = new Redis({ host: '127.0.0.1', port, protocol: 2, maxRetriesPerRequest: 0 }).on('error', () => {});
   try {
-    const [name, ...args] = command;
-    const answer: unknown = await client.call(name, ...args);
-    const flat = Array.isArray(answer) ? answer.map(String) : [];
-    return Object.fromEntries(flat.flatMap((key, index) => (index % 2 === 0 ? [[key, flat[index + 1] ?? '']] : [])));
+    return await client.call(name, ...args);
   } catch {
-    return {};
+    return undefined;
   } finally {
     client.disconnect();
   }

@@ -174,7 +174,10 @@ function configuration(
     ...(cluster
       ? ['cluster-enabled yes', `cluster-port ${busPort}`, 'cluster-node-timeout 2000', 'cluster-announce-ip 127.0.0.1']
       : []),
-    ...(users === undefined ? [] : ['user default off', `user ${ADMIN.user} on >${ADMIN.password} ~* &* +@all`]),
+    // Nobody is `default`, but with its rights the append-only file is replayed: without them it forgets every script.
+    ...(users === undefined
+      ? []
+      : ['user default off ~* &* +@all', `user ${ADMIN.user} on >${ADMIN.password} ~* &* +@all`]),
     ...Object.entries(users ?? {}).map(([user, rules]) => `user ${user} ${rules}`),
     ...Object.entries(settings).map(([setting, value]) => `${setting} ${value === '' ? '""' : value}`),
   ];

@@ -8,7 +8,7 @@ local epoch, version, expected, position, checkpoint = ARGV[1], ARGV[2], ARGV[3]
 local held = redis.call('HMGET', meta, 'epoch', 'version', 'position', 'sequence')
 if tonumber(held[1] or '0') > tonumber(epoch) then return { 'epoch', held[1] } end
 if (held[3] or '0') ~= expected then return { 'position', held[3] or '0' } end
-if version ~= '' and (held[2] or '0') ~= version then return { 'version', held[2] or '0' } end
+if version ~= '' and held[2] ~= version then return { 'version', held[2] or '' } end
 
 -- Lua hands over some thousand arguments at once at most.
 local CHUNK = 1000
@@ -40,7 +40,7 @@ for _ = 1, tonumber(ARGV[8]) do
 end
 chunks('HDEL', outbox, tonumber(ARGV[9]))
 
-local following = string.format('%.0f', tonumber(held[2] or '0') + 1)
+local following = new_version(epoch)
 redis.call('HSET', meta, 'epoch', epoch, 'version', following, 'position', position, 'checkpoint', checkpoint,
   'sequence', string.format('%.0f', sequence), 'incarnation', incarnation())
 return { 'committed', following }

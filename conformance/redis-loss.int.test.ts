@@ -1,0 +1,261 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { type RedisServer, startRedis, startRedisSentinel } from '@sluice/local';
+import type { Commit, Store } from '@sluice/store';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Connections, documentedRights, SLUICE_PASSWORD, SLUICE_USER } from './redis-fixture.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'sluice-redis-loss-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const scope = 'reconciler/1';
+const fencedError = { code: 'FENCED' };
+
+function commit(part: Partial<Commit> & { readonly value?: unknown }): Commit {
+  const { value = 1, ...rest } = part;
+  const checkpoint = { position: 1, id: 'r1', log: 'log' };
+  const entries = [{ key: 'c/ns/a', field: 'f', value }];
+  return { scope, epoch: 1, expected: 1, checkpoint, entries, publish: [], published: [], ...rest };
+}
+
+/** Claims the empty scope and commits position 1 to it. */
+async function begin(store: Store): Promise<void> {
+  await store.claim(scope, 1);
+  await store.commit(commit({ expected: 0 }));
+}
+
+describe('one Redis', () => {
+  let server: RedisServer;
+  let connections: Connections;
+
+  beforeAll(async () => {
+    server = await startRedis({ directory: join(root, 'one'), users: { [SLUICE_USER]: documentedRights() } });
+    const user = { username: SLUICE_USER, password: SLUICE_PASSWORD };
+    connections = new Connections({ urls: [server.url], ...user });
+  });
+  afterEach(() => connections.close());
+  afterAll(() => server?.stop());
+
+  async function admin(...command: readonly [string, ...string[]]): Promise<unknown> {
+    const client = server.connect();
+    const [name, ...args] = command;
+    try {
+      return await client.call(name, ...args);
+    } finally {
+      client.disconnect();
+    }
+  }
+
+  test('after a kill, claims say that commits may be lost until the next commit', async () => {
+    const { store } = await connections.open();
+    await begin(store);
+    expect((await store.claim(scope, 1)).intact).toBe(true);
+    await server.persisted();
+    await server.restart();
+    const first = await store.claim(scope, 2);
+    expect(first).toMatchObject({ intact: false, checkpoint: { position: 1 } });
+    expect(first.entries).toHaveLength(1);
+    expect((await store.claim(scope, 3)).intact).toBe(false);
+    await store.commit(commit({ epoch: 3 }));
+    expect((await store.claim(scope, 4)).intact).toBe(true);
+  });
+
+  test('an owner goes on over a kill that lost nothing', async () => {
+    const { store } = await connections.open();
+    await begin(store);
+    await server.persisted();
+    await server.restart();
+    await store.commit(commit({ value: 2 }));
+    expect(await store.claim(scope, 1)).toMatchObject({ intact: true, entries: [{ value: 2 }] });
+  });
+
+  test('an owner whose last commit is gone is fenced, even if the position is the same', async () => {
+    const { store } = await connections.open();
+    await begin(store);
+    const snapshot = await server.snapshot();
+    await store.commit(commit({ value: 2 }));
+    await server.restore(snapshot);
+    await expect(store.commit(commit({ value: 3 }))).rejects.toMatchObject(fencedError);
+    expect(await store.claim(scope, 1)).toMatchObject({ intact: false, entries: [{ value: 1 }] });
+  });
+
+  test('an owner whose claim is gone is fenced when its predecessor has committed since', async () => {
+    const [before, after] = [await connections.open({ fleet: 'sluice' }), await connections.open({ fleet: 'sluice' })];
+    await begin(before.store);
+    const snapshot = await server.snapshot();
+    await after.store.claim(scope, 2);
+    await server.restore(snapshot);
+    await before.store.commit(commit({ value: 2 }));
+    await expect(after.store.commit(commit({ epoch: 2, value: 3 }))).rejects.toMatchObject(fencedError);
+    expect(await after.store.claim(scope, 2)).toMatchObject({ entries: [{ value: 2 }] });
+    await expect(before.store.commit(commit({}))).rejects.toMatchObject(fencedError);
+  });
+
+  test.each(['wiped', 'flushed'])('%s: the owner is fenced, and what was there nobody can say', async (how) => {
+    const { store } = await connections.open();
+    await begin(store);
+    if (how === 'flushed') await admin('FLUSHALL');
+    else await server.restore(undefined);
+    await expect(store.commit(commit({}))).rejects.toMatchObject(fencedError);
+    const empty = { checkpoint: null, intact: false, entries: [], outbox: [] };
+    expect(await store.claim(scope, 1)).toEqual(empty);
+    expect(await store.claim(scope, 2)).toEqual(empty);
+    await store.commit(commit({ epoch: 2, expected: 0 }));
+    expect((await store.claim(scope, 3)).intact).toBe(true);
+  });
+
+  test('the epoch of a lease rises even if Redis has forgotten it', async () => {
+    const { leases } = await connections.open();
+    const beat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
+    const before = (await beat()).leases[0]?.epoch ?? Number.POSITIVE_INFINITY;
+    await admin('FLUSHALL');
+    expect((await beat()).leases[0]?.epoch).toBeGreaterThan(before);
+  });
+
+  test('frozen: a heartbeat rejects within its ttl, a commit when its patience ends; a late commit is told from a lost one', async () => {
+    const { store, leases } = await connections.open({ patienceMs: 1000 });
+    await begin(store);
+    await leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
+    server.process.signal('SIGSTOP');
+    try {
+      const late = store.commit(commit({ value: 2 }));
+      const beat = leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
+      await expect(beat).rejects.toMatchObject({ name: 'RedisStoreError' });
+      await expect(late).rejects.toMatchObject({ name: 'RedisStoreError' });
+    } finally {
+      server.process.signal('SIGCONT');
+    }
+    const state = await store.claim(scope, 1);
+    // Carried out or not, it is so for good: the next commit meets what the claim has shown.
+    await store.commit(commit({ value: 3 }));
+    expect(state.entries).toHaveLength(1);
+    expect((await store.claim(scope, 1)).entries).toMatchObject([{ value: 3 }]);
+  });
+
+  test('down: a heartbeat rejects, a commit waits for its return', async () => {
+    const { store, leases } = await connections.open();
+    await begin(store);
+    await server.persisted();
+    await server.process.kill();
+    const beat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
+    await expect(beat()).rejects.toMatchObject({ name: 'RedisStoreError' });
+    const waiting = expect.poll(() => store.commit(commit({ value: 2 })).then(() => 'done', String), {
+      timeout: 15_000,
+    });
+    await server.restart();
+    await waiting.toBe('done');
+    await expect.poll(() => beat().then(() => 'done', String), { timeout: 15_000 }).toBe('done');
+  });
+
+  test('out of memory: a commit rejects as a whole, leases go on', async () => {
+    const { store, leases } = await connections.open();
+    await begin(store);
+    await admin('CONFIG', 'SET', 'maxmemory', '1');
+    try {
+      const wanted = commit({ value: 2, checkpoint: { position: 2, id: 'r2', log: 'log' } });
+      await expect(store.commit(wanted)).rejects.toMatchObject({
+        code: 'FULL',
+        message: expect.stringContaining('maxmemory'),
+      });
+      await leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
+      await admin('CONFIG', 'SET', 'maxmemory', '0');
+      await store.commit(wanted);
+    } finally {
+      await admin('CONFIG', 'SET', 'maxmemory', '0');
+    }
+  });
+
+  test('a disk that cannot be written: a commit rejects as a whole', async () => {
+    const { store } = await connections.open();
+    await begin(store);
+    const inTheWay = join(root, 'one', 'data', 'dump.rdb');
+    mkdirSync(inTheWay, { recursive: true });
+    await admin('CONFIG', 'SET', 'save', '3600 1');
+    try {
+      await admin('BGSAVE');
+      const refused = () =>
+        store.commit(commit({ value: 2 })).then(
+          () => 'done',
+          (error: unknown) => inspect(error),
+        );
+      await expect.poll(refused, { timeout: 10_000 }).toContain("code: 'FULL'");
+      expect(await refused()).toContain('cannot write to its disk');
+    } finally {
+      await admin('CONFIG', 'SET', 'save', '');
+      rmSync(inTheWay, { recursive: true, force: true });
+      await admin('BGSAVE');
+    }
+    await expect.poll(() => store.claim(scope, 1).then(() => 'done', String), { timeout: 10_000 }).toBe('done');
+    await store.commit(commit({ value: 4 }));
+  });
+
+  test('wrong credentials are said, without the secret', async () => {
+    const failed = connections.open({ password: 'geheim' });
+    await expect(failed).rejects.toMatchObject({ code: 'CREDENTIALS' });
+    expect(inspect(await failed.catch((error: unknown) => error), { depth: 10 })).not.toContain('geheim');
+    await expect(connections.open({ username: 'nobody' })).rejects.toMatchObject({ code: 'CREDENTIALS' });
+  });
+
+  test('a right that is missing is named', async () => {
+    await admin('ACL', 'SETUSER', 'poor', 'on', '>poor', '~*', '+info', '+ping');
+    const { store } = await connections.open({ username: 'poor', password: 'poor' });
+    await expect(store.claim(scope, 1)).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: expect.stringContaining('evalsha'),
+    });
+  });
+
+  test('a Redis that evicts is refused, one that is not there after the patience', async () => {
+    await admin('CONFIG', 'SET', 'maxmemory', '100mb');
+    await admin('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    try {
+      await expect(connections.open()).rejects.toMatchObject({
+        code: 'EVICTION',
+        message: expect.stringContaining('allkeys-lru'),
+      });
+    } finally {
+      await admin('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+      await admin('CONFIG', 'SET', 'maxmemory', '0');
+    }
+    await expect(connections.open({ urls: ['redis://127.0.0.1:1'], patienceMs: 300 })).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+    });
+  });
+});
+
+test('Sentinel: work goes on at the new master, which cannot vouch for every commit, nor can the old one later', async () => {
+  const sentinel = await startRedisSentinel({ directory: join(root, 'sentinel'), sentinels: 3 });
+  const urls = sentinel.sentinels.map(({ url }) => url);
+  const connections = new Connections({ urls, topology: { mode: 'sentinel', masterName: sentinel.masterName } });
+  try {
+    const { store, leases } = await connections.open();
+    const claimed = async (epoch: number) => {
+      let state: Awaited<ReturnType<Store['claim']>> | undefined;
+      const attempt = async () => {
+        state = await store.claim(scope, epoch);
+        return 'done';
+      };
+      await expect.poll(() => attempt().catch(String), { timeout: 30_000 }).toBe('done');
+      return state;
+    };
+    await begin(store);
+    await sentinel.failover();
+    expect(await claimed(2)).toMatchObject({ intact: false, checkpoint: { position: 1 } });
+    // Back on a server that has never restarted: its run id is the one of the last commit.
+    await sentinel.failover();
+    expect(await claimed(3)).toMatchObject({ intact: false, checkpoint: { position: 1 } });
+    await store.commit(commit({ epoch: 3, value: 3 }));
+    expect((await claimed(3))?.intact).toBe(true);
+
+    await (await sentinel.master()).process.kill();
+    expect(await claimed(4)).toMatchObject({ intact: false });
+    await store.commit(commit({ epoch: 4, value: 4 }));
+    const beat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
+    await expect.poll(() => beat().then((state) => state.leases.length, String), { timeout: 15_000 }).toBe(1);
+  } finally {
+    connections.close();
+    await sentinel.stop();
+  }
+});
