@@ -9,6 +9,8 @@ import { ServerProcess } from './server-process.ts';
 export interface NatsOptions {
   /** Its data, configuration and log; made if missing. Data that is there is taken up again. */
   readonly directory: string;
+  /** Unlike the others of its cluster. Default `local`. */
+  readonly name?: string;
   /** Clients must show this token. Default: anybody may come. */
   readonly token?: string;
   /** Default: a free one. */
@@ -85,10 +87,10 @@ async function startOn(port: number, options: NatsOptions): Promise<Nats> {
 }
 
 function configure(port: number, options: NatsOptions): string {
-  const { directory, token, syncInterval = '1s', maxPayload = 8 * 1024 * 1024 } = options;
+  const { directory, name = 'local', token, syncInterval = '1s', maxPayload = 8 * 1024 * 1024 } = options;
   return [
     `listen: "127.0.0.1:${port}"`,
-    'server_name: local',
+    `server_name: ${name}`,
     `max_payload: ${maxPayload}`,
     // Room for what many streams set aside; the disk is not taken before they need it.
     `jetstream { store_dir: ${JSON.stringify(join(directory, 'data'))}, max_file_store: 1TB, sync_interval: ${syncInterval} }`,

@@ -20,7 +20,14 @@ const oldestServer = [2, 14] as const;
 /** A server that is frozen or unreachable is noticed after at most three of them. */
 const pingIntervalMs = 5000;
 
-const reconnectBackoff = { baseMs: 50, maxMs: 5000 };
+/** Until the first connection. */
+const connectBackoff = { baseMs: 50, maxMs: 5000 };
+
+/**
+ * Afterwards a server is tried about five times a second, at random moments: a restart takes as long, and a fleet has few
+ * connections. (The library asks for the delay several times between two attempts, so it must not grow.)
+ */
+const reconnectMs = { least: 100, spread: 200 };
 
 /**
  * The connection to NATS: it comes back by itself, and says when it is away and when it is back. Of an absence it logs
@@ -127,13 +134,12 @@ export async function openLink(settings: Settings, { clock, random, logger }: Je
         throw new BusSetupError('BUS_UNREACHABLE', `NATS at ${servers} cannot be reached: ${reason}`, error);
       }
       if (attempt === 0) logger.warn('NATS cannot be reached yet; waiting for it', { servers, error });
-      await sleep(clock, backoffMs(reconnectBackoff, attempt, random));
+      await sleep(clock, backoffMs(connectBackoff, attempt, random));
     }
   }
 }
 
 function connectionOptions(settings: Settings, random: Random): NodeConnectionOptions {
-  let attempt = 0;
   return {
     servers: [...settings.servers],
     name: settings.clientName,
@@ -143,7 +149,7 @@ function connectionOptions(settings: Settings, random: Random): NodeConnectionOp
     maxReconnectAttempts: -1,
     // Credentials may be rotated under a running process.
     ignoreAuthErrorAbort: true,
-    reconnectDelayHandler: () => backoffMs(reconnectBackoff, attempt++ % 8, random),
+    reconnectDelayHandler: () => reconnectMs.least + random.next() * reconnectMs.spread,
     pingInterval: pingIntervalMs,
     maxPingOut: 2,
     timeout: 5000,

@@ -1,0 +1,242 @@
+import type { StreamConfig } from '@nats-io/jetstream';
+import { type Bus, origin } from '@sluice/bus';
+import type { Nats } from '@sluice/local';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ids, records, take } from './bus-records.ts';
+import { asOperator, connectBus, type NatsForTests, natsForTests } from './jetstream-world.ts';
+
+/** What JetStream adds to the contract: streams that do not fit, operators who delete, servers that freeze. */
+
+const token = 'a-secret-of-the-test';
+let server: NatsForTests;
+let locked: NatsForTests;
+let nats: Nats;
+let fleets = 0;
+
+beforeAll(async () => {
+  server = await natsForTests();
+  locked = await natsForTests({ token });
+  nats = server.nats;
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await locked?.stop();
+});
+
+const newFleet = () => `fleet-${++fleets}`;
+const open = (fleet = newFleet(), more = {}): Promise<Bus> =>
+  connectBus({ servers: [nats.url], partitions: 2, fleet, ...more });
+const operate = (work: Parameters<typeof asOperator<unknown>>[1]) => asOperator(nats.url, work);
+const lost = { code: 'LOG_LOST' };
+
+describe('at the start', () => {
+  test('wrong credentials are refused with a reason that does not hold them, and the right ones pass', async () => {
+    const options = { servers: [locked.nats.url], partitions: 1 };
+    const refused = await connectBus({ ...options, credentials: { token: 'a-wrong-one' } }).catch((error) => error);
+    expect(refused).toMatchObject({ name: 'BusSetupError', code: 'BUS_CREDENTIALS' });
+    expect(String(refused)).not.toContain('a-wrong-one');
+    await expect(connectBus(options)).rejects.toThrow(/refuses the credentials: none were given/);
+    const bus = await connectBus({ ...options, credentials: { token } });
+    await bus.close();
+  });
+
+  test('a server that is not there is waited for, then named', async () => {
+    const refused = connectBus({ servers: ['nats://127.0.0.1:1'], partitions: 1, connectWithinMs: 200 });
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_UNREACHABLE' });
+    await expect(refused).rejects.toThrow(/127\.0\.0\.1:1 cannot be reached/);
+  });
+
+  test('a stream that does not fit is an error that says how, and is not changed', async () => {
+    const fleet = newFleet();
+    await (await open(fleet)).close();
+    const refused = open(fleet, { maxAgeMs: { mutations: 3_600_000 } });
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_STREAM_MISFIT' });
+    await expect(refused).rejects.toThrow(
+      `stream ${fleet}-mutations-0: max_age is 86400000000000, wanted is 3600000000000`,
+    );
+    await operate(async (jsm) => {
+      const { config } = await jsm.streams.info(`${fleet}-mutations-0`);
+      expect(config.max_age).toBe(86_400_000_000_000);
+    });
+  });
+
+  test('another number of partitions is refused: keys would go elsewhere', async () => {
+    const fleet = newFleet();
+    await (await open(fleet)).close();
+    await expect(open(fleet, { partitions: 4 })).rejects.toThrow(/sluice-partitions is "2", wanted is "4"/);
+  });
+
+  test('a subject that belongs to another stream is an error that names it', async () => {
+    const fleet = newFleet();
+    await operate((jsm) => jsm.streams.add({ name: `${fleet}-mine`, subjects: [`${fleet}.changes.*`] }));
+    const refused = open(fleet);
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_STREAM_REFUSED' });
+    await expect(refused).rejects.toThrow(`its subject ${fleet}.changes.0 belongs to stream ${fleet}-mine`);
+  });
+
+  test('processes that start at the same time agree', async () => {
+    const fleet = newFleet();
+    const buses = await Promise.all([open(fleet), open(fleet), open(fleet)]);
+    for (const bus of buses) await bus.close();
+  });
+});
+
+describe('append', () => {
+  test('calls of several publishers into one partition keep their order inside, and store each record once', async () => {
+    const fleet = newFleet();
+    const buses = await Promise.all([open(fleet), open(fleet), open(fleet)] as const);
+    await Promise.all(
+      buses.map(async (bus, publisher) => {
+        for (let call = 0; call < 20; call++) {
+          await bus.append('changes', 0, records(`p${publisher}-`, call * 20 + 1, call * 20 + 20));
+        }
+      }),
+    );
+    const [bus] = buses;
+    const read = ids(await take(bus.read('changes', 0, origin), 1200));
+    for (const publisher of [0, 1, 2]) {
+      const prefix = `p${publisher}-`;
+      expect(read.filter((id) => id.startsWith(prefix))).toEqual(ids(records(prefix, 1, 400)));
+    }
+    expect((await bus.end('changes', 0)).position).toBe(1200);
+    for (const each of buses) await each.close();
+  });
+
+  test('a stream that takes nothing more is waited for', async () => {
+    const fleet = newFleet();
+    const bus = await open(fleet);
+    const name = `${fleet}-changes-0`;
+    await operate((jsm) => jsm.streams.update(name, { discard: 'new', max_msgs: 3 } as Partial<StreamConfig>));
+    const append = bus.append('changes', 0, records('a', 1, 5));
+    const reader = bus.read('changes', 0, origin);
+    expect(ids(await take(reader, 3))).toEqual(['a1', 'a2', 'a3']);
+    await operate((jsm) => jsm.streams.purge(name, { seq: 4 }));
+    await append;
+    expect(ids(await take(reader, 2))).toEqual(['a4', 'a5']);
+    await bus.close();
+  });
+
+  test('a record that does not fit is not overtaken by a smaller one of the same call', async () => {
+    const fleet = newFleet();
+    const bus = await open(fleet);
+    const name = `${fleet}-changes-0`;
+    await operate((jsm) => jsm.streams.update(name, { discard: 'new', max_bytes: 50_000 } as Partial<StreamConfig>));
+    await bus.append('changes', 0, records('a', 1, 1, 40_000));
+    const append = bus.append('changes', 0, [...records('b', 1, 1, 20_000), ...records('c', 1, 3)]);
+    await operate((jsm) => jsm.streams.purge(name, { seq: 2 }));
+    await append;
+    const end = await bus.end('changes', 0);
+    expect(end).toMatchObject({ position: 5, id: 'c3' });
+    const stored = await operate(async (jsm) => {
+      const found = await Promise.all([2, 3, 4, 5].map((seq) => jsm.streams.getMessage(name, { seq })));
+      return found.map((message) => message?.header.get('Nats-Msg-Id'));
+    });
+    expect(stored).toEqual(['b1', 'c1', 'c2', 'c3']);
+    await bus.close();
+  });
+
+  test('a server that freezes for longer than an acknowledgement is waited for costs no order and no record', async () => {
+    const bus = await open();
+    const reader = bus.read('changes', 0, origin);
+    await bus.append('changes', 0, records('a', 1, 3));
+    nats.process.signal('SIGSTOP');
+    const append = bus.append('changes', 0, records('a', 4, 40));
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    nats.process.signal('SIGCONT');
+    await append;
+    await bus.append('changes', 0, records('a', 41, 50));
+    expect(ids(await take(reader, 50))).toEqual(ids(records('a', 1, 50)));
+    expect((await bus.end('changes', 0)).position).toBe(50);
+    await bus.close();
+  });
+});
+
+describe('read', () => {
+  test('holds only so much ready while nobody asks', async () => {
+    const fleet = newFleet();
+    const bus = await open(fleet);
+    await bus.append('changes', 0, records('a', 1, 3000));
+    const reader = bus.read('changes', 0, origin);
+    await take(reader, 1);
+    await operate(async (jsm) => {
+      for await (const { delivered } of jsm.consumers.list(`${fleet}-changes-0`)) {
+        expect(delivered.stream_seq).toBeLessThan(1200);
+      }
+    });
+    expect((await take(reader, 2999)).at(-1)?.id).toBe('a3000');
+    await bus.close();
+  });
+
+  test('records that go before they were read are an error, not a gap', async () => {
+    const bus = await open(newFleet(), { maxBytes: { changes: 1024 * 1024 } });
+    const reader = bus.read('changes', 0, origin);
+    await bus.append('changes', 0, records('a', 1, 1));
+    await take(reader, 1);
+    await bus.append('changes', 0, records('a', 2, 6000, 1000));
+    const reading = (async () => {
+      let last = 1;
+      for (;;) {
+        for (const { position } of await reader.next(10)) expect(position).toBe(++last);
+      }
+    })();
+    await expect(reading).rejects.toMatchObject(lost);
+    await expect(bus.read('changes', 0, origin).next(1)).rejects.toMatchObject(lost);
+    await bus.close();
+  });
+
+  test('a record taken out of the middle is an error, not a gap', async () => {
+    const fleet = newFleet();
+    const bus = await open(fleet);
+    await bus.append('changes', 0, records('a', 1, 5));
+    await operate((jsm) => jsm.streams.deleteMessage(`${fleet}-changes-0`, 3));
+    const reader = bus.read('changes', 0, origin);
+    expect(ids(await take(reader, 2))).toEqual(['a1', 'a2']);
+    await expect(reader.next(1)).rejects.toMatchObject(lost);
+    await bus.close();
+  });
+
+  test('a purge takes nothing from who has read it all', async () => {
+    const fleet = newFleet();
+    const bus = await open(fleet);
+    await bus.append('changes', 0, records('a', 1, 5));
+    const reader = bus.read('changes', 0, origin);
+    await take(reader, 5);
+    await operate((jsm) => jsm.streams.purge(`${fleet}-changes-0`));
+    await bus.append('changes', 0, records('a', 6, 6));
+    expect(ids(await take(reader, 1))).toEqual(['a6']);
+    expect(await bus.end('changes', 0)).toMatchObject({ position: 6, id: 'a6' });
+    await bus.close();
+  });
+
+  test('a deleted stream is lost to its reader, and made again by who appends or asks for its end', async () => {
+    const fleet = newFleet();
+    const bus = await open(fleet);
+    for (const partition of [0, 1]) await bus.append('changes', partition, records('a', 1, 3));
+    const reader = bus.read('changes', 0, origin);
+    await take(reader, 3);
+    await operate(async (jsm) => {
+      for (const partition of [0, 1]) await jsm.streams.delete(`${fleet}-changes-${partition}`);
+    });
+    await expect(reader.next(1)).rejects.toMatchObject(lost);
+    await bus.append('changes', 0, records('b', 1, 1));
+    expect(await bus.end('changes', 0)).toMatchObject({ position: 1, id: 'b1' });
+    expect((await bus.end('changes', 1)).position).toBe(0);
+    await bus.close();
+  });
+
+  test('a consumer that an operator deletes is made again', async () => {
+    const fleet = newFleet();
+    const bus = await open(fleet);
+    await bus.append('changes', 0, records('a', 1, 2));
+    const reader = bus.read('changes', 0, origin);
+    await take(reader, 2);
+    await operate(async (jsm) => {
+      const stream = `${fleet}-changes-0`;
+      for await (const { name } of jsm.consumers.list(stream)) await jsm.consumers.delete(stream, name);
+    });
+    await bus.append('changes', 0, records('a', 3, 3));
+    expect(ids(await take(reader, 1))).toEqual(['a3']);
+    await bus.close();
+  });
+});
