@@ -1,12 +1,14 @@
 /**
  * Genuine servers on loopback, without containers, for tests and measurements: of pinned versions etcd, kube-apiserver,
- * kube-controller-manager and nats-server; the Redis of the distribution.
+ * kube-controller-manager, nats-server and Kafka; the Redis of the distribution.
  */
 export { type Binaries, ensureBinaries, ensureNatsServer, KUBERNETES_VERSION, NATS_VERSION } from './binaries.ts';
 export { cacheDirectory } from './cache-directory.ts';
 export { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
 export type { Identity } from './credentials.ts';
 export { freePorts } from './free-ports.ts';
+export { type Kafka, type KafkaOptions, startKafka } from './kafka.ts';
+export { ensureKafkaJars, KAFKA_VERSION } from './kafka-jars.ts';
 export {
   CONTROLLERS,
   type KubeControllerManagerOptions,

@@ -3,7 +3,7 @@ export class LocalError extends Error {
   override readonly name = 'LocalError';
   /**
    * Stable, for programs: `go-missing`, `go-too-old`, `build-failed`, `openssl`, `redis-missing`, `exited`, `not-ready`,
-   * `kubectl`, `usage`.
+   * `java-missing`, `java-too-old`, `maven-missing`, `download-failed`, `kubectl`, `usage`.
    */
   readonly code: string;
 
