@@ -26,6 +26,7 @@ module.exports = {
     lib('messages', 'controllers'),
     lib('bus', 'messages', 'runtime'),
     lib('bus-jetstream', 'bus', 'runtime'),
+    lib('bus-kafka', 'bus', 'runtime'),
     lib('store', 'messages', 'runtime'),
     lib('store-redis', 'store', 'runtime'),
     lib('kubernetes', 'controllers', 'runtime'),

@@ -1,0 +1,109 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Bus, Topic } from '@sluice/bus';
+import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
+import { type Kafka, startKafka } from '@sluice/local';
+import { silentLogger } from '@sluice/runtime';
+import kafkajs from 'kafkajs';
+import type { BusFaults, BusWorld, CreateBusWorld } from './bus-world.ts';
+import { systemClock, systemRandom } from './system-ports.ts';
+
+/** A genuine broker; each world is a fleet of its own on it. */
+export class KafkaWorlds {
+  readonly kafka: Kafka;
+  readonly #saved: string;
+  #fleets = 0;
+
+  static async start(): Promise<KafkaWorlds> {
+    const directory = mkdtempSync(join(tmpdir(), 'sluice-kafka-'));
+    return new KafkaWorlds(await startKafka({ directory }));
+  }
+
+  constructor(kafka: Kafka) {
+    this.kafka = kafka;
+    this.#saved = join(kafka.directory, 'saved');
+  }
+
+  readonly create: CreateBusWorld = async ({ partitions }): Promise<BusWorld> => {
+    const options = this.options(partitions);
+    const buses: Bus[] = [];
+    return {
+      connect: async () => {
+        const bus = await connectKafkaBus(options);
+        buses.push(bus);
+        return bus;
+      },
+      faults: this.#faults(options),
+      dispose: async () => {
+        for (const bus of buses) await bus.close();
+        await this.#deleteTopics(options, ['changes', 'mutations', 'requests']);
+      },
+    };
+  };
+
+  /** Of a fleet that nobody else has. */
+  options(partitions: number): KafkaBusOptions {
+    return {
+      ...defaultKafkaTopics,
+      brokers: [this.kafka.broker],
+      clientId: 'conformance',
+      fleet: `fleet-${++this.#fleets}`,
+      partitions,
+      replicationFactor: 1,
+      minInsyncReplicas: 1,
+      clock: systemClock,
+      random: systemRandom,
+      logger: silentLogger,
+    };
+  }
+
+  client() {
+    return new kafkajs.Kafka({ brokers: [this.kafka.broker], logLevel: kafkajs.logLevel.NOTHING });
+  }
+
+  async stop(): Promise<void> {
+    await this.kafka.process.kill();
+    rmSync(this.kafka.directory, { recursive: true, force: true });
+  }
+
+  async #deleteTopics({ fleet }: KafkaBusOptions, topics: readonly Topic[]): Promise<void> {
+    const admin = this.client().admin();
+    await admin.connect();
+    await admin.deleteTopics({ topics: topics.map((topic) => `${fleet}.${topic}`) });
+    await admin.disconnect();
+  }
+
+  #faults(options: KafkaBusOptions): BusFaults {
+    const { kafka } = this;
+    const kill = () => kafka.process.kill();
+    const start = async () => {
+      await kafka.process.start();
+      await kafka.ready();
+    };
+    const copy = (from: string, to: string) => {
+      rmSync(to, { recursive: true, force: true });
+      cpSync(from, to, { recursive: true });
+    };
+    return {
+      kill,
+      start,
+      save: async () => {
+        await kill();
+        copy(kafka.data, this.#saved);
+        await start();
+      },
+      rewind: async () => {
+        await kill();
+        copy(this.#saved, kafka.data);
+        await start();
+      },
+      // Kafka deletes all partitions of a topic or none.
+      remake: async (topic: Topic) => {
+        await this.#deleteTopics(options, [topic]);
+        const bus = await connectKafkaBus(options);
+        await bus.close();
+      },
+    };
+  }
+}

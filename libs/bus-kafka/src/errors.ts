@@ -1,0 +1,22 @@
+/**
+ * Why the bus cannot be used as it is set up, in words for the operator. Trying again does not help, but for
+ * `BUS_UNREACHABLE`.
+ */
+export class BusSetupError extends Error {
+  override readonly name = 'BusSetupError';
+  readonly code: BusSetupCode;
+
+  constructor(code: BusSetupCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+export type BusSetupCode =
+  | 'BUS_OPTIONS'
+  | 'BUS_UNREACHABLE'
+  | 'BUS_CREDENTIALS'
+  /** A topic is there, but not as it has to be. */
+  | 'BUS_TOPIC_MISFIT'
+  /** Kafka does not make a topic, or does not let us see it. */
+  | 'BUS_TOPIC_REFUSED';
