@@ -39,7 +39,7 @@ export async function asOperator<T>(
   url: string,
   work: (jsm: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
 ): Promise<T> {
-  const connection = await connect({ servers: url });
+  const connection = await connect({ servers: url.split(',') });
   try {
     return await work(await jetstreamManager(connection));
   } finally {

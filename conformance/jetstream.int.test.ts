@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { StreamConfig } from '@nats-io/jetstream';
 import { type Bus, origin } from '@sluice/bus';
-import type { Nats } from '@sluice/local';
+import { type Nats, startNats } from '@sluice/local';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
 import { asOperator, connectBus, type NatsForTests, natsForTests } from './jetstream-world.ts';
@@ -45,6 +48,15 @@ describe('at the start', () => {
     const refused = connectBus({ servers: ['nats://127.0.0.1:1'], partitions: 1, connectWithinMs: 200 });
     await expect(refused).rejects.toMatchObject({ code: 'BUS_UNREACHABLE' });
     await expect(refused).rejects.toThrow(/127\.0\.0\.1:1 cannot be reached/);
+  });
+
+  test('a server without JetStream is told at once', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sluice-no-jetstream-'));
+    const plain = await startNats({ directory, configuration: 'jetstream: disabled' });
+    const refused = connectBus({ servers: [plain.url], partitions: 1 });
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_NO_JETSTREAM' });
+    await plain.stop();
+    rmSync(directory, { recursive: true, force: true });
   });
 
   test('a stream that does not fit is an error that says how, and is not changed', async () => {

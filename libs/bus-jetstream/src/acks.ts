@@ -21,9 +21,6 @@ export interface Failure {
   readonly reason: string;
 }
 
-/** An acknowledgement that takes longer than this after the one before it is given up. */
-const patienceMs = 5000;
-
 const wrongLastId = 10070;
 const batchContainsDuplicate = 10201;
 
@@ -53,8 +50,11 @@ export class Acks {
     link.onDown(() => this.close());
   }
 
-  /** Runs `send`, which gives each message its subject for the reply, and waits until `count` answers are there. */
-  expect(count: number, send: (reply: (index: number) => string) => void): Promise<Answer> {
+  /**
+   * Runs `send`, which gives each message its subject for the reply, and waits until `count` answers are there, or none
+   * has come for so long.
+   */
+  expect(count: number, patienceMs: number, send: (reply: (index: number) => string) => void): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const attempt = ++this.#attempts;
       const failures = new Array<Failure | undefined>(count);

@@ -8,13 +8,13 @@ import {
   type PartitionReader,
   type Topic,
 } from '@sluice/bus';
-import { BusSetupError } from './errors.ts';
 import { type NatsLink, openLink } from './link.ts';
 import { type JetStreamBusOptions, type JetStreamBusPorts, type Settings, settings } from './options.ts';
 import { JetStreamReader } from './partition-reader.ts';
+import { prepareStreams } from './prepare-streams.ts';
 import { Publisher, type PublishTarget } from './publisher.ts';
 import { type LogName, streamName, subjectName } from './stream-config.ts';
-import { ensureStream, ensureStreams } from './streams.ts';
+import { ensureStream } from './streams.ts';
 import { endOfStream, ofStream } from './verify-cursor.ts';
 
 /**
@@ -27,12 +27,7 @@ export async function connectJetStreamBus(options: JetStreamBusOptions, ports: J
   const link = await openLink(all, ports);
   try {
     const jsm = await jetstreamManager(link.nc, { checkAPI: false });
-    await jsm.getAccountInfo().catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      const server = link.nc.getServer();
-      throw new BusSetupError('BUS_NO_JETSTREAM', `NATS at ${server} offers no JetStream to Sluice: ${reason}`, error);
-    });
-    await ensureStreams(jsm, all);
+    await prepareStreams(link, jsm, all, ports);
     return new JetStreamBus(link, jsm, all, ports);
   } catch (error) {
     await link.close();

@@ -21,6 +21,12 @@ const maxInFlight = { records: 500, bytes: 4 * 1024 * 1024 };
 const retry = { baseMs: 50, maxMs: 5000 };
 
 /**
+ * How long an acknowledgement is waited for, doubled each time in a row that none came: short at first, for a leader that
+ * died with it; long for a disk that is slow.
+ */
+const patience = { baseMs: 1000, maxMs: 8000 };
+
+/**
  * Appends to streams: all records of a call are sent one after the other without waiting, and sent again, with the same
  * ids, until each is acknowledged. None is ever stored before its predecessor of the same call:
  *
@@ -47,6 +53,7 @@ export class Publisher {
     for (const record of records) checkSize(record, this.#link.maxPayload);
     let done = 0;
     let failures = 0;
+    let lates = 0;
     /** Up to here, one at a time: some may be stored already. */
     let carefulUntil = 0;
     while (done < records.length) {
@@ -55,8 +62,12 @@ export class Publisher {
       const careful = done < carefulUntil;
       const chunk = careful ? records.slice(done, done + 1) : nextChunk(records, done);
       const batch = target.replicas > 1 && chunk.length > 1;
-      const { stored, failure } = await (batch ? this.#batch(target, chunk) : this.#chain(target, chunk));
+      const patienceMs = Math.min(patience.maxMs, patience.baseMs * 2 ** lates);
+      const { stored, failure } = await (batch
+        ? this.#batch(target, chunk, patienceMs)
+        : this.#chain(target, chunk, patienceMs));
       done += stored;
+      lates = failure?.kind === 'late' ? lates + 1 : 0;
       if (failure === undefined) {
         if (failures > 0) this.#ports.logger.info('NATS takes records again', { stream: target.stream });
         failures = 0;
@@ -74,8 +85,8 @@ export class Publisher {
     this.#acks.close();
   }
 
-  #chain({ subject }: PublishTarget, records: readonly BusRecord[]): Promise<Answer> {
-    return this.#acks.expect(records.length, (reply) => {
+  #chain({ subject }: PublishTarget, records: readonly BusRecord[], patienceMs: number): Promise<Answer> {
+    return this.#acks.expect(records.length, patienceMs, (reply) => {
       let last = '';
       for (const [index, record] of records.entries()) {
         const headers = recordHeaders(record);
@@ -86,9 +97,9 @@ export class Publisher {
     });
   }
 
-  async #batch({ subject }: PublishTarget, records: readonly BusRecord[]): Promise<Answer> {
+  async #batch({ subject }: PublishTarget, records: readonly BusRecord[], patienceMs: number): Promise<Answer> {
     const id = nuid.next();
-    const answer = await this.#acks.expect(1, (reply) => {
+    const answer = await this.#acks.expect(1, patienceMs, (reply) => {
       for (const [index, record] of records.entries()) {
         const headers = recordHeaders(record);
         headers.set('Nats-Batch-Id', id);

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Bus, origin } from '@sluice/bus';
+import { freePorts, type Nats, startNats } from '@sluice/local';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ids, records, take } from './bus-records.ts';
+import { asOperator, connectBus } from './jetstream-world.ts';
+
+/** Three servers and three copies of each stream, as in production: other ways to append, and leaders that change. */
+
+const root = mkdtempSync(join(tmpdir(), 'sluice-nats-cluster-'));
+let servers: readonly Nats[] = [];
+let fleets = 0;
+
+beforeAll(async () => {
+  const ports = await freePorts(3);
+  const routes = ports.map((port) => `"nats://127.0.0.1:${port}"`).join(', ');
+  servers = await Promise.all(
+    ports.map((port, index) =>
+      startNats({
+        directory: join(root, `n${index}`),
+        name: `n${index}`,
+        configuration: `cluster { name: local, listen: "127.0.0.1:${port}", routes: [${routes}] }`,
+      }),
+    ),
+  );
+});
+
+afterAll(async () => {
+  for (const server of servers) await server.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const open = (fleet: string): Promise<Bus> =>
+  connectBus({ servers: servers.map(({ url }) => url), partitions: 1, replicas: 3, fleet });
+
+test('calls of several publishers keep their order, and what is appended again is stored once', async () => {
+  const fleet = `fleet-${++fleets}`;
+  const buses = await Promise.all([open(fleet), open(fleet)]);
+  await Promise.all(
+    buses.map(async (bus, publisher) => {
+      for (let call = 0; call < 10; call++) {
+        await bus.append('changes', 0, records(`p${publisher}-`, call * 20 + 1, call * 20 + 20));
+      }
+    }),
+  );
+  // Wholly stored already, in part, and not at all.
+  for (const [from, to] of [
+    [191, 200],
+    [196, 205],
+    [206, 206],
+  ] as const) {
+    await buses[0]?.append('changes', 0, records('p0-', from, to));
+  }
+  const reader = (await open(fleet)).read('changes', 0, origin);
+  const read = ids(await take(reader, 406));
+  expect(read.filter((id) => id.startsWith('p0-'))).toEqual(ids(records('p0-', 1, 206)));
+  expect(read.filter((id) => id.startsWith('p1-'))).toEqual(ids(records('p1-', 1, 200)));
+  for (const bus of buses) {
+    expect((await bus.end('changes', 0)).position).toBe(406);
+    await bus.close();
+  }
+});
+
+test('the death of the server that leads a stream loses nothing and keeps the order', async () => {
+  const fleet = `fleet-${++fleets}`;
+  const bus = await open(fleet);
+  const name = `${fleet}-changes-0`;
+  const reading = take(bus.read('changes', 0, origin), 400);
+  for (let call = 0; call < 40; call++) {
+    if (call === 20) await killLeader(name);
+    await bus.append('changes', 0, records('a', call * 10 + 1, call * 10 + 10));
+  }
+  expect(ids(await reading)).toEqual(ids(records('a', 1, 400)));
+  await bus.close();
+});
+
+/** Kills it and starts it again, without waiting until it has caught up. */
+async function killLeader(stream: string): Promise<void> {
+  const leader = await asOperator(servers.map(({ url }) => url).join(','), async (jsm) => {
+    const { cluster } = await jsm.streams.info(stream);
+    return servers[Number(cluster?.leader?.slice(1))];
+  });
+  if (leader === undefined) throw new Error(`nobody leads ${stream}`);
+  await leader.process.kill();
+  await leader.process.start();
+}
