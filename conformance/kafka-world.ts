@@ -15,9 +15,9 @@ export class KafkaWorlds {
   readonly #saved: string;
   #fleets = 0;
 
-  static async start(): Promise<KafkaWorlds> {
+  static async start(properties: Readonly<Record<string, string>> = {}): Promise<KafkaWorlds> {
     const directory = mkdtempSync(join(tmpdir(), 'sluice-kafka-'));
-    return new KafkaWorlds(await startKafka({ directory }));
+    return new KafkaWorlds(await startKafka({ directory, properties }));
   }
 
   constructor(kafka: Kafka) {

@@ -13,7 +13,7 @@ const retryBackoff = { baseMs: 50, maxMs: 1_000 };
 /** Brokers refuse requests of more than 100 MiB by default. */
 const maxRequestBytes = 16 * 1024 * 1024;
 /** How long `close` waits for what is with a broker. */
-const closeWaitMs = 2_000;
+const closeWaitMs = 1_000;
 /** Stands for the broker of partitions that nobody serves now. */
 const nobody = -1;
 

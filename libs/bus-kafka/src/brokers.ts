@@ -32,7 +32,10 @@ export class Brokers {
   readonly #logger: KafkajsLogger;
   readonly #seeds: readonly string[];
   readonly #members = new Map<number, Member>();
+  /** All that are open, also those of addresses that were only asked for the brokers. */
+  readonly #sockets = new Set<Sockets>();
   #addresses = new Map<number, string>();
+  #closed = false;
 
   constructor(connection: KafkaConnection, logger: Logger) {
     this.#connection = connection;
@@ -59,7 +62,7 @@ export class Brokers {
       } catch (error) {
         failure = error;
       } finally {
-        member.sockets.destroy('the address was only asked for the brokers');
+        this.#destroy(member, 'the address was only asked for the brokers');
       }
     }
     throw failure;
@@ -75,8 +78,8 @@ export class Brokers {
   }
 
   close(): void {
-    for (const { sockets } of this.#members.values()) sockets.destroy('the bus is closed');
-    this.#members.clear();
+    this.#closed = true;
+    for (const sockets of this.#sockets) sockets.destroy('the bus is closed');
   }
 
   async #with<T>(nodeId: number, use: (member: Member) => Promise<T>): Promise<T> {
@@ -84,7 +87,7 @@ export class Brokers {
     if (address === undefined) throw new Error(`broker ${nodeId} is not among those of the cluster`);
     let member = this.#members.get(nodeId);
     if (member?.address !== address) {
-      member?.sockets.destroy('the broker has another address');
+      if (member !== undefined) this.#destroy(member, 'the broker has another address');
       member = this.#member(address);
       this.#members.set(nodeId, member);
     }
@@ -95,13 +98,15 @@ export class Brokers {
       if (!isConnectionFailure(error)) throw error;
       // Its other connection is no better, and kafkajs would keep one that hangs.
       if (this.#members.get(nodeId) === member) this.#members.delete(nodeId);
-      member.sockets.destroy('another request to this broker failed');
+      this.#destroy(member, 'another request to this broker failed');
       throw error;
     }
   }
 
   #member(address: string): Member {
+    if (this.#closed) throw new Error('the bus is closed');
     const sockets = new Sockets();
+    this.#sockets.add(sockets);
     const { host, port } = parseAddress(address);
     const { clientId, tls, sasl } = this.#connection;
     const connectionPool = new ConnectionPool({
@@ -120,11 +125,16 @@ export class Brokers {
     return { address, broker, sockets };
   }
 
+  #destroy({ sockets }: Member, reason: string): void {
+    sockets.destroy(reason);
+    this.#sockets.delete(sockets);
+  }
+
   #learn({ brokers, topics }: { brokers: readonly BrokerAddress[]; topics: readonly TopicMetadata[] }) {
     this.#addresses = new Map(brokers.map(({ nodeId, host, port }) => [nodeId, formatAddress(host, port)]));
-    for (const [nodeId, { sockets }] of this.#members) {
+    for (const [nodeId, member] of this.#members) {
       if (this.#addresses.has(nodeId)) continue;
-      sockets.destroy('the broker has left the cluster');
+      this.#destroy(member, 'the broker has left the cluster');
       this.#members.delete(nodeId);
     }
     return topics;

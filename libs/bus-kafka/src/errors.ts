@@ -1,6 +1,6 @@
 /**
  * Why the bus cannot be used as it is set up, in words for the operator. Trying again does not help, but for
- * `BUS_UNREACHABLE`.
+ * `BUS_UNREACHABLE` and `BUS_TOO_FEW_BROKERS`.
  */
 export class BusSetupError extends Error {
   override readonly name = 'BusSetupError';
@@ -13,6 +13,8 @@ export class BusSetupError extends Error {
 }
 
 export type BusSetupCode =
+  /** Fewer than the replication factor; after a start or a pause of brokers it may pass. */
+  | 'BUS_TOO_FEW_BROKERS'
   | 'BUS_OPTIONS'
   | 'BUS_UNREACHABLE'
   | 'BUS_CREDENTIALS'

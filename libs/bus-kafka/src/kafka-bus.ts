@@ -68,16 +68,17 @@ export class KafkaBus implements Bus {
     const { brokers, clock, connectWithinMs = 30_000 } = this.#options;
     for (const broker of brokers) parseAddress(broker);
     const deadline = clock.monotonic() + connectWithinMs;
-    await this.#persist('the start', async () => {
+    const attempt = async () => {
       try {
         await ensureTopics(this.#options);
         await this.#routes.refresh();
       } catch (error) {
-        if (error instanceof BusSetupError || clock.monotonic() < deadline) throw error;
+        if (clock.monotonic() < deadline || error instanceof BusSetupError) throw error;
         const why = error instanceof Error ? error.message : String(error);
         throw new BusSetupError('BUS_UNREACHABLE', `Kafka at ${brokers.join(', ')} cannot be reached: ${why}`, error);
       }
-    });
+    };
+    await this.#persist('the start', attempt, deadline);
   }
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
@@ -123,7 +124,7 @@ export class KafkaBus implements Bus {
   }
 
   /** Tries until it succeeds, the bus is closed, or only a person can help. */
-  async #persist<T>(what: string, attempt: () => Promise<T>): Promise<T> {
+  async #persist<T>(what: string, attempt: () => Promise<T>, deadline = Number.POSITIVE_INFINITY): Promise<T> {
     const { clock, random } = this.#options;
     const { signal } = this.#closing;
     for (let failures = 0; ; failures++) {
@@ -133,9 +134,10 @@ export class KafkaBus implements Bus {
         this.#outage.recovered(what);
         return result;
       } catch (error) {
-        if (error instanceof BusSetupError) throw error;
+        if (error instanceof BusSetupError && !(mayPass(error) && clock.monotonic() < deadline)) throw error;
         if (!signal.aborted) this.#outage.failed(what, error);
         await sleep(clock, backoffMs(retryBackoff, failures, random), signal);
+        if (signal.aborted) continue;
         await this.#routes.refresh().catch((failure: unknown) => this.#outage.failed(what, failure));
       }
     }
@@ -148,4 +150,8 @@ export class KafkaBus implements Bus {
     }
     return topicName(this.#options, topic);
   }
+}
+
+function mayPass({ code }: BusSetupError): boolean {
+  return code === 'BUS_TOO_FEW_BROKERS';
 }

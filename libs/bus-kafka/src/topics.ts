@@ -107,7 +107,10 @@ const hopeless: Readonly<Record<string, { readonly code: BusSetupCode; readonly 
     'Kafka does not let us make or see our topics (ACLs Create, Describe, DescribeConfigs)',
   ),
   CLUSTER_AUTHORIZATION_FAILED: refused('Kafka does not let us make our topics (ACL Create)'),
-  INVALID_REPLICATION_FACTOR: refused('Kafka has fewer brokers than the replication factor'),
+  INVALID_REPLICATION_FACTOR: {
+    code: 'BUS_TOO_FEW_BROKERS',
+    advice: 'Kafka has fewer brokers than the replication factor',
+  },
   INVALID_TOPIC_EXCEPTION: refused('the name of the fleet cannot begin the name of a topic'),
   INVALID_CONFIG: refused('Kafka refuses the settings of our topics'),
   POLICY_VIOLATION: refused('a policy of this Kafka refuses our topics'),

@@ -1,0 +1,191 @@
+import { origin } from '@sluice/bus';
+import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus-kafka';
+import type { LogFields, Logger } from '@sluice/runtime';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { after, ids, records, take } from './bus-records.ts';
+import { KafkaWorlds } from './kafka-world.ts';
+
+/** What Kafka adds to the contract: topics that do not fit, records that are too old, brokers that freeze, users. */
+
+const password = 'a-secret-of-the-test';
+const login = 'org.apache.kafka.common.security.plain.PlainLoginModule required';
+
+let worlds: KafkaWorlds;
+let locked: KafkaWorlds;
+
+beforeAll(async () => {
+  worlds = await KafkaWorlds.start();
+  locked = await KafkaWorlds.start({
+    'listener.security.protocol.map': 'PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'sasl.enabled.mechanisms': 'PLAIN',
+    'sasl.mechanism.inter.broker.protocol': 'PLAIN',
+    'listener.name.plaintext.plain.sasl.jaas.config': `${login} username="sluice" password="${password}" user_sluice="${password}";`,
+  });
+});
+
+afterAll(async () => {
+  await worlds?.stop();
+  await locked?.stop();
+});
+
+const lost = { code: 'LOG_LOST' };
+
+describe('at the start', () => {
+  test('a wrong password is refused with a reason that does not hold it, and the right one passes', async () => {
+    const options = (sasl: string): KafkaBusOptions => ({
+      ...locked.options(1),
+      sasl: { mechanism: 'plain', username: 'sluice', password: sasl },
+    });
+    const lines = recordingLogger();
+    const refused = await connectKafkaBus({ ...options('a-wrong-one'), logger: lines.logger }).catch((error) => error);
+    expect(refused).toMatchObject({ name: 'BusSetupError', code: 'BUS_CREDENTIALS' });
+    expect(`${refused} ${lines.text()}`).not.toContain('a-wrong-one');
+    const bus = await connectKafkaBus(options(password));
+    await bus.append('changes', 0, records('a', 1, 1));
+    expect(ids(await take(bus.read('changes', 0, origin), 1))).toEqual(['a1']);
+    await bus.close();
+  });
+
+  test('a broker that is not there is waited for, then named', async () => {
+    const options = { ...worlds.options(1), brokers: ['127.0.0.1:1'], connectWithinMs: 100 };
+    const refused = connectKafkaBus(options);
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_UNREACHABLE' });
+    await expect(refused).rejects.toThrow(/127\.0\.0\.1:1 cannot be reached/);
+  });
+
+  test('an address without a port is an error that shows it', async () => {
+    const refused = connectKafkaBus({ ...worlds.options(1), brokers: ['kafka'] });
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_OPTIONS' });
+    await expect(refused).rejects.toThrow('Kafka broker "kafka": write it as host:port');
+  });
+
+  test('a topic that does not fit is an error that says how, and is not changed', async () => {
+    const options = worlds.options(2);
+    await (await connectKafkaBus(options)).close();
+    const refused = connectKafkaBus({ ...options, partitions: 4, maxMessageBytes: 8_000_000, replicationFactor: 3 });
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_TOPIC_MISFIT' });
+    const { fleet } = options;
+    await expect(refused).rejects.toThrow(`topic ${fleet}.changes: partitions is 2, wanted is 4`);
+    await expect(refused).rejects.toThrow(`topic ${fleet}.requests: replication factor is 1, wanted is 3`);
+    await expect(refused).rejects.toThrow(
+      `topic ${fleet}.mutations: max.message.bytes is 4194304, wanted is at least 8000000`,
+    );
+    await (await connectKafkaBus(options)).close();
+  });
+
+  test('more replicas than brokers is an error that says so', async () => {
+    const refused = connectKafkaBus({ ...worlds.options(2), replicationFactor: 3, connectWithinMs: 100 });
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_TOO_FEW_BROKERS' });
+    await expect(refused).rejects.toThrow(/fewer brokers than the replication factor/);
+  });
+
+  test('processes that start at the same time agree', async () => {
+    const options = worlds.options(3);
+    const buses = await Promise.all([1, 2, 3].map(() => connectKafkaBus(options)));
+    const readers = buses.map((bus) => bus.read('changes', 2, origin));
+    await buses[0]?.append('changes', 2, records('a', 1, 2));
+    for (const reader of readers) expect(ids(await take(reader, 2))).toEqual(['a1', 'a2']);
+    for (const bus of buses) await bus.close();
+  });
+});
+
+describe('records that are gone by their age', () => {
+  test('are lost to who had not read them, and to nobody else', async () => {
+    const options = worlds.options(2);
+    const bus = await connectKafkaBus(options);
+    await bus.append('changes', 0, records('a', 1, 6));
+    const reader = bus.read('changes', 0, origin);
+    const read = await take(reader, 6);
+    await forget(options.fleet, 4);
+    await expect(bus.read('changes', 0, after(reader, read[2])).next(1)).rejects.toMatchObject(lost);
+    await expect(bus.read('changes', 0, origin).next(1)).rejects.toMatchObject(lost);
+    // Its own record is gone, but none that it has not read.
+    expect(ids(await take(bus.read('changes', 0, after(reader, read[3])), 2))).toEqual(['a5', 'a6']);
+    expect(ids(await take(bus.read('changes', 0, after(reader, read[4])), 1))).toEqual(['a6']);
+
+    await forget(options.fleet, 6);
+    const end = await bus.end('changes', 0);
+    expect(end).toMatchObject({ position: 6, id: '' });
+    const onward = [bus.read('changes', 0, end), bus.read('changes', 0, after(reader, read[5])), reader];
+    await bus.append('changes', 0, records('b', 1, 1));
+    for (const each of onward) {
+      expect((await take(each, 1)).map(({ id, position }) => [id, position])).toEqual([['b1', 7]]);
+    }
+    await bus.close();
+  });
+
+  async function forget(fleet: string, offset: number): Promise<void> {
+    const admin = worlds.client().admin();
+    await admin.connect();
+    await admin.fetchTopicOffsets(`${fleet}.changes`); // or kafkajs does not know its leaders
+    await admin.deleteTopicRecords({
+      topic: `${fleet}.changes`,
+      partitions: [{ partition: 0, offset: String(offset) }],
+    });
+    await admin.disconnect();
+  }
+});
+
+describe('a broker that freezes', () => {
+  test('goes on where it was, and nothing is lost', async () => {
+    const bus = await connectKafkaBus(worlds.options(2));
+    const reader = bus.read('changes', 0, origin);
+    await bus.append('changes', 0, records('a', 1, 1));
+    await take(reader, 1);
+    worlds.kafka.process.signal('SIGSTOP');
+    const appended = bus.append('changes', 0, records('a', 2, 3));
+    const reading = take(reader, 2);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    worlds.kafka.process.signal('SIGCONT');
+    await appended;
+    expect(ids(await reading)).toEqual(['a2', 'a3']);
+    await bus.close();
+  });
+
+  test('does not keep the bus from closing', async () => {
+    const bus = await connectKafkaBus(worlds.options(2));
+    const waiting = bus.read('changes', 0, origin).next(1);
+    worlds.kafka.process.signal('SIGSTOP');
+    const append = Promise.allSettled([bus.append('changes', 0, records('a', 1, 1))]);
+    const end = Promise.allSettled([bus.end('changes', 1)]);
+    await bus.close();
+    expect(await waiting).toEqual([]);
+    expect((await append)[0]).toMatchObject({ status: 'rejected', reason: { code: 'BUS_CLOSED' } });
+    expect((await end)[0]).toMatchObject({ status: 'rejected', reason: { code: 'BUS_CLOSED' } });
+    worlds.kafka.process.signal('SIGCONT');
+  });
+});
+
+test('an outage is told once, and once that it is over', async () => {
+  const lines = recordingLogger();
+  const bus = await connectKafkaBus({ ...worlds.options(4), logger: lines.logger });
+  const readers = [0, 1, 2, 3].map((partition) => bus.read('changes', partition, origin));
+  const waiting = readers.map((reader) => take(reader, 1));
+  await worlds.kafka.process.kill();
+  const appends = readers.map((_, partition) => bus.append('changes', partition, records('a', 1, 1)));
+  await worlds.kafka.process.start();
+  await Promise.all([...appends, ...waiting]);
+  // The last to be served says that it is over.
+  await expect.poll(() => lines.level('info').at(-1)).toBe('Kafka serves again');
+  expect(lines.level('warn').length).toBe(lines.level('info').filter((line) => line === 'Kafka serves again').length);
+  expect(lines.level('warn').length).toBeLessThanOrEqual(2);
+  await bus.close();
+});
+
+/** Keeps what is logged. */
+function recordingLogger() {
+  const lines: { readonly level: string; readonly message: string; readonly fields: LogFields | undefined }[] = [];
+  const at = (level: string) => (message: string, fields?: LogFields) => void lines.push({ level, message, fields });
+  const logger: Logger = {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with: () => logger,
+  };
+  return {
+    logger,
+    level: (level: string) => lines.filter((line) => line.level === level).map(({ message }) => message),
+    text: () => JSON.stringify(lines),
+  };
+}
