@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StreamConfig } from '@nats-io/jetstream';
 import { type Bus, origin } from '@sluice/bus';
 import { type Nats, startNats } from '@sluice/local';
+import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ids, records, take } from './bus-records.ts';
+import { after, ids, records, take } from './bus-records.ts';
 import { asOperator, connectBus, type NatsForTests, natsForTests } from './jetstream-world.ts';
 
 /** What JetStream adds to the contract: streams that do not fit, operators who delete, servers that freeze. */
@@ -91,6 +92,45 @@ describe('at the start', () => {
     const fleet = newFleet();
     const buses = await Promise.all([open(fleet), open(fleet), open(fleet)]);
     for (const bus of buses) await bus.close();
+  });
+});
+
+describe('a user with the rights of docs/nats.md', () => {
+  const guide = readFileSync(new URL('../docs/nats.md', import.meta.url), 'utf8');
+  const rights = /```conf\n([^`]*)```/.exec(guide)?.[1] ?? '';
+  const credentials = { user: 'sluice', password: 'PASSWORD' };
+  const withServer = async (configuration: string, work: (url: string) => Promise<void>) => {
+    const limited = await natsForTests({ configuration });
+    await work(limited.nats.url).finally(() => limited.stop());
+  };
+
+  test('can do all that Sluice does', async () => {
+    await withServer(rights, async (url) => {
+      const logged: string[] = [];
+      const note = (message: string) => logged.push(message);
+      const logger = { ...silentLogger, warn: note, error: note };
+      for (const round of [1, 2]) {
+        const bus = await connectBus({ servers: [url], partitions: 2, credentials }, logger);
+        await bus.append('requests', 0, records('r', round, round));
+        await bus.append('mutations', 1, records('m', round, round));
+        await bus.append('changes', 1, records('a', round * 2 - 1, round * 2));
+        const reader = bus.read('changes', 1, origin);
+        const cursor = after(reader, (await take(reader, round * 2)).at(-2));
+        reader.close();
+        expect(ids(await take(bus.read('changes', 1, cursor), 1))).toEqual([`a${round * 2}`]);
+        expect((await bus.end('changes', 1)).id).toBe(`a${round * 2}`);
+        await bus.close();
+      }
+      expect(logged).toEqual([]);
+    });
+  });
+
+  test('is told at the start what it may not do, by name', async () => {
+    await withServer(rights.replace('"$JS.API.STREAM.LIST", ', ''), async (url) => {
+      const refused = connectBus({ servers: [url], partitions: 2, credentials });
+      await expect(refused).rejects.toMatchObject({ code: 'BUS_FORBIDDEN' });
+      await expect(refused).rejects.toThrow('"$JS.API.STREAM.LIST"');
+    });
   });
 });
 

@@ -16,6 +16,7 @@ export type BusSetupCode =
   | 'BUS_OPTIONS'
   | 'BUS_UNREACHABLE'
   | 'BUS_CREDENTIALS'
+  | 'BUS_FORBIDDEN'
   | 'BUS_SERVER_TOO_OLD'
   | 'BUS_NO_JETSTREAM'
   | 'BUS_STREAM_MISFIT'

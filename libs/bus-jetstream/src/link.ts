@@ -93,7 +93,7 @@ export class NatsLink {
         this.#release();
       } else if (status.type === 'error' && status.error instanceof PermissionViolationError) {
         const { operation, subject } = status.error;
-        this.#logger.error('NATS forbids what Sluice needs; see the permissions in its guide', { operation, subject });
+        this.#logger.error('NATS forbids what Sluice needs; docs/nats.md lists it', { operation, subject });
       } else if (status.type === 'error') {
         this.#logger.warn('NATS reports an error', { error: status.error });
       }

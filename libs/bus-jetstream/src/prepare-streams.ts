@@ -1,5 +1,5 @@
 import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
-import { RequestError, TimeoutError } from '@nats-io/nats-core';
+import { PermissionViolationError, RequestError, TimeoutError } from '@nats-io/nats-core';
 import { backoffMs, sleep } from '@sluice/runtime';
 import { BusSetupError } from './errors.ts';
 import type { NatsLink } from './link.ts';
@@ -15,7 +15,7 @@ const unavailable = 503;
 /**
  * Sees that the streams are there, and waits for a JetStream that has just started: a cluster has no leader at first.
  *
- * @throws BusSetupError `BUS_NO_JETSTREAM`, `BUS_STREAM_MISFIT`, `BUS_STREAM_REFUSED`
+ * @throws BusSetupError `BUS_NO_JETSTREAM`, `BUS_FORBIDDEN`, `BUS_STREAM_MISFIT`, `BUS_STREAM_REFUSED`
  */
 export async function prepareStreams(
   link: NatsLink,
@@ -28,6 +28,8 @@ export async function prepareStreams(
     try {
       return await ensureStreams(jsm, settings);
     } catch (error) {
+      const forbidden = asForbidden(error);
+      if (forbidden !== undefined) throw forbidden;
       if (offersNone(link, error)) throw refusal(link, error);
       if (!isTemporary(error)) throw error;
       if (clock.monotonic() > deadline) throw error instanceof BusSetupError ? error : refusal(link, error);
@@ -35,6 +37,16 @@ export async function prepareStreams(
       await sleep(clock, backoffMs(retry, attempt, random));
     }
   }
+}
+
+function asForbidden(error: unknown): BusSetupError | undefined {
+  const violation = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(violation instanceof PermissionViolationError)) return undefined;
+  const { operation, subject } = violation;
+  return new BusSetupError(
+    'BUS_FORBIDDEN',
+    `NATS forbids its user to ${operation} "${subject}"; docs/nats.md lists what Sluice needs`,
+  );
 }
 
 function offersNone(link: NatsLink, error: unknown): boolean {

@@ -1,0 +1,96 @@
+/**
+ * Measures the buses: latency from append to reader, records a second, and how long a connection takes. Fresh servers for
+ * each round, the buses in turn; medians over the rounds. `--help` tells the options.
+ */
+import { parseArgs } from 'node:util';
+import { ensureNatsServer } from '@sluice/local';
+import { type BusFigures, type BusLoad, measureBus } from './src/bus-measure.ts';
+import { BUSES } from './src/bus-servers.ts';
+import { median } from './src/statistics.ts';
+
+const HELP = `usage: node bench/bus.ts [options]      (or: npm run bench:bus -- [options])
+
+  --buses LIST     some of ${Object.keys(BUSES).join(', ')} (all)
+  --rounds N       rounds (5)
+  --partitions N   (64)
+  --rate N         single records a second, for the latency (1000)
+  --seconds N      of them (5)
+  --records N      for the throughput (50000)
+  --call N         records of one append, for the throughput (20)
+  --payload N      bytes of a record (1000)
+  --json           figures of every round as JSON
+`;
+
+const COLUMNS: readonly (readonly [keyof BusFigures, string, digits: number])[] = [
+  ['firstConnectMs', 'first connect ms', 0],
+  ['connectMs', 'connect ms', 0],
+  ['latencyP50Ms', 'latency p50 ms', 2],
+  ['latencyP99Ms', 'p99 ms', 2],
+  ['appendedPerSecond', 'appended/s', 0],
+  ['readPerSecond', 'read/s', 0],
+];
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      buses: { type: 'string', default: Object.keys(BUSES).join(',') },
+      rounds: { type: 'string', default: '5' },
+      partitions: { type: 'string', default: '64' },
+      rate: { type: 'string', default: '1000' },
+      seconds: { type: 'string', default: '5' },
+      records: { type: 'string', default: '50000' },
+      call: { type: 'string', default: '20' },
+      payload: { type: 'string', default: '1000' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return void process.stdout.write(HELP);
+  const number = (name: 'rounds' | 'partitions' | 'rate' | 'seconds' | 'records' | 'call' | 'payload') => {
+    const value = Number(values[name]);
+    if (!Number.isInteger(value) || value < 1)
+      throw new Error(`--${name} ${values[name]}: a number from 1 on is needed`);
+    return value;
+  };
+  const load: BusLoad = {
+    partitions: number('partitions'),
+    payloadBytes: number('payload'),
+    rate: number('rate'),
+    seconds: number('seconds'),
+    records: number('records'),
+    callSize: number('call'),
+  };
+  const rounds = number('rounds');
+  const names = values.buses.split(',');
+  await ensureNatsServer((line) => process.stderr.write(`${line}\n`));
+  const figures = new Map<string, BusFigures[]>(names.map((name) => [name, []]));
+  for (let round = 1; round <= rounds; round++) {
+    for (const name of names) {
+      const start = BUSES[name];
+      if (start === undefined) throw new Error(`--buses: there is no "${name}", only ${Object.keys(BUSES).join(', ')}`);
+      process.stderr.write(`round ${round} of ${rounds}: ${name}\n`);
+      figures.get(name)?.push(await measureBus(start, load));
+    }
+  }
+  if (values.json) process.stdout.write(`${JSON.stringify({ load, figures: Object.fromEntries(figures) })}\n`);
+  else process.stdout.write(table(figures));
+}
+
+/** A table that is Markdown as well: medians over the rounds. */
+function table(figures: ReadonlyMap<string, readonly BusFigures[]>): string {
+  const rows = [['bus', ...COLUMNS.map(([, title]) => title)]];
+  for (const [name, rounds] of figures) {
+    rows.push([name, ...COLUMNS.map(([key, , digits]) => median(rounds.map((round) => round[key])).toFixed(digits))]);
+  }
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |\n`;
+  const [head = [], ...body] = rows;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('');
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Bus, MemoryBus } from '@sluice/bus';
+import { connectJetStreamBus } from '@sluice/bus-jetstream';
+import { startNats } from '@sluice/local';
+import { type Clock, type Random, silentLogger } from '@sluice/runtime';
+
+/** A bus with its servers, as it is measured. */
+export interface BusUnderMeasure {
+  /** As one process has it; in memory there is only one. */
+  connect(): Promise<Bus>;
+  stop(): Promise<void>;
+}
+
+export type StartBus = (partitions: number) => Promise<BusUnderMeasure>;
+
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  schedule(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+const random: Random = { next: () => Math.random() };
+
+/** The buses that `--buses` names. */
+export const BUSES: Readonly<Record<string, StartBus>> = {
+  async memory(partitions) {
+    const bus = new MemoryBus({ partitions });
+    return { connect: async () => bus, stop: () => bus.close() };
+  },
+
+  jetstream: (partitions) => startJetStream(partitions, '1s'),
+
+  'jetstream-sync-always': (partitions) => startJetStream(partitions, 'always'),
+};
+
+async function startJetStream(partitions: number, syncInterval: string): Promise<BusUnderMeasure> {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-bus-'));
+  const nats = await startNats({ directory, syncInterval });
+  return {
+    connect: () => connectJetStreamBus({ servers: [nats.url], partitions }, { clock, random, logger: silentLogger }),
+    async stop() {
+      await nats.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
