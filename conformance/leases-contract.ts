@@ -71,6 +71,47 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
       expect(state.members).toEqual(['b']);
     });
 
+    test('who is about to leave keeps what it holds, but is no member', async () => {
+      const { leases } = await create();
+      await beat(leases, 'a', ['s1', 's2']);
+      const heartbeat = { group: 'g', member: 'a', ttlMs, acquire: [], release: ['s1'], leaving: true };
+      await leases.heartbeat(heartbeat);
+      const state = await beat(leases, 'b', ['s1', 's2']);
+      expect(holders(state)).toEqual({ s1: 'b', s2: 'a' });
+      expect(state.members).toEqual(['b']);
+    });
+
+    test('who watches learns soon that a member came, gave something back, or left', async () => {
+      const { leases } = await create();
+      let changes = 0;
+      let learned = Promise.withResolvers<'learned'>();
+      const unwatch = leases.watch('g', () => {
+        changes++;
+        learned.resolve('learned');
+      });
+      const happenings: readonly ((n: number) => Promise<unknown>)[] = [
+        (n) => beat(leases, `comes${n}`),
+        async (n) => {
+          await beat(leases, 'a', [`s${n}`]);
+          await beat(leases, 'a', [], [`s${n}`]);
+        },
+        async (n) => {
+          await beat(leases, `leaves${n}`);
+          await leases.leave('g', `leaves${n}`);
+        },
+      ];
+      for (const change of happenings) {
+        learned = Promise.withResolvers();
+        // It may miss some, as while it is only beginning to listen.
+        for (let n = 0; (await Promise.race([learned.promise, tick()])) !== 'learned'; n++) await change(n);
+      }
+      await tick();
+      unwatch();
+      const before = changes;
+      await beat(leases, 'b');
+      expect(changes).toBe(before);
+    });
+
     test('groups are apart from each other', async () => {
       const { leases } = await create();
       await beat(leases, 'a', ['s1']);
@@ -89,6 +130,8 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
     });
   });
 }
+
+const tick = () => new Promise<void>((resolve) => void setTimeout(resolve, 10));
 
 const holders = ({ leases }: GroupState) => Object.fromEntries(leases.map(({ scope, holder }) => [scope, holder]));
 

@@ -10,7 +10,7 @@ export function documentedRights(): string {
   const page = readFileSync(new URL('../docs/redis.md', import.meta.url), 'utf8');
   const [, rights] = /^ACL SETUSER sluice on >PASSWORD (.*)$/m.exec(page) ?? [];
   if (rights === undefined) throw new Error('docs/redis.md has no line "ACL SETUSER sluice on >PASSWORD …"');
-  return `on >${SLUICE_PASSWORD} ${rights.replace('~{sluice:*', '~{sluice*')}`;
+  return `on >${SLUICE_PASSWORD} ${rights.replaceAll('{sluice:*', '{sluice*')}`;
 }
 
 export const realClock: Clock = {

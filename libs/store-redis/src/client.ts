@@ -8,10 +8,12 @@ export interface ClientOptions {
   readonly patienceMs: number;
   /** Whether a command waits for a connection while there is none, or rejects at once. */
   readonly waits: boolean;
+  /** The server may be silent for long, as on a connection that waits to be told something. */
+  readonly silent?: boolean;
 }
 
 /** Not connected yet. */
-export function createClient(options: RedisOptions, { patienceMs, waits }: ClientOptions): Client {
+export function createClient(options: RedisOptions, { patienceMs, waits, silent = false }: ClientOptions): Client {
   const { topology = { mode: 'standalone' } } = options;
   const addresses = readAddresses(options);
   const common = {
@@ -19,7 +21,7 @@ export function createClient(options: RedisOptions, { patienceMs, waits }: Clien
     ...(addresses.tls ? { tls: tlsOptions(options) } : {}),
     connectTimeout: patienceMs,
     // A peer that is gone without a word (its machine, its network) is noticed by its silence.
-    socketTimeout: patienceMs,
+    ...(silent ? {} : { socketTimeout: patienceMs }),
     // What was on the way when the connection broke may have been carried out: its caller has to know.
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,

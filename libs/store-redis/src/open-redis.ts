@@ -37,9 +37,10 @@ export async function openRedis(options: RedisOptions, { clock, logger }: RedisS
   const client = createClient(options, { patienceMs, waits: true });
   // A connection of their own: a heartbeat does not queue behind a large commit, nor behind a lost connection.
   const pulse = createClient(options, { patienceMs: Math.min(patienceMs, LEASES_PATIENCE_MS), waits: false });
+  const subscriber = createClient(options, { patienceMs, waits: true, silent: true });
   const clients = [client, pulse];
   const close = () => {
-    for (const one of clients) one.disconnect();
+    for (const one of [...clients, subscriber]) one.disconnect();
   };
   try {
     await Promise.all(clients.map((one) => connect(one, clock, patienceMs)));
@@ -52,11 +53,13 @@ export async function openRedis(options: RedisOptions, { clock, logger }: RedisS
     close();
     throw error;
   }
-  for (const one of clients) watch(one, one === pulse ? 'leases' : 'store', logger);
+  watch(client, 'store', logger);
+  watch(pulse, 'leases', logger);
+  watch(subscriber, 'changes of leases', logger);
   const parts = { client, clock, fleet, patienceMs };
   return {
     store: new RedisStore(parts),
-    leases: new RedisLeases({ ...parts, client: pulse }),
+    leases: new RedisLeases({ ...parts, client: pulse, subscriber }),
     deadLetters: new RedisDeadLetters(maxDeadLetters === undefined ? parts : { ...parts, max: maxDeadLetters }),
     close,
   };

@@ -9,6 +9,8 @@ import { type Client, Script } from './script.ts';
 export interface RedisLeasesOptions {
   /** One that rejects at once while it has no connection. */
   readonly client: Client;
+  /** Another, for what is told by the server; it is connected to when somebody watches. */
+  readonly subscriber: Client;
   readonly clock: Clock;
   readonly fleet: string;
   readonly patienceMs: number;
@@ -24,14 +26,18 @@ const leaveScript = new Script(['group', 'leave'], ['allow-oom']);
  */
 export class RedisLeases implements Leases {
   readonly #options: RedisLeasesOptions;
+  readonly #watchers = new Map<string, Set<() => void>>();
 
   constructor(options: RedisLeasesOptions) {
     this.#options = options;
+    options.subscriber.on('message', (channel: string) => {
+      for (const onChange of this.#watchers.get(channel) ?? []) onChange();
+    });
   }
 
-  async heartbeat({ group, member, ttlMs, release, acquire }: Heartbeat): Promise<GroupState> {
+  async heartbeat({ group, member, ttlMs, release, acquire, leaving }: Heartbeat): Promise<GroupState> {
     const { client, clock } = this.#options;
-    const args = [member, ttlMs, release.length, ...release, ...acquire];
+    const args = [member, ttlMs, leaving === true ? 1 : 0, release.length, ...release, ...acquire];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
     return groupState(await bounded(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
   }
@@ -42,7 +48,21 @@ export class RedisLeases implements Leases {
     await bounded(clock, patienceMs, `leave of ${member} from ${group}`, answer);
   }
 
-  #keys(group: string): readonly string[] {
+  watch(group: string, onChange: () => void): () => void {
+    const [channel] = this.#keys(group);
+    const watchers = this.#watchers.get(channel) ?? new Set();
+    const watcher = () => onChange();
+    watchers.add(watcher);
+    this.#watchers.set(channel, watchers);
+    // Without it changes are found out by the next heartbeat. The connection says itself that it is lost.
+    if (watchers.size === 1) this.#options.subscriber.subscribe(channel).catch(() => {});
+    return () => {
+      watchers.delete(watcher);
+    };
+  }
+
+  /** The first is also the channel on which changes are told. */
+  #keys(group: string): readonly [string, string] {
     const tag = tagged(this.#options.fleet, `leases/${group}`);
     return [`${tag}:members`, `${tag}:leases`];
   }

@@ -10,6 +10,11 @@ export interface Leases {
   heartbeat(heartbeat: Heartbeat): Promise<GroupState>;
   /** Gives everything back and leaves the group. */
   leave(group: string, member: string): Promise<void>;
+  /**
+   * Calls `onChange` soon after a member came or left or gave back a lease, as best it can: it may miss some and call for
+   * nothing. Returns how to stop that.
+   */
+  watch(group: string, onChange: () => void): () => void;
 }
 
 export interface Heartbeat {
@@ -22,6 +27,8 @@ export interface Heartbeat {
   readonly release: readonly string[];
   /** Scopes that it wants; those that someone else holds stay with them. */
   readonly acquire: readonly string[];
+  /** It is about to leave: it keeps what it holds and does not give back, but is no member any more. */
+  readonly leaving?: boolean;
 }
 
 /** The group as it is just after a heartbeat. */

@@ -2,8 +2,8 @@ import type { Clock } from '@sluice/runtime';
 import type { GroupState, Heartbeat, Leases } from './leases.ts';
 
 interface Group {
-  /** When each member counts as gone, by the clock's monotonic time. */
-  readonly members: Map<string, number>;
+  readonly members: Map<string, { /** By the clock's monotonic time. */ goneAt: number; leaving: boolean }>;
+  readonly watchers: Set<() => void>;
   /** Also of leases that are free: an epoch is never given twice. */
   readonly leases: Map<string, { holder: string | null; epoch: number }>;
 }
@@ -17,9 +17,10 @@ export class MemoryLeases implements Leases {
     this.#clock = clock;
   }
 
-  async heartbeat({ group: name, member, ttlMs, release, acquire }: Heartbeat): Promise<GroupState> {
+  async heartbeat({ group: name, member, ttlMs, release, acquire, leaving = false }: Heartbeat): Promise<GroupState> {
     const group = this.#group(name);
-    group.members.set(member, this.#clock.monotonic() + ttlMs);
+    if (release.length > 0 || group.members.get(member)?.leaving !== leaving) notify(group);
+    group.members.set(member, { goneAt: this.#clock.monotonic() + ttlMs, leaving });
     for (const scope of release) {
       const lease = group.leases.get(scope);
       if (lease?.holder === member) lease.holder = null;
@@ -33,25 +34,33 @@ export class MemoryLeases implements Leases {
     const leases = [...group.leases].flatMap(([scope, { holder, epoch }]) =>
       holder === null ? [] : [{ scope, holder, epoch }],
     );
-    return { members: [...group.members.keys()], leases };
+    return { members: [...group.members].flatMap(([name, { leaving }]) => (leaving ? [] : [name])), leases };
   }
 
   async leave(name: string, member: string): Promise<void> {
     const group = this.#group(name);
-    group.members.set(member, Number.NEGATIVE_INFINITY);
+    group.members.set(member, { goneAt: Number.NEGATIVE_INFINITY, leaving: true });
     this.#group(name);
+    notify(group);
+  }
+
+  watch(name: string, onChange: () => void): () => void {
+    const { watchers } = this.#group(name);
+    const watcher = () => onChange();
+    watchers.add(watcher);
+    return () => watchers.delete(watcher);
   }
 
   /** Without those whose time is up. */
   #group(name: string): Group {
     let group = this.#groups.get(name);
     if (group === undefined) {
-      group = { members: new Map(), leases: new Map() };
+      group = { members: new Map(), watchers: new Set(), leases: new Map() };
       this.#groups.set(name, group);
     }
     const now = this.#clock.monotonic();
-    for (const [member, until] of group.members) {
-      if (until > now) continue;
+    for (const [member, { goneAt }] of group.members) {
+      if (goneAt > now) continue;
       group.members.delete(member);
       for (const lease of group.leases.values()) {
         if (lease.holder === member) lease.holder = null;
@@ -59,4 +68,9 @@ export class MemoryLeases implements Leases {
     }
     return group;
   }
+}
+
+/** Not from within the caller's step, as from a server. */
+function notify({ watchers }: Group): void {
+  for (const watcher of watchers) queueMicrotask(watcher);
 }

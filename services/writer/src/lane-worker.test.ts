@@ -312,6 +312,23 @@ describe('what was lost', () => {
     expect(checkpoint()).toBe(3);
   });
 
+  test('of the store, perhaps: whoever takes over before all of them were passed doubts them too', async () => {
+    await send(aPlan([[create('a')]]), aPlan([[create('b')]], { number: 2 }));
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), intact: false });
+    const append = bus.append.bind(bus);
+    let told = 0;
+    bus.append = async (...args) => {
+      if (args[0] === 'changes' && ++told > 1) throw new Error('the bus is away');
+      return append(...args);
+    };
+    start();
+    await expect(running).rejects.toThrow('the bus is away');
+    running = undefined;
+    expect(told).toBe(2);
+    expect(checkpoint()).toBe(0);
+  });
+
   test('of the store, all of it: goes on at the end of the lane', async () => {
     await send(aPlan([[create('a')]]));
     const claim = store.claim.bind(store);

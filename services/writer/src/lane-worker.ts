@@ -311,6 +311,8 @@ export class LaneWorker {
       const done = [...this.#finished].filter(([position]) => position < unfinished).sort(([a], [b]) => a - b);
       const last = done.at(-1);
       if (last === undefined || last[0] <= this.#checkpoint.position) return;
+      // The first commit makes the store's state intact again; until then a successor must doubt the same plans.
+      if (last[0] < this.#doubtfulUpTo) return;
       const checkpoint = { position: last[0], id: last[1].id, log: this.#reader?.log ?? '' };
       const { store, epoch } = this.#options;
       const entries = done.flatMap(([, { mark }]) => mark ?? []);

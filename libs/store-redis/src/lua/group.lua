@@ -1,4 +1,4 @@
--- KEYS: members (member → when it counts as gone), leases (scope → "epoch holder", no holder when it is free).
+-- KEYS: members (member → when it counts as gone, and whether it is leaving), leases (scope → "epoch holder", no holder when it is free).
 -- Time is the server's, in milliseconds.
 local members, leases = KEYS[1], KEYS[2]
 local time = redis.call('TIME')
@@ -7,13 +7,15 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 -- For as long as the epoch of a free lease is remembered: a clock that goes back by less gives no epoch twice.
 local REMEMBERED = 24 * 60 * 60 * 1000
 
-local alive, epochs, holders = {}, {}, {}
+local alive, leaving, epochs, holders = {}, {}, {}, {}
+local changed = false
 
 local function write(scope)
   redis.call('HSET', leases, scope, string.format('%.0f', epochs[scope]) .. ' ' .. (holders[scope] or ''))
 end
 
 local function free(scope)
+  changed = true
   holders[scope] = nil
   write(scope)
 end
@@ -22,7 +24,13 @@ end
 local function load_group()
   local flat = redis.call('HGETALL', members)
   for i = 1, #flat, 2 do
-    if tonumber(flat[i + 1]) > now then alive[flat[i]] = true else redis.call('HDEL', members, flat[i]) end
+    local gone_at, state = string.match(flat[i + 1], '^(%d+)(.*)$')
+    if tonumber(gone_at) > now then
+      alive[flat[i]] = true
+      leaving[flat[i]] = state ~= ''
+    else
+      redis.call('HDEL', members, flat[i])
+    end
   end
   flat = redis.call('HGETALL', leases)
   for i = 1, #flat, 2 do
@@ -37,4 +45,10 @@ local function load_group()
       redis.call('HDEL', leases, scope)
     end
   end
+end
+
+-- For those who watch the group.
+local function tell(member)
+  -- Without the right to, they find out with their next heartbeat.
+  if changed then redis.pcall('PUBLISH', members, member) end
 end

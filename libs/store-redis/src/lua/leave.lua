@@ -4,3 +4,5 @@ redis.call('HDEL', members, ARGV[1])
 for scope, holder in pairs(holders) do
   if holder == ARGV[1] then free(scope) end
 end
+changed = true
+tell(ARGV[1])

@@ -1,0 +1,2 @@
+export * from './assign.ts';
+export * from './ownership.ts';

@@ -1,0 +1,207 @@
+import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { type GroupState, isFencedError, type Leases } from '@sluice/store';
+import { assign } from './assign.ts';
+
+/** One scope, held under one lease. */
+export interface Tenure {
+  readonly scope: string;
+  readonly epoch: number;
+  /** Aborts when the scope is to be given up, or is lost. */
+  readonly signal: AbortSignal;
+  /** False once the lease may have run out, also if this process was frozen meanwhile. */
+  isCurrent(): boolean;
+}
+
+export interface OwnershipOptions {
+  readonly leases: Leases;
+  readonly group: string;
+  /** Unique in the fleet and new with each start of a process. */
+  readonly member: string;
+  /** All scopes of the group; every member names the same. */
+  readonly scopes: readonly string[];
+  /** How long a lease lasts that is not renewed, in milliseconds. A take-over after a crash takes about this long. */
+  readonly ttlMs: number;
+  /** Between heartbeats, in milliseconds; less than half of `ttlMs`. */
+  readonly heartbeatMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /**
+   * Works on a scope until the tenure's signal aborts, and resolves when nothing of it goes on. If it ends before, the
+   * lease is given back and taken anew, by whoever it falls to, with a new epoch.
+   */
+  readonly work: (tenure: Tenure) => Promise<void>;
+  /** Told after each heartbeat, for displays and metrics. */
+  readonly onGroup?: (state: GroupState) => void;
+}
+
+interface Holding {
+  readonly epoch: number;
+  readonly stop: AbortController;
+  /** The lease has run out or has passed to another: nothing may go on, whatever the lease is now. */
+  lost: boolean;
+}
+
+interface Failures {
+  readonly count: number;
+  /** Until when the scope is left to others, by the monotonic clock. */
+  readonly until: number;
+}
+
+/** A tenure that lasted this long was a good one: the next failure counts as the first. */
+const goodTenureMs = 60_000;
+
+/**
+ * Keeps this process's share of a group's scopes: takes what falls to it, works on it, hands over what falls to others,
+ * and stops at once what it can no longer be sure of.
+ */
+export class Ownership {
+  readonly #options: OwnershipOptions;
+  readonly #holdings = new Map<string, Holding>();
+  /** Work has ended; the lease goes back with the next heartbeat. */
+  readonly #ended = new Set<string>();
+  readonly #failures = new Map<string, Failures>();
+  #wake = new AbortController();
+  /** Until when the leases last surely, by the monotonic clock. */
+  #deadline = Number.NEGATIVE_INFINITY;
+  #away = false;
+  #leaving = false;
+  #wanted: readonly string[] = [];
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options;
+  }
+
+  /** Scopes on which work goes on. */
+  get held(): readonly string[] {
+    return [...this.#holdings.keys()];
+  }
+
+  /** Runs until `signal` aborts and everything is handed over. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { leases, group, member } = this.#options;
+    const unwatch = leases.watch(group, () => this.#wake.abort());
+    const stop = () => this.#wake.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      while (!signal.aborted) {
+        await this.#heartbeat();
+        await this.#pause();
+      }
+      this.#leaving = true;
+      this.#wanted = [];
+      for (const { stop } of this.#holdings.values()) stop.abort();
+      while (this.#holdings.size > this.#ended.size) {
+        // The first one tells the others to take over; what has ended is free for them before the rest has.
+        await this.#heartbeat();
+        if (this.#holdings.size > 0) await this.#pause();
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+      unwatch();
+    }
+    try {
+      await leases.leave(group, member);
+    } catch (error) {
+      this.#options.logger.warn('could not give back the leases; they end by themselves', { group, error });
+    }
+  }
+
+  async #pause(): Promise<void> {
+    const { clock, heartbeatMs } = this.#options;
+    // A store that is away is not asked faster because there is something to tell it.
+    if (this.#away || this.#ended.size === 0) await sleep(clock, heartbeatMs, this.#wake.signal);
+    this.#wake = new AbortController();
+  }
+
+  async #heartbeat(): Promise<void> {
+    const { leases, group, member, ttlMs, clock, logger } = this.#options;
+    const sentAt = clock.monotonic();
+    const release = [...this.#ended];
+    const request = { group, member, ttlMs, release, acquire: this.#wanted, leaving: this.#leaving };
+    try {
+      const state = await leases.heartbeat(request);
+      for (const scope of release) {
+        this.#ended.delete(scope);
+        this.#holdings.delete(scope);
+      }
+      this.#deadline = sentAt + ttlMs;
+      if (this.#away) logger.info('leases are kept again', { group });
+      this.#away = false;
+      this.#follow(state);
+      this.#options.onGroup?.(state);
+    } catch (error) {
+      if (!this.#away)
+        logger.warn('the store does not keep the leases; going on as long as they last', { group, error });
+      this.#away = true;
+      if (!this.#isCurrent()) this.#abandon();
+    }
+  }
+
+  #follow({ members, leases }: GroupState): void {
+    const { member, scopes } = this.#options;
+    const mine = new Map(leases.flatMap(({ scope, holder, epoch }) => (holder === member ? [[scope, epoch]] : [])));
+    for (const [scope, holding] of this.#holdings) {
+      // Taken again after a freeze, it has another epoch: what went on under the old one is over.
+      if (mine.get(scope) !== holding.epoch) lose(holding);
+    }
+    if (this.#leaving) return;
+    const target = assign(members, scopes);
+    for (const [scope, epoch] of mine) {
+      const holding = this.#holdings.get(scope);
+      if (target.get(scope) !== member) {
+        if (holding === undefined) this.#ended.add(scope);
+        else holding.stop.abort();
+      } else if (holding === undefined) {
+        this.#start(scope, epoch);
+      }
+    }
+    const taken = new Set(leases.map(({ scope }) => scope));
+    const now = this.#options.clock.monotonic();
+    this.#wanted = scopes.filter(
+      (scope) => target.get(scope) === member && !mine.has(scope) && (this.#failures.get(scope)?.until ?? now) <= now,
+    );
+    if (this.#wanted.some((scope) => !taken.has(scope) && !this.#holdings.has(scope))) this.#wake.abort();
+  }
+
+  #start(scope: string, epoch: number): void {
+    const holding: Holding = { epoch, stop: new AbortController(), lost: false };
+    this.#holdings.set(scope, holding);
+    const startedAt = this.#options.clock.monotonic();
+    const { signal } = holding.stop;
+    const ended = () => {
+      this.#ended.add(scope);
+      this.#wake.abort();
+    };
+    void this.#options
+      .work({ scope, epoch, signal, isCurrent: () => !holding.lost && this.#isCurrent() })
+      .then(() => {
+        if (!signal.aborted) this.#failed(scope, startedAt, 'ended by itself');
+      })
+      .catch((error: unknown) => this.#failed(scope, startedAt, error))
+      .finally(ended);
+  }
+
+  #failed(scope: string, startedAt: number, error: unknown): void {
+    const { clock, random, logger, group, heartbeatMs } = this.#options;
+    const now = clock.monotonic();
+    const count = now - startedAt > goodTenureMs ? 0 : (this.#failures.get(scope)?.count ?? 0);
+    const delayMs = backoffMs({ baseMs: heartbeatMs, maxMs: 30_000 }, count, random);
+    this.#failures.set(scope, { count: count + 1, until: now + delayMs });
+    const level = isFencedError(error) ? 'warn' : 'error';
+    logger[level]('work on a scope ended; its lease is given back', { group, scope, error, delayMs });
+  }
+
+  #isCurrent(): boolean {
+    return this.#options.clock.monotonic() < this.#deadline;
+  }
+
+  #abandon(): void {
+    for (const holding of this.#holdings.values()) lose(holding);
+  }
+}
+
+function lose(holding: Holding): void {
+  holding.lost = true;
+  holding.stop.abort();
+}
