@@ -3,7 +3,7 @@
  * each round, the buses in turn; medians over the rounds. `--help` tells the options.
  */
 import { parseArgs } from 'node:util';
-import { ensureNatsServer } from '@sluice/local';
+import { ensureKafkaJars, ensureNatsServer } from '@sluice/local';
 import { type BusFigures, type BusLoad, measureBus } from './src/bus-measure.ts';
 import { BUSES } from './src/bus-servers.ts';
 import { median } from './src/statistics.ts';
@@ -62,7 +62,9 @@ async function main(): Promise<void> {
   };
   const rounds = number('rounds');
   const names = values.buses.split(',');
-  await ensureNatsServer((line) => process.stderr.write(`${line}\n`));
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  if (names.some((name) => name.startsWith('jetstream'))) await ensureNatsServer(say);
+  if (names.includes('kafka')) await ensureKafkaJars(say);
   const figures = new Map<string, BusFigures[]>(names.map((name) => [name, []]));
   for (let round = 1; round <= rounds; round++) {
     for (const name of names) {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Bus, MemoryBus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
-import { startNats } from '@sluice/local';
+import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
+import { startKafka, startNats } from '@sluice/local';
 import { type Clock, type Random, silentLogger } from '@sluice/runtime';
 
 /** A bus with its servers, as it is measured. */
@@ -35,6 +36,8 @@ export const BUSES: Readonly<Record<string, StartBus>> = {
   jetstream: (partitions) => startJetStream(partitions, '1s'),
 
   'jetstream-sync-always': (partitions) => startJetStream(partitions, 'always'),
+
+  kafka: startOneKafka,
 };
 
 async function startJetStream(partitions: number, syncInterval: string): Promise<BusUnderMeasure> {
@@ -44,6 +47,21 @@ async function startJetStream(partitions: number, syncInterval: string): Promise
     connect: () => connectJetStreamBus({ servers: [nats.url], partitions }, { clock, random, logger: silentLogger }),
     async stop() {
       await nats.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One broker, so without the replicas that an append would wait for. */
+async function startOneKafka(partitions: number): Promise<BusUnderMeasure> {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-bus-'));
+  const kafka = await startKafka({ directory });
+  const topics = { ...defaultKafkaTopics, fleet: 'bench', partitions, replicationFactor: 1, minInsyncReplicas: 1 };
+  const ports = { clock, random, logger: silentLogger };
+  return {
+    connect: () => connectKafkaBus({ ...topics, ...ports, brokers: [kafka.broker], clientId: 'bench' }),
+    async stop() {
+      await kafka.stop();
       rmSync(directory, { recursive: true, force: true });
     },
   };

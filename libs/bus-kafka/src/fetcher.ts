@@ -10,6 +10,8 @@ import type { Routes } from './routes.ts';
 
 /** A reader that is opened while a fetch waits comes into the next one, this long after it at most. */
 const maxWaitMs = 50;
+/** A fetch names all partitions, which costs both sides: a record each is not worth one each. */
+const minIntervalMs = 4;
 const maxBytes = 16 * 1024 * 1024;
 const retryBackoff = { baseMs: 50, maxMs: 1_000 };
 /** Stands for the broker of partitions that nobody serves now. */
@@ -78,11 +80,14 @@ export class Fetcher {
   async #serve(broker: number, readers: readonly KafkaReader[]): Promise<void> {
     const { clock, random, routes, outage, signal } = this.#options;
     const name = `fetch from broker ${broker}`;
+    const startedAt = clock.monotonic();
     try {
       if (broker === nobody) await this.#findLeader(readers);
       else await this.#fetch(broker, readers);
       this.#failures.delete(broker);
       outage.recovered(name);
+      const early = startedAt + minIntervalMs - clock.monotonic();
+      if (early > 0) await sleep(clock, early, signal);
     } catch (error) {
       if (signal.aborted) return;
       outage.failed(name, error);
