@@ -248,6 +248,23 @@ describe('read', () => {
     await bus.close();
   });
 
+  test('a purge of what was not read is noticed, also when no record follows', async () => {
+    const fleet = newFleet();
+    const bus = await open(fleet);
+    await bus.append('changes', 0, records('a', 1, 3000));
+    const reader = bus.read('changes', 0, origin);
+    await take(reader, 1);
+    await operate((jsm) => jsm.streams.purge(`${fleet}-changes-0`));
+    const reading = (async () => {
+      let last = 1;
+      for (;;) {
+        for (const { position } of await reader.next(100)) expect(position).toBe(++last);
+      }
+    })();
+    await expect(reading).rejects.toMatchObject(lost);
+    await bus.close();
+  });
+
   test('a purge takes nothing from who has read it all', async () => {
     const fleet = newFleet();
     const bus = await open(fleet);
