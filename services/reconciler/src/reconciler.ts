@@ -8,19 +8,27 @@ export interface ReconcilerOptions extends Omit<PartitionWorkerOptions, 'partiti
 }
 
 /**
- * Works its partitions side by side until `signal` aborts. One that fails starts again from the store while the others
- * go on; one that was taken over is left to its new owner.
+ * Works a partition until `signal` aborts, starting again from the store when it fails. Throws FencedError when the store
+ * is ahead of it: under this epoch nothing can be done for the partition any more.
+ */
+export async function workPartition(options: PartitionWorkerOptions, signal: AbortSignal): Promise<void> {
+  const logger = options.logger.with({ partition: options.partition });
+  const work = () => new PartitionWorker({ ...options, logger }).run(signal);
+  await keepRunning(work, { ...options, logger, giveUp: isFencedError }, signal);
+}
+
+/**
+ * Works its partitions side by side until `signal` aborts. One that fails starts again while the others go on; one that
+ * was taken over is left to its new owner.
  */
 export async function runReconciler(options: ReconcilerOptions, signal: AbortSignal): Promise<void> {
   await Promise.all(
     options.partitions.map(async (partition) => {
-      const logger = options.logger.with({ partition });
       try {
-        const work = () => new PartitionWorker({ ...options, logger, partition }).run(signal);
-        await keepRunning(work, { ...options, logger, giveUp: isFencedError }, signal);
+        await workPartition({ ...options, partition }, signal);
       } catch (error) {
         if (!isFencedError(error)) throw error;
-        logger.warn('partition has a new owner', { reason: error.message });
+        options.logger.warn('partition has a new owner', { partition, reason: error.message });
       }
     }),
   );

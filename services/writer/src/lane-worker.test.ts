@@ -382,6 +382,15 @@ describe('a lease that has run out', () => {
   });
 });
 
+describe('a plan for a cluster that has not been reached yet', () => {
+  test('is neither lost nor set aside', async () => {
+    running = new LaneWorker({ ...options(), cluster: () => 'connecting' }).run(stop.signal);
+    await send(aPlan([[create('a')]]));
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 unavailable']);
+    expect(setAside).toEqual([]);
+  });
+});
+
 describe('a plan for a cluster that is not known', () => {
   test('is set aside, and its key is told why', async () => {
     start();

@@ -42,8 +42,11 @@ export interface LaneWorkerOptions {
   readonly isCurrent?: () => boolean;
   readonly bus: Bus;
   readonly store: Store;
-  /** The cluster of that identity; undefined if this fleet does not have it. */
-  readonly cluster: (identity: string) => WritableCluster | undefined;
+  /**
+   * The cluster of that identity; undefined if this fleet does not have it, `connecting` while that is not known, since
+   * some cluster has not been reached yet.
+   */
+  readonly cluster: (identity: string) => WritableCluster | 'connecting' | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -253,6 +256,9 @@ export class LaneWorker {
       logger.error('message set aside', { key: record.key, id: record.id, reason });
       await this.#options.onDeadLetter?.(record, reason);
       return this.#report(record, plan, { ...conflict, status: 'rejected' }, reason);
+    }
+    if (cluster === 'connecting') {
+      return this.#report(record, plan, { ...conflict, status: 'unavailable' }, 'the cluster has not been reached yet');
     }
     const log = logger.with({ key: record.key, controller: plan.controller });
     const tries = retrying(retry, { clock, random, logger: log }, signal);

@@ -8,19 +8,27 @@ export interface WriterOptions extends Omit<LaneWorkerOptions, 'partition'> {
 }
 
 /**
- * Works its lanes side by side until `signal` aborts and what was under way is done. A lane that fails starts again from
- * the store while the others go on; one that was taken over is left to its new owner.
+ * Works a lane until `signal` aborts and what was under way is done, starting again from the store when it fails. Throws
+ * FencedError when the store is ahead of it: under this epoch nothing can be done for the lane any more.
+ */
+export async function workLane(options: LaneWorkerOptions, signal: AbortSignal): Promise<void> {
+  const logger = options.logger.with({ lane: options.partition });
+  const work = () => new LaneWorker({ ...options, logger }).run(signal);
+  await keepRunning(work, { ...options, logger, giveUp: isFencedError }, signal);
+}
+
+/**
+ * Works its lanes side by side until `signal` aborts. One that fails starts again while the others go on; one that was
+ * taken over is left to its new owner.
  */
 export async function runWriter(options: WriterOptions, signal: AbortSignal): Promise<void> {
   await Promise.all(
     options.partitions.map(async (partition) => {
-      const logger = options.logger.with({ lane: partition });
       try {
-        const work = () => new LaneWorker({ ...options, logger, partition }).run(signal);
-        await keepRunning(work, { ...options, logger, giveUp: isFencedError }, signal);
+        await workLane({ ...options, partition }, signal);
       } catch (error) {
         if (!isFencedError(error)) throw error;
-        logger.warn('lane has a new owner', { reason: error.message });
+        options.logger.warn('lane has a new owner', { lane: partition, reason: error.message });
       }
     }),
   );

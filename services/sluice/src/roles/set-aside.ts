@@ -1,0 +1,17 @@
+import type { Delivery, Topic } from '@sluice/bus';
+import type { RoleOptions } from './role.ts';
+
+/** Keeps a record that nobody can make sense of among the dead letters. */
+export function setAside({ deadLetters, clock }: RoleOptions, topic: Topic, partition: number) {
+  return (record: Delivery, reason: string): Promise<void> => {
+    const { id, key, headers, payload, position } = record;
+    return deadLetters.add({
+      topic,
+      partition,
+      position,
+      at: clock.now(),
+      reason,
+      record: { id, key, headers, payload },
+    });
+  };
+}

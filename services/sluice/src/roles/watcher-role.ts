@@ -1,0 +1,45 @@
+import type { ClusterReader } from '@sluice/kubernetes';
+import type { Tenure } from '@sluice/ownership';
+import { ClusterWatcher, type ClusterWatcherOptions } from '@sluice/watcher';
+import { own, type RoleOptions } from './role.ts';
+
+export interface WatchedCluster {
+  readonly name: string;
+  readonly identity: string;
+  readonly reader: ClusterReader;
+}
+
+export interface WatcherRoleOptions
+  extends RoleOptions,
+    Pick<ClusterWatcherOptions, 'resyncPeriodMs' | 'onState' | 'onMalformed'> {
+  readonly cluster: WatchedCluster;
+  /** Called with true once all lists of the cluster are in, and with false when another watches it. */
+  readonly onSynced?: (synced: boolean) => void;
+}
+
+/**
+ * Watches one cluster, or stands by while another process does. Each cluster is a group of its own, so that processes with
+ * different clusters make one fleet.
+ */
+export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal): Promise<void> {
+  const { cluster, onSynced } = options;
+  const logger = options.logger.with({ cluster: cluster.name });
+  return own(
+    { ...options, logger },
+    {
+      group: `watcher/${cluster.identity}`,
+      scopes: ['cluster'],
+      work: async ({ epoch, signal }: Tenure) => {
+        const { identity, reader } = cluster;
+        const watcher = new ClusterWatcher({ ...options, logger, cluster: identity, epoch, reader });
+        void watcher.synced.then(() => {
+          if (!signal.aborted) onSynced?.(true);
+        });
+        logger.info('watching the cluster', { epoch });
+        await watcher.run(signal);
+        onSynced?.(false);
+      },
+    },
+    signal,
+  );
+}
