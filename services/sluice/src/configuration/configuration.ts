@@ -1,0 +1,50 @@
+import type { JetStreamBusOptions } from '@sluice/bus-jetstream';
+import type { KafkaBusOptions } from '@sluice/bus-kafka';
+import type { RedisOptions } from '@sluice/store-redis';
+import type { SettingsOptions } from '../settings-options.ts';
+import type { LogLevel } from '../system/logger.ts';
+import type { BindAddress } from '../telemetry/bind-address.ts';
+
+/** What a process of a fleet is told: file < environment < flags, checked, with its defaults. Holds secrets. */
+export interface Configuration {
+  /** Names streams, topics and keys: fleets with different names share servers without seeing each other. */
+  readonly fleet: string;
+  /** Of `changes` and `mutations`. Set once for a fleet. */
+  readonly partitions: number;
+  readonly bus: BusConfiguration;
+  readonly store: StoreConfiguration;
+  /** Each name once. Empty: the file names none, and no flag does. */
+  readonly clusters: readonly ClusterConfiguration[];
+  /** heartbeatMs is less than half of ttlMs. */
+  readonly leases: { readonly ttlMs: number; readonly heartbeatMs: number };
+  /** For `toSettings`. */
+  readonly controllers: SettingsOptions;
+  readonly log: { readonly level: LogLevel; readonly format: 'text' | 'json' };
+  /** Null: nowhere. Undefined: the default address, or a free port if that is taken. */
+  readonly metricsBindAddress: BindAddress | null | undefined;
+}
+
+export type BusConfiguration =
+  | { readonly kind: 'memory' }
+  | ({ readonly kind: 'nats' } & Omit<JetStreamBusOptions, 'fleet' | 'partitions' | 'clientName'>)
+  | ({ readonly kind: 'kafka' } & KafkaConfiguration);
+
+export type KafkaConfiguration = Omit<
+  KafkaBusOptions,
+  'fleet' | 'partitions' | 'clientId' | 'clock' | 'random' | 'logger'
+>;
+
+export type StoreConfiguration =
+  | { readonly kind: 'memory' }
+  | ({ readonly kind: 'redis' } & Omit<RedisOptions, 'fleet'>);
+
+export interface ClusterConfiguration {
+  /** For logs, metrics and leases. */
+  readonly name: string;
+  /** Path of the kubeconfig. */
+  readonly kubeconfig?: string;
+  /** The kubeconfig's current context if left out. */
+  readonly context?: string;
+  /** The cluster of the Pod in which this runs, as its service account. */
+  readonly inCluster?: boolean;
+}
