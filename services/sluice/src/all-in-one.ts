@@ -7,15 +7,9 @@ import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { MemoryStore } from '@sluice/store';
 import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
-import {
-  defaultRetry,
-  meteredWriter,
-  type RetryOptions,
-  runWriter,
-  Semaphore,
-  type WritableCluster,
-} from '@sluice/writer';
+import { defaultRetry, type RetryOptions, runWriter } from '@sluice/writer';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
+import { writable } from './writable-cluster.ts';
 
 /** One cluster of the fleet. */
 export interface Cluster {
@@ -134,18 +128,5 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       await bus.close();
       await ended;
     },
-  };
-}
-
-function writable(cluster: Cluster, options: AllInOneOptions): WritableCluster {
-  const { metrics } = options;
-  const semaphore = new Semaphore(options.writeConcurrency ?? 32);
-  return {
-    writer:
-      metrics === undefined
-        ? cluster.writer
-        : meteredWriter(cluster.writer, (...answer) => metrics.pipeline.answered(cluster.identity, ...answer)),
-    limit: (task) => semaphore.run(task),
-    record: cluster.record,
   };
 }

@@ -1,0 +1,80 @@
+import type { Bus } from '@sluice/bus';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import { UsageError } from '../usage-error.ts';
+import type { Infrastructure } from './role.ts';
+
+/** Where the fleet's bus and store are. */
+export interface InfrastructureOptions {
+  readonly fleet: string;
+  readonly partitions: number;
+  readonly bus:
+    | ({ readonly kind: 'nats' } & Omit<import('@sluice/bus-jetstream').JetStreamBusOptions, 'fleet' | 'partitions'>)
+    | ({ readonly kind: 'kafka'; readonly brokers: readonly string[] } & Partial<
+        Omit<import('@sluice/bus-kafka').KafkaBusOptions, 'fleet' | 'partitions' | 'brokers' | keyof Ports>
+      >);
+  readonly store: { readonly kind: 'redis' } & Omit<import('@sluice/store-redis').RedisOptions, 'fleet'>;
+}
+
+interface Ports {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export interface OpenInfrastructure extends Infrastructure {
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to bus and store, and makes sure that they are this fleet's.
+ *
+ * @throws UsageError what is wrong with them, in words of the adapter
+ */
+export async function openInfrastructure(options: InfrastructureOptions, ports: Ports): Promise<OpenInfrastructure> {
+  try {
+    // The adapters are large; a process loads those that it uses.
+    const { openRedis } = await import('@sluice/store-redis');
+    const redis = await openRedis({ ...options.store, fleet: options.fleet }, ports);
+    try {
+      await settlePartitions(redis.store, options.partitions);
+      const bus = await openBus(options, ports);
+      return {
+        ...redis,
+        bus,
+        async close() {
+          await bus.close();
+          redis.close();
+        },
+      };
+    } catch (error) {
+      redis.close();
+      throw error;
+    }
+  } catch (error) {
+    if (!isSetupError(error)) throw error;
+    throw new UsageError(error.message, { cause: error });
+  }
+}
+
+async function openBus({ bus, fleet, partitions }: InfrastructureOptions, ports: Ports): Promise<Bus> {
+  if (bus.kind === 'nats') {
+    const { connectJetStreamBus } = await import('@sluice/bus-jetstream');
+    return connectJetStreamBus({ ...bus, fleet, partitions }, ports);
+  }
+  const { connectKafkaBus, defaultKafkaTopics } = await import('@sluice/bus-kafka');
+  return connectKafkaBus({ ...defaultKafkaTopics, clientId: 'sluice', ...bus, fleet, partitions, ...ports });
+}
+
+/** Another number would send Services to other partitions than those that hold their views. */
+async function settlePartitions(store: Infrastructure['store'], partitions: number): Promise<void> {
+  const settled = await store.settle('partitions', String(partitions));
+  if (settled === String(partitions)) return;
+  throw new UsageError(
+    `this fleet was set up with ${settled} partitions, not ${partitions}: give --partitions ${settled}, or another --fleet`,
+  );
+}
+
+/** Errors with which the adapters tell people what to change. */
+function isSetupError(error: unknown): error is Error {
+  return error instanceof Error && ['BusSetupError', 'RedisStoreError'].includes(error.name);
+}

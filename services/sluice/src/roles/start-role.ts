@@ -1,0 +1,122 @@
+import type { Settings } from '@sluice/reconciler';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import { sleep } from '@sluice/runtime';
+import { Metrics } from '@sluice/telemetry';
+import type { WritableCluster } from '@sluice/writer';
+import type { ConnectedCluster } from '../connect.ts';
+import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
+import { writable } from '../writable-cluster.ts';
+import type { LeaseTimes } from './lease-times.ts';
+import { type ClusterChoice, Clusters, reach } from './reach-clusters.ts';
+import { runReconcilerRole } from './reconciler-role.ts';
+import type { Infrastructure, RoleOptions } from './role.ts';
+import { runWatcherRole } from './watcher-role.ts';
+import { runWriterRole } from './writer-role.ts';
+
+export type Role = 'watcher' | 'reconciler' | 'writer';
+
+export interface StartRoleOptions {
+  readonly role: Role;
+  readonly infrastructure: Infrastructure;
+  readonly member: string;
+  readonly leaseTimes: LeaseTimes;
+  /** Of no use to a reconciler, which sees no cluster. */
+  readonly clusters: readonly ClusterChoice[];
+  readonly environment: NodeJS.ProcessEnv;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export interface RunningRole {
+  readonly metrics: Metrics;
+  /** It takes part in its group, and has reached its clusters. */
+  ready(): boolean;
+  /** Rejects if it cannot go on; resolves after `stop`. */
+  readonly done: Promise<unknown>;
+  /** Hands over, gives requests under way up to `graceMs`, and ends. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Starts one role in this process. The infrastructure stays the caller's to close. */
+export function startRole(options: StartRoleOptions): RunningRole {
+  const { role, infrastructure, clock, member, leaseTimes, random, logger } = options;
+  const working = new AbortController();
+  const requests = new AbortController();
+  const names = new Map<string, string>();
+  const metrics = new Metrics({ clusters: names, fleet: true });
+  const clusters = new Clusters(role === 'reconciler' ? 0 : options.clusters.length);
+  let takesPart = false;
+  const roleOptions: RoleOptions = {
+    ...infrastructure,
+    member,
+    leaseTimes,
+    clock,
+    random,
+    logger,
+    onGroup: () => {
+      takesPart = true;
+    },
+  };
+  const reachAll = (use: (cluster: ConnectedCluster) => Promise<unknown> | undefined) =>
+    Promise.all(
+      options.clusters.map(async (choice) => {
+        const cluster = await reach(choice, { clock, random, logger }, options.environment, working.signal);
+        if (cluster === undefined) return;
+        clusters.add(cluster);
+        names.set(cluster.identity, cluster.name);
+        await use(cluster);
+      }),
+    );
+  const run = async (): Promise<unknown> => {
+    switch (role) {
+      case 'reconciler':
+        return runReconcilerRole(
+          { ...roleOptions, settings: options.settings, metrics: reconcilerMetrics(metrics, clock) },
+          working.signal,
+        );
+      case 'watcher':
+        return reachAll((cluster) =>
+          runWatcherRole(
+            {
+              ...roleOptions,
+              cluster,
+              onMalformed: (resource) => metrics.pipeline.malformed(cluster.identity, resource),
+            },
+            working.signal,
+          ),
+        );
+      case 'writer': {
+        const reached = new Map<string, WritableCluster>();
+        return Promise.all([
+          reachAll((cluster) => void reached.set(cluster.identity, writable(cluster, { metrics }))),
+          runWriterRole(
+            {
+              ...roleOptions,
+              requests: requests.signal,
+              cluster: (identity) => reached.get(identity) ?? (clusters.complete ? undefined : 'connecting'),
+              onOutcome: (plan, outcome) => metrics.pipeline.repeated(plan.key.cluster, outcome.retries),
+            },
+            working.signal,
+          ),
+        ]);
+      }
+    }
+  };
+  const done = run();
+  return {
+    metrics,
+    ready: () => takesPart && clusters.complete,
+    done,
+    async stop(graceMs) {
+      working.abort();
+      const grace = new AbortController();
+      const ended = Promise.allSettled([done]).then(() => grace.abort());
+      await sleep(clock, graceMs, grace.signal);
+      requests.abort();
+      await ended;
+      await clusters.close();
+    },
+  };
+}
