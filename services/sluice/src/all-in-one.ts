@@ -1,6 +1,5 @@
 import { MemoryBus } from '@sluice/bus';
-import type { EventToRecord } from '@sluice/controllers';
-import type { ClusterReader, ClusterWriter, Resource } from '@sluice/kubernetes';
+import type { Resource } from '@sluice/kubernetes';
 import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/messages';
 import { runReconciler, type Settings } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
@@ -8,19 +7,9 @@ import { MemoryStore } from '@sluice/store';
 import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter } from '@sluice/writer';
+import type { Cluster } from './cluster.ts';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
 import { writable } from './writable-cluster.ts';
-
-/** One cluster of the fleet. */
-export interface Cluster {
-  /** For people. */
-  readonly name: string;
-  /** uid of its namespace kube-system. */
-  readonly identity: string;
-  readonly reader: ClusterReader;
-  readonly writer: ClusterWriter;
-  readonly record: (events: readonly EventToRecord[]) => void;
-}
 
 export interface AllInOneOptions {
   readonly clusters: readonly Cluster[];

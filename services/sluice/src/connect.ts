@@ -11,7 +11,7 @@ import {
   loadKubeconfig,
 } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { Cluster } from './all-in-one.ts';
+import type { Cluster } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
 import { userAgent } from './version.ts';
 

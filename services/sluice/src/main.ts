@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addReplayCommand } from './commands/replay.ts';
+import { addRoleCommands } from './commands/role.ts';
 import { addRunCommand } from './commands/run.ts';
 import { isUsageError } from './usage-error.ts';
 import { version } from './version.ts';
@@ -16,6 +17,7 @@ const program = new Command('sluice')
   });
 
 addRunCommand(program);
+addRoleCommands(program);
 addReplayCommand(program);
 
 try {

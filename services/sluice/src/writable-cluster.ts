@@ -1,6 +1,6 @@
 import type { Metrics } from '@sluice/telemetry';
 import { meteredWriter, Semaphore, type WritableCluster } from '@sluice/writer';
-import type { Cluster } from './all-in-one.ts';
+import type { Cluster } from './cluster.ts';
 
 export interface WritableOptions {
   /** Plans of one cluster applied at once. Default 32. */

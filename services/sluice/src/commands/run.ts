@@ -3,10 +3,8 @@ import { Metrics } from '@sluice/telemetry';
 import { type Command, Option } from 'commander';
 import { startAllInOne } from '../all-in-one.ts';
 import { type ConnectedCluster, connect } from '../connect.ts';
-import type { Display } from '../display/display.ts';
-import { JsonDisplay } from '../display/json-display.ts';
+import { createDisplay, type OutputFormat } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
-import { TextDisplay } from '../display/text-display.ts';
 import { addSettingsOptions, durationFlag, type SettingsOptions, toSettings } from '../settings-options.ts';
 import { startSimulation } from '../simulated.ts';
 import { stopSignal } from '../stop-signal.ts';
@@ -21,13 +19,15 @@ import {
 } from '../telemetry/bind-address.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { UsageError } from '../usage-error.ts';
+import { runDistributed } from './run-distributed.ts';
 
 interface RunOptions extends SettingsOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
   readonly for?: number;
-  readonly output: 'text' | 'json' | 'none';
+  readonly output: OutputFormat;
+  readonly distributed?: boolean;
   readonly logLevel: LogLevel;
   readonly seed?: number;
   readonly rate?: number;
@@ -49,6 +49,10 @@ export function addRunCommand(program: Command): void {
     .option('--kubeconfig <file>', 'run on the cluster of this kubeconfig')
     .option('--context <name>', 'context of the kubeconfig; its current context if left out')
     .option('--in-cluster', 'run on the cluster of the Pod in which this runs, as its service account')
+    .option(
+      '--distributed',
+      'start NATS, Redis and the roles as processes of their own, and run the simulated world on them',
+    )
     .option('--for <duration>', 'end by itself after this time, e.g. 20s or 1m30s', durationFlag)
     .addOption(
       new Option('-o, --output <format>', 'what standard output shows')
@@ -72,7 +76,8 @@ async function run(options: RunOptions): Promise<void> {
   check(options);
   const stop = stopSignal(options.for);
   try {
-    await runUntil(stop.stopped, options);
+    if (options.distributed) await runDistributed(stop.stopped, options);
+    else await runUntil(stop.stopped, options);
   } finally {
     stop.cancel();
   }
@@ -149,6 +154,11 @@ function check(options: RunOptions): void {
   if (options.inCluster && options.kubeconfig !== undefined) {
     throw new UsageError('--in-cluster and --kubeconfig name two clusters: give one of them');
   }
+  if (options.distributed && (options.kubeconfig !== undefined || options.inCluster)) {
+    throw new UsageError(
+      '--distributed shows the simulated world; on a cluster, start the roles: sluice watcher --help',
+    );
+  }
   for (const name of ['seed', 'rate'] as const) {
     const value = options[name];
     if (value === undefined) continue;
@@ -191,16 +201,4 @@ function introduction(cluster: RunnableCluster): string[] {
     `Sluice keeps Endpoints and EndpointSlices of ${cluster.name} (Kubernetes ${cluster.version}) at ${cluster.server}`,
     ...cluster.about,
   ];
-}
-
-function createDisplay(output: RunOptions['output']): Display {
-  const write = (text: string) => void process.stdout.write(text);
-  switch (output) {
-    case 'json':
-      return new JsonDisplay(write);
-    case 'text':
-      return new TextDisplay(write, () => process.stdout.columns ?? 120);
-    case 'none':
-      return { started() {}, applied() {}, ended() {} };
-  }
 }

@@ -1,19 +1,10 @@
 import type { Bus } from '@sluice/bus';
 import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Configuration } from '../configuration/configuration.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Infrastructure } from './role.ts';
 
-/** Where the fleet's bus and store are. */
-export interface InfrastructureOptions {
-  readonly fleet: string;
-  readonly partitions: number;
-  readonly bus:
-    | ({ readonly kind: 'nats' } & Omit<import('@sluice/bus-jetstream').JetStreamBusOptions, 'fleet' | 'partitions'>)
-    | ({ readonly kind: 'kafka'; readonly brokers: readonly string[] } & Partial<
-        Omit<import('@sluice/bus-kafka').KafkaBusOptions, 'fleet' | 'partitions' | 'brokers' | keyof Ports>
-      >);
-  readonly store: { readonly kind: 'redis' } & Omit<import('@sluice/store-redis').RedisOptions, 'fleet'>;
-}
+type InfrastructureOptions = Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>;
 
 interface Ports {
   readonly clock: Clock;
@@ -31,12 +22,14 @@ export interface OpenInfrastructure extends Infrastructure {
  * @throws UsageError what is wrong with them, in words of the adapter
  */
 export async function openInfrastructure(options: InfrastructureOptions, ports: Ports): Promise<OpenInfrastructure> {
+  const { fleet, store, partitions } = options;
+  if (store.kind === 'memory') throw inMemory('--store redis://HOST');
   try {
     // The adapters are large; a process loads those that it uses.
     const { openRedis } = await import('@sluice/store-redis');
-    const redis = await openRedis({ ...options.store, fleet: options.fleet }, ports);
+    const redis = await openRedis({ ...store, fleet }, ports);
     try {
-      await settlePartitions(redis.store, options.partitions);
+      await settlePartitions(redis.store, partitions);
       const bus = await openBus(options, ports);
       return {
         ...redis,
@@ -56,13 +49,19 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
   }
 }
 
+/** What is in one process is no good to another. */
+function inMemory(instead: string): UsageError {
+  return new UsageError(`a role of a fleet needs a bus and a store that all its processes reach: give ${instead}`);
+}
+
 async function openBus({ bus, fleet, partitions }: InfrastructureOptions, ports: Ports): Promise<Bus> {
+  if (bus.kind === 'memory') throw inMemory('--bus nats://HOST or kafka://HOST');
   if (bus.kind === 'nats') {
     const { connectJetStreamBus } = await import('@sluice/bus-jetstream');
     return connectJetStreamBus({ ...bus, fleet, partitions }, ports);
   }
   const { connectKafkaBus, defaultKafkaTopics } = await import('@sluice/bus-kafka');
-  return connectKafkaBus({ ...defaultKafkaTopics, clientId: 'sluice', ...bus, fleet, partitions, ...ports });
+  return connectKafkaBus({ ...defaultKafkaTopics, ...bus, clientId: 'sluice', fleet, partitions, ...ports });
 }
 
 /** Another number would send Services to other partitions than those that hold their views. */

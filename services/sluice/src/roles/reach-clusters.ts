@@ -1,10 +1,7 @@
 import { ClusterUnavailableError } from '@sluice/kubernetes';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
-import { type ConnectedCluster, type ConnectOptions, connect } from '../connect.ts';
-
-export interface ClusterChoice extends Pick<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster'> {
-  readonly name?: string;
-}
+import type { ClusterConfiguration } from '../configuration/configuration.ts';
+import { type ConnectedCluster, connect } from '../connect.ts';
 
 /** The clusters of a process, as far as they have been reached. */
 export class Clusters {
@@ -33,20 +30,19 @@ export class Clusters {
  * cannot be used is a UsageError at once.
  */
 export async function reach(
-  choice: ClusterChoice,
+  { name, ...choice }: ClusterConfiguration,
   ports: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
   environment: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<ConnectedCluster | undefined> {
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
-      const cluster = await connect({ ...choice, ...ports }, environment);
-      return choice.name === undefined ? cluster : { ...cluster, name: choice.name };
+      return { ...(await connect({ ...choice, ...ports }, environment)), name };
     } catch (error) {
       if (!(error instanceof Error && error.cause instanceof ClusterUnavailableError)) throw error;
       const delayMs = Math.round(backoffMs({ baseMs: 500, maxMs: 30_000 }, attempt, ports.random));
       ports.logger.warn('cluster cannot be reached; trying again', {
-        cluster: choice.name,
+        cluster: name,
         reason: error.message,
         delayMs,
       });

@@ -2,7 +2,7 @@ import type { Bus } from '@sluice/bus';
 import { Ownership, type OwnershipOptions } from '@sluice/ownership';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { DeadLetters, GroupState, Leases, Store } from '@sluice/store';
-import type { LeaseTimes } from './lease-times.ts';
+import type { Configuration } from '../configuration/configuration.ts';
 
 /** What the roles of a fleet share. */
 export interface Infrastructure {
@@ -15,7 +15,7 @@ export interface Infrastructure {
 export interface RoleOptions extends Infrastructure {
   /** Unique in the fleet and new with each start of a process. */
   readonly member: string;
-  readonly leaseTimes: LeaseTimes;
+  readonly leaseTimes: Configuration['leases'];
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -1,13 +1,13 @@
-import type { Settings } from '@sluice/reconciler';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { sleep } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
+import type { Configuration } from '../configuration/configuration.ts';
 import type { ConnectedCluster } from '../connect.ts';
+import { toSettings } from '../settings-options.ts';
 import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
 import { writable } from '../writable-cluster.ts';
-import type { LeaseTimes } from './lease-times.ts';
-import { type ClusterChoice, Clusters, reach } from './reach-clusters.ts';
+import { Clusters, reach } from './reach-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import type { Infrastructure, RoleOptions } from './role.ts';
 import { runWatcherRole } from './watcher-role.ts';
@@ -19,11 +19,9 @@ export interface StartRoleOptions {
   readonly role: Role;
   readonly infrastructure: Infrastructure;
   readonly member: string;
-  readonly leaseTimes: LeaseTimes;
-  /** Of no use to a reconciler, which sees no cluster. */
-  readonly clusters: readonly ClusterChoice[];
+  /** Its clusters are of no use to a reconciler, which sees none. */
+  readonly configuration: Pick<Configuration, 'leases' | 'clusters' | 'controllers'>;
   readonly environment: NodeJS.ProcessEnv;
-  readonly settings: Settings;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -41,17 +39,17 @@ export interface RunningRole {
 
 /** Starts one role in this process. The infrastructure stays the caller's to close. */
 export function startRole(options: StartRoleOptions): RunningRole {
-  const { role, infrastructure, clock, member, leaseTimes, random, logger } = options;
+  const { role, infrastructure, configuration, member, clock, random, logger } = options;
   const working = new AbortController();
   const requests = new AbortController();
   const names = new Map<string, string>();
   const metrics = new Metrics({ clusters: names, fleet: true });
-  const clusters = new Clusters(role === 'reconciler' ? 0 : options.clusters.length);
+  const clusters = new Clusters(role === 'reconciler' ? 0 : configuration.clusters.length);
   let takesPart = false;
   const roleOptions: RoleOptions = {
     ...infrastructure,
     member,
-    leaseTimes,
+    leaseTimes: configuration.leases,
     clock,
     random,
     logger,
@@ -61,7 +59,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   };
   const reachAll = (use: (cluster: ConnectedCluster) => Promise<unknown> | undefined) =>
     Promise.all(
-      options.clusters.map(async (choice) => {
+      configuration.clusters.map(async (choice) => {
         const cluster = await reach(choice, { clock, random, logger }, options.environment, working.signal);
         if (cluster === undefined) return;
         clusters.add(cluster);
@@ -73,7 +71,11 @@ export function startRole(options: StartRoleOptions): RunningRole {
     switch (role) {
       case 'reconciler':
         return runReconcilerRole(
-          { ...roleOptions, settings: options.settings, metrics: reconcilerMetrics(metrics, clock) },
+          {
+            ...roleOptions,
+            settings: toSettings(configuration.controllers),
+            metrics: reconcilerMetrics(metrics, clock),
+          },
           working.signal,
         );
       case 'watcher':

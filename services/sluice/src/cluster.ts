@@ -1,0 +1,13 @@
+import type { EventToRecord } from '@sluice/controllers';
+import type { ClusterReader, ClusterWriter } from '@sluice/kubernetes';
+
+/** One cluster of the fleet. */
+export interface Cluster {
+  /** For people. */
+  readonly name: string;
+  /** uid of its namespace kube-system. */
+  readonly identity: string;
+  readonly reader: ClusterReader;
+  readonly writer: ClusterWriter;
+  readonly record: (events: readonly EventToRecord[]) => void;
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import type { Configuration } from '../configuration/configuration.ts';
+import { openInfrastructure } from '../roles/open-infrastructure.ts';
+import { type Role, startRole } from '../roles/start-role.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { systemClock } from '../system/clock.ts';
+import { createLogger } from '../system/logger.ts';
+import { systemRandom } from '../system/random.ts';
+import { startTelemetry } from '../telemetry/start-telemetry.ts';
+import { UsageError } from '../usage-error.ts';
+import { addRoleFlags, type RoleFlags, toConfiguration } from './role-flags.ts';
+
+const summaries: Readonly<Record<Role, string>> = {
+  watcher: 'watch clusters and publish what happens in them; the others stand by',
+  reconciler: 'decide for a share of the partitions',
+  writer: 'apply plans of a share of the lanes to the clusters',
+};
+
+/** How long writes under way are waited for at the end. */
+const graceMs = 5_000;
+
+export function addRoleCommands(program: Command): void {
+  for (const role of Object.keys(summaries) as Role[]) {
+    const command = program
+      .command(role)
+      .summary(summaries[role])
+      .description(
+        `Runs one ${role} of a fleet, in the foreground until SIGINT or SIGTERM: ${summaries[role]}.\n` +
+          'Any number of them may run; what each does, it takes over from and hands over to the others.',
+      );
+    addRoleFlags(command).action((flags: RoleFlags) => run(role, toConfiguration(flags)));
+  }
+}
+
+async function run(role: Role, configuration: Configuration): Promise<void> {
+  if (role !== 'reconciler' && configuration.clusters.length === 0) {
+    throw new UsageError(
+      `a ${role} needs a cluster: give --kubeconfig FILE, --in-cluster, or clusters in --config FILE`,
+    );
+  }
+  const logger = createLogger(configuration.log.format, configuration.log.level).with({ role });
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const stop = stopSignal(undefined);
+  const infrastructure = await openInfrastructure(configuration, ports);
+  try {
+    // Unique, and new with each start: who comes back after a crash is somebody else.
+    const member = `${role}-${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
+    const running = startRole({ role, infrastructure, configuration, member, environment: process.env, ...ports });
+    const { metrics, ready } = running;
+    const server =
+      configuration.metricsBindAddress === null
+        ? undefined
+        : await startTelemetry(configuration.metricsBindAddress, { metrics, ready }, logger);
+    logger.info('started', { member, ...(server && { metrics: `${server.url}/metrics` }) });
+    try {
+      await Promise.race([stop.stopped, running.done]);
+    } finally {
+      await running.stop(graceMs);
+      await server?.close();
+    }
+    logger.info('handed over and ended', { member });
+  } finally {
+    await infrastructure.close();
+    stop.cancel();
+  }
+}

@@ -1,0 +1,61 @@
+import { createDisplay, type OutputFormat } from '../display/create-display.ts';
+import { Statistics } from '../display/statistics.ts';
+import { startSimulation } from '../simulated.ts';
+import { systemClock } from '../system/clock.ts';
+import { createLogger, type LogLevel } from '../system/logger.ts';
+import { systemRandom } from '../system/random.ts';
+import { UsageError } from '../usage-error.ts';
+
+export interface DistributedRunOptions {
+  readonly output: OutputFormat;
+  readonly logLevel: LogLevel;
+  readonly seed?: number;
+  readonly rate?: number;
+}
+
+/** The living world on a fleet of processes, with bus and store of their own. */
+export async function runDistributed(stopped: Promise<void>, options: DistributedRunOptions): Promise<void> {
+  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const display = createDisplay(options.output);
+  const statistics = new Statistics();
+  const { seed, rate } = options;
+  const world = await startSimulation({
+    ...ports,
+    ...(seed !== undefined && { seed }),
+    ...(rate !== undefined && { rate }),
+  });
+  const startedAt = systemClock.now();
+  try {
+    // Its servers come with packages that no other run needs.
+    const { startDistributed } = await import('../distributed/start-distributed.ts');
+    const fleet = await startDistributed({
+      ...ports,
+      server: world.server,
+      clusterName: 'simulated-world',
+      flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel],
+      onOutcome: (plan, outcome) => {
+        const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
+        const applied = { cluster: world.name, plan, outcome, latencyMs: outcome.completedAt - since };
+        statistics.add(applied);
+        display.applied(applied);
+      },
+      onLine: (process, line) => void globalThis.process.stderr.write(`${process}: ${line}\n`),
+    });
+    display.started([
+      `A fleet keeps Endpoints and EndpointSlices of a simulated world at ${world.server}`,
+      ...fleet.about,
+      ...world.about,
+    ]);
+    try {
+      const failed = await Promise.race([stopped, fleet.failed]);
+      if (failed !== undefined) throw new UsageError(failed);
+    } finally {
+      world.pause();
+      await fleet.stop();
+    }
+  } finally {
+    await world.close();
+  }
+  display.ended(statistics, systemClock.now() - startedAt);
+}
