@@ -151,7 +151,7 @@ function forgetTracked(view: ServiceView, uid: string): void {
 function forgetAllTracked(view: ServiceView): void {
   for (const controller of trackingControllers) {
     const state = view.controller(controller);
-    if (state.tracked.size > 0)
+    if (!endpointSliceTracker.isEmpty(state.tracked))
       view.setController(controller, { ...state, tracked: endpointSliceTracker.deleteService() });
   }
 }

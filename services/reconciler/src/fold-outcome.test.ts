@@ -74,7 +74,7 @@ describe('applied', () => {
     expect(slice?.endpoints).toEqual(created().endpoints);
     expect(stamp).toBeNull();
     expect(state()).toMatchObject({ inFlight: null, dueAt: null, failures: 0, triggers: expect.anything() });
-    expect(state().tracked.size).toBe(1);
+    expect(Object.keys(state().tracked)).toHaveLength(1);
   });
 
   test('a deleted object is gone, and a late echo does not bring it back', () => {

@@ -1,4 +1,4 @@
-import { type Delivery, MemoryBus, origin, type Topic } from '@sluice/bus';
+import { type Delivery, LogLostError, MemoryBus, origin, type Topic } from '@sluice/bus';
 import {
   type Change,
   decodeMessage,
@@ -243,6 +243,35 @@ describe('what was lost', () => {
     expect(await distinct()).toEqual(['web 1/1', 'web 2/1']);
   });
 
+  test('of the store and of the log, all of both: a resync is asked for', async () => {
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), checkpoint: null });
+    start();
+    await settle();
+    expect(await requests()).toMatchObject([{ of: { partition: 0 } }]);
+  });
+
+  test('of a log that was empty: the new one is followed', async () => {
+    let log = 'first';
+    const { read } = bus;
+    bus.end = async () => ({ position: 0, id: '', log });
+    bus.read = (topic, partition, after) => {
+      const reader = read.call(bus, topic, partition, after);
+      if (after.log !== '' && after.log !== log) reader.next = () => Promise.reject(new LogLostError('made anew'));
+      return reader;
+    };
+    await store.claim('reconciler/0', 1);
+    const nothing = { entries: [], publish: [], published: [] };
+    const checkpoint = await bus.end('changes', 0);
+    await store.commit({ scope: 'reconciler/0', epoch: 1, expected: 0, checkpoint, ...nothing });
+    log = 'second';
+    start();
+    await settle();
+    expect(await requests()).toHaveLength(1);
+    await send(first);
+    expect(await numbers()).toEqual(['web 1/1']);
+  });
+
   test('to a record that cannot be used is asked for again', async () => {
     start();
     await sendRaw(new TextEncoder().encode('{'), keyText);
@@ -316,6 +345,25 @@ describe('after a restart', () => {
     expect(await plans()).toEqual([before, before]);
     await restart(3);
     expect(await plans()).toEqual([before, before, before]);
+  });
+
+  test('all goes on from what a store keeps: plain data', async () => {
+    start();
+    await send(first);
+    await send(anOutcome(await lastPlan()));
+    stop.abort();
+    await running;
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, epoch) => {
+      const state = await claim(scope, epoch);
+      const entries = state.entries.map((entry) => ({ ...entry, value: JSON.parse(JSON.stringify(entry.value)) }));
+      expect(entries).toEqual(state.entries);
+      return { ...state, entries };
+    };
+    start({}, 2);
+    await send(aChange(2, [fact.pod('q')]));
+    expect(await numbers()).toEqual(['web 1/1', 'web 2/2']);
+    expect(errors).toEqual([]);
   });
 
   test('one that was not published at all is', async () => {

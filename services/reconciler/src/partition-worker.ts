@@ -137,7 +137,6 @@ export class PartitionWorker {
   async #startAfresh(reason: string): Promise<void> {
     const { bus, partition, epoch, logger, clock } = this.#options;
     const end = await bus.end('changes', partition);
-    if (end.position === 0 && this.#views.size === 0) return;
     logger.warn('starting afresh at the end of the log; all Services of the partition are asked for again', { reason });
     for (const view of this.#views.values()) distrust(view, clock.now());
     await bus.append('requests', 0, [resyncRequest({ partition }, reason, `${partition}/${epoch}/${end.position}`)]);

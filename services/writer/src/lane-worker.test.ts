@@ -1,4 +1,4 @@
-import { MemoryBus, origin } from '@sluice/bus';
+import { LogLostError, MemoryBus, origin } from '@sluice/bus';
 import type { EventToRecord, Mutation } from '@sluice/controllers';
 import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
 import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
@@ -350,6 +350,32 @@ describe('what was lost', () => {
     await send(aPlan([[create('c')]], { number: 3 }));
     expect(cluster.requests).toEqual(['create a', 'create c']);
     expect(checkpoint()).toBe(3);
+  });
+});
+
+describe('a lane that is made anew while it is empty', () => {
+  test('is followed: its next plan is applied', async () => {
+    let lane = 'first';
+    const { read } = bus;
+    bus.end = async () => ({ position: 0, id: '', log: lane });
+    bus.read = (topic, partition, after) => {
+      const reader = read.call(bus, topic, partition, after);
+      if (after.log !== '' && after.log !== lane) reader.next = () => Promise.reject(new LogLostError('made anew'));
+      return reader;
+    };
+    await store.claim('writer/0', 1);
+    const entries = { entries: [], publish: [], published: [] };
+    await store.commit({
+      scope: 'writer/0',
+      epoch: 1,
+      expected: 0,
+      checkpoint: await bus.end('mutations', 0),
+      ...entries,
+    });
+    lane = 'second';
+    start();
+    await send(aPlan([[create('a')]]));
+    expect(cluster.requests).toEqual(['create a']);
   });
 });
 

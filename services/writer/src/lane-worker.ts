@@ -135,7 +135,6 @@ export class LaneWorker {
   async #skip(reason: string): Promise<void> {
     const { bus, partition, store, epoch, logger } = this.#options;
     const end = await bus.end('mutations', partition);
-    if (end.position === 0 && this.#checkpoint.position === 0) return;
     logger.warn('going on at the end of the lane', { reason });
     const expected = this.#checkpoint.position;
     await store.commit({

@@ -14,7 +14,7 @@ import { aPod, aService, httpPort, onNode, pods, someEndpoints } from '../testin
 import type { TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { reconcileEndpoints } from './reconcile-endpoints.ts';
 
-const settled = (service: Service): TriggerTimes => ({ service: service.creationTimestamp, pods: new Map() });
+const settled = (service: Service): TriggerTimes => ({ service: service.creationTimestamp, pods: {} });
 
 function mutations(
   service: Service | null,
@@ -120,7 +120,7 @@ describe('Endpoints of a Service', () => {
     const second = reconcileEndpoints({ service, pods: [], existing, orphaned: false, triggers: first.triggers });
     const after = applyPlan({ ...nothingWritten, endpoints }, second.plan).endpoints.get('web');
     expect(after?.metadata.annotations).toEqual({});
-    expect(second.triggers?.pods.size).toBe(0);
+    expect(second.triggers?.pods).toEqual({});
   });
 });
 

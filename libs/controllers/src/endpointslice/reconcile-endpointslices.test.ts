@@ -17,7 +17,7 @@ import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
 const node = (zone: string) => ({ name: zone, zone, ready: true, controlPlane: false, allocatableMilliCpu: 1000 });
 
 function reconcile(service: Service | null, of: readonly PodOnNode[], slices: readonly EndpointSlice[], max = 100) {
-  const triggers = { service: service?.creationTimestamp ?? null, pods: new Map<string, string>() };
+  const triggers = { service: service?.creationTimestamp ?? null, pods: {} };
   const topology = nodeTopology([node('a'), node('b')]);
   return reconcileEndpointSlices({
     service,

@@ -2,9 +2,9 @@ import type { ObjectMeta } from '../objects/metadata.ts';
 
 /**
  * Which generation of each slice of one Service was last written, by uid (C19). Every function is a transition:
- * it answers with the next state and leaves the given one alone.
+ * it answers with the next state and leaves the given one alone. Plain data, since it is stored.
  */
-export type TrackedSlices = ReadonlyMap<string, number>;
+export type TrackedSlices = Readonly<Record<string, number>>;
 
 /** What the tracker needs of a slice. */
 export interface TrackedSlice {
@@ -15,30 +15,34 @@ export interface TrackedSlice {
 export const deletionExpected = -1;
 
 /** A Service of which nothing is tracked. */
-export const noTrackedSlices: TrackedSlices = new Map();
+export const noTrackedSlices: TrackedSlices = {};
+
+export function isEmpty(tracked: TrackedSlices): boolean {
+  return Object.keys(tracked).length === 0;
+}
 
 export function has(tracked: TrackedSlices, slice: TrackedSlice): boolean {
-  return tracked.has(uidOf(slice));
+  return tracked[uidOf(slice)] !== undefined;
 }
 
 /** Whether an observed slice is news: it is untracked, or newer than what was written. */
 export function shouldSync(tracked: TrackedSlices, slice: TrackedSlice): boolean {
-  const generation = tracked.get(uidOf(slice));
+  const generation = tracked[uidOf(slice)];
   return generation === undefined || generationOf(slice) > generation;
 }
 
 /** Whether the listed slices of the Service are behind what was written (C20). */
 export function staleSlices(tracked: TrackedSlices, listed: Iterable<TrackedSlice>): boolean {
-  if (tracked.size === 0) return false;
+  if (isEmpty(tracked)) return false;
   const present = new Set<string>();
   for (const slice of listed) {
     const uid = uidOf(slice);
     present.add(uid);
-    const generation = tracked.get(uid);
+    const generation = tracked[uid];
     if (generation === deletionExpected) return true;
     if (generation !== undefined && generation > generationOf(slice)) return true;
   }
-  for (const [uid, generation] of tracked) {
+  for (const [uid, generation] of Object.entries(tracked)) {
     if (generation !== deletionExpected && !present.has(uid)) return true;
   }
   return false;
@@ -58,10 +62,9 @@ export function handleDeletion(
   slice: TrackedSlice,
 ): { readonly state: TrackedSlices; readonly expected: boolean } {
   const uid = uidOf(slice);
-  const generation = tracked.get(uid);
+  const generation = tracked[uid];
   if (generation === undefined) return { state: tracked, expected: true };
-  const state = new Map(tracked);
-  state.delete(uid);
+  const { [uid]: _gone, ...state } = tracked;
   return { state, expected: generation === deletionExpected };
 }
 
@@ -71,8 +74,7 @@ export function deleteService(): TrackedSlices {
 }
 
 function withGeneration(tracked: TrackedSlices, uid: string, generation: number): TrackedSlices {
-  if (tracked.get(uid) === generation) return tracked;
-  return new Map(tracked).set(uid, generation);
+  return tracked[uid] === generation ? tracked : { ...tracked, [uid]: generation };
 }
 
 function uidOf(slice: TrackedSlice): string {

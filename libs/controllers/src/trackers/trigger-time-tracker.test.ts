@@ -7,7 +7,7 @@ const pod = (i: number, time: string | null) => aPod(i, { readyTransitionTime: t
 const at = (minute: number) => `2024-01-01T00:0${minute}:00Z`;
 
 function known(times: Readonly<Record<string, string>>): TriggerTimes {
-  return { service: service.creationTimestamp, pods: new Map(Object.entries(times)) };
+  return { service: service.creationTimestamp, pods: times };
 }
 
 describe('computeTriggerTime (C15, C16)', () => {

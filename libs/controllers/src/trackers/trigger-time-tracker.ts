@@ -1,11 +1,14 @@
 import type { Service } from '../objects/service.ts';
 
-/** The trigger times last seen of one Service (C15): RFC 3339, UTC, as the API server writes them. */
+/**
+ * The trigger times last seen of one Service (C15): RFC 3339, UTC, as the API server writes them. Plain data, since it is
+ * stored.
+ */
 export interface TriggerTimes {
   /** `creationTimestamp` of the Service. */
   readonly service: string | null;
   /** By Pod name, the last transition of its Ready condition. Pods without one have no entry. */
-  readonly pods: ReadonlyMap<string, string>;
+  readonly pods: Readonly<Record<string, string>>;
 }
 
 export interface ComputedTriggerTime {
@@ -38,7 +41,7 @@ export function computeTriggerTime(
   for (const { name, readyTransitionTime: time } of list) {
     if (time === null) continue;
     count++;
-    const before = known.pods.get(name);
+    const before = known.pods[name];
     if (before === time) continue;
     changed = true;
     if (before === undefined || isLater(time, before)) earliest = earlierOf(earliest, time);
@@ -46,14 +49,13 @@ export function computeTriggerTime(
   if (created !== null && (known.service === null || isLater(created, known.service))) {
     earliest = earlierOf(earliest, created);
   }
-  if (!changed && count === known.pods.size) return { state: known, triggerTime: null };
+  if (!changed && count === Object.keys(known.pods).length) return { state: known, triggerTime: null };
   return { state: { service: created, pods: podTimes(list) }, triggerTime: earliest };
 }
 
-function podTimes(pods: readonly PodTransition[]): ReadonlyMap<string, string> {
-  const times = new Map<string, string>();
-  for (const { name, readyTransitionTime } of pods)
-    if (readyTransitionTime !== null) times.set(name, readyTransitionTime);
+function podTimes(pods: readonly PodTransition[]): Readonly<Record<string, string>> {
+  const times: Record<string, string> = {};
+  for (const { name, readyTransitionTime } of pods) if (readyTransitionTime !== null) times[name] = readyTransitionTime;
   return times;
 }
 

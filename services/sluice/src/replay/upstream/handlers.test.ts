@@ -61,7 +61,7 @@ beforeEach(() => {
 });
 
 function track(controller: Controller, name: string, generation: number): void {
-  view.setController(controller, { ...initialState, tracked: new Map([[`uid-${name}`, generation]]) });
+  view.setController(controller, { ...initialState, tracked: { [`uid-${name}`]: generation } });
 }
 
 describe('a Service', () => {

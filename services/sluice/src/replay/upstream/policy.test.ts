@@ -31,7 +31,7 @@ describe('a slice that was written and is not there', () => {
     view.set('service', { service: projectService({ metadata: { name: 'web' }, spec: {} }), stamp });
     view.set('endpoints', { endpoints: projectEndpoints({ metadata: { name: 'web' } }), stamp });
     for (const slice of slices) view.setSlice(slice.metadata.name, { slice, stamp });
-    view.setController(controller, { ...initialState, tracked: new Map([['uid-s', 1]]) });
+    view.setController(controller, { ...initialState, tracked: { 'uid-s': 1 } });
     return policy.isStale(view, controller);
   };
   const deleting = (slice: EndpointSlice): EndpointSlice => ({
