@@ -32,6 +32,8 @@ class Member implements Leases {
   endsAfterMs = 0;
   fails: unknown;
   away = false;
+  /** As many heartbeats give nothing back: the store loses that. */
+  lost = 0;
   running: Promise<void>;
   #frozen: PromiseWithResolvers<void> | undefined;
 
@@ -59,7 +61,8 @@ class Member implements Leases {
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
     await this.#frozen?.promise;
     if (this.away) throw new Error('the store is away');
-    return leases.heartbeat(heartbeat);
+    const release = this.lost-- > 0 ? [] : heartbeat.release;
+    return leases.heartbeat({ ...heartbeat, release });
   }
 
   leave(group: string, member: string): Promise<void> {
@@ -198,6 +201,22 @@ describe('a store that is away', () => {
     expect(a.works).toEqual([]);
     a.away = false;
     await settle(heartbeatMs);
+    allHeldOnce();
+  });
+});
+
+describe('a store that was put back', () => {
+  test('and has somebody hold again what he gave back: nobody works under an epoch that is over', async () => {
+    const a = new Member('a');
+    a.lost = 9;
+    a.fails = new FencedError('commits were lost');
+    await settle(60_000);
+    const epochs = a.tenures.flatMap(({ scope, epoch }) => (scope === scopes[0] ? [epoch] : []));
+    expect(epochs.length).toBeGreaterThan(1);
+    expect(new Set(epochs).size).toBe(epochs.length);
+    a.fails = undefined;
+    a.tenures.length = 0;
+    await settle(60_000);
     allHeldOnce();
   });
 });

@@ -61,6 +61,8 @@ export class Ownership {
   /** Work has ended; the lease goes back with the next heartbeat. */
   readonly #ended = new Set<string>();
   readonly #failures = new Map<string, Failures>();
+  /** The last epoch under which a scope was worked on here. */
+  readonly #epochs = new Map<string, number>();
   #wake = new AbortController();
   /** Until when the leases last surely, by the monotonic clock. */
   #deadline = Number.NEGATIVE_INFINITY;
@@ -149,11 +151,13 @@ export class Ownership {
     const target = assign(members, scopes);
     for (const [scope, epoch] of mine) {
       const holding = this.#holdings.get(scope);
-      if (target.get(scope) !== member) {
-        if (holding === undefined) this.#ended.add(scope);
-        else holding.stop.abort();
-      } else if (holding === undefined) {
-        this.#start(scope, epoch);
+      if (holding === undefined) {
+        // A store that was put back may have it ours again, under an epoch that is over.
+        const isNew = epoch > (this.#epochs.get(scope) ?? 0);
+        if (isNew && target.get(scope) === member) this.#start(scope, epoch);
+        else this.#ended.add(scope);
+      } else if (target.get(scope) !== member) {
+        holding.stop.abort();
       }
     }
     const taken = new Set(leases.map(({ scope }) => scope));
@@ -167,6 +171,7 @@ export class Ownership {
   #start(scope: string, epoch: number): void {
     const holding: Holding = { epoch, stop: new AbortController(), lost: false };
     this.#holdings.set(scope, holding);
+    this.#epochs.set(scope, epoch);
     const startedAt = this.#options.clock.monotonic();
     const { signal } = holding.stop;
     const ended = () => {

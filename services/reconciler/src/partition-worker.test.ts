@@ -10,10 +10,10 @@ import {
   type ResyncRequest,
 } from '@sluice/messages';
 import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { type Commit, MemoryStore } from '@sluice/store';
+import { type Commit, isFencedError, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PartitionWorker } from './partition-worker.ts';
-import { runReconciler } from './reconciler.ts';
+import { runReconciler, workPartition } from './reconciler.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 import { aChange, anOutcome, aSnapshot, fact, key, keyText } from './testing/messages.ts';
 import { aService } from './testing/objects.ts';
@@ -270,6 +270,45 @@ describe('what was lost', () => {
     expect(await requests()).toHaveLength(1);
     await send(first);
     expect(await numbers()).toEqual(['web 1/1']);
+  });
+
+  test('twice at the same position: each is asked for by a request of its own, or a bus might drop the second', async () => {
+    let log = 'first';
+    let lose = () => {};
+    const ids: string[] = [];
+    bus.append = async (_topic, _partition, records) => void ids.push(...records.map(({ id }) => id));
+    bus.end = async () => ({ position: 0, id: '', log });
+    bus.read = () => {
+      const { promise, reject } = Promise.withResolvers<readonly Delivery[]>();
+      lose = () => reject(new LogLostError('made anew'));
+      return { log, next: () => promise, release() {}, close: () => reject(new Error('closed')) };
+    };
+    start();
+    await settle();
+    for (log of ['second', 'third']) {
+      await settle(10);
+      lose();
+      await settle();
+    }
+    expect(ids).toHaveLength(2);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
+  test('of the store, perhaps, while a worker starts again: it needs a new epoch, or plans would share their numbers', async () => {
+    const claim = store.claim.bind(store);
+    let claims = 0;
+    store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), intact: ++claims === 1 });
+    const commit = store.commit.bind(store);
+    store.commit = async () => {
+      store.commit = commit;
+      throw new Error('the store is away');
+    };
+    const ended = workPartition(options(), stop.signal).catch((error: unknown) => error);
+    running = ended.then(() => {});
+    await send(first);
+    await settle(1_000);
+    expect(isFencedError(await ended)).toBe(true);
+    expect(await plans()).toEqual([]);
   });
 
   test('to a record that cannot be used is asked for again', async () => {

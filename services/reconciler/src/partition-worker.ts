@@ -11,7 +11,7 @@ import {
   partitionOf,
 } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { OutboxEntry, Store } from '@sluice/store';
+import { FencedError, type OutboxEntry, type Store } from '@sluice/store';
 import { askAgain } from './ask-again.ts';
 import { decide, decisionOrder, isDue } from './decide.ts';
 import { distrust } from './distrust.ts';
@@ -28,6 +28,8 @@ export interface PartitionWorkerOptions {
   readonly partition: number;
   /** Of the lease under which this worker owns the partition. */
   readonly epoch: number;
+  /** False if plans were decided under this epoch before. Default: true. */
+  readonly isNewEpoch?: boolean;
   readonly bus: Bus;
   readonly store: Store;
   readonly clock: Clock;
@@ -114,8 +116,12 @@ export class PartitionWorker {
   }
 
   async #restore(): Promise<void> {
-    const { store, epoch } = this.#options;
+    const { store, epoch, isNewEpoch = true } = this.#options;
     const state = await store.claim(this.#scope, epoch);
+    if (!isNewEpoch && !(state.checkpoint && state.intact)) {
+      // Numbers of plans may be among what was lost: under this epoch they would be given twice.
+      throw new FencedError(`${this.#scope}: the store may have lost what was decided under epoch ${epoch}`);
+    }
     this.#checkpoint = state.checkpoint ?? origin;
     this.#views.clear();
     for (const entry of state.entries) {
@@ -139,7 +145,7 @@ export class PartitionWorker {
     const end = await bus.end('changes', partition);
     logger.warn('starting afresh at the end of the log; all Services of the partition are asked for again', { reason });
     for (const view of this.#views.values()) distrust(view, clock.now());
-    await bus.append('requests', 0, [resyncRequest({ partition }, reason, `${partition}/${epoch}/${end.position}`)]);
+    await bus.append('requests', 0, [resyncRequest({ partition }, reason, `${partition}/${epoch}/${clock.now()}`)]);
     await this.#commit(end, this.#views.keys(), []);
   }
 
@@ -209,7 +215,7 @@ export class PartitionWorker {
   async #setAside(record: Delivery, reason: string): Promise<void> {
     await this.#options.onDeadLetter?.(record, reason);
     if (!isServiceKey(record.key)) return;
-    const id = `${this.#options.partition}/dead-letter/${record.position}`;
+    const id = `${this.#options.partition}/dead-letter/${record.position}/${record.id}`;
     await this.#options.bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(record.key) }, reason, id)]);
   }
 

@@ -13,7 +13,12 @@ export interface ReconcilerOptions extends Omit<PartitionWorkerOptions, 'partiti
  */
 export async function workPartition(options: PartitionWorkerOptions, signal: AbortSignal): Promise<void> {
   const logger = options.logger.with({ partition: options.partition });
-  const work = () => new PartitionWorker({ ...options, logger }).run(signal);
+  let begun = false;
+  const work = () => {
+    const worker = new PartitionWorker({ ...options, logger, isNewEpoch: !begun });
+    begun = true;
+    return worker.run(signal);
+  };
   await keepRunning(work, { ...options, logger, giveUp: isFencedError }, signal);
 }
 

@@ -1,7 +1,10 @@
 import type { BusRecord } from '@sluice/bus';
 import { encodeMessage, type ResyncRequest } from '@sluice/messages';
 
-/** The record that asks the watchers to tell again. `id` is the same for the same loss, however often it is noticed. */
+/**
+ * The record that asks the watchers to tell again. Each has an id of its own: a bus may drop one whose id it has seen,
+ * and what answered an earlier request may be lost by now.
+ */
 export function resyncRequest(of: ResyncRequest['of'], reason: string, id: string): BusRecord {
   const request: ResyncRequest = { kind: 'resync', of, reason };
   return { key: 'resync', id: `resync/${id}`, headers: {}, payload: encodeMessage(request) };

@@ -262,6 +262,21 @@ describe('a request to tell again', () => {
     expect(told()).toHaveLength(1);
   });
 
+  test('that came before the watcher knew from where to read is answered by everything', async () => {
+    const end = bus.requests.end.bind(bus.requests);
+    const asked = Promise.withResolvers<void>();
+    bus.requests.end = async (...args) => {
+      await asked.promise;
+      return end(...args);
+    };
+    await start();
+    told();
+    await ask({ of: { partition: 0 } });
+    asked.resolve();
+    await settle();
+    expect(told()).toHaveLength(2);
+  });
+
   test('that was lost makes it tell everything', async () => {
     const read = bus.requests.read.bind(bus.requests);
     const lost = Promise.withResolvers<never>();

@@ -5,25 +5,26 @@ import type { Logger } from '@sluice/runtime';
 export interface RequestReaderOptions {
   readonly bus: Bus;
   readonly logger: Logger;
-  /** Also called with null: requests were lost, so everything may have been asked for. */
+  /** Also called with null: requests may have been passed over, so everything may have been asked for. */
   readonly onRequest: (request: ResyncRequest | null) => void;
 }
 
 const requestsRead = 100;
 
 /**
- * Reads what others ask the watchers to tell again, from the end of the log on: what was asked for before is answered by
- * the snapshot that every watcher begins with.
+ * Reads what others ask the watchers to tell again, from the end of the log on. What was asked for before is answered by
+ * telling everything, which must come after the end is known: a request that comes between would be heard by nobody.
  */
 export async function readRequests(options: RequestReaderOptions, signal: AbortSignal): Promise<void> {
   const { bus, logger, onRequest } = options;
   for (;;) {
     try {
-      return await readAfter(await bus.end('requests', 0), options, signal);
+      const end = await bus.end('requests', 0);
+      onRequest(null);
+      return await readAfter(end, options, signal);
     } catch (error) {
       if (!isLogLostError(error)) throw error;
       logger.warn('requests to tell again were lost; telling everything again', { reason: error.message });
-      onRequest(null);
     }
   }
 }
