@@ -1,3 +1,8 @@
 export { type BusSetupCode, BusSetupError } from './errors.ts';
 export { connectJetStreamBus } from './jetstream-bus.ts';
-export type { JetStreamBusOptions, JetStreamBusPorts, NatsCredentials } from './options.ts';
+export {
+  defaultJetStreamOptions,
+  type JetStreamBusOptions,
+  type JetStreamBusPorts,
+  type NatsCredentials,
+} from './options.ts';

@@ -50,17 +50,27 @@ export type Settings = Required<Omit<JetStreamBusOptions, 'credentials' | 'tls' 
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
 
+/** Enough for a try on one server. */
+export const defaultJetStreamOptions = {
+  replicas: 1,
+  duplicateWindowMs: 120_000,
+  maxAgeMs: { changes: 24 * hourMs, mutations: 24 * hourMs, requests: hourMs },
+  maxBytes: { changes: 64 * mebibyte, mutations: 64 * mebibyte, requests: 16 * mebibyte },
+  connectWithinMs: 30_000,
+} as const satisfies Partial<JetStreamBusOptions>;
+
 /** The options with their defaults. Throws BusSetupError `BUS_OPTIONS`. */
 export function settings(options: JetStreamBusOptions): Settings {
+  const defaults = defaultJetStreamOptions;
   const all: Settings = {
     ...options,
     fleet: options.fleet ?? 'sluice',
     clientName: options.clientName ?? 'sluice',
-    replicas: options.replicas ?? 1,
-    duplicateWindowMs: options.duplicateWindowMs ?? 120_000,
-    maxAgeMs: { changes: 24 * hourMs, mutations: 24 * hourMs, requests: hourMs, ...options.maxAgeMs },
-    maxBytes: { changes: 64 * mebibyte, mutations: 64 * mebibyte, requests: 16 * mebibyte, ...options.maxBytes },
-    connectWithinMs: options.connectWithinMs ?? 30_000,
+    replicas: options.replicas ?? defaults.replicas,
+    duplicateWindowMs: options.duplicateWindowMs ?? defaults.duplicateWindowMs,
+    maxAgeMs: { ...defaults.maxAgeMs, ...options.maxAgeMs },
+    maxBytes: { ...defaults.maxBytes, ...options.maxBytes },
+    connectWithinMs: options.connectWithinMs ?? defaults.connectWithinMs,
   };
   check(all.servers.length > 0, 'no NATS server is given: at least one nats://host:port is needed');
   for (const server of all.servers) {

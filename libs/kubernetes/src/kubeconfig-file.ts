@@ -73,7 +73,7 @@ function merge(first: KubeconfigEntries, second: KubeconfigEntries): KubeconfigE
 function yamlProblem(error: unknown): string {
   const { reason, mark } = asRecord(error);
   const line = asRecord(mark).line;
-  const what = asString(reason).replace(/:? ["!].*/s, '');
+  const what = asString(reason).replace(/(: | ["!]).*/s, '');
   return `${what || 'syntax error'}${typeof line === 'number' ? ` in line ${line + 1}` : ''}`;
 }
 

@@ -134,6 +134,7 @@ describe('loadKubeconfig refuses', () => {
     ['a: hunter2\na: hunter2\n', 'it is not YAML: duplicated mapping key in line 2'],
     ['users:\n- user:\n    token: *hunter2\n', 'it is not YAML: unidentified alias in line 3'],
     ['users:\n- user:\n    password: !hunter2\n', 'it is not YAML: unknown scalar tag in line 3'],
+    ['users:\n- user:\n    password: !hunter2<\n', 'it is not YAML: tag name cannot contain such characters in line 3'],
     ['users:\n- user:\n    password: !hunter2!x y\n', 'it is not YAML: undeclared tag handle in line 3'],
     ['users:\n- user:\n    password: !hunter2{} y\n', 'it is not YAML'],
     ['hunter2', 'it is not a kubeconfig'],

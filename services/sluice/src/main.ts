@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import colors from 'picocolors';
+import { addConfigCommand } from './commands/config.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addRoleCommands } from './commands/role.ts';
 import { addRunCommand } from './commands/run.ts';
@@ -19,6 +20,7 @@ const program = new Command('sluice')
 addRunCommand(program);
 addRoleCommands(program);
 addReplayCommand(program);
+addConfigCommand(program);
 
 try {
   await program.parseAsync();

@@ -14,7 +14,7 @@ const controllerNames: Readonly<Record<string, Controller>> = {
 };
 
 export interface SettingsOptions {
-  readonly controllers: ReadonlySet<Controller>;
+  readonly controllers: Controllers;
   readonly maxEndpointsPerSlice: number;
   readonly mirroringMaxEndpointsPerSubset: number;
   readonly endpointUpdatesBatchPeriod: number;
@@ -76,7 +76,19 @@ export function toSettings(options: SettingsOptions): Settings {
   };
 }
 
-function parseControllers(list: string): ReadonlySet<Controller> {
+export type Controllers = ReadonlySet<Controller>;
+
+/** As `--controllers` takes it: the names of those that run, or `*`. */
+export function controllerList(controllers: Controllers): string {
+  const known = Object.entries(controllerNames).filter(([name]) => name.endsWith('-controller'));
+  const running = known.filter(([, controller]) => controllers.has(controller)).map(([name]) => name);
+  if (running.length === known.length) return '*';
+  // No name at all would be all of them.
+  return running.length === 0 ? known.map(([name]) => `-${name}`).join(',') : running.join(',');
+}
+
+/** @throws InvalidArgumentError naming the word that is no controller */
+export function parseControllers(list: string): Controllers {
   const words = list.split(',').map((word) => word.trim());
   const chosen = new Set<Controller>(
     words.includes('*') || words.every((w) => w.startsWith('-')) ? defaultSettings.controllers : [],

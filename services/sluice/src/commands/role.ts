@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Configuration } from '../configuration/configuration.ts';
+import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import { type Role, startRole } from '../roles/start-role.ts';
 import { stopSignal } from '../stop-signal.ts';
@@ -10,7 +11,6 @@ import { createLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { UsageError } from '../usage-error.ts';
-import { addRoleFlags, type RoleFlags, toConfiguration } from './role-flags.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
   watcher: 'watch clusters and publish what happens in them; the others stand by',
@@ -30,17 +30,22 @@ export function addRoleCommands(program: Command): void {
         `Runs one ${role} of a fleet, in the foreground until SIGINT or SIGTERM: ${summaries[role]}.\n` +
           'Any number of them may run; what each does, it takes over from and hands over to the others.',
       );
-    addRoleFlags(command).action((flags: RoleFlags) => run(role, toConfiguration(flags)));
+    addConfigurationOptions(command).action(async () => {
+      const warnings: string[] = [];
+      const configuration = await configurationOf(command, process.env, (warning) => warnings.push(warning));
+      await run(role, configuration, warnings);
+    });
   }
 }
 
-async function run(role: Role, configuration: Configuration): Promise<void> {
+async function run(role: Role, configuration: Configuration, warnings: readonly string[]): Promise<void> {
+  const logger = createLogger(configuration.log.format, configuration.log.level).with({ role });
+  for (const warning of warnings) logger.warn(warning);
   if (role !== 'reconciler' && configuration.clusters.length === 0) {
     throw new UsageError(
       `a ${role} needs a cluster: give --kubeconfig FILE, --in-cluster, or clusters in --config FILE`,
     );
   }
-  const logger = createLogger(configuration.log.format, configuration.log.level).with({ role });
   const ports = { clock: systemClock, random: systemRandom, logger };
   const stop = stopSignal(undefined);
   const infrastructure = await openInfrastructure(configuration, ports);

@@ -1,0 +1,161 @@
+import type { NatsCredentials } from '@sluice/bus-jetstream';
+import type { BusConfiguration, KafkaConfiguration } from './configuration.ts';
+import type { Problems } from './problems.ts';
+import type { Path } from './settings.ts';
+import type { Values } from './values.ts';
+
+type Nats = Extract<BusConfiguration, { kind: 'nats' }>;
+
+/** What no single value shows: whether they fit each other. */
+export function assembleBus(values: Values, problems: Problems): BusConfiguration {
+  const kind = values.get('bus.kind');
+  if (kind !== 'nats' && kind !== 'kafka') return { kind: 'memory' };
+  const servers = serversOf(values, kind, problems);
+  const tls = tlsOf(values, servers, problems);
+  return kind === 'nats' ? nats(values, servers, tls, problems) : kafka(values, servers, tls, problems);
+}
+
+function nats(values: Values, servers: readonly string[], tls: Nats['tls'], problems: Problems): Nats {
+  const replicas = values.need('bus.replicas');
+  if (![1, 3, 5].includes(replicas)) {
+    problems.add(`${values.where('bus.replicas')} is ${replicas}; wanted is 1, 3 or 5 with NATS`);
+  }
+  const duplicateWindowMs = values.need('bus.duplicateWindow');
+  const maxAgeMs = maxAge(values);
+  for (const topic of ['changes', 'mutations', 'requests'] as const) {
+    if (maxAgeMs[topic] < duplicateWindowMs) {
+      problems.add(`${values.where(`bus.maxAge.${topic}`)} is less than bus.duplicateWindow; wanted is at least that`);
+    }
+  }
+  const credentials = natsCredentials(values, problems);
+  return {
+    kind: 'nats',
+    servers: servers.map((server) => (server.includes('://') ? server : `nats://${server}`)),
+    ...(credentials && { credentials }),
+    ...(tls && { tls }),
+    replicas,
+    duplicateWindowMs,
+    maxAgeMs,
+    maxBytes: {
+      changes: values.need('bus.maxBytes.changes'),
+      mutations: values.need('bus.maxBytes.mutations'),
+      requests: values.need('bus.maxBytes.requests'),
+    },
+    connectWithinMs: values.need('bus.connectWithin'),
+  };
+}
+
+function natsCredentials(values: Values, problems: Problems): NatsCredentials | undefined {
+  const ways = (['bus.username', 'bus.token', 'bus.nkeySeed', 'bus.creds'] as const).filter((way) => values.has(way));
+  if (ways.length > 1) {
+    const all = ways.map((way) => values.where(way)).join(', ');
+    problems.add(`several credentials are given: ${all}; wanted is one of them`);
+  }
+  const [token, nkeySeed, creds] = [values.get('bus.token'), values.get('bus.nkeySeed'), values.get('bus.creds')];
+  if (token !== undefined) return { token };
+  if (nkeySeed !== undefined) return { nkeySeed };
+  if (creds !== undefined) return { creds };
+  const user = userOf(values, problems);
+  return user && { user: user.username, password: user.password };
+}
+
+function kafka(
+  values: Values,
+  servers: readonly string[],
+  tls: Nats['tls'],
+  problems: Problems,
+): { readonly kind: 'kafka' } & KafkaConfiguration {
+  const replicationFactor = values.need('bus.replicas');
+  values.setDefault('bus.minInsyncReplicas', Math.min(2, replicationFactor));
+  const minInsyncReplicas = values.need('bus.minInsyncReplicas');
+  if (minInsyncReplicas > replicationFactor) {
+    problems.add(
+      `${values.where('bus.minInsyncReplicas')} is ${minInsyncReplicas}; wanted is at most bus.replicas, ${replicationFactor}`,
+    );
+  }
+  const user = userOf(values, problems);
+  const mechanism = values.need('bus.mechanism');
+  const servername = values.get('bus.tls.serverName');
+  return {
+    kind: 'kafka',
+    brokers: servers.map((server) => {
+      const address = server.replace(/^kafka:\/\//, '').replace(/\/$/, '');
+      return /:\d+$/.test(address) ? address : `${address}:9092`;
+    }),
+    ...(tls && { tls: { ...tls, ...(servername !== undefined && { servername }) } }),
+    ...(user && { sasl: { mechanism, ...user } }),
+    replicationFactor,
+    minInsyncReplicas,
+    retentionMs: maxAge(values),
+    maxMessageBytes: values.need('bus.maxMessageBytes'),
+    connectWithinMs: values.need('bus.connectWithin'),
+  };
+}
+
+function serversOf(values: Values, kind: 'nats' | 'kafka', problems: Problems): readonly string[] {
+  const servers = values.get('bus.servers') ?? [];
+  const schemes = kind === 'nats' ? ['nats', 'tls'] : ['kafka'];
+  if (servers.length === 0)
+    problems.add(`${values.where('bus.kind')} is ${kind}, and bus.servers names no server of it`);
+  for (const [index, server] of servers.entries()) {
+    const [, scheme] = /^([a-z]+):\/\//.exec(server) ?? [];
+    if (scheme !== undefined && !schemes.includes(scheme)) {
+      problems.add(
+        `${values.where('bus.servers')}: entry ${index + 1} begins with ${scheme}://; wanted is ${schemes.join(':// or ')}:// as bus.kind is ${kind}`,
+      );
+    }
+    if (Number(/:(\d+)\/?$/.exec(server)?.[1] ?? 1) > 65_535) {
+      problems.add(`${values.where('bus.servers')}: entry ${index + 1} has a port that there is not`);
+    }
+  }
+  return servers;
+}
+
+const tlsPaths = ['bus.tls.ca', 'bus.tls.cert', 'bus.tls.key', 'bus.tls.serverName'] as const;
+
+function tlsOf(values: Values, servers: readonly string[], problems: Problems): Nats['tls'] {
+  const byScheme = servers.some((server) => server.startsWith('tls://'));
+  values.setDefault('bus.tls.enabled', byScheme || tlsPaths.some((path) => values.has(path)));
+  const enabled = values.need('bus.tls.enabled');
+  if (!enabled && byScheme) {
+    problems.add(`${values.where('bus.tls.enabled')} is false, and bus.servers begins with tls://: drop one`);
+  }
+  checkPair(values, 'bus.tls.cert', 'bus.tls.key', problems);
+  return enabled ? pems(values, 'bus') : undefined;
+}
+
+/** The certificates of either section. */
+export function pems(values: Values, section: 'bus' | 'store') {
+  const [ca, cert, key] = [
+    values.get(`${section}.tls.ca`),
+    values.get(`${section}.tls.cert`),
+    values.get(`${section}.tls.key`),
+  ];
+  return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+}
+
+/** Neither is of use without the other. */
+export function checkPair(values: Values, one: Path, other: Path, problems: Problems): void {
+  for (const [given, missing] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    if (values.has(given) && !values.has(missing)) {
+      problems.add(`${values.where(given)} is given without ${missing}; wanted are both`);
+    }
+  }
+}
+
+function userOf(values: Values, problems: Problems) {
+  checkPair(values, 'bus.username', 'bus.password', problems);
+  const [username, password] = [values.get('bus.username'), values.get('bus.password')];
+  return username === undefined || password === undefined ? undefined : { username, password };
+}
+
+function maxAge(values: Values) {
+  return {
+    changes: values.need('bus.maxAge.changes'),
+    mutations: values.need('bus.maxAge.mutations'),
+    requests: values.need('bus.maxAge.requests'),
+  };
+}

@@ -1,0 +1,65 @@
+import type { ClusterConfiguration } from './configuration.ts';
+import { clustersSchema } from './file-layer.ts';
+import { type Layer, type Origin, where } from './layer.ts';
+import type { Problems } from './problems.ts';
+import { clusterSettings, type Path } from './settings.ts';
+import type { Values } from './values.ts';
+
+export interface Clusters {
+  readonly clusters: readonly ClusterConfiguration[];
+  readonly origin: Origin;
+}
+
+/** Those of the file, or the one that variables and flags name. */
+export function assembleClusters(values: Values, given: Layer, problems: Problems): Clusters {
+  const one = oneCluster(values);
+  const listed = given.get('clusters');
+  const result: Clusters =
+    one ??
+    (listed === undefined
+      ? { clusters: [], origin: { from: 'default' } }
+      : { clusters: clustersSchema.parse(listed.raw).map(withoutUndefined), origin: listed.origin });
+  const names = new Set<string>();
+  for (const [index, cluster] of result.clusters.entries()) {
+    const at = one === undefined ? where(result.origin, `clusters[${index}]`) : where(result.origin, 'cluster');
+    if (names.has(cluster.name))
+      problems.add(`${at}.name is ${JSON.stringify(cluster.name)}, as that of another cluster`);
+    names.add(cluster.name);
+    checkAccess(cluster, at, problems);
+  }
+  return result;
+}
+
+function checkAccess({ kubeconfig, context, inCluster }: ClusterConfiguration, at: string, problems: Problems): void {
+  if (inCluster && (kubeconfig !== undefined || context !== undefined)) {
+    problems.add(`${at} has inCluster and a kubeconfig or context, which are two clusters: give one of them`);
+  } else if (!inCluster && kubeconfig === undefined) {
+    const missing = context === undefined ? '' : `names the context ${JSON.stringify(context)} of no kubeconfig; it `;
+    problems.add(`${at} ${missing}needs a kubeconfig, or inCluster: true in a Pod`);
+  }
+}
+
+function oneCluster(values: Values): Clusters | undefined {
+  const paths = (Object.keys(clusterSettings) as (Path & `cluster.${string}`)[]).filter((path) => values.has(path));
+  const [first] = paths;
+  if (first === undefined) return undefined;
+  const [kubeconfig, context] = [values.get('cluster.kubeconfig'), values.get('cluster.context')];
+  const inCluster = values.get('cluster.inCluster');
+  const name = values.get('cluster.name') ?? context ?? 'default';
+  return { clusters: [withoutUndefined({ name, kubeconfig, context, inCluster })], origin: values.originOf(first) };
+}
+
+function withoutUndefined(cluster: {
+  readonly name: string;
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  readonly inCluster?: boolean | undefined;
+}): ClusterConfiguration {
+  const { name, kubeconfig, context, inCluster } = cluster;
+  return {
+    name,
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(context !== undefined && { context }),
+    ...(inCluster !== undefined && { inCluster }),
+  };
+}

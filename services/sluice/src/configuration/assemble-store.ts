@@ -1,0 +1,94 @@
+import { checkPair, pems } from './assemble-bus.ts';
+import type { StoreConfiguration } from './configuration.ts';
+import type { Problems } from './problems.ts';
+import type { Values } from './values.ts';
+
+type Redis = Extract<StoreConfiguration, { kind: 'redis' }>;
+
+/** What no single value shows: whether they fit each other. */
+export function assembleStore(values: Values, problems: Problems): StoreConfiguration {
+  if (values.get('store.kind') !== 'redis') return { kind: 'memory' };
+  const urls = values.get('store.url') ?? [];
+  const mode = values.need('store.mode');
+  checkUrls(values, urls, mode, problems);
+  const username = values.get('store.username');
+  const password = values.get('store.password');
+  return {
+    kind: 'redis',
+    urls,
+    topology: topologyOf(values, mode, problems),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...tlsOf(values, urls, problems),
+    patienceMs: values.need('store.patience'),
+    maxDeadLetters: values.need('store.maxDeadLetters'),
+  };
+}
+
+/** No message has the address in it: a password may stand there. */
+function checkUrls(values: Values, urls: readonly string[], mode: string, problems: Problems): void {
+  const at = values.where('store.url');
+  if (urls.length === 0) problems.add(`${values.where('store.kind')} is redis, and store.url names no server of it`);
+  if (urls.length > 1 && mode === 'standalone') {
+    problems.add(`${at} has ${urls.length} addresses; wanted is one, or the store.mode sentinel or cluster`);
+  }
+  if (new Set(urls.map((url) => url.startsWith('rediss:'))).size > 1) {
+    problems.add(`${at} begins with redis:// and with rediss://; wanted is one of them`);
+  }
+  for (const [index, text] of urls.entries()) {
+    const entry = `${at}: address ${index + 1}`;
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined) problems.add(`${entry} is no address; wanted is redis://host:port`);
+    else if (![url.username, url.password].every(decodable)) {
+      problems.add(`${entry} has a % in its user or password that encodes nothing; write %25 for it`);
+    } else if (mode === 'cluster' && Number(url.pathname.slice(1)) !== 0) {
+      problems.add(`${entry} ends with a database; a Redis Cluster has only 0`);
+    }
+    if (url?.password === '***') problems.add(`${entry} has *** for a password, as secrets are printed`);
+  }
+}
+
+function decodable(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function topologyOf(values: Values, mode: 'standalone' | 'sentinel' | 'cluster', problems: Problems) {
+  if (mode !== 'sentinel') {
+    for (const path of ['store.masterName', 'store.sentinelUsername', 'store.sentinelPassword'] as const) {
+      if (values.has(path)) problems.add(`${values.where(path)} is for the store.mode sentinel, and it is ${mode}`);
+    }
+    return { mode };
+  }
+  const masterName = values.get('store.masterName');
+  if (masterName === undefined) {
+    problems.add(`${values.where('store.mode')} is sentinel; wanted is store.masterName as well`);
+  }
+  const username = values.get('store.sentinelUsername');
+  const password = values.get('store.sentinelPassword');
+  return {
+    mode,
+    masterName: masterName ?? '',
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+  };
+}
+
+const tlsPaths = ['store.tls.ca', 'store.tls.cert', 'store.tls.key', 'store.tls.serverName'] as const;
+
+function tlsOf(values: Values, urls: readonly string[], problems: Problems): Pick<Redis, 'tls'> {
+  const given = tlsPaths.filter((path) => values.has(path));
+  if (urls.some((url) => url.startsWith('redis:'))) {
+    for (const path of given)
+      problems.add(`${values.where(path)} is for rediss://, and store.url begins with redis://`);
+  }
+  checkPair(values, 'store.tls.cert', 'store.tls.key', problems);
+  const serverName = values.get('store.tls.serverName');
+  return given.length === 0
+    ? {}
+    : { tls: { ...pems(values, 'store'), ...(serverName !== undefined && { serverName }) } };
+}

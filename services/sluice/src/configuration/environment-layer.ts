@@ -1,0 +1,44 @@
+import type { Given, Layer } from './layer.ts';
+import { nearest } from './nearest.ts';
+import { paths, settingAt, variableOf } from './settings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Names the file. */
+export const configVariable = 'SLUICE_CONFIG';
+
+/** The paths by their variables. */
+const known: ReadonlyMap<string, string> = new Map(
+  paths.flatMap((path) =>
+    (settingAt(path).file ? [path, `${path}File`] : [path]).map((one) => [variableOf(one), one] as const),
+  ),
+);
+
+/** Kubernetes tells each container of each Service so: a Service `sluice-x` makes a `SLUICE_X_PORT`. */
+const serviceLink = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+
+/** What the variables say. One without content counts as not given; one that nobody knows is told to `warn`. */
+export function environmentLayer(environment: Environment, warn: (text: string) => void): Layer {
+  const layer = new Map<string, Given>();
+  for (const [variable, text] of Object.entries(environment)) {
+    if (!variable.startsWith('SLUICE_') || variable === configVariable || text === undefined || text === '') continue;
+    const path = known.get(variable);
+    if (path === undefined) {
+      if (!serviceLink.test(variable)) warn(unknown(variable));
+      continue;
+    }
+    const raw = path.endsWith('File') ? text : textOf(path, text);
+    layer.set(path, { raw, origin: { from: 'environment', variable } });
+  }
+  return layer;
+}
+
+function textOf(path: string, text: string): unknown {
+  const found = paths.find((one) => one === path);
+  return found === undefined ? text : settingAt(found).kind.fromText(text);
+}
+
+function unknown(variable: string): string {
+  const meant = nearest(variable, [...known.keys(), configVariable]);
+  return `the environment variable ${variable} is not known${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+}

@@ -1,0 +1,26 @@
+import { type ConfigurationFlags, type Flag, flagPaths } from './flags.ts';
+import type { Given, Layer } from './layer.ts';
+import type { Problems } from './problems.ts';
+import { settingAt } from './settings.ts';
+
+/** What the flags say. */
+export function flagLayer(flags: ConfigurationFlags, problems: Problems): Layer {
+  const layer = new Map<string, Given>();
+  for (const flag of Object.keys(flagPaths) as Flag[]) {
+    const value = flags[flag];
+    if (value === undefined) continue;
+    const path = flagPaths[flag];
+    const origin = { from: 'flag', flag } as const;
+    const section = path === 'bus.servers' ? 'bus' : path === 'store.url' ? 'store' : undefined;
+    if (section !== undefined && value === 'memory') {
+      layer.set(`${section}.kind`, { raw: value, origin });
+    } else if (section !== undefined && String(value).includes('@')) {
+      const variables = `SLUICE_${section.toUpperCase()}_USERNAME and SLUICE_${section.toUpperCase()}_PASSWORD`;
+      problems.add(`${flag} has credentials in it, which everybody on this machine can see; give ${variables} instead`);
+    } else {
+      const { kind } = settingAt(path);
+      layer.set(path, { raw: typeof value === 'string' ? kind.fromText(value) : kind.show(value), origin });
+    }
+  }
+  return layer;
+}

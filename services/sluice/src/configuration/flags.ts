@@ -1,0 +1,30 @@
+import type { Path } from './settings.ts';
+
+/** The flags that say what a file says. Kept apart from the settings, so that `--help` needs none of their checks. */
+export const flagPaths = {
+  '--fleet': 'fleet',
+  '--partitions': 'partitions',
+  '--bus': 'bus.servers',
+  '--store': 'store.url',
+  '--store-mode': 'store.mode',
+  '--store-master-name': 'store.masterName',
+  '--cluster-name': 'cluster.name',
+  '--kubeconfig': 'cluster.kubeconfig',
+  '--context': 'cluster.context',
+  '--in-cluster': 'cluster.inCluster',
+  '--lease-ttl': 'leases.ttl',
+  '--controllers': 'controllers.enabled',
+  '--max-endpoints-per-slice': 'controllers.maxEndpointsPerSlice',
+  '--mirroring-max-endpoints-per-subset': 'controllers.mirroringMaxEndpointsPerSubset',
+  '--endpoint-updates-batch-period': 'controllers.endpointUpdatesBatchPeriod',
+  '--endpointslice-updates-batch-period': 'controllers.endpointsliceUpdatesBatchPeriod',
+  '--mirroring-endpointslice-updates-batch-period': 'controllers.mirroringEndpointsliceUpdatesBatchPeriod',
+  '--log-level': 'log.level',
+  '--log-format': 'log.format',
+  '--metrics-bind-address': 'metricsBindAddress',
+} as const satisfies Readonly<Record<string, Path>>;
+
+export type Flag = keyof typeof flagPaths;
+
+/** Those that were given, with their texts, or with what commander made of them. */
+export type ConfigurationFlags = Readonly<Partial<Record<Flag, unknown>>>;

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { assembleBus } from './assemble-bus.ts';
+import { assembleClusters } from './assemble-clusters.ts';
+import { assembleStore } from './assemble-store.ts';
+import type { Configuration } from './configuration.ts';
+import { configVariable, type Environment, environmentLayer } from './environment-layer.ts';
+import { fileLayer, type ReadText } from './file-layer.ts';
+import { flagLayer } from './flag-layer.ts';
+import type { ConfigurationFlags } from './flags.ts';
+import type { Layer } from './layer.ts';
+import { merge } from './merge.ts';
+import { Problems } from './problems.ts';
+import { check, type Entry, type Values } from './values.ts';
+
+export interface ConfigurationSources {
+  /** Path of a YAML file; that of `SLUICE_CONFIG` if left out, or none. */
+  readonly file?: string | undefined;
+  readonly environment: Environment;
+  readonly flags: ConfigurationFlags;
+  /** Told what is no error but may be a mistake. */
+  readonly warn?: (text: string) => void;
+  readonly readText?: ReadText;
+}
+
+/** Also how it came about: what `sluice config` prints. */
+export interface ResolvedConfiguration {
+  readonly configuration: Configuration;
+  readonly entries: readonly Entry[];
+}
+
+/** File < environment < flags. @throws UsageError with all that is wrong, and no secret */
+export function loadConfiguration(sources: ConfigurationSources): Configuration {
+  return resolveConfiguration(sources).configuration;
+}
+
+/** As `loadConfiguration`, with where each value comes from. */
+export function resolveConfiguration(sources: ConfigurationSources): ResolvedConfiguration {
+  const { environment, flags, warn = () => {}, readText = (path) => readFileSync(path, 'utf8') } = sources;
+  const problems = new Problems();
+  const file = sources.file ?? (environment[configVariable] || undefined);
+  const layers = file === undefined ? [] : [fileLayer(file, readText, problems)];
+  const given = merge([...layers, environmentLayer(environment, warn), flagLayer(flags, problems)], problems);
+  const values = check(given, readText, problems);
+  problems.throwIfAny();
+  const resolved = assemble(values, given, problems);
+  problems.throwIfAny();
+  return resolved;
+}
+
+function assemble(values: Values, given: Layer, problems: Problems): ResolvedConfiguration {
+  const ttlMs = values.need('leases.ttl');
+  values.setDefault('leases.heartbeat', Math.min(250, Math.floor(ttlMs / 3)));
+  const heartbeatMs = values.need('leases.heartbeat');
+  if (heartbeatMs >= ttlMs / 2) {
+    problems.add(
+      `${values.where('leases.heartbeat')} is ${heartbeatMs}ms; wanted is less than half of leases.ttl, ${ttlMs}ms`,
+    );
+  }
+  const { clusters, origin } = assembleClusters(values, given, problems);
+  const configuration: Configuration = {
+    fleet: values.need('fleet'),
+    partitions: values.need('partitions'),
+    bus: assembleBus(values, problems),
+    store: assembleStore(values, problems),
+    clusters,
+    leases: { ttlMs, heartbeatMs },
+    controllers: {
+      controllers: values.need('controllers.enabled'),
+      maxEndpointsPerSlice: values.need('controllers.maxEndpointsPerSlice'),
+      mirroringMaxEndpointsPerSubset: values.need('controllers.mirroringMaxEndpointsPerSubset'),
+      endpointUpdatesBatchPeriod: values.need('controllers.endpointUpdatesBatchPeriod'),
+      endpointsliceUpdatesBatchPeriod: values.need('controllers.endpointsliceUpdatesBatchPeriod'),
+      mirroringEndpointsliceUpdatesBatchPeriod: values.need('controllers.mirroringEndpointsliceUpdatesBatchPeriod'),
+    },
+    log: { level: values.need('log.level'), format: values.need('log.format') },
+    metricsBindAddress: values.get('metricsBindAddress'),
+  };
+  const shown = clusters.map((cluster) => ({ ...cluster }));
+  return { configuration, entries: [...values.entries(given), { path: 'clusters', shown, origin }] };
+}
