@@ -1,11 +1,11 @@
 import { defaultSettings, type Settings } from '@sluice/reconciler';
 import { type Random, randomInteger, seededRandom, VirtualClock } from '@sluice/runtime';
-import { type Fault, FaultPlan, SimulatedApiServer, type StoredObject } from '@sluice/simulation';
+import { type Fault, FaultPlan, SimulatedApiServer } from '@sluice/simulation';
+import { whatAFreshStartWrites, whatIsWrong } from './at-rest.ts';
 import { advance, type Fleet, startFleet } from './fleet.ts';
 import { RandomUser } from './random-user.ts';
 import { type SpiedWrite, spiedServer } from './spied-server.ts';
 import { type BusFaults, UnreliableBus } from './unreliable-bus.ts';
-import { type Endpoints, endpointsOf, slicesOf } from './what-should-be.ts';
 
 /** Where the trouble is: in the API server and the way to it, or on the bus. */
 export type Trouble = 'cluster' | BusFaults;
@@ -119,49 +119,22 @@ export class SeededRun {
     });
     const churn = this.#writes.filter(({ verb }) => verb !== 'update').length;
     return [
-      ...differences('slices', slicesOf(this.#server)),
-      ...differences('Endpoints', endpointsOf(this.#server)),
+      ...whatIsWrong(this.#server),
       ...strangers.map(({ verb, name }) => `${verb} of slice ${name}, which is not ours`),
       ...(churn > mostChurn ? [`${churn} creates and deletes`] : []),
       ...(this.#requests.spun ? ['requests without end'] : []),
     ];
   }
 
-  /**
-   * D4: only a start sweeps Endpoints that were there before their Service, or whose Service nobody saw. C17: the trigger
-   * times are forgotten at a restart; so what is rewritten at every decision (F4) loses or gains that annotation.
-   */
   async #writesOfFreshStart(fleet: Fleet): Promise<string[]> {
     await fleet.stop();
-    const before = this.#writes.length;
-    const fresh = this.#start();
-    if (this.#bus) this.#bus.faulty = false;
-    await advance(this.#clock, 120_000);
-    await fresh.stop();
-    const services = new Set(this.#server.list('services').items.map(({ metadata }) => metadata.name));
-    return this.#writes
-      .slice(before)
-      .filter(({ verb, resource, name }) => !(verb === 'delete' && resource === 'endpoints' && !services.has(name)))
-      .filter(({ verb, before, after }) => verb === 'delete' || content(before) !== content(after))
-      .map(({ verb, resource, name }) => `a fresh start would still ${verb} ${resource} ${name}`);
+    const options = { clock: this.#clock, seed: this.#seed + 4, settings: this.#settings };
+    return whatAFreshStartWrites(this.#server, { ...options, onRequest: () => this.#noteRequest() });
   }
 }
 
-function content(object: StoredObject | undefined): string {
-  if (object === undefined) return 'nothing';
-  const { resourceVersion: _version, annotations = {}, ...metadata } = object.metadata;
-  const { 'endpoints.kubernetes.io/last-change-trigger-time': _time, ...others } = annotations;
-  return JSON.stringify({ ...object, metadata: { ...metadata, annotations: others } });
-}
-
-function differences(what: string, { expected, actual }: Endpoints): string[] {
-  const missing = expected.filter((line) => !actual.includes(line));
-  const tooMany = actual.filter((line, i) => !expected.includes(line) || actual.indexOf(line) !== i);
-  return [...missing.map((line) => `${what}: missing ${line}`), ...tooMany.map((line) => `${what}: too many ${line}`)];
-}
-
 /** Often small slices, so that many a plan writes several, and sometimes a batch period. */
-function settingsOf(random: Random): Settings {
+export function settingsOf(random: Random): Settings {
   const batchMs = random.next() < 0.2 ? 700 : 0;
   return {
     ...defaultSettings,
@@ -171,7 +144,7 @@ function settingsOf(random: Random): Settings {
 }
 
 /** From none at all to more than half of all requests. */
-function requestFaults(severity: number): Fault[] {
+export function requestFaults(severity: number): Fault[] {
   if (severity < 0.15) return [];
   const p = severity * 0.12;
   return [

@@ -1,0 +1,149 @@
+import type { Mutation } from '@sluice/controllers';
+import type { ClusterWriter } from '@sluice/kubernetes';
+import { decodeMessage, formatServiceKey, type PlannedMutations, partitionOf } from '@sluice/messages';
+import type { Clock } from '@sluice/runtime';
+import type { SimulatedApiServer } from '@sluice/simulation';
+import type { Commit, GroupState } from '@sluice/store';
+import { slicesOf } from './what-should-be.ts';
+
+export interface AuditOptions {
+  readonly server: SimulatedApiServer;
+  readonly clock: Clock;
+  readonly partitions: number;
+  /** For how long a view may be behind without anything being wrong, in milliseconds. */
+  readonly lagMs: number;
+}
+
+/** Watches every write of a fleet: that a plan asked for it, that its sender may, that nothing wanted goes with it. */
+export class Audit {
+  readonly problems: string[] = [];
+  /** Slices made and deleted of Services that are left in peace. */
+  readonly steady: string[] = [];
+  readonly #options: AuditOptions;
+  /** By what a mutation asks for. */
+  readonly #plans = new Map<string, PlannedMutations[]>();
+  readonly #lanes = new Map<string, string>();
+  /** Endpoints that should be in a slice, ready, and since when without a break. */
+  #wanted = new Map<string, number>();
+  /** Until when two may believe that a lease is theirs, since it was forgotten. */
+  #forgottenUntil = 0;
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+  }
+
+  committed({ publish }: Commit): void {
+    for (const { payload } of publish) {
+      const plan = decodeMessage(payload);
+      if (plan.kind !== 'mutations') continue;
+      for (const mutation of plan.groups.flatMap(({ mutations }) => mutations)) {
+        const asked = signature(mutation);
+        this.#plans.set(asked, [...(this.#plans.get(asked) ?? []), plan]);
+      }
+    }
+  }
+
+  group(name: string, { leases }: GroupState): void {
+    if (name !== 'writer') return;
+    this.#lanes.clear();
+    for (const { scope, holder } of leases) this.#lanes.set(scope, holder);
+  }
+
+  leasesForgotten(forMs: number): void {
+    this.#forgottenUntil = this.#options.clock.now() + forMs;
+  }
+
+  /** To be called after everything that others do. */
+  look(): void {
+    const now = this.#options.clock.now();
+    const wanted = slicesOf(this.#options.server).expected.filter(isReady);
+    this.#wanted = new Map(wanted.map((line) => [line, this.#wanted.get(line) ?? now]));
+  }
+
+  /** What a member of the fleet sends. */
+  sending(member: string, writer: ClusterWriter): ClusterWriter {
+    const check = (mutation: Mutation): PlannedMutations | undefined => {
+      const plan = this.#plans.get(signature(mutation))?.at(-1);
+      if (plan === undefined) this.#problem(`${member}: nobody planned ${signature(mutation)}`);
+      else this.#checkLease(member, plan);
+      return plan;
+    };
+    return {
+      get: (...args) => writer.get(...args),
+      create: (resource, object, signal) => {
+        check({ verb: 'create', resource, object } as Mutation);
+        return writer.create(resource, object, signal);
+      },
+      update: (resource, object, signal) => {
+        check({ verb: 'update', resource, object } as Mutation);
+        return writer.update(resource, object, signal);
+      },
+      delete: (resource, namespace, name, preconditions, signal) => {
+        check({ verb: 'delete', resource, name, ...preconditions } as Mutation);
+        return writer.delete(resource, namespace, name, preconditions, signal);
+      },
+    };
+  }
+
+  /** The server, for the fleet's writers: each write is judged by what it does. */
+  judged(server: SimulatedApiServer): SimulatedApiServer {
+    const before = () => new Set(slicesOf(server).actual.filter((line) => this.#wanted.has(line)));
+    return new Proxy(server, {
+      get: (target, property) => {
+        const value: unknown = Reflect.get(target, property, target);
+        if (typeof value !== 'function') return value;
+        if (property !== 'create' && property !== 'update' && property !== 'delete') return value.bind(target);
+        return (...given: unknown[]) => {
+          const published = before();
+          const result: unknown = value.apply(target, given);
+          this.#judge(String(property), given, published, before());
+          return result;
+        };
+      },
+    });
+  }
+
+  #checkLease(member: string, plan: PlannedMutations): void {
+    const lane = String(partitionOf(formatServiceKey(plan.key), this.#options.partitions));
+    const holder = this.#lanes.get(lane);
+    if (holder === undefined || holder === member || this.#options.clock.now() < this.#forgottenUntil) return;
+    this.#problem(`${member} writes for lane ${lane}, which is ${holder}'s`);
+  }
+
+  #judge(verb: string, given: readonly unknown[], before: ReadonlySet<string>, after: ReadonlySet<string>): void {
+    const [resource, second, third, preconditions] = given;
+    if (resource !== 'endpointslices') return;
+    const mutation =
+      verb === 'delete'
+        ? { verb, resource, name: third, ...(preconditions as object) }
+        : { verb, resource, object: second };
+    const asked = signature(mutation as unknown as Mutation);
+    const plan = this.#plans.get(asked)?.at(-1);
+    const decidedAt = plan?.decidedAt ?? Number.POSITIVE_INFINITY;
+    const what = `${verb} for ${plan?.key.service} by plan ${plan?.plan.epoch}/${plan?.plan.number}`;
+    for (const line of before) {
+      const since = this.#wanted.get(line) ?? Number.POSITIVE_INFINITY;
+      if (!after.has(line) && since < decidedAt - this.#options.lagMs) this.#problem(`${what} takes away ${line}`);
+    }
+    if (plan?.key.service.startsWith('steady') && verb !== 'update')
+      this.steady.push(`${this.#at()} ${what}: ${asked.slice(0, 80)}`);
+  }
+
+  #at(): string {
+    return `+${(this.#options.clock.now() - Date.parse('2026-01-01T00:00:00Z')) / 1000}s`;
+  }
+
+  #problem(what: string): void {
+    this.problems.push(`${this.#at()} ${what}`);
+  }
+}
+
+const isReady = (line: string): boolean => line.endsWith(' true');
+
+function signature(mutation: Mutation): string {
+  const { verb, resource } = mutation;
+  if (mutation.verb === 'delete') {
+    return `${verb} ${resource} ${mutation.name} ${mutation.uid} ${mutation.resourceVersion}`;
+  }
+  return `${verb} ${resource} ${mutation.object.metadata.name} ${JSON.stringify(mutation.object)}`;
+}

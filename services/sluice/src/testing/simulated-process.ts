@@ -1,0 +1,146 @@
+import type { Bus, PartitionReader } from '@sluice/bus';
+import type { ClusterReader, ClusterWriter } from '@sluice/kubernetes';
+import { type Cancel, type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
+import type { Leases, Store } from '@sluice/store';
+
+export interface World {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Before each use of a port by any process; may throw. */
+  readonly onCall: () => void;
+}
+
+/**
+ * One process, as seen by its ports: it can be frozen in the middle of anything, and thawed, or killed, which is a freeze
+ * without end. What was sent before is carried out; the answer waits.
+ */
+export class SimulatedProcess {
+  readonly #world: World;
+  #frozen: PromiseWithResolvers<void> | undefined;
+  #dead = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  freeze(): void {
+    this.#frozen ??= Promise.withResolvers();
+  }
+
+  kill(): void {
+    this.freeze();
+    this.#dead = true;
+  }
+
+  thaw(): void {
+    if (this.#dead) return;
+    this.#frozen?.resolve();
+    this.#frozen = undefined;
+  }
+
+  get clock(): Clock {
+    const { clock } = this.#world;
+    return {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      schedule: (delayMs, callback): Cancel => {
+        let cancelled = false;
+        const run = async () => {
+          await this.#awake();
+          if (!cancelled) callback();
+        };
+        const cancel = clock.schedule(delayMs, () => {
+          if (this.#frozen === undefined) callback();
+          else void run();
+        });
+        return () => {
+          cancelled = true;
+          cancel();
+        };
+      },
+    };
+  }
+
+  bus(bus: Bus): Bus {
+    return {
+      partitions: bus.partitions,
+      append: (...args) => this.#call(() => bus.append(...args)),
+      end: (...args) => this.#call(() => bus.end(...args)),
+      close: () => Promise.resolve(),
+      read: (...args): PartitionReader => {
+        const reader = bus.read(...args);
+        return {
+          log: reader.log,
+          next: (max) => this.#call(() => reader.next(max)),
+          release: (position) => reader.release(position),
+          close: () => reader.close(),
+        };
+      },
+    };
+  }
+
+  store(store: Store): Store {
+    return {
+      claim: (...args) => this.#call(() => store.claim(...args)),
+      commit: (...args) => this.#call(() => store.commit(...args)),
+      settle: (...args) => this.#call(() => store.settle(...args)),
+    };
+  }
+
+  leases(leases: Leases): Leases {
+    return {
+      heartbeat: (...args) => this.#call(() => leases.heartbeat(...args)),
+      leave: (...args) => this.#call(() => leases.leave(...args)),
+      watch: (group, onChange) => leases.watch(group, () => void this.#awake().then(onChange)),
+    };
+  }
+
+  reader(reader: ClusterReader): ClusterReader {
+    const awake = () => this.#awake();
+    return {
+      identity: (...args) => this.#call(() => reader.identity(...args)),
+      list: (...args) => this.#call(() => reader.list(...args)),
+      async *watch(...args) {
+        for await (const events of reader.watch(...args)) {
+          await awake();
+          yield events;
+        }
+      },
+    };
+  }
+
+  writer(writer: ClusterWriter): ClusterWriter {
+    return {
+      get: (...args) => this.#send(() => writer.get(...args)),
+      create: (...args) => this.#send(() => writer.create(...args)),
+      update: (...args) => this.#send(() => writer.update(...args)),
+      delete: (...args) => this.#send(() => writer.delete(...args)),
+    };
+  }
+
+  async #call<T>(send: () => Promise<T>): Promise<T> {
+    await this.#way();
+    return this.#send(send);
+  }
+
+  /** At once: what has left the process is on its way, whatever becomes of the process. */
+  async #send<T>(send: () => Promise<T>): Promise<T> {
+    this.#world.onCall();
+    try {
+      return await send();
+    } finally {
+      await this.#way();
+    }
+  }
+
+  /** Between the process and a server; often no time passes. */
+  async #way(): Promise<void> {
+    const { clock, random } = this.#world;
+    if (random.next() < 0.5) await sleep(clock, randomInteger(random, 1, 5));
+    await this.#awake();
+  }
+
+  async #awake(): Promise<void> {
+    while (this.#frozen !== undefined) await this.#frozen.promise;
+  }
+}
