@@ -12,8 +12,8 @@ export function addConfigCommand(program: Command): void {
     .command('config')
     .summary('show the configuration that file, environment and flags make, without its secrets')
     .description(
-      'Prints the configuration with which watcher, reconciler and writer would start here, and where each value comes\n' +
-        'from. Secrets are shown as ***. Ends with status 2 if it cannot be used.',
+      'Prints what watcher, reconciler and writer would be told here, and what tells it.\n' +
+        'Secrets are shown as ***. Ends with status 2 if it cannot be used.',
     )
     .addOption(new Option('-o, --output <format>', 'form').choices(['yaml', 'json']).default('yaml'))
     .option('--example', 'print a file to begin with instead');

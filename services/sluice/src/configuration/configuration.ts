@@ -39,7 +39,7 @@ export type StoreConfiguration =
   | ({ readonly kind: 'redis' } & Omit<RedisOptions, 'fleet'>);
 
 export interface ClusterConfiguration {
-  /** For logs, metrics and leases. */
+  /** For logs and metrics. */
   readonly name: string;
   /** Path of the kubeconfig. */
   readonly kubeconfig?: string;

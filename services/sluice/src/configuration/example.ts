@@ -5,7 +5,7 @@ import { isClusterPath, type Path, paths, settingAt } from './settings.ts';
 /** Given in the example; all else is a comment. */
 const active: ReadonlySet<string> = new Set<Path>(['fleet', 'partitions', 'bus.servers', 'store.url']);
 
-const clusters = `# The clusters of this fleet. Their names are for logs, metrics and leases: all its processes must use the same.
+const clusters = `# The clusters of this fleet, with the names that logs and metrics have for them. Paths are relative to this file.
 clusters:
   - name: production
     kubeconfig: /etc/sluice/production.kubeconfig

@@ -108,7 +108,7 @@ function parse(file: string, text: string): unknown {
     // A file whose every line is a comment, or none, says nothing.
     return load(text.replace(/^\uFEFF/, '')) ?? {};
   } catch (error) {
-    if (/^(\s*(#.*)?\n?)*$/.test(text)) return {};
+    if (text.split('\n').every((line) => /^\s*(#|$)/.test(line))) return {};
     throw new UsageError(`${file}: not YAML: ${yamlProblem(error)}`);
   }
 }

@@ -25,9 +25,12 @@ test('with nothing given: one process, in memory, no cluster', () => {
   });
 });
 
-test.each(['', '# nothing\n', 'bus:\nstore:\n  # url: redis://h\n'])('a file that says nothing: %j', (file) => {
-  expect(configurationOf({ file })).toEqual(configurationOf({}));
-});
+test.each(['', '# nothing\n', '\n'.repeat(10_000), 'bus:\nstore:\n  # url: redis://h\n'])(
+  'a file that says nothing (%#)',
+  (file) => {
+    expect(configurationOf({ file })).toEqual(configurationOf({}));
+  },
+);
 
 describe('file < environment < flags', () => {
   const file = 'partitions: 1';

@@ -182,7 +182,7 @@ export const settings = {
 
 /** One cluster, by variables or flags: it takes the place of the `clusters` of the file. */
 export const clusterSettings = {
-  'cluster.name': setting(kinds.text, 'for logs, metrics and leases; the context, or `default`'),
+  'cluster.name': setting(kinds.text, 'for logs and metrics; the context, or `default`'),
   'cluster.kubeconfig': setting(kinds.path, 'kubeconfig of the cluster'),
   'cluster.context': setting(kinds.text, "context in it; the kubeconfig's current one by default"),
   'cluster.inCluster': setting(kinds.yesOrNo, 'the cluster of the Pod in which this runs'),
