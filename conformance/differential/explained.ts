@@ -31,6 +31,11 @@ export const explanations: readonly Explanation[] = [
     explains: (difference, context) =>
       difference.kind === 'hints' && isAuto(difference, context) && allHinted(difference),
   },
+  {
+    rules: 'E15, E24',
+    why: 'a placeholder stays beside other slices while Pods whose ports resolve nowhere wait for their Node, if it was there before them',
+    explains: (difference, context) => difference.kind === 'object' && isSparePlaceholder(difference, context),
+  },
 ];
 
 export function explain(difference: Difference, context: ExplainContext): Explanation | undefined {
@@ -44,6 +49,23 @@ function fits(slices: readonly JsonObject[], max: number): boolean {
   const sizes = slices.map((slice) => listAt(slice, 'endpoints').length);
   const all = endpointsOf(slices).map((endpoint) => JSON.stringify(endpoint));
   return sizes.every((size) => size > 0 && size <= max) && new Set(all).size === all.length;
+}
+
+/** On one side only, an empty slice without ports, of an address type that has other slices of the controller. */
+function isSparePlaceholder({ namespace, service, genuine, sluice }: Difference, { state }: ExplainContext): boolean {
+  const [placeholder, ...more] = [...genuine, ...sluice];
+  if (placeholder === undefined || more.length > 0) return false;
+  if (listAt(placeholder, 'endpoints').length > 0 || listAt(placeholder, 'ports').length > 0) return false;
+  const labels = (slice: JsonObject) => objectAt(slice.metadata, 'labels');
+  const manager = textAt(labels(placeholder), 'endpointslice.kubernetes.io/managed-by');
+  return state.endpointslices.some(
+    (slice) =>
+      textAt(slice.metadata, 'namespace') === namespace &&
+      textAt(labels(slice), 'kubernetes.io/service-name') === service &&
+      textAt(labels(slice), 'endpointslice.kubernetes.io/managed-by') === manager &&
+      textAt(slice, 'addressType') === textAt(placeholder, 'addressType') &&
+      listAt(slice, 'ports').length > 0,
+  );
 }
 
 /** Of a Service that is gone, or that nobody keeps slices for any more, the slices stand as they were. */
