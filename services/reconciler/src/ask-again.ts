@@ -2,8 +2,8 @@ import type { Controller } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 import type { ServiceView } from './service-view.ts';
 
-/** Longer than a writer takes that is not behind; asking too early costs it a look at its mark. */
-const firstMs = 20_000;
+/** Longer than a writer takes that is not behind; one that is loses a look at its mark for each time it is asked. */
+const firstMs = 5_000;
 const maxMs = 600_000;
 
 /** When to ask again for the Outcome of a plan that was sent at `now` and already asked for so many times. */

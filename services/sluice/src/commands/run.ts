@@ -31,8 +31,8 @@ interface RunOptions extends SettingsOptions {
   readonly logLevel: LogLevel;
   readonly seed?: number;
   readonly rate?: number;
-  /** Null: none. */
-  readonly metricsBindAddress?: BindAddress | null;
+  /** In an object, since commander takes a null for a flag without a value. Null: none. */
+  readonly metricsBindAddress?: { readonly address: BindAddress | null };
 }
 
 /** How long writes under way are waited for at the end. */
@@ -65,7 +65,7 @@ export function addRunCommand(program: Command): void {
     .option(
       '--metrics-bind-address <host:port>',
       `serve /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
-      parseBindAddress,
+      (text) => ({ address: parseBindAddress(text) }),
     )
     .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
     .option('--rate <n>', 'simulated world: actions a second', Number);
@@ -88,9 +88,8 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
   const display = createDisplay(options.output);
   const cluster = await openCluster(options, logger);
   const statistics = new Statistics();
-  const { metricsBindAddress } = options;
-  const metrics =
-    metricsBindAddress === null ? undefined : new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
+  const address = options.metricsBindAddress?.address;
+  const metrics = address === null ? undefined : new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
   let ready = false;
   const server = await serve(metrics, options, () => ready, logger, cluster);
   const startedAt = systemClock.now();
@@ -139,7 +138,7 @@ async function serve(
 ) {
   if (metrics === undefined) return undefined;
   try {
-    return await startTelemetry(metricsBindAddress ?? undefined, { metrics, ready }, logger);
+    return await startTelemetry(metricsBindAddress?.address ?? undefined, { metrics, ready }, logger);
   } catch (error) {
     cluster.pause();
     await cluster.close();
