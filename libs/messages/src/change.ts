@@ -11,6 +11,8 @@ export interface Change {
   readonly kind: 'change';
   readonly key: ServiceKey;
   readonly stamp: Stamp;
+  /** `n` of the Change that this watcher sent to this partition before it; 0: none. Shows that one is missing. */
+  readonly previous?: number;
   readonly facts: readonly Fact[];
   /**
    * Up to which resourceVersion all that concerns this Service has been told, once this Change is folded: an object that

@@ -116,6 +116,7 @@ export const changeSchema = z.object({
   kind: z.literal('change'),
   key,
   stamp,
+  previous: z.number().optional(),
   facts: z.array(fact),
   versions: versions.optional(),
   snapshot: z

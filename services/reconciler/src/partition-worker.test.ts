@@ -212,6 +212,31 @@ describe('what was lost', () => {
     expect(await distinct()).toEqual(['web 1/1', 'web 1/2']);
   });
 
+  test('of the log, unread: the gap shows, all is asked for again and nothing decided before', async () => {
+    start();
+    await send({ ...first, previous: 0 });
+    await send(anOutcome(await lastPlan()));
+    await restart(2);
+    await send(aChange(3, [fact.pod('q')], { previous: 2 }));
+    expect(await requests()).toMatchObject([{ of: { partition: 0 } }]);
+    expect(await distinct()).toEqual(['web 1/1']);
+    await restart(3);
+    await send(aChange(4, [fact.pod('r')], { previous: 3 }));
+    expect(await requests()).toHaveLength(1);
+    expect(await distinct()).toEqual(['web 1/1']);
+    await send({ ...aSnapshot(5, [service, fact.pod('p'), fact.pod('q')], behind), previous: 4 });
+    expect(await distinct()).toEqual(['web 1/1', 'web 3/2']);
+  });
+
+  test('of the log, unread, again and again: it is not asked for ever faster', async () => {
+    start();
+    await send({ ...first, previous: 0 });
+    for (let n = 3; n < 20; n += 2) await send(aChange(n, [fact.pod('q')], { previous: n - 1 }));
+    expect(await requests()).toHaveLength(1);
+    await settle(1_000);
+    expect(await requests()).toHaveLength(2);
+  });
+
   test('of the store, perhaps: nothing is decided before a snapshot, and no Outcome is waited for', async () => {
     start();
     await send(first);

@@ -1,5 +1,6 @@
 import { type Bus, type Cursor, type Delivery, isLogLostError, origin } from '@sluice/bus';
 import {
+  type Change,
   decodeMessage,
   encodeMessage,
   formatServiceKey,
@@ -10,7 +11,7 @@ import {
   parseServiceKey,
   partitionOf,
 } from '@sluice/messages';
-import type { Clock, Logger, Random } from '@sluice/runtime';
+import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { FencedError, type OutboxEntry, type Store } from '@sluice/store';
 import { askAgain } from './ask-again.ts';
 import { decide, decisionOrder, isDue } from './decide.ts';
@@ -18,6 +19,7 @@ import { distrust } from './distrust.ts';
 import { DueQueue } from './due-queue.ts';
 import { foldChange } from './fold-change.ts';
 import { foldOutcome } from './fold-outcome.ts';
+import { Heard } from './heard.ts';
 import { noPartitionMetrics, type PartitionMetrics, type ReconcilerMetrics } from './metrics.ts';
 import { resyncRequest } from './resync-request.ts';
 import { ServiceView } from './service-view.ts';
@@ -44,6 +46,8 @@ export interface PartitionWorkerOptions {
 
 /** Records folded before one commit. Bounds its size; what is left is folded next. */
 const recordsPerCommit = 256;
+/** At least, between requests because of what is missing, in milliseconds. */
+const askIntervalMs = 1_000;
 
 /**
  * Owns one partition: folds its records in order, decides for the Services they touched, commits the views, the
@@ -54,9 +58,15 @@ export class PartitionWorker {
   readonly #options: PartitionWorkerOptions;
   readonly #scope: string;
   readonly #views = new Map<string, ServiceView>();
+  #heard = new Heard();
   /** When Services have something to decide though nothing comes in, by formatted key. */
   readonly #due = new DueQueue();
   #checkpoint: Cursor = origin;
+  /** What is missing, if something is, and whose views are in doubt for it. */
+  #missed: string | undefined;
+  readonly #distrusted = new Set<string>();
+  /** When something was last asked for because of that, by the monotonic clock. */
+  #lastAsked = Number.NEGATIVE_INFINITY;
   #published: string[] = [];
   #metrics: PartitionMetrics = noPartitionMetrics;
 
@@ -105,7 +115,7 @@ export class PartitionWorker {
           records = reader.next(recordsPerCommit);
           records.catch(() => {});
         }
-        await this.#step(batch ?? [], reader.log);
+        await this.#step(batch ?? [], reader.log, signal);
         reader.release(this.#checkpoint.position);
       }
     } finally {
@@ -124,7 +134,9 @@ export class PartitionWorker {
     }
     this.#checkpoint = state.checkpoint ?? origin;
     this.#views.clear();
+    this.#heard = new Heard();
     for (const entry of state.entries) {
+      if (this.#heard.load(entry)) continue;
       this.#view(entry.key).load(entry);
       this.#due.set(entry.key, 0);
     }
@@ -149,6 +161,33 @@ export class PartitionWorker {
     await this.#commit(end, this.#views.keys(), []);
   }
 
+  /** Changes before this one were lost unread, nobody knows of which Services. */
+  #miss({ key: { cluster }, stamp }: Change, now: number): void {
+    this.#missed = `Changes before ${stamp.epoch}/${stamp.n} of cluster ${cluster} are missing`;
+    for (const [key, view] of this.#views) {
+      if (view.key.cluster !== cluster) continue;
+      distrust(view, now);
+      this.#distrusted.add(key);
+    }
+  }
+
+  async #askForMissed(touched: Set<string>, signal: AbortSignal): Promise<void> {
+    if (this.#missed === undefined) return;
+    const { bus, partition, epoch, logger, clock } = this.#options;
+    logger.warn('records were lost unread; all Services of the partition are asked for again', {
+      reason: this.#missed,
+    });
+    // Before the commit, so that it cannot be forgotten; and not ever faster, should the answers be lost as well.
+    const delayMs = this.#lastAsked + askIntervalMs - clock.monotonic();
+    if (delayMs > 0) await sleep(clock, delayMs, signal);
+    this.#lastAsked = clock.monotonic();
+    const id = `${partition}/${epoch}/${clock.now()}`;
+    await bus.append('requests', 0, [resyncRequest({ partition }, this.#missed, id)]);
+    for (const key of this.#distrusted) touched.add(key);
+    this.#distrusted.clear();
+    this.#missed = undefined;
+  }
+
   #tellRestored(key: string, view: ServiceView): void {
     for (const controller of decisionOrder) {
       const { counted, inFlight, parked } = view.controller(controller);
@@ -156,7 +195,7 @@ export class PartitionWorker {
     }
   }
 
-  async #step(batch: readonly Delivery[], log: string): Promise<void> {
+  async #step(batch: readonly Delivery[], log: string, signal: AbortSignal): Promise<void> {
     const now = this.#options.clock.now();
     const touched = new Set<string>();
     for (const record of batch) {
@@ -164,6 +203,7 @@ export class PartitionWorker {
       if (reason !== undefined) await this.#setAside(record, reason);
       if (reason === undefined || this.#views.has(record.key)) touched.add(record.key);
     }
+    await this.#askForMissed(touched, signal);
     for (const key of this.#due.take(now)) touched.add(key);
     for (const key of touched) this.#tellDue(key, now);
     const plans: OutboxEntry[] = [];
@@ -177,6 +217,7 @@ export class PartitionWorker {
   async #commit(checkpoint: Cursor, touched: Iterable<string>, publish: readonly OutboxEntry[]): Promise<void> {
     const { store, epoch } = this.#options;
     const entries = [...touched].flatMap((key) => this.#views.get(key)?.takeChanges(key) ?? []);
+    entries.push(...this.#heard.takeChanges());
     if (checkpoint === this.#checkpoint && entries.length === 0) return;
     const published = this.#published;
     this.#published = [];
@@ -195,8 +236,11 @@ export class PartitionWorker {
         throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${record.key}`);
       }
       const view = this.#view(record.key);
-      if (message.kind === 'change') foldChange(view, message, now, settings);
-      else this.#foldOutcome(record.key, view, message, now);
+      if (message.kind === 'outcome') this.#foldOutcome(record.key, view, message, now);
+      else {
+        if (this.#heard.hear(message)) this.#miss(message, now);
+        foldChange(view, message, now, settings);
+      }
       this.#metrics.folded(message.kind);
       return undefined;
     } catch (error) {
@@ -214,6 +258,8 @@ export class PartitionWorker {
   /** What it said is asked for again. */
   async #setAside(record: Delivery, reason: string): Promise<void> {
     await this.#options.onDeadLetter?.(record, reason);
+    // It was there, but nobody can say which Change it was.
+    this.#heard.forget();
     if (!isServiceKey(record.key)) return;
     const id = `${this.#options.partition}/dead-letter/${record.position}/${record.id}`;
     await this.#options.bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(record.key) }, reason, id)]);

@@ -31,6 +31,8 @@ export interface PublisherOptions {
 interface Lane {
   readonly pending: Map<string, { readonly key: ServiceKey; readonly marks: Marks }>;
   running: boolean;
+  /** `n` of the last Change. */
+  last: number;
 }
 
 /** Services of one append at most: large enough to batch a cold start, small enough to let others in between. */
@@ -50,7 +52,11 @@ export class Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options;
-    this.#lanes = Array.from({ length: options.bus.partitions }, () => ({ pending: new Map(), running: false }));
+    this.#lanes = Array.from({ length: options.bus.partitions }, () => ({
+      pending: new Map(),
+      running: false,
+      last: 0,
+    }));
   }
 
   mark(namespace: string, service: string, mark: Mark, cause?: Cause): void {
@@ -104,20 +110,22 @@ export class Publisher {
     let taken = 0;
     for (const [text, { key, marks }] of lane.pending) {
       lane.pending.delete(text);
-      records.push(...this.#records(text, key, marks));
+      records.push(...this.#records(lane, text, key, marks));
       if (++taken >= servicesPerAppend) break;
     }
     return records;
   }
 
-  #records(text: string, key: ServiceKey, marks: Marks): BusRecord[] {
+  #records(lane: Lane, text: string, key: ServiceKey, marks: Marks): BusRecord[] {
     const { inventory, epoch, versions } = this.#options;
     const upTo = versions();
     const parts = compose(inventory, key.namespace, key.service, marks, upTo);
     return parts.map((part, i) => {
       const stamp = { epoch, n: ++this.#n };
+      const previous = lane.last;
+      lane.last = stamp.n;
       const versions = i === parts.length - 1 ? { versions: upTo } : {};
-      const change: Change = { kind: 'change', key, stamp, ...part, ...versions, causes: marks.causes };
+      const change: Change = { kind: 'change', key, stamp, previous, ...part, ...versions, causes: marks.causes };
       return { key: text, id: `${key.cluster}/${stamp.epoch}/${stamp.n}`, headers: {}, payload: encodeMessage(change) };
     });
   }

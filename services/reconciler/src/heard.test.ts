@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { Heard } from './heard.ts';
+import { aChange } from './testing/messages.ts';
+
+const told = (heard: Heard, n: number | readonly [number, number], previous: number) =>
+  heard.hear(aChange(n, [], { previous }));
+
+test('Changes that follow one another have no gap, nor have repeated or late ones', () => {
+  const heard = new Heard();
+  expect(told(heard, 3, 1)).toBe(false);
+  expect(told(heard, 4, 3)).toBe(false);
+  expect(told(heard, 3, 1)).toBe(false);
+  expect(told(heard, 9, 4)).toBe(false);
+});
+
+test('one that does not follow shows a gap, once', () => {
+  const heard = new Heard();
+  told(heard, 3, 0);
+  expect(told(heard, 9, 5)).toBe(true);
+  expect(told(heard, 10, 9)).toBe(false);
+});
+
+test('a new watcher begins anew; that its beginning is missing shows', () => {
+  const heard = new Heard();
+  told(heard, 3, 0);
+  expect(told(heard, [2, 2], 0)).toBe(false);
+  expect(told(heard, [1, 7], 5)).toBe(false);
+  expect(told(heard, [3, 5], 2)).toBe(true);
+});
+
+test('it goes on from what was stored', () => {
+  const [before, after] = [new Heard(), new Heard()];
+  told(before, 3, 0);
+  for (const entry of before.takeChanges()) expect(after.load(entry)).toBe(true);
+  expect(before.takeChanges()).toEqual([]);
+  expect(told(after, 6, 5)).toBe(true);
+});
+
+test('after something that cannot be read a gap is none', () => {
+  const heard = new Heard();
+  told(heard, 3, 0);
+  heard.forget();
+  expect(heard.takeChanges()).toEqual([{ key: 'c', field: 'heard', value: undefined }]);
+  expect(told(heard, 9, 5)).toBe(false);
+  expect(told(heard, 12, 11)).toBe(true);
+});

@@ -1,0 +1,49 @@
+import type { Change } from '@sluice/messages';
+import type { StoredEntry } from '@sluice/store';
+
+interface Last {
+  readonly epoch: number;
+  readonly n: number;
+}
+
+const field = 'heard';
+
+/**
+ * The last Change of each cluster's watcher in a partition. Each Change names the one before it, so that a gap shows even
+ * if the log lost records that nobody had read, and looks whole.
+ */
+export class Heard {
+  readonly #last = new Map<string, Last>();
+  readonly #changed = new Set<string>();
+
+  /** True if Changes before this one are missing. */
+  hear({ key: { cluster }, stamp, previous }: Change): boolean {
+    if (previous === undefined) return false;
+    const last = this.#last.get(cluster);
+    if (last !== undefined && (stamp.epoch < last.epoch || (stamp.epoch === last.epoch && stamp.n <= last.n)))
+      return false;
+    this.#last.set(cluster, { epoch: stamp.epoch, n: stamp.n });
+    this.#changed.add(cluster);
+    if (last === undefined) return false;
+    return previous > (stamp.epoch === last.epoch ? last.n : 0);
+  }
+
+  /** After this a gap is none: something came that cannot be told. */
+  forget(): void {
+    for (const cluster of this.#last.keys()) this.#changed.add(cluster);
+    this.#last.clear();
+  }
+
+  /** True if the entry is of this kind; it is taken as it was stored then. */
+  load({ key, field: name, value }: StoredEntry): boolean {
+    if (name !== field) return false;
+    this.#last.set(key, value as Last);
+    return true;
+  }
+
+  takeChanges(): StoredEntry[] {
+    const entries = [...this.#changed].map((key) => ({ key, field, value: this.#last.get(key) }));
+    this.#changed.clear();
+    return entries;
+  }
+}
