@@ -79,7 +79,7 @@ function kafka(
   return {
     kind: 'kafka',
     brokers: servers.map((server) => {
-      const address = server.replace(/^kafka:\/\//, '').replace(/\/$/, '');
+      const address = server.replace(/^kafka:\/\//, '');
       return /:\d+$/.test(address) ? address : `${address}:9092`;
     }),
     ...(tls && { tls: { ...tls, ...(servername !== undefined && { servername }) } }),
@@ -104,7 +104,7 @@ function serversOf(values: Values, kind: 'nats' | 'kafka', problems: Problems): 
         `${values.where('bus.servers')}: entry ${index + 1} begins with ${scheme}://; wanted is ${schemes.join(':// or ')}:// as bus.kind is ${kind}`,
       );
     }
-    if (Number(/:(\d+)\/?$/.exec(server)?.[1] ?? 1) > 65_535) {
+    if (Number(/:(\d+)$/.exec(server)?.[1] ?? 1) > 65_535) {
       problems.add(`${values.where('bus.servers')}: entry ${index + 1} has a port that there is not`);
     }
   }

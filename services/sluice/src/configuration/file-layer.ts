@@ -3,9 +3,9 @@ import { load } from 'js-yaml';
 import { z } from 'zod';
 import { UsageError } from '../usage-error.ts';
 import * as kinds from './kinds.ts';
-import type { Given, Layer } from './layer.ts';
+import { type Given, type Layer, where } from './layer.ts';
 import { dig, isMap, issueText, type Problems } from './problems.ts';
-import { isClusterPath, paths, settingAt } from './settings.ts';
+import { isClusterPath, paths, settingAt, type Visibility, visibilityOf } from './settings.ts';
 
 /** Reads a file of the system; errors have the system's `code`. */
 export type ReadText = (path: string) => string;
@@ -27,7 +27,7 @@ const clusterKeys = ['name', 'kubeconfig', 'context', 'inCluster'];
 interface Leaf {
   readonly keys: readonly string[];
   readonly schema: z.ZodType;
-  readonly hide: boolean;
+  readonly visibility: Visibility;
   readonly isPath: boolean;
 }
 
@@ -35,12 +35,15 @@ const leaves: ReadonlyMap<string, Leaf> = new Map(
   paths
     .filter((path) => !isClusterPath(path))
     .flatMap((path): [string, Leaf][] => {
-      const { kind, secret = false, file = false } = settingAt(path);
-      const value: [string, Leaf] = [path, { keys: path.split('.'), schema: kind.schema, hide: secret, isPath: false }];
-      if (!file) return [value];
+      const setting = settingAt(path);
+      const value: [string, Leaf] = [
+        path,
+        { keys: path.split('.'), schema: setting.kind.schema, visibility: visibilityOf(setting), isPath: false },
+      ];
+      if (!setting.file) return [value];
       // Its text is not shown either: somebody may have put the secret itself there.
       const keys = `${path}File`.split('.');
-      return [value, [`${path}File`, { keys, schema: kinds.path.schema, hide: true, isPath: true }]];
+      return [value, [`${path}File`, { keys, schema: kinds.path.schema, visibility: 'hidden', isPath: true }]];
     }),
 );
 
@@ -66,19 +69,18 @@ function wantedMap(issue: { readonly code?: string | undefined }): string | unde
 
 /** What the file says; what is wrong in it goes to the problems. @throws UsageError if it cannot be read at all */
 export function fileLayer(file: string, readText: ReadText, problems: Problems): Layer {
+  const origin = { from: 'file', file } as const;
+  const whole = { at: (path: string) => where(origin, path), path: '' };
   const raw = parse(file, read(file, readText));
   const layer = new Map<string, Given>();
   const bad = new Set<string>();
   for (const issue of schema.safeParse(raw).error?.issues ?? []) {
     const names = issue.path.filter((key) => typeof key === 'string').join('.');
     const inClusters = issue.path[0] === 'clusters';
-    const hide = leaves.get(names)?.hide ?? (known.has(names) || names === 'clusters');
-    problems.add(
-      issueText(`${file}: `, issue, raw, inClusters ? clusterKeys : (known.get(names) ?? []), hide && !inClusters),
-    );
+    const visibility = inClusters && names !== 'clusters' ? 'shown' : (leaves.get(names)?.visibility ?? 'hidden');
+    problems.add(issueText(whole, issue, raw, inClusters ? clusterKeys : (known.get(names) ?? []), visibility));
     bad.add(inClusters ? 'clusters' : names);
   }
-  const origin = { from: 'file', file } as const;
   for (const [path, { keys, isPath }] of leaves) {
     const value = dig(raw, keys);
     if (value === undefined || bad.has(path)) continue;

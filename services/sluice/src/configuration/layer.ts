@@ -18,7 +18,8 @@ export type Layer = ReadonlyMap<string, Given>;
 export function where(origin: Origin, path: string): string {
   switch (origin.from) {
     case 'file':
-      return `${origin.file}: ${path}`;
+      // Without a path, all of the file is meant.
+      return path === '' ? origin.file : `${origin.file}: ${path}`;
     case 'environment':
       return `${origin.variable} (${path})`;
     case 'flag':

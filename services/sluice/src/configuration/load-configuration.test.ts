@@ -205,6 +205,7 @@ describe('refused', () => {
       'bus: { kind: kafka, servers: "nats://a" }',
       'entry 1 begins with nats://; wanted is kafka:// as bus.kind is kafka',
     ],
+    ['bus: { servers: "a:9092" }', `${at}bus.servers does not tell what it is; wanted is nats://, tls:// or kafka://`],
     ['bus: { token: t }', `${at}bus.token is for nats, and the bus is memory`],
     ['bus: { servers: "nats://a", mechanism: plain }', `${at}bus.mechanism is for kafka, and the bus is nats`],
     ['bus: { servers: "nats://a", replicas: 2 }', `${at}bus.replicas is 2; wanted is 1, 3 or 5`],
@@ -269,6 +270,28 @@ describe('refused', () => {
     expect(() => load('/nowhere/a')).toThrow('"/nowhere/a" does not exist; --config or SLUICE_CONFIG names it');
     expect(() => load(undefined, { SLUICE_CONFIG: '/nowhere/b' })).toThrow('"/nowhere/b" does not exist');
     expect(() => load('/')).toThrow('"/" cannot be read: EISDIR');
+  });
+
+  test.each([
+    [
+      { environment: { SLUICE_BUS_SERVERS: 'nats://a,b/' } },
+      'SLUICE_BUS_SERVERS (bus.servers[1]) is a text; wanted is nats',
+    ],
+    [{ flags: { '--store': 'http://a' } }, '--store (store.url[0]) is "http://a"; wanted is redis'],
+    [{ flags: { '--in-cluster': true, '--kubeconfig': 'k' } }, 'has inCluster and a kubeconfig'],
+    [{ flags: { '--context': 'c' } }, '--context (cluster) names the context "c" of no kubeconfig'],
+  ])('%j', (given, message) => {
+    expect(refusal(given)).toContain(message);
+  });
+
+  test.each([
+    { file: 'bus: { kind: natz, token: t }' },
+    { file: 'bus: { servers: "http://a", token: t }' },
+    { file: 'bus: { servers: "nats://a", token: [t] }' },
+    { environment: { SLUICE_BUS_SERVERS: 'http://a', SLUICE_BUS_TOKEN: 't' } },
+    { environment: { SLUICE_BUS_SERVERS: 'a:4222', SLUICE_BUS_TOKEN: 't' } },
+  ])('in one line if one thing is wrong: %j', (given) => {
+    expect(refusal(given).split('\n')).toHaveLength(1);
   });
 
   test('with all that is wrong at once', () => {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { UsageError } from '../usage-error.ts';
 import { nearest } from './nearest.ts';
+import type { Visibility } from './settings.ts';
 
 /** All that is wrong with a configuration, so that one look at it is enough. */
 export class Problems {
@@ -8,6 +9,10 @@ export class Problems {
 
   add(text: string): void {
     this.#texts.push(text);
+  }
+
+  get none(): boolean {
+    return this.#texts.length === 0;
   }
 
   /** @throws UsageError if there are any */
@@ -20,23 +25,32 @@ export class Problems {
   }
 }
 
-/** One of zod's issues, told without any value that may be a secret. */
-export function issueText(at: string, issue: z.core.$ZodIssue, raw: unknown, known: readonly string[], hide: boolean) {
-  const path = issue.path.reduce<string>((all, key) => {
-    if (typeof key === 'number') return `${all}[${key}]`;
-    return all === '' || all.endsWith(': ') ? `${all}${String(key)}` : `${all}.${String(key)}`;
-  }, at);
+/** Where a value stands, which a message on it begins with, by its path. */
+type At = (path: string) => string;
+
+/** One of zod's issues on the value at `path`, told without any value that may be a secret. */
+export function issueText(
+  { at, path }: { readonly at: At; readonly path: string },
+  issue: z.core.$ZodIssue,
+  raw: unknown,
+  known: readonly string[],
+  visibility: Visibility,
+): string {
+  const inner = issue.path.reduce<string>(join, path);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownKey(path, key, known)).join('\n  ');
+    return issue.keys.map((key) => `${at(join(inner, key))} is no setting; ${instead(key, known)}`).join('\n  ');
   }
-  // Without a path, the whole file is meant.
-  return `${path.replace(/: $/, '')} is ${describe(dig(raw, issue.path), hide)}; wanted is ${issue.message}`;
+  return `${at(inner)} is ${describe(dig(raw, issue.path), visibility)}; wanted is ${issue.message}`;
 }
 
-function unknownKey(path: string, key: string, known: readonly string[]): string {
+function join(path: string, key: PropertyKey): string {
+  if (typeof key === 'number') return `${path}[${key}]`;
+  return path === '' ? String(key) : `${path}.${String(key)}`;
+}
+
+function instead(key: string, known: readonly string[]): string {
   const meant = nearest(key, known);
-  const instead = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
-  return `${path === '' || path.endsWith(': ') ? path : `${path}.`}${key} is no setting; ${instead}`;
+  return meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
 }
 
 /** A list may be given as one text with commas; a comma before an @ may as well be one of a password. */
@@ -53,14 +67,14 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What stands there. Of what is hidden, or has the look of an address with credentials, only its sort. */
-function describe(value: unknown, hide: boolean): string {
+/** What stands there; only its sort, where it may be a secret. */
+function describe(value: unknown, visibility: Visibility): string {
   if (value === undefined || value === null || value === '') return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
   if (value === '***') return '***, as secrets are printed';
-  if (hide) return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
-  if (typeof value !== 'string') return String(value);
+  if (typeof value !== 'string') return visibility === 'hidden' ? `a ${typeof value}` : String(value);
+  if (visibility === 'hidden' || (visibility === 'address' && !/^[a-z]+:\/\//.test(value))) return 'a text';
   if (value.includes('@')) return 'a text with an @, which may hold credentials and is not shown';
   return value.length > 80 || value.includes('\n') ? 'a long text' : JSON.stringify(value);
 }

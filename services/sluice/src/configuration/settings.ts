@@ -12,6 +12,8 @@ export interface Setting<T> {
   readonly defaultOf?: Readonly<Record<string, T>>;
   /** Never shown. */
   readonly secret?: boolean;
+  /** An address: somebody may have put a password into it. */
+  readonly address?: boolean;
   /** Its content may come from a file, which `<path>File` names. */
   readonly file?: boolean;
   /** Kinds of bus or store that have it; all if left out. */
@@ -44,11 +46,11 @@ export const settings = {
   }),
   'bus.servers': setting(
     kinds.addresses(
-      /^((nats|tls|kafka):\/\/)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?\/?$/,
+      /^((nats|tls|kafka):\/\/)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/,
       'nats://host:4222, tls://host:4222 or kafka://host:9092, without user and password',
     ),
     'some servers or brokers; the others are found through them',
-    { of: remote, example: ['nats://127.0.0.1:4222'] },
+    { address: true, of: remote, example: ['nats://127.0.0.1:4222'] },
   ),
   'bus.username': setting(kinds.text, 'user of NATS, or of Kafka (SASL)', { of: remote, example: 'sluice' }),
   'bus.password': setting(kinds.text, 'its password', { ...secret, of: remote }),
@@ -111,7 +113,7 @@ export const settings = {
       'redis://host:6379 or, with TLS, rediss://host:6379; in a user and password, %40 for @ and the like',
     ),
     "the server; some of a Cluster's nodes; all sentinels. `/2` at its end is a database",
-    { of: ['redis'], example: ['redis://127.0.0.1:6379'] },
+    { address: true, of: ['redis'], example: ['redis://127.0.0.1:6379'] },
   ),
   'store.mode': setting(kinds.oneOf('standalone', 'sentinel', 'cluster'), 'what the addresses are', {
     of: ['redis'],
@@ -203,6 +205,13 @@ export function settingAt(path: Path): Setting<unknown> {
 /** `bus.maxAge.changes` → `SLUICE_BUS_MAX_AGE_CHANGES` */
 export function variableOf(path: string): string {
   return `SLUICE_${path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`;
+}
+
+/** How much of a wrong value a message may show. */
+export type Visibility = 'shown' | 'address' | 'hidden';
+
+export function visibilityOf({ secret, address }: Setting<unknown>): Visibility {
+  return secret ? 'hidden' : address ? 'address' : 'shown';
 }
 
 export function isClusterPath(path: Path): path is keyof typeof clusterSettings {

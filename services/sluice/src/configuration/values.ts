@@ -2,7 +2,7 @@ import { errorCode, type ReadText } from './file-layer.ts';
 import type { Plain } from './kinds.ts';
 import { type Layer, type Origin, where } from './layer.ts';
 import { issueText, type Problems } from './problems.ts';
-import { isClusterPath, type Path, paths, type Setting, settingAt, type ValueOf } from './settings.ts';
+import { isClusterPath, type Path, paths, settingAt, type ValueOf, visibilityOf } from './settings.ts';
 
 /** One line of `sluice config`: as a file would have it, secrets masked. */
 export interface Entry {
@@ -75,42 +75,57 @@ function withoutCredentials(shown: Plain): Plain {
 /** Checks each value, and adds the defaults of the kinds of bus and store that were chosen. */
 export function check(given: Layer, readText: ReadText, problems: Problems): Values {
   const values = new Values();
+  const misplaced: string[] = [];
   for (const path of paths) {
     const found = given.get(path) ?? given.get(`${path}File`);
     if (found === undefined) continue;
-    const setting = settingAt(path);
-    if (!applies(path, setting, given)) {
-      const [section = ''] = path.split('.');
-      const kind = kindOf(section, given);
-      problems.add(`${where(found.origin, path)} is for ${setting.of?.join(' and ')}, and the ${section} is ${kind}`);
-      continue;
-    }
     const raw = given.has(path) ? found.raw : content(String(found.raw), readText);
     if (raw instanceof Error) {
       problems.add(`${where(found.origin, `${path}File`)}: the file that it names ${raw.message}`);
       continue;
     }
-    const { data, error } = setting.kind.schema.safeParse(raw);
-    for (const issue of error?.issues ?? []) {
-      problems.add(issueText(where(found.origin, path), issue, raw, [], setting.secret ?? !given.has(path)));
-    }
-    if (error === undefined) values.set(path, data, found.origin);
-  }
-  for (const path of paths) {
     const setting = settingAt(path);
-    if (given.has(path) || given.has(`${path}File`) || !applies(path, setting, given)) continue;
-    const own = setting.defaultOf?.[kindOf('bus', given)];
-    if (own !== undefined || 'default' in setting) values.set(path, own ?? setting.default, { from: 'default' });
+    const { data, error } = setting.kind.schema.safeParse(raw);
+    const at = { at: (inner: string) => where(found.origin, inner), path };
+    const visibility = given.has(path) ? visibilityOf(setting) : 'hidden';
+    for (const issue of error?.issues ?? []) problems.add(issueText(at, issue, raw, [], visibility));
+    if (error !== undefined) continue;
+    if (applies(path, given)) values.set(path, data, found.origin);
+    else if (lacksKind(path, given)) problems.add(`${at.at(path)} ${kindWanted}`);
+    else misplaced.push(`${at.at(path)} is for ${setting.of?.join(' and ')}, and ${kindText(path, given)}`);
   }
+  // Otherwise an address is wrong, perhaps, that would have told the kind.
+  if (problems.none) for (const text of misplaced) problems.add(text);
+  addDefaults(values, given);
   return values;
 }
 
-function applies(path: Path, { of }: Setting<unknown>, given: Layer): boolean {
-  if (of === undefined) return true;
-  const section = path.startsWith('bus.') ? 'bus' : 'store';
-  const kind = kindOf(section, given);
-  // Of a kind that there is not, one message is enough.
-  return of.includes(kind) || !settingAt(`${section}.kind`).kind.schema.safeParse(kind).success;
+function addDefaults(values: Values, given: Layer): void {
+  for (const path of paths) {
+    const setting = settingAt(path);
+    if (given.has(path) || given.has(`${path}File`) || !applies(path, given)) continue;
+    const own = setting.defaultOf?.[kindOf('bus', given)];
+    if (own !== undefined || 'default' in setting) values.set(path, own ?? setting.default, { from: 'default' });
+  }
+}
+
+const kindWanted = 'does not tell what it is; wanted is nats://, tls:// or kafka:// before it, or bus.kind';
+
+function applies(path: Path, given: Layer): boolean {
+  return settingAt(path).of?.includes(kindOf(sectionOf(path), given)) ?? true;
+}
+
+/** Addresses without a scheme, and no kind beside them. Those of a store always have one. */
+function lacksKind(path: Path, given: Layer): boolean {
+  return path === 'bus.servers' && !given.has('bus.kind');
+}
+
+function kindText(path: Path, given: Layer): string {
+  return `the ${sectionOf(path)} is ${kindOf(sectionOf(path), given)}`;
+}
+
+function sectionOf(path: Path): 'bus' | 'store' {
+  return path.startsWith('bus.') ? 'bus' : 'store';
 }
 
 function kindOf(section: string, given: Layer): string {
