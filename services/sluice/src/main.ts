@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addConfigCommand } from './commands/config.ts';
+import { addDeadLettersCommand } from './commands/dead-letters.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addRoleCommands } from './commands/role.ts';
 import { addRunCommand } from './commands/run.ts';
@@ -19,6 +20,7 @@ const program = new Command('sluice')
 
 addRunCommand(program);
 addRoleCommands(program);
+addDeadLettersCommand(program);
 addReplayCommand(program);
 addConfigCommand(program);
 

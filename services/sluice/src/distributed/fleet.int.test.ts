@@ -1,17 +1,22 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
-import { randomInteger, seededRandom } from '@sluice/runtime';
+import { randomInteger, seededRandom, silentLogger } from '@sluice/runtime';
 import { ApiServerHttp, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import type { Role } from '../roles/start-role.ts';
 import { systemClock } from '../system/clock.ts';
 import { RoleProcess } from './role-process.ts';
 
 /** A fleet of processes on real NATS and Redis, and a simulated API server: whatever dies, what is written comes right. */
-const [services, podsPerService] = [20, 4];
+const [services, podsPerService, partitions] = [20, 4, 8];
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 const seed = Number(process.env.SEED ?? 1);
 const random = seededRandom(seed);
 
@@ -57,12 +62,13 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+const where = () => ['--bus', nats.url, '--store', redis.url, '--partitions', String(partitions)];
+
 function start(role: Role, n: number): void {
   const name = `${role}-${n}`;
-  const where = ['--bus', nats.url, '--store', redis.url, '--partitions', '8', '--metrics-bind-address', '0'];
   const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(directory, 'kubeconfig.json')];
   const onLine = (from: string, line: string) => log.push(`${from}: ${line}`);
-  processes.set(name, new RoleProcess(name, role, [...where, ...cluster], onLine));
+  processes.set(name, new RoleProcess(name, role, [...where(), '--metrics-bind-address', '0', ...cluster], onLine));
 }
 
 function processOf(name: string): RoleProcess {
@@ -189,6 +195,38 @@ describe('a fleet of processes', () => {
     },
     180_000,
   );
+
+  test('sets aside what it cannot read, goes on, and shows it', async () => {
+    const ports = { clock: systemClock, random, logger: silentLogger };
+    const fleet = await openInfrastructure(
+      {
+        fleet: 'sluice',
+        partitions,
+        bus: { kind: 'nats', servers: [nats.url] },
+        store: { kind: 'redis', urls: [redis.url] },
+      },
+      ports,
+    );
+    const payload = new TextEncoder().encode('{"version":"9.0"}');
+    for (const topic of ['changes', 'mutations'] as const) {
+      await fleet.bus.append(topic, 3, [{ key: 'c/shop/web', id: `garbage ${topic}`, headers: {}, payload }]);
+    }
+    flip();
+    await settled();
+    const waiting = performance.now() + 30_000;
+    while ((await fleet.deadLetters.list()).length < 2 && performance.now() < waiting) await sleep(50);
+    await fleet.close();
+    const sluice = async (...args: string[]) =>
+      (await promisify(execFile)(process.execPath, [main, ...args, ...where()])).stdout;
+    const listed = await sluice('dead-letters', 'list');
+    const names = [...listed.matchAll(/^((?:changes|mutations)\/3\/\d+) .*version 9\.0/gm)].map(
+      ([, name = '']) => name,
+    );
+    expect(names.map((name) => name.split('/')[0]).sort(), listed).toEqual(['changes', 'mutations']);
+    expect(await sluice('dead-letters', 'show', names[0] ?? '')).toContain('{"version":"9.0"}');
+    await sluice('dead-letters', 'drop', ...names);
+    expect(await sluice('dead-letters', 'list')).toBe('No dead letters.\n');
+  }, 120_000);
 
   test('hands over and ends with status 0 when it is told to', async () => {
     const ended = await Promise.all(

@@ -1,0 +1,55 @@
+import { MemoryBus, origin } from '@sluice/bus';
+import type { DeadLetter } from '@sluice/store';
+import { expect, test } from 'vitest';
+import { describeLetter, listLetters, toJsonLetter } from './print.ts';
+import { replayLetter } from './replay.ts';
+
+const letter = (given: Partial<DeadLetter> = {}, payload = '{\u001b[31m'): DeadLetter => ({
+  name: 'changes/3/7',
+  topic: 'changes',
+  partition: 3,
+  position: 7,
+  at: Date.UTC(2026, 0, 2, 3, 4, 5),
+  reason: 'not JSON: expected a name\n    at line 1',
+  record: { id: 'r', key: 'c/shop/web', headers: { traceparent: '00-1' }, payload: new TextEncoder().encode(payload) },
+  ...given,
+});
+
+test('a list has a line for each, with the first line of its reason', () => {
+  expect(listLetters([letter(), letter({ name: 'changes/12/4711' })])).toBe(
+    'NAME              SET ASIDE                  KEY          REASON\n' +
+      'changes/3/7       2026-01-02T03:04:05.000Z   c/shop/web   not JSON: expected a name\n' +
+      'changes/12/4711   2026-01-02T03:04:05.000Z   c/shop/web   not JSON: expected a name\n',
+  );
+  expect(listLetters([])).toBe('No dead letters.\n');
+});
+
+test('one is shown with all that is in it, but nothing that a terminal would obey', () => {
+  const shown = describeLetter(letter());
+  expect(shown).toContain('From:       position 7 of changes, partition 3\n');
+  expect(shown).toContain('Headers:    traceparent=00-1\n');
+  expect(shown).toMatch(/\{\\x1b\[31m\n$/);
+  expect(describeLetter(letter({ record: { ...letter().record, payload: Uint8Array.of(255, 0) } }))).toMatch(
+    /\nff00\n$/,
+  );
+});
+
+test('as JSON it is one line, with a payload that is no text in base64', () => {
+  expect(JSON.parse(toJsonLetter(letter()))).toMatchObject({
+    name: 'changes/3/7',
+    key: 'c/shop/web',
+    payload: '{\u001b[31m',
+  });
+  const binary = letter({ record: { ...letter().record, payload: Uint8Array.of(255) } });
+  expect(JSON.parse(toJsonLetter(binary))).toMatchObject({ payloadBase64: '/w==' });
+  expect(toJsonLetter(letter()).match(/\n/g)).toHaveLength(1);
+});
+
+test('one that is sent again goes to its partition, as a record of its own', async () => {
+  const bus = new MemoryBus({ partitions: 4 });
+  await replayLetter(bus, letter());
+  const [record] = await bus.read('changes', 3, origin).next(1);
+  expect(record).toMatchObject({ id: 'r/replayed/7', key: 'c/shop/web', headers: { traceparent: '00-1' } });
+  await expect(replayLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of changes');
+  await expect(replayLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of other');
+});

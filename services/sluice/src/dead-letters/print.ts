@@ -1,0 +1,65 @@
+import type { DeadLetter } from '@sluice/store';
+
+const headings = ['NAME', 'SET ASIDE', 'KEY', 'REASON'] as const;
+
+/** As kubectl lists things. */
+export function listLetters(letters: readonly DeadLetter[]): string {
+  if (letters.length === 0) return 'No dead letters.\n';
+  const rows = letters.map(({ name, at, record, reason }) => [name, timestamp(at), record.key, firstLine(reason)]);
+  const table = [[...headings], ...rows];
+  const widths = headings.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  return table
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('   ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+export function describeLetter({ name, topic, partition, position, at, reason, record }: DeadLetter): string {
+  const headers = Object.entries(record.headers).map(([header, value]) => `${header}=${value}`);
+  const lines = [
+    ['Name', name],
+    ['From', `position ${position} of ${topic}, partition ${partition}`],
+    ['Set aside', timestamp(at)],
+    ['Reason', reason],
+    ['Record', record.id],
+    ['Key', record.key],
+    ...(headers.length > 0 ? [['Headers', headers.join(', ')]] : []),
+    ['Payload', `${record.payload.length} bytes`],
+  ];
+  return `${lines.map(([label, value]) => `${`${label}:`.padEnd(12)}${value}`).join('\n')}\n\n${text(record.payload)}\n`;
+}
+
+/** One line; the payload as text where it is text, else in base64. */
+export function toJsonLetter({ record, at, ...letter }: DeadLetter): string {
+  const payload = utf8(record.payload);
+  const body = payload === undefined ? { payloadBase64: Buffer.from(record.payload).toString('base64') } : { payload };
+  const { id, key, headers } = record;
+  return `${JSON.stringify({ ...letter, at: timestamp(at), id, key, headers, ...body })}\n`;
+}
+
+const timestamp = (at: number): string => new Date(at).toISOString();
+
+const firstLine = (reason: string): string => reason.split('\n')[0] ?? '';
+
+function utf8(payload: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(payload);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a terminal can show: control characters would be obeyed by it. */
+function text(payload: Uint8Array): string {
+  const decoded = utf8(payload);
+  if (decoded === undefined) return Buffer.from(payload).toString('hex');
+  return decoded.replaceAll(
+    /[\p{Cc}--[\n\t]]/gv,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+}
