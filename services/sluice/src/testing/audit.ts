@@ -14,11 +14,17 @@ export interface AuditOptions {
   readonly lagMs: number;
 }
 
+export interface SteadyWrite {
+  readonly at: number;
+  readonly verb: string;
+  readonly what: string;
+}
+
 /** Watches every write of a fleet: that a plan asked for it, that its sender may, that nothing wanted goes with it. */
 export class Audit {
   readonly problems: string[] = [];
   /** Slices made and deleted of Services that are left in peace. */
-  readonly steady: string[] = [];
+  readonly steady: SteadyWrite[] = [];
   readonly #options: AuditOptions;
   /** By what a mutation asks for. */
   readonly #plans = new Map<string, PlannedMutations[]>();
@@ -126,7 +132,7 @@ export class Audit {
       if (!after.has(line) && since < decidedAt - this.#options.lagMs) this.#problem(`${what} takes away ${line}`);
     }
     if (plan?.key.service.startsWith('steady') && verb !== 'update')
-      this.steady.push(`${this.#at()} ${what}: ${asked.slice(0, 80)}`);
+      this.steady.push({ at: this.#options.clock.now(), verb, what: `${this.#at()} ${what}: ${asked.slice(0, 80)}` });
   }
 
   #at(): string {
