@@ -487,6 +487,20 @@ describe('after a restart', () => {
   });
 });
 
+test('a worker whose lease has run out publishes nothing; its successor does', async () => {
+  let current = true;
+  running = new PartitionWorker({ ...options(), isCurrent: () => current }).run(stop.signal);
+  const failed = expect(running).rejects.toMatchObject({ code: 'FENCED' });
+  await settle();
+  current = false;
+  await send(first);
+  await failed;
+  expect(await plans()).toEqual([]);
+  start({}, 2);
+  await settle();
+  expect(await numbers()).toEqual(['web 1/1']);
+});
+
 describe('a worker whose partition was taken over', () => {
   const takeOver: Commit = {
     scope: 'reconciler/0',

@@ -30,6 +30,8 @@ export interface PartitionWorkerOptions {
   readonly partition: number;
   /** Of the lease under which this worker owns the partition. */
   readonly epoch: number;
+  /** False once the lease on the partition has run out; then nothing is published. Default: it never does. */
+  readonly isCurrent?: () => boolean;
   /** False if plans were decided under this epoch before. Default: true. */
   readonly isNewEpoch?: boolean;
   readonly bus: Bus;
@@ -318,7 +320,9 @@ export class PartitionWorker {
   }
 
   async #publish(plans: readonly OutboxEntry[]): Promise<void> {
-    const { bus } = this.#options;
+    const { bus, isCurrent } = this.#options;
+    // They are in the outbox: the next owner publishes them, if they are still to be.
+    if (isCurrent?.() === false) throw new FencedError('the lease has run out; nothing is published any more');
     const byPartition = Map.groupBy(plans, ({ key }) => partitionOf(key, bus.partitions));
     for (const [partition, entries] of byPartition) await bus.append('mutations', partition, entries);
     this.#published.push(...plans.map(({ id }) => id));

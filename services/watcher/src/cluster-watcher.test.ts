@@ -215,6 +215,17 @@ describe('resync', () => {
   });
 });
 
+test('an empty Change closes the chain of a partition where nothing else happens (ADR 0017)', async () => {
+  const options = { cluster: 'c', epoch: 1, reader, bus, clock, random: seededRandom(1), logger: silentLogger };
+  watcher = new ClusterWatcher({ ...options, chainPeriodMs: 60_000 });
+  await start();
+  told();
+  await settle(60_000);
+  expect(told()).toEqual([{ db: [] }]);
+  await settle(60_000);
+  expect(told()).toHaveLength(1);
+});
+
 describe('a request to tell again', () => {
   const ask = async (request: Omit<ResyncRequest, 'kind' | 'reason'>) => {
     const payload = encodeMessage({ kind: 'resync', reason: 'lost', ...request });

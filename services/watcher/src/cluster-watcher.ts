@@ -38,6 +38,11 @@ export interface ClusterWatcherOptions {
    * (A7). Stretched by a random factor up to 2. Default 12 h.
    */
   readonly resyncPeriodMs?: number;
+  /**
+   * How often each partition is sent an empty Change if nothing else is: it shows that the last one was lost (ADR 0017).
+   * Default: never, since a bus in the same process loses nothing.
+   */
+  readonly chainPeriodMs?: number;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;
   /** Called for each object that was left out because it is malformed. */
   readonly onMalformed?: (resource: Resource) => void;
@@ -83,6 +88,7 @@ export class ClusterWatcher {
     await Promise.all([
       ...watchedResources.map((resource) => this.#reflector(resource).run(signal)),
       this.#resyncPeriodically(signal),
+      this.#chainPeriodically(signal),
       this.#answerRequests(signal),
     ]);
     this.#publisher.close();
@@ -123,6 +129,17 @@ export class ClusterWatcher {
       logger.info('telling a Service again', { namespace, service, reason });
       const cause = { what, observedAt: this.#options.clock.now() };
       this.#publisher.mark(namespace, service, { on: 'snapshot', start: false }, cause);
+    }
+  }
+
+  async #chainPeriodically(signal: AbortSignal): Promise<void> {
+    const { clock, chainPeriodMs } = this.#options;
+    while (chainPeriodMs !== undefined && !signal.aborted) {
+      await sleep(clock, chainPeriodMs, signal);
+      if (signal.aborted || this.#unlisted.size > 0) continue;
+      for (const { namespace, service } of this.#publisher.onePerPartition()) {
+        this.#publisher.mark(namespace, service, { on: 'list' });
+      }
     }
   }
 

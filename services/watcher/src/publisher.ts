@@ -86,6 +86,13 @@ export class Publisher {
     return [...this.#told].map(parseServiceKey);
   }
 
+  /** For each partition that has any, one of the Services that were told of. */
+  onePerPartition(): Iterable<ServiceKey> {
+    const chosen = new Map<number, string>();
+    for (const text of this.#told) chosen.set(partitionOf(text, this.#lanes.length), text);
+    return [...chosen.values()].map(parseServiceKey);
+  }
+
   /** Nothing is left to tell of the Service; should it come back, it begins with a snapshot. */
   forget(namespace: string, service: string): void {
     this.#told.delete(formatServiceKey({ cluster: this.#options.cluster, namespace, service }));

@@ -215,6 +215,8 @@ export class LaneWorker {
     if (order < 0) {
       const { key } = record;
       this.#options.logger.warn('plan of a former owner dropped', { key, controller: plan.controller, ...plan.plan });
+      // Its owner has been replaced, or the mark is all that is left of a store: whoever waits for it decides anew.
+      await this.#report(record, plan, conflict);
       return this.#finish(record);
     }
     if (order === 0) {

@@ -16,10 +16,10 @@ export function runReconcilerRole(options: ReconcilerRoleOptions, signal: AbortS
     {
       group: 'reconciler',
       scopes,
-      work: ({ scope, epoch, signal }: Tenure) => {
+      work: ({ scope, epoch, signal, isCurrent }: Tenure) => {
         const partition = Number(scope);
         const onDeadLetter = setAside(options, 'changes', partition);
-        return workPartition({ ...options, partition, epoch, onDeadLetter }, signal);
+        return workPartition({ ...options, partition, epoch, isCurrent, onDeadLetter }, signal);
       },
     },
     signal,

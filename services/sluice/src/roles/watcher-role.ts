@@ -17,6 +17,9 @@ export interface WatcherRoleOptions
   readonly onSynced?: (synced: boolean) => void;
 }
 
+/** A Change that was lost last of all, in a partition where nothing more happens, is noticed within this time. */
+const chainPeriodMs = 60_000;
+
 /**
  * Watches one cluster, or stands by while another process does. Each cluster is a group of its own, so that processes with
  * different clusters make one fleet.
@@ -31,7 +34,7 @@ export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal)
       scopes: ['cluster'],
       work: async ({ epoch, signal }: Tenure) => {
         const { identity, reader } = cluster;
-        const watcher = new ClusterWatcher({ ...options, logger, cluster: identity, epoch, reader });
+        const watcher = new ClusterWatcher({ chainPeriodMs, ...options, logger, cluster: identity, epoch, reader });
         void watcher.synced.then(() => {
           if (!signal.aborted) onSynced?.(true);
         });
