@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { Heard } from './heard.ts';
-import { aChange } from './testing/messages.ts';
+import { aChange, aSnapshot } from './testing/messages.ts';
 
 const told = (heard: Heard, n: number | readonly [number, number], previous: number) =>
   heard.hear(aChange(n, [], { previous }));
 
 test('Changes that follow one another have no gap, nor have repeated or late ones', () => {
   const heard = new Heard();
-  expect(told(heard, 3, 1)).toBe(false);
+  expect(told(heard, 3, 0)).toBe(false);
   expect(told(heard, 4, 3)).toBe(false);
-  expect(told(heard, 3, 1)).toBe(false);
+  expect(told(heard, 3, 0)).toBe(false);
   expect(told(heard, 9, 4)).toBe(false);
 });
 
@@ -28,6 +28,11 @@ test('a new watcher begins anew; that its beginning is missing shows', () => {
   expect(told(heard, [3, 5], 2)).toBe(true);
 });
 
+test('what is first heard of a cluster is a snapshot, or something is missing', () => {
+  expect(told(new Heard(), 9, 5)).toBe(true);
+  expect(new Heard().hear({ ...aSnapshot(9, []), previous: 5 })).toBe(false);
+});
+
 test('it goes on from what was stored', () => {
   const [before, after] = [new Heard(), new Heard()];
   told(before, 3, 0);
@@ -40,7 +45,7 @@ test('after something that cannot be read a gap is none', () => {
   const heard = new Heard();
   told(heard, 3, 0);
   heard.forget();
-  expect(heard.takeChanges()).toEqual([{ key: 'c', field: 'heard', value: undefined }]);
+  expect(heard.takeChanges()).toEqual([{ key: 'c', field: 'heard', value: null }]);
   expect(told(heard, 9, 5)).toBe(false);
   expect(told(heard, 12, 11)).toBe(true);
 });

@@ -13,31 +13,35 @@ const field = 'heard';
  * if the log lost records that nobody had read, and looks whole.
  */
 export class Heard {
-  readonly #last = new Map<string, Last>();
+  /** null: the next one may be any. */
+  readonly #last = new Map<string, Last | null>();
   readonly #changed = new Set<string>();
 
   /** True if Changes before this one are missing. */
-  hear({ key: { cluster }, stamp, previous }: Change): boolean {
+  hear({ key: { cluster }, stamp, previous, snapshot }: Change): boolean {
     if (previous === undefined) return false;
     const last = this.#last.get(cluster);
-    if (last !== undefined && (stamp.epoch < last.epoch || (stamp.epoch === last.epoch && stamp.n <= last.n)))
-      return false;
+    if (last && (stamp.epoch < last.epoch || (stamp.epoch === last.epoch && stamp.n <= last.n))) return false;
     this.#last.set(cluster, { epoch: stamp.epoch, n: stamp.n });
     this.#changed.add(cluster);
-    if (last === undefined) return false;
+    if (last === null) return false;
+    // What is first heard of a cluster is a snapshot, or those before it were lost, and perhaps the request for it too.
+    if (last === undefined) return previous > 0 && snapshot === undefined;
     return previous > (stamp.epoch === last.epoch ? last.n : 0);
   }
 
   /** After this a gap is none: something came that cannot be told. */
   forget(): void {
-    for (const cluster of this.#last.keys()) this.#changed.add(cluster);
-    this.#last.clear();
+    for (const cluster of this.#last.keys()) {
+      this.#changed.add(cluster);
+      this.#last.set(cluster, null);
+    }
   }
 
   /** True if the entry is of this kind; it is taken as it was stored then. */
   load({ key, field: name, value }: StoredEntry): boolean {
     if (name !== field) return false;
-    this.#last.set(key, value as Last);
+    this.#last.set(key, value as Last | null);
     return true;
   }
 
