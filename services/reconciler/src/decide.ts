@@ -66,7 +66,12 @@ export function decide(
   }
   const id = { epoch, number: state.lastPlan + 1 };
   const service = view.service?.service;
-  const groups = withDerivedNames(plan.groups, service?.uid ?? view.endpoints?.endpoints.metadata.uid ?? '', id);
+  const groups = withDerivedNames(
+    plan.groups,
+    service?.uid ?? view.endpoints?.endpoints.metadata.uid ?? '',
+    controller,
+    id,
+  );
   const planned: PlannedMutations = {
     kind: 'mutations',
     key: view.key,

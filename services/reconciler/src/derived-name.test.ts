@@ -12,7 +12,7 @@ const group = (...bases: string[]): MutationGroup => ({
 });
 
 function names(groups: readonly MutationGroup[], owner = 'uid', epoch = 1, number = 1): string[] {
-  return withDerivedNames(groups, owner, { epoch, number }).flatMap(({ mutations }) =>
+  return withDerivedNames(groups, owner, 'endpointslice', { epoch, number }).flatMap(({ mutations }) =>
     mutations.map((mutation) => (mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name)),
   );
 }
@@ -45,6 +45,13 @@ describe('a derived name', () => {
     expect(all.size).toBe(2 * 3 * 40 * 4);
   });
 
+  test('is another for each controller, which number their plans apart', () => {
+    const [slices, mirrored] = (['endpointslice', 'endpointslicemirroring'] as const).map((controller) =>
+      JSON.stringify(withDerivedNames([group('web-')], 'uid', controller, { epoch: 1, number: 1 })),
+    );
+    expect(slices).not.toBe(mirrored);
+  });
+
   test('spreads over the whole alphabet in every place', () => {
     const seen = Array.from({ length: 5 }, () => new Set<string>());
     for (let number = 1; number <= 2_000; number++) {
@@ -67,7 +74,7 @@ describe('a derived name', () => {
   });
 
   test('leaves generateName, as an API server does', () => {
-    const [named] = withDerivedNames([group('web-')], 'uid', { epoch: 1, number: 1 });
+    const [named] = withDerivedNames([group('web-')], 'uid', 'endpointslice', { epoch: 1, number: 1 });
     expect(named?.mutations[0]).toMatchObject({ object: { metadata: { generateName: 'web-' } } });
   });
 });

@@ -1,4 +1,4 @@
-import type { EndpointSlice, Mutation, MutationGroup } from '@sluice/controllers';
+import type { Controller, EndpointSlice, Mutation, MutationGroup } from '@sluice/controllers';
 import type { PlanId } from '@sluice/messages';
 
 /** K1: what the API server itself would take for a generated name. */
@@ -8,16 +8,18 @@ const suffixLength = 5;
 
 /**
  * Gives every slice to be created its name, in the form of a generated one, derived from the plan. A repeated create
- * thus meets AlreadyExists instead of making a second slice.
+ * thus meets AlreadyExists instead of making a second slice. Controllers number their plans apart from each other, so the
+ * name depends on the controller too.
  */
 export function withDerivedNames(
   groups: readonly MutationGroup[],
   ownerUid: string,
+  controller: Controller,
   plan: PlanId,
 ): readonly MutationGroup[] {
   return groups.map(({ mutations }, group) => ({
     mutations: mutations.map((mutation, index) =>
-      named(mutation, `${ownerUid}/${plan.epoch}/${plan.number}/${group}/${index}`),
+      named(mutation, `${ownerUid}/${controller}/${plan.epoch}/${plan.number}/${group}/${index}`),
     ),
   }));
 }
