@@ -29,7 +29,7 @@ module.exports = {
     lib('bus-kafka', 'bus', 'runtime'),
     lib('store', 'messages', 'runtime'),
     lib('store-redis', 'store', 'runtime'),
-    lib('ownership', 'store', 'runtime'),
+    lib('ownership', 'store', 'messages', 'runtime'),
     lib('kubernetes', 'controllers', 'runtime'),
     lib('telemetry', 'controllers', 'messages', 'runtime'),
     lib('simulation', 'controllers', 'kubernetes', 'runtime'),

@@ -1,3 +1,5 @@
+import { spread } from '@sluice/messages';
+
 /**
  * Who should hold what: rendezvous hashing with a cap. Every member ranks the same for everybody who asks, so no two
  * members that see the same group disagree; no member gets more than its fair share, rounded up; and when one comes or
@@ -11,7 +13,7 @@ export function assign(members: readonly string[], scopes: readonly string[]): R
     let best: string | undefined;
     let bestScore = -1;
     for (const [member, left] of room) {
-      const score = left > 0 ? scoreOf(member, scope) : -1;
+      const score = left > 0 ? spread(`${member}\n${scope}`) : -1;
       if (score <= bestScore) continue;
       best = member;
       bestScore = score;
@@ -21,14 +23,4 @@ export function assign(members: readonly string[], scopes: readonly string[]): R
     room.set(best, (room.get(best) ?? 1) - 1);
   }
   return assigned;
-}
-
-/** FNV-1a, finished with an avalanche: names that differ in one character rank independently. */
-function scoreOf(member: string, scope: string): number {
-  const text = `${member}\n${scope}`;
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }

@@ -74,11 +74,6 @@ export class Ownership {
     this.#options = options;
   }
 
-  /** Scopes on which work goes on. */
-  get held(): readonly string[] {
-    return [...this.#holdings.keys()];
-  }
-
   /** Runs until `signal` aborts and everything is handed over. */
   async run(signal: AbortSignal): Promise<void> {
     const { leases, group, member } = this.#options;
