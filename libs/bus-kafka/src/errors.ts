@@ -1,16 +1,7 @@
-/**
- * Why the bus cannot be used as it is set up, in words for the operator. Trying again does not help, but for
- * `BUS_UNREACHABLE` and `BUS_TOO_FEW_BROKERS`.
- */
-export class BusSetupError extends Error {
-  override readonly name = 'BusSetupError';
-  readonly code: BusSetupCode;
+import { BusSetupError as SetupError } from '@sluice/bus';
 
-  constructor(code: BusSetupCode, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.code = code;
-  }
-}
+/** Trying again helps only with `BUS_UNREACHABLE` and `BUS_TOO_FEW_BROKERS`. */
+export class BusSetupError extends SetupError<BusSetupCode> {}
 
 export type BusSetupCode =
   /** Fewer than the replication factor; after a start or a pause of brokers it may pass. */

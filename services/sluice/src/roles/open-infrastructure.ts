@@ -1,4 +1,4 @@
-import type { Bus } from '@sluice/bus';
+import { type Bus, isBusSetupError } from '@sluice/bus';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { Configuration } from '../configuration/configuration.ts';
 import { UsageError } from '../usage-error.ts';
@@ -75,5 +75,5 @@ async function settlePartitions(store: Infrastructure['store'], partitions: numb
 
 /** Errors with which the adapters tell people what to change. */
 function isSetupError(error: unknown): error is Error {
-  return error instanceof Error && ['BusSetupError', 'RedisStoreError'].includes(error.name);
+  return isBusSetupError(error) || (error instanceof Error && error.name === 'RedisStoreError');
 }

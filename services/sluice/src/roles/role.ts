@@ -20,6 +20,7 @@ export interface RoleOptions extends Infrastructure {
   readonly random: Random;
   readonly logger: Logger;
   readonly onGroup?: (group: string, state: GroupState) => void;
+  readonly onDeadLetter?: (topic: 'changes' | 'mutations') => void;
 }
 
 /** Keeps this process's share of the group's scopes until `signal` aborts and all of it is handed over. */

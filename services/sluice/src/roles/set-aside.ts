@@ -1,9 +1,14 @@
-import type { Delivery, Topic } from '@sluice/bus';
+import type { Delivery } from '@sluice/bus';
 import type { RoleOptions } from './role.ts';
 
 /** Keeps a record that nobody can make sense of among the dead letters. */
-export function setAside({ deadLetters, clock }: RoleOptions, topic: Topic, partition: number) {
+export function setAside(
+  { deadLetters, clock, onDeadLetter }: RoleOptions,
+  topic: 'changes' | 'mutations',
+  partition: number,
+) {
   return (record: Delivery, reason: string): Promise<void> => {
+    onDeadLetter?.(topic);
     const { id, key, headers, payload, position } = record;
     return deadLetters.add({
       topic,

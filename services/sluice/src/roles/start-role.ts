@@ -56,6 +56,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     onGroup: () => {
       takesPart = true;
     },
+    onDeadLetter: (topic) => metrics.pipeline.setAside(topic),
   };
   const reachAll = (use: (cluster: ConnectedCluster) => Promise<unknown> | undefined) =>
     Promise.all(

@@ -13,8 +13,6 @@ export interface WatcherRoleOptions
   extends RoleOptions,
     Pick<ClusterWatcherOptions, 'resyncPeriodMs' | 'onState' | 'onMalformed'> {
   readonly cluster: WatchedCluster;
-  /** Called with true once all lists of the cluster are in, and with false when another watches it. */
-  readonly onSynced?: (synced: boolean) => void;
 }
 
 /** A Change that was lost last of all, in a partition where nothing more happens, is noticed within this time. */
@@ -25,7 +23,7 @@ const chainPeriodMs = 60_000;
  * different clusters make one fleet.
  */
 export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal): Promise<void> {
-  const { cluster, onSynced } = options;
+  const { cluster } = options;
   const logger = options.logger.with({ cluster: cluster.name });
   return own(
     { ...options, logger },
@@ -35,12 +33,8 @@ export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal)
       work: async ({ epoch, signal }: Tenure) => {
         const { identity, reader } = cluster;
         const watcher = new ClusterWatcher({ chainPeriodMs, ...options, logger, cluster: identity, epoch, reader });
-        void watcher.synced.then(() => {
-          if (!signal.aborted) onSynced?.(true);
-        });
         logger.info('watching the cluster', { epoch });
         await watcher.run(signal);
-        onSynced?.(false);
       },
     },
     signal,
