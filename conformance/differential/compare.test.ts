@@ -140,3 +140,22 @@ describe('explanations', () => {
     expect(explained([slice([a, b]), slice([c])], [slice([a]), slice([c])])).toEqual([undefined]);
   });
 });
+
+describe('a placeholder on one side only', () => {
+  const placeholder = slice([], { ports: [] });
+  const explained = (genuine: readonly JsonObject[], sluice: readonly JsonObject[]) =>
+    compare(genuine, sluice).map((each) => explain(each, { state: state(genuine), maxEndpointsPerSlice: 100 })?.rules);
+
+  it('is explained beside another slice of its address type, whichever side has it', () => {
+    expect(explained([slice([a]), placeholder], [slice([a])])).toEqual(['E15, E24']);
+    expect(explained([slice([a])], [slice([a]), placeholder])).toEqual(['E15, E24']);
+  });
+
+  it('is not explained where it is all there is of its address type, nor with endpoints or ports in it', () => {
+    expect(explained([placeholder], [])).toEqual([undefined]);
+    const other = slice([a], { addressType: 'IPv6' });
+    expect(explained([other, placeholder], [other])).toEqual([undefined]);
+    expect(explained([slice([a]), slice([b], { ports: [] })], [slice([a])])).toEqual([undefined]);
+    expect(explained([slice([a]), slice([], { ports: [{ name: 'x', port: 1 }] })], [slice([a])])).toEqual([undefined]);
+  });
+});
