@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type Clock, silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/runtime';
 import { openRedis, type RedisOptions, type RedisPorts } from '@sluice/store-redis';
+import { systemClock } from './system-ports.ts';
 
 /** The user of docs/redis.md: the tests run with exactly its rights, on fleets whose names begin with `sluice`. */
 export const SLUICE_USER = 'sluice';
@@ -13,15 +14,6 @@ export function documentedRights(): string {
   return `on >${SLUICE_PASSWORD} ${rights.replaceAll('{sluice:*', '{sluice*')}`;
 }
 
-export const realClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
-
 /** Connections to one Redis, each under a name of its own unless told otherwise; all are closed together. */
 export class Connections {
   readonly #options: Omit<RedisOptions, 'fleet'>;
@@ -33,7 +25,10 @@ export class Connections {
 
   async open(options: Partial<RedisOptions> = {}): Promise<RedisPorts> {
     const fleet = `sluice-${process.pid}-${performance.now()}`;
-    const ports = await openRedis({ fleet, ...this.#options, ...options }, { clock: realClock, logger: silentLogger });
+    const ports = await openRedis(
+      { fleet, ...this.#options, ...options },
+      { clock: systemClock, logger: silentLogger },
+    );
     this.#open.push(ports);
     return ports;
   }

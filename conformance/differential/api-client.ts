@@ -1,5 +1,6 @@
 import { type ApiRequest, Connection, isApiError, loadKubeconfig } from '@sluice/kubernetes';
-import { type Clock, silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/runtime';
+import { systemClock } from '../system-ports.ts';
 import { isObject, type JsonObject, listAt, textAt } from './json.ts';
 import type { ClusterState } from './normalise.ts';
 
@@ -13,15 +14,6 @@ export interface Reference {
   readonly name: string;
 }
 
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
-
 /** The user of a cluster: writes what a test wants there, and reads what came of it. Failures are ApiErrors. */
 export class ApiClient {
   readonly #connection: Connection;
@@ -33,7 +25,13 @@ export class ApiClient {
   static async open(kubeconfig: string): Promise<ApiClient> {
     const access = await loadKubeconfig({ paths: [kubeconfig] });
     return new ApiClient(
-      new Connection({ access, userAgent: 'sluice-differential', clock, logger: silentLogger, maxConnections: 8 }),
+      new Connection({
+        access,
+        userAgent: 'sluice-differential',
+        clock: systemClock,
+        logger: silentLogger,
+        maxConnections: 8,
+      }),
     );
   }
 
