@@ -157,6 +157,17 @@ describe('the echo of an own write (E7)', () => {
     change(aChange(2, [], { versions: { endpoints: '50', endpointslices: '50' } }));
     fold();
     expect(names()).toEqual([]);
+    expect(state().dueAt).toBe(now);
+  });
+
+  test('may be heard of only as gone: the slice is created again, though not ever faster', () => {
+    for (const at of [now, now + 1000]) {
+      const { name } = created().metadata;
+      change(aChange(at, [fact.sliceGone(name, `stored-${name}`)]));
+      fold();
+      expect(state().dueAt).toBe(at);
+      plan = decided('endpointslice');
+    }
   });
 
   test('that is yet to come leaves the slice known', () => {

@@ -36,10 +36,30 @@ export function foldOutcome(
     (result) => result.status === 'applied' && result.current && !knows(view, result),
   );
   const judged: Outcome = doubtful && outcome.status === 'applied' ? { ...outcome, status: 'conflict' } : outcome;
-  const after = next(state, inFlight, judged, now, settings, random);
+  const free = next(state, inFlight, judged, now, settings, random);
+  const undone = outcome.results.some((result) => isUndone(view, inFlight, result));
+  const after = undone ? repaired(free, outcome, now, settings) : free;
   view.setController(outcome.controller, { ...after, tracked: track(state.tracked, inFlight, outcome.results, gone) });
   if (view.endpoints !== endpointsBefore) mirrorAgain(view, outcome, now, settings);
   return judged.status;
+}
+
+/**
+ * It was created, and the watch showed before its Outcome that it is gone again, or not this Service's any more. Of what
+ * was not known under its name yet, that was no news then.
+ */
+function isUndone(view: ServiceView, inFlight: InFlight, result: MutationResult): boolean {
+  const mutation = inFlight.message.groups[result.group]?.mutations[result.index];
+  return result.status === 'applied' && mutation?.verb === 'create' && !result.current && !knows(view, result);
+}
+
+function repaired(
+  state: ControllerState,
+  { controller, causes }: Outcome,
+  now: number,
+  { policy, batchPeriodMs }: Settings,
+): ControllerState {
+  return policy.repair({ controller, state, now }, batchPeriodMs[controller], causes);
 }
 
 /** The echo will be no news any more. Only Endpoints of a Service that just lost its selector are written and mirrored. */
