@@ -1,4 +1,12 @@
-import { type Bus, type Cursor, type Delivery, isLogLostError, origin } from '@sluice/bus';
+import {
+  type Bus,
+  type Cursor,
+  type Delivery,
+  isLogLostError,
+  origin,
+  type PartitionReader,
+  readUntilAborted,
+} from '@sluice/bus';
 import {
   type Change,
   decodeMessage,
@@ -92,7 +100,9 @@ export class PartitionWorker {
     await this.#restore();
     for (;;) {
       try {
-        return await this.#work(signal);
+        const { bus, partition } = this.#options;
+        const reader = bus.read('changes', partition, this.#checkpoint);
+        return await readUntilAborted(reader, signal, () => this.#work(reader, signal));
       } catch (error) {
         if (!isLogLostError(error)) throw error;
         await this.#startAfresh(error.message);
@@ -100,11 +110,7 @@ export class PartitionWorker {
     }
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
-    const { bus, partition } = this.#options;
-    const reader = bus.read('changes', partition, this.#checkpoint);
-    const close = () => reader.close();
-    signal.addEventListener('abort', close, { once: true });
+  async #work(reader: PartitionReader, signal: AbortSignal): Promise<void> {
     const timer = new WakeTimer(this.#options.clock);
     try {
       let records = reader.next(recordsPerCommit);
@@ -122,8 +128,6 @@ export class PartitionWorker {
       }
     } finally {
       timer.cancel();
-      signal.removeEventListener('abort', close);
-      reader.close();
     }
   }
 

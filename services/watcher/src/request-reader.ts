@@ -1,4 +1,4 @@
-import { type Bus, type Cursor, isLogLostError } from '@sluice/bus';
+import { type Bus, isLogLostError, type PartitionReader, readUntilAborted } from '@sluice/bus';
 import { decodeMessage, type ResyncRequest } from '@sluice/messages';
 import type { Logger } from '@sluice/runtime';
 
@@ -21,7 +21,7 @@ export async function readRequests(options: RequestReaderOptions, signal: AbortS
     try {
       const end = await bus.end('requests', 0);
       onRequest(null);
-      return await readAfter(end, options, signal);
+      return await readUntilAborted(bus.read('requests', 0, end), signal, (reader) => readAll(reader, options));
     } catch (error) {
       if (!isLogLostError(error)) throw error;
       logger.warn('requests to tell again were lost; telling everything again', { reason: error.message });
@@ -29,31 +29,18 @@ export async function readRequests(options: RequestReaderOptions, signal: AbortS
   }
 }
 
-async function readAfter(
-  cursor: Cursor,
-  { bus, logger, onRequest }: RequestReaderOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const reader = bus.read('requests', 0, cursor);
-  const close = () => reader.close();
-  signal.addEventListener('abort', close, { once: true });
-  if (signal.aborted) close();
-  try {
-    for (;;) {
-      const records = await reader.next(requestsRead);
-      if (records.length === 0) return;
-      for (const { id, payload } of records) {
-        try {
-          const message = decodeMessage(payload);
-          if (message.kind === 'resync') onRequest(message);
-          else logger.error('request ignored', { id, reason: `${message.kind} among requests` });
-        } catch (error) {
-          logger.error('request ignored', { id, reason: error instanceof Error ? error.message : String(error) });
-        }
+async function readAll(reader: PartitionReader, { logger, onRequest }: RequestReaderOptions): Promise<void> {
+  for (;;) {
+    const records = await reader.next(requestsRead);
+    if (records.length === 0) return;
+    for (const { id, payload } of records) {
+      try {
+        const message = decodeMessage(payload);
+        if (message.kind === 'resync') onRequest(message);
+        else logger.error('request ignored', { id, reason: `${message.kind} among requests` });
+      } catch (error) {
+        logger.error('request ignored', { id, reason: error instanceof Error ? error.message : String(error) });
       }
     }
-  } finally {
-    signal.removeEventListener('abort', close);
-    reader.close();
   }
 }

@@ -6,6 +6,7 @@ import {
   isLogLostError,
   origin,
   type PartitionReader,
+  readUntilAborted,
 } from '@sluice/bus';
 import type { EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
@@ -154,19 +155,15 @@ export class LaneWorker {
     this.#read = this.#checkpoint.position;
     const reader = bus.read('mutations', partition, this.#checkpoint);
     this.#reader = reader;
-    const close = () => reader.close();
-    signal.addEventListener('abort', close, { once: true });
-    // Told to stop while it was starting: there was no reader to close yet.
-    if (signal.aborted) close();
     try {
-      for (;;) {
-        const records = await reader.next(plansRead);
-        if (records.length === 0) break;
-        for (const record of records) this.#start(record, signal);
-      }
+      await readUntilAborted(reader, signal, async () => {
+        for (;;) {
+          const records = await reader.next(plansRead);
+          if (records.length === 0) return;
+          for (const record of records) this.#start(record, signal);
+        }
+      });
     } finally {
-      signal.removeEventListener('abort', close);
-      reader.close();
       await Promise.allSettled(this.#running.values());
       await this.#committing;
       this.#finished.clear();

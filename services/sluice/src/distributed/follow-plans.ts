@@ -1,4 +1,4 @@
-import { type Bus, isLogLostError, type PartitionReader, type Topic } from '@sluice/bus';
+import { type Bus, isLogLostError, type PartitionReader, readUntilAborted, type Topic } from '@sluice/bus';
 import { decodeMessage, type Message, type Outcome, type PlannedMutations } from '@sluice/messages';
 
 const recordsRead = 256;
@@ -41,17 +41,11 @@ async function follow(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    const reader = bus.read(topic, partition, await bus.end(topic, partition));
-    const close = () => reader.close();
-    signal.addEventListener('abort', close, { once: true });
-    if (signal.aborted) close();
     try {
-      return await readAll(reader, see);
+      const reader = bus.read(topic, partition, await bus.end(topic, partition));
+      return await readUntilAborted(reader, signal, (reader) => readAll(reader, see));
     } catch (error) {
       if (!isLogLostError(error)) throw error;
-    } finally {
-      signal.removeEventListener('abort', close);
-      reader.close();
     }
   }
 }
