@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { decided, done, pod, podChange, record, service, shop, sliceOf, snapshot } from '../testing/records.ts';
+import { Journal } from './journal.ts';
+
+const web = shop('web');
+
+function journalOf(...messages: Parameters<typeof record>[0][]): Journal {
+  const journal = new Journal(web);
+  for (const message of messages) journal.add(message.kind === 'mutations' ? 'mutations' : 'changes', record(message));
+  return journal;
+}
+
+/** A snapshot with one ready Pod, its slice written, and then the Pod turns not ready, which is written as well. */
+function flip() {
+  const ready = sliceOf('web-1', { version: '', ready: true });
+  const notReady = sliceOf('web-1', { version: '11', ready: false });
+  return [
+    snapshot(1, 1_000, [service(), pod('web-1', { ready: true })]),
+    decided(1, 1_010, [{ verb: 'create', object: ready }]),
+    done(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]),
+    podChange(2, 5_000, pod('web-1', { ready: false })),
+    decided(2, 5_001, [{ verb: 'update', object: notReady }]),
+    done(2, 5_004, 5_000, [{ verb: 'update', version: '12' }]),
+  ] as const;
+}
+
+describe('the journal of a Service', () => {
+  test('tells what was seen, decided and done, with the endpoints that it changed', () => {
+    const { entries } = journalOf(...flip());
+    expect(entries.map(({ kind, at }) => [kind, at])).toEqual([
+      ['seen', 1_000],
+      ['decided', 1_010],
+      ['done', 1_020],
+      ['seen', 5_000],
+      ['decided', 5_001],
+      ['done', 5_004],
+    ]);
+    const last = entries.at(-1);
+    expect(last).toMatchObject({ latencyMs: 4, applyMs: 3, endpoints: [{ what: 'changed', pod: 'web-1' }] });
+    expect(entries[3]).toMatchObject({ news: [{ of: 'pod', name: 'web-1', what: 'became not ready' }] });
+  });
+
+  test('the state at a point in time is that of then', () => {
+    const journal = journalOf(...flip());
+    const readyAt = (at: number) => [...journal.stateAt(at).slices.values()][0]?.endpoints?.[0]?.conditions?.ready;
+    expect([readyAt(999), readyAt(1_015), readyAt(1_020), readyAt(5_003), readyAt(5_004)]).toEqual([
+      undefined,
+      undefined,
+      true,
+      true,
+      false,
+    ]);
+    expect(journal.stateAt(4_999).pods.get('web-1')?.pod.ready).toBe(true);
+    expect(journal.stateAt(5_000).pods.get('web-1')?.pod.ready).toBe(false);
+  });
+
+  test('the topics are read apart: a plan that comes after its Outcome is told before it', () => {
+    const [first, plan, outcome, ...rest] = flip();
+    const journal = journalOf(first, outcome, ...rest);
+    expect(journal.entries[1]).toMatchObject({ kind: 'done', endpoints: [] });
+    const late = new Journal(web);
+    for (const message of [first, outcome]) late.add('changes', record(message));
+    expect(late.entries).toHaveLength(2);
+    late.add('mutations', record(plan));
+    expect(late.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
+    expect(late.entries[2]).toMatchObject({ endpoints: [{ what: 'added', pod: 'web-1' }] });
+  });
+
+  test('the echo of a write is no news, whenever it comes; a write of somebody else is', () => {
+    const [first, plan, outcome] = flip();
+    const echo = { of: 'slice', name: 'web-slice', uid: 'slice-uid' } as const;
+    const ours = sliceOf('web-1', { version: '11', ready: true });
+    const theirs = sliceOf('web-1', { version: '15', ready: true });
+    const early = journalOf(first, plan, podChange(2, 1_015, { ...echo, slice: ours }), outcome);
+    expect(early.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
+    expect(early.entries[2]).toMatchObject({ endpoints: [{ what: 'added' }] });
+    const late = journalOf(first, plan, outcome, podChange(2, 1_030, { ...echo, slice: ours }));
+    expect(late.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
+    const foreign = journalOf(first, plan, outcome, podChange(2, 1_030, { ...echo, slice: theirs }));
+    expect(foreign.entries.at(-1)).toMatchObject({ news: [{ of: 'slice', what: 'was changed by somebody else' }] });
+    const meanwhile = journalOf(first, plan, podChange(2, 1_015, { ...echo, slice: theirs }), outcome);
+    expect(meanwhile.entries.at(-1)).toMatchObject({ news: [{ of: 'slice', what: 'was changed by somebody else' }] });
+  });
+
+  test('what a later snapshot does not assert is gone', () => {
+    const journal = journalOf(
+      snapshot(1, 1_000, [service(), pod('web-1', {}), pod('web-2', {})]),
+      snapshot(2, 9_000, [service(), pod('web-2', {})]),
+    );
+    expect([...journal.state.pods.keys()]).toEqual(['web-2']);
+    expect(journal.entries.at(-1)).toMatchObject({ news: [{ name: 'web-1' }] });
+  });
+
+  test('a Change told twice, or an older one late, changes nothing', () => {
+    const [first, , , change] = flip();
+    const journal = journalOf(first, change, change, first);
+    expect(journal.entries).toHaveLength(2);
+    expect(journal.state.pods.get('web-1')?.pod.ready).toBe(false);
+  });
+
+  test('when older records are dropped, what they said stays', () => {
+    const journal = journalOf(...flip());
+    const before = journal.entries.slice(3);
+    const { bytes } = journal;
+    journal.halve();
+    expect(journal.bytes).toBeLessThan(bytes);
+    expect(journal.entries).toEqual(before);
+    expect(journal.state.slices.get('web-slice')?.endpoints?.[0]?.conditions?.ready).toBe(false);
+    journal.dropBefore(Number.POSITIVE_INFINITY);
+    expect(journal.bytes).toBe(0);
+    expect(journal.entries).toEqual([]);
+    expect(journal.state.pods.size).toBe(1);
+  });
+
+  test('a record that is no message changes nothing', () => {
+    const journal = new Journal(web);
+    journal.add('changes', { payload: new TextEncoder().encode('{'), keptAt: 0 });
+    journal.add('mutations', { payload: new TextEncoder().encode('[]'), keptAt: 0 });
+    for (const message of flip()) journal.add(message.kind === 'mutations' ? 'mutations' : 'changes', record(message));
+    expect(journal.entries).toHaveLength(6);
+  });
+});

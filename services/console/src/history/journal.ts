@@ -1,0 +1,116 @@
+import type { Topic } from '@sluice/bus';
+import type { ServiceKey } from '@sluice/messages';
+import type { Entry } from './entry.ts';
+import { Folding, type KeptRecord } from './folding.ts';
+import type { ServiceState } from './service-state.ts';
+
+interface Folded {
+  readonly folding: Folding;
+  readonly entries: Entry[];
+  /** For each record that was folded, the time up to which the history was told then. */
+  readonly steps: number[];
+}
+
+/**
+ * The history of one Service: its records as they came, and the state before the first of them. Nothing is decoded until
+ * somebody looks.
+ */
+export class Journal {
+  readonly key: ServiceKey;
+  /** Of all payloads that are kept. */
+  bytes = 0;
+  #before: Folding;
+  #changes: KeptRecord[] = [];
+  #mutations: KeptRecord[] = [];
+  #live: Folded | undefined;
+
+  constructor(key: ServiceKey) {
+    this.key = key;
+    this.#before = new Folding(key);
+  }
+
+  add(topic: Topic, record: KeptRecord): void {
+    this.bytes += record.payload.length;
+    if (topic === 'changes') this.#changes.push(record);
+    else this.#mutations.push(record);
+  }
+
+  /** Everything up to now. */
+  get state(): ServiceState {
+    return this.#folded().folding.state;
+  }
+
+  /** In the order in which it happened. */
+  get entries(): readonly Entry[] {
+    return this.#folded().entries;
+  }
+
+  /** The state when the last entry that is not later than `at` had been folded. */
+  stateAt(at: number): ServiceState {
+    const { steps } = this.#folded();
+    const later = steps.findIndex((time) => time > at);
+    return this.#fold(later < 0 ? steps.length : later).folding.state;
+  }
+
+  /** Drops the older half of the records; what they said stays in the state before the rest. */
+  halve(): void {
+    this.#drop(Math.ceil((this.#changes.length + this.#mutations.length) / 2));
+  }
+
+  /** Drops what was kept before that time. */
+  dropBefore(time: number): void {
+    const count = (records: readonly KeptRecord[]) => {
+      const first = records.findIndex(({ keptAt }) => keptAt >= time);
+      return first < 0 ? records.length : first;
+    };
+    this.#drop(count(this.#changes) + count(this.#mutations));
+  }
+
+  /** True if nothing is left of the Service, not even its history. */
+  get isEmpty(): boolean {
+    return this.#changes.length + this.#mutations.length === 0 && this.#before.state.isEmpty;
+  }
+
+  get #records() {
+    return { changes: this.#changes, mutations: this.#mutations };
+  }
+
+  #folded(): Folded {
+    this.#live = this.#advance(this.#live ?? this.#begin());
+    if (this.#live.folding.stale) this.#live = this.#fold(Number.POSITIVE_INFINITY);
+    this.#live.folding.stale = false;
+    return this.#live;
+  }
+
+  #begin(): Folded {
+    return { folding: new Folding(this.key, this.#before), entries: [], steps: [] };
+  }
+
+  #fold(steps: number): Folded {
+    return this.#advance(this.#begin(), steps);
+  }
+
+  /** Folds on until so many records are folded, or all. */
+  #advance(folded: Folded, steps = Number.POSITIVE_INFINITY): Folded {
+    const { folding, entries } = folded;
+    while (folded.steps.length < steps) {
+      const entry = folding.next(this.#records);
+      if (entry === null) break;
+      if (entry) entries.push(entry);
+      const late = folding.afterOutcome(folding.state.seenAt);
+      if (late) entries.push(late);
+      folded.steps.push(Math.max(folded.steps.at(-1) ?? 0, entry?.at ?? 0));
+    }
+    return folded;
+  }
+
+  #drop(records: number): void {
+    if (records === 0) return;
+    const { folding } = this.#fold(records);
+    this.#changes = this.#changes.slice(folding.changes);
+    this.#mutations = this.#mutations.slice(folding.mutations);
+    this.bytes = [...this.#changes, ...this.#mutations].reduce((sum, { payload }) => sum + payload.length, 0);
+    this.#before = new Folding(this.key, folding);
+    this.#live = undefined;
+  }
+}

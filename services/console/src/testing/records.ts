@@ -1,0 +1,155 @@
+import {
+  type EndpointSlice,
+  endpointSliceController,
+  managedByLabel,
+  type Pod,
+  type Service,
+  serviceNameLabel,
+} from '@sluice/controllers';
+import {
+  type Change,
+  encodeMessage,
+  type Fact,
+  type Message,
+  type Outcome,
+  type PlannedMutations,
+  type ServiceKey,
+} from '@sluice/messages';
+import type { KeptRecord } from '../history/folding.ts';
+
+/** Messages about the Service shop/web, for tests. */
+
+export const shop = (service: string): ServiceKey => ({ cluster: 'cluster-uid', namespace: 'shop', service });
+const key = shop('web');
+
+export const record = (message: Message): KeptRecord => ({ payload: encodeMessage(message), keptAt: 0 });
+
+export function service(given: Partial<Service> = {}): Fact {
+  return {
+    of: 'service',
+    service: {
+      namespace: 'shop',
+      name: 'web',
+      uid: 'service-uid',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      deleting: false,
+      labels: {},
+      annotations: {},
+      type: 'ClusterIP',
+      selector: { app: 'web' },
+      clusterIP: '10.96.0.1',
+      ipFamilies: ['IPv4'],
+      ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, appProtocol: null }],
+      publishNotReadyAddresses: false,
+      trafficDistribution: null,
+      ...given,
+    },
+  };
+}
+
+export function pod(name: string, given: Partial<Pod>, zone: string | null = 'a'): Fact {
+  const ip = '10.0.0.1';
+  return {
+    of: 'pod',
+    name,
+    node: zone === null ? null : { zone },
+    pod: {
+      namespace: 'shop',
+      name,
+      uid: `${name}-uid`,
+      ip,
+      ips: [ip],
+      nodeName: 'node-a',
+      hostname: '',
+      subdomain: '',
+      terminal: false,
+      terminating: false,
+      ready: true,
+      readyTransitionTime: '2026-01-01T00:01:00Z',
+      ports: [],
+      ...given,
+    },
+  };
+}
+
+/** The only slice, with one Pod in it. */
+export function sliceOf(podName: string, { version, ready }: { version: string; ready: boolean }): EndpointSlice {
+  return {
+    metadata: {
+      name: 'web-slice',
+      namespace: 'shop',
+      uid: 'slice-uid',
+      labels: { [serviceNameLabel]: 'web', [managedByLabel]: endpointSliceController },
+      ...(version !== '' && { resourceVersion: version }),
+    },
+    addressType: 'IPv4',
+    ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+    endpoints: [
+      {
+        addresses: ['10.0.0.1'],
+        conditions: { ready, serving: ready, terminating: false },
+        targetRef: { kind: 'Pod', namespace: 'shop', name: podName, uid: `${podName}-uid` },
+        nodeName: 'node-a',
+        zone: 'a',
+      },
+    ],
+  };
+}
+
+export function podChange(n: number, at: number, ...facts: Fact[]): Change {
+  const causes = { first: [{ what: 'Pod shop/web-1 modified', observedAt: at }], more: 0 };
+  return { kind: 'change', key, stamp: { epoch: 1, n }, facts, causes };
+}
+
+export function snapshot(n: number, at: number, facts: Fact[]): Change {
+  const versions = { endpoints: '10', endpointslices: '10' };
+  return { ...podChange(n, at, ...facts), snapshot: { first: true, last: true, start: false, versions } };
+}
+
+export function decided(
+  number: number,
+  at: number,
+  mutations: readonly { verb: 'create' | 'update'; object: EndpointSlice }[],
+): PlannedMutations {
+  return {
+    kind: 'mutations',
+    key,
+    controller: 'endpointslice',
+    plan: { epoch: 1, number },
+    groups: [{ mutations: mutations.map(({ verb, object }) => ({ verb, resource: 'endpointslices', object })) }],
+    events: [],
+    incomplete: [],
+    serviceUid: 'service-uid',
+    causes: { first: [], more: 0 },
+    decidedAt: at,
+  };
+}
+
+export function done(
+  number: number,
+  at: number,
+  observedAt: number,
+  results: readonly { verb: 'create' | 'update'; version: string }[],
+): Outcome {
+  return {
+    kind: 'outcome',
+    key,
+    controller: 'endpointslice',
+    plan: { epoch: 1, number },
+    status: 'applied',
+    results: results.map(({ verb, version }, index) => ({
+      group: 0,
+      index,
+      verb,
+      resource: 'endpointslices',
+      name: 'web-slice',
+      status: 'applied',
+      stored: { uid: 'slice-uid', resourceVersion: version, generation: 1 },
+    })),
+    message: '',
+    causes: { first: [{ what: 'Pod shop/web-1 modified', observedAt }], more: 0 },
+    decidedAt: at - 3,
+    completedAt: at,
+    retries: 0,
+  };
+}
