@@ -351,6 +351,24 @@ describe('what was lost', () => {
     expect(cluster.requests).toEqual(['create a', 'create c']);
     expect(checkpoint()).toBe(3);
   });
+
+  test('of the store, perhaps, and then of the lane: the plans of the new lane are applied', async () => {
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), intact: false });
+    const { end, read } = bus;
+    bus.end = async () => ({ position: 5, id: 'e', log: 'first' });
+    bus.read = (...args) => {
+      Object.assign(bus, { end, read });
+      const reader = bus.read(...args);
+      reader.next = () => Promise.reject(new LogLostError('made anew'));
+      return reader;
+    };
+    start();
+    await settle();
+    await send(aPlan([[create('a')]]));
+    expect(cluster.requests).toEqual(['create a']);
+    expect(checkpoint()).toBe(1);
+  });
 });
 
 describe('a lane that is made anew while it is empty', () => {

@@ -148,6 +148,8 @@ export class LaneWorker {
       published: [],
     });
     this.#checkpoint = end;
+    // What comes now was decided after the loss; in a lane that is made anew, its positions may be low.
+    this.#doubtfulUpTo = 0;
   }
 
   async #work(signal: AbortSignal): Promise<void> {
