@@ -209,6 +209,16 @@ describe('a conflict', () => {
     expect(names()).toEqual([]);
   });
 
+  test('says that there is nothing, of what it was to write: another of that name came meanwhile', () => {
+    change(aChange(2, [fact.endpoints({ uid: 'first', version: 20 })]));
+    plan = decided('endpoints');
+    change(aChange(3, [fact.endpointsGone('first')]));
+    change(aChange(4, [fact.endpoints({ uid: 'second', version: 30 })]));
+    const base = { group: 0, index: 0, verb: 'update' as const, resource: 'endpoints' as const, name: 'web' };
+    fold({ status: 'conflict', results: [{ ...base, status: 'failed', current: null }] });
+    expect(view.endpoints?.endpoints.metadata).toMatchObject({ uid: 'second' });
+  });
+
   test.each<[string, EndpointSlice]>([
     ['that is not of this Service any more', relabelled(aSlice('x', { version: 60 }))],
     ['that is known to be deleted', aSlice('gone', { version: 60 })],

@@ -171,12 +171,13 @@ function knows(view: ServiceView, { resource, name }: MutationResult): boolean {
 }
 
 function foldResult(view: ServiceView, inFlight: InFlight, result: MutationResult): void {
-  if (result.status === 'failed') {
-    if (result.current !== undefined) foldCurrent(view, result, result.current);
-    return;
-  }
   const mutation = inFlight.message.groups[result.group]?.mutations[result.index];
   if (mutation === undefined) return;
+  if (result.status === 'failed') {
+    if (result.current) foldCurrent(view, result, result.current);
+    else if (result.current === null) foldAbsent(view, mutation, result.name);
+    return;
+  }
   if (mutation.verb === 'delete') return foldDelete(view, mutation);
   if (result.current) return foldCurrent(view, result, result.current);
   if (result.stored === undefined) return;
@@ -222,18 +223,27 @@ function toldOf(
   return entry && known?.metadata.uid === uid ? entry.stamp : null;
 }
 
-function foldCurrent(view: ServiceView, result: MutationResult, current: Endpoints | EndpointSlice | null): void {
+/**
+ * When the writer looked, there was nothing. That is the end of what the plan wrote to or deleted; another one of that name
+ * was told of by a watcher meanwhile, which will also tell of its end.
+ */
+function foldAbsent(view: ServiceView, mutation: Mutation, name: string): void {
+  const uid = mutation.verb === 'delete' ? mutation.uid : mutation.object.metadata.uid;
+  if (mutation.resource === 'endpoints') {
+    if (view.endpoints?.endpoints.metadata.uid === uid) view.set('endpoints', undefined);
+  } else if (view.slices.get(name)?.slice.metadata.uid === uid) view.setSlice(name, undefined);
+}
+
+function foldCurrent(view: ServiceView, result: MutationResult, current: Endpoints | EndpointSlice): void {
   const { resource, name } = result;
   if (resource === 'endpoints') {
-    const stamp = toldOf(view.endpoints, view.endpoints?.endpoints, current?.metadata ?? {});
-    if (current === null) view.set('endpoints', undefined);
-    else if (isNews(view, resource, current.metadata, view.endpoints?.endpoints))
+    const stamp = toldOf(view.endpoints, view.endpoints?.endpoints, current.metadata);
+    if (isNews(view, resource, current.metadata, view.endpoints?.endpoints))
       view.set('endpoints', { endpoints: current as Endpoints, stamp });
     return;
   }
   const known = view.slices.get(name);
-  if (current === null) view.setSlice(name, undefined);
-  else if (!concerns(view, current as EndpointSlice)) view.setSlice(name, undefined);
+  if (!concerns(view, current as EndpointSlice)) view.setSlice(name, undefined);
   else if (isNews(view, resource, current.metadata, known?.slice)) {
     view.setSlice(name, { slice: current as EndpointSlice, stamp: toldOf(known, known?.slice, current.metadata) });
   }
