@@ -23,6 +23,7 @@ module.exports = {
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     lib('controllers'),
     lib('runtime'),
+    lib('comparison'),
     lib('messages', 'controllers'),
     lib('bus', 'messages', 'runtime'),
     lib('bus-jetstream', 'bus', 'runtime'),

@@ -1,8 +1,7 @@
+import { type ClusterState, isObject, type JsonObject, listAt, textAt } from '@sluice/comparison';
 import { type ApiRequest, Connection, isApiError, loadKubeconfig } from '@sluice/kubernetes';
 import { silentLogger } from '@sluice/runtime';
 import { systemClock } from '../system-ports.ts';
-import { isObject, type JsonObject, listAt, textAt } from './json.ts';
-import type { ClusterState } from './normalise.ts';
 
 export type Resource = 'namespaces' | 'nodes' | 'services' | 'pods' | 'endpoints' | 'endpointslices';
 

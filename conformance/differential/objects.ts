@@ -1,5 +1,5 @@
+import type { Json, JsonObject } from '@sluice/comparison';
 import type { Reference, Resource } from './api-client.ts';
-import type { Json, JsonObject } from './json.ts';
 
 /** Objects as users and kubelets make them. Whoever builds one gives what matters and gets the rest made up. */
 

@@ -2,12 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ClusterState,
+  compareClusters,
+  type Difference,
+  type JsonObject,
+  type NormaliseOptions,
+  objectAt,
+  textAt,
+  triggerTimeAnnotation,
+} from '@sluice/comparison';
 import { isApiError } from '@sluice/kubernetes';
 import { type ControlPlane, type ServerProcess, startControlPlane, startKubeControllerManager } from '@sluice/local';
 import { ApiClient } from './api-client.ts';
-import { compareClusters, type Difference } from './compare.ts';
-import { type JsonObject, objectAt, textAt } from './json.ts';
-import { type ClusterState, type NormaliseOptions, triggerTimeAnnotation } from './normalise.ts';
 import { nodeObject } from './objects.ts';
 import { SluiceProcess } from './sluice-process.ts';
 

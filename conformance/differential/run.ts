@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { explanations } from './explained.ts';
+import { explanations } from '@sluice/comparison';
 import { Pair } from './pair.ts';
 import { runSeed, type SeedResult } from './seed-run.ts';
 

@@ -1,7 +1,13 @@
+import {
+  autoServices,
+  canonical,
+  describeDifference,
+  type ExplainContext,
+  explain,
+  type JsonObject,
+  textAt,
+} from '@sluice/comparison';
 import { seededRandom } from '@sluice/runtime';
-import { describeDifference } from './compare.ts';
-import { autoServices, type ExplainContext, explain } from './explained.ts';
-import { canonical, type JsonObject, textAt } from './json.ts';
 import { namespaceObject } from './objects.ts';
 import type { Pair, Rest } from './pair.ts';
 import { type FreezingStep, freezingStep } from './workload/freezing-steps.ts';

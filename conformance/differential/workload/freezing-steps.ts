@@ -1,5 +1,14 @@
-import { canonical, isObject, type JsonObject, listAt, objectAt, textAt } from '../json.ts';
-import { managedByLabel, normalise, serviceNameLabel } from '../normalise.ts';
+import {
+  canonical,
+  isObject,
+  type JsonObject,
+  listAt,
+  managedByLabel,
+  normalise,
+  objectAt,
+  serviceNameLabel,
+  textAt,
+} from '@sluice/comparison';
 import { reference } from '../objects.ts';
 import type { Rest, Side } from '../pair.ts';
 import { meddleWithEndpoints } from './endpoints-steps.ts';

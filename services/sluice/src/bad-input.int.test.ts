@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listAt, textAt } from '@sluice/comparison';
 import { type ControlPlane, kubectl, startControlPlane } from '@sluice/local';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiClient } from '../../../conformance/differential/api-client.ts';
-import { listAt, textAt } from '../../../conformance/differential/json.ts';
 import {
   namespaceObject,
   podObject,

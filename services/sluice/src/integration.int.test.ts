@@ -1,6 +1,15 @@
+import {
+  describeDifference,
+  type JsonObject,
+  labelOf,
+  listAt,
+  objectAt,
+  serviceNameLabel,
+  textAt,
+  triggerTimeAnnotation,
+} from '@sluice/comparison';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiClient, Reference, Resource } from '../../../conformance/differential/api-client.ts';
-import { describeDifference } from '../../../conformance/differential/compare.ts';
 import {
   applyEveryKind,
   applyNode,
@@ -11,8 +20,6 @@ import {
   services,
   since,
 } from '../../../conformance/differential/every-kind.ts';
-import { type JsonObject, listAt, objectAt, textAt } from '../../../conformance/differential/json.ts';
-import { labelOf, serviceNameLabel, triggerTimeAnnotation } from '../../../conformance/differential/normalise.ts';
 import { endpointsObject, podStatus, serviceObject, sliceObject } from '../../../conformance/differential/objects.ts';
 import { Pair, type Rest } from '../../../conformance/differential/pair.ts';
 

@@ -1,9 +1,9 @@
 import { get } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeDifference } from '@sluice/comparison';
 import { freePorts } from '@sluice/local';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeDifference } from '../../../../conformance/differential/compare.ts';
 import { applyNode, applyPod, namespace, pod } from '../../../../conformance/differential/every-kind.ts';
 import {
   endpointsObject,

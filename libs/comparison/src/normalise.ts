@@ -16,6 +16,8 @@ export interface NormaliseOptions {
   readonly triggerTime?: 'keep' | 'presence' | 'drop';
   /** Names of slices that a user gave; all other names were generated. */
   readonly userSlices?: ReadonlySet<string>;
+  /** Keeps uids, to compare states of one and the same cluster; default: they become what they denote. */
+  readonly keepUids?: boolean;
 }
 
 /** Endpoints or an EndpointSlice in a form that two clusters share if they mean the same. */
@@ -74,7 +76,7 @@ export function normalise(
   state: ClusterState,
   options: NormaliseOptions = {},
 ): { readonly endpoints: readonly Normalised[]; readonly slices: readonly Normalised[] } {
-  const uids = uidsOf(state);
+  const uids = options.keepUids ? undefined : uidsOf(state);
   return {
     endpoints: state.endpoints.map((raw) => {
       const object = normaliseEndpoints(raw, uids, options);
@@ -95,9 +97,10 @@ function named(object: JsonObject): { readonly namespace: string } {
   return { namespace: textAt(object.metadata, 'namespace') };
 }
 
-type Uids = ReadonlyMap<string, string>;
+/** What uids denote; undefined: they are kept. */
+type Uids = ReadonlyMap<string, string> | undefined;
 
-function uidsOf(state: ClusterState): Uids {
+function uidsOf(state: ClusterState): ReadonlyMap<string, string> {
   const uids = new Map<string, string>();
   const add = (kind: string, objects: readonly JsonObject[]) => {
     for (const { metadata } of objects) {
@@ -182,7 +185,8 @@ function stripped(value: JsonObject, uids: Uids): JsonObject {
     if (key === 'targetRef' && isObject(inner)) inner = dropEmptyTexts(inner);
     if (inner === null || (key === 'hostname' && inner === '')) continue;
     if (optionalMembers.has(key) && isEmpty(inner)) continue;
-    kept[key] = key === 'uid' && typeof inner === 'string' ? (uids.get(inner) ?? 'unknown') : inner;
+    kept[key] =
+      uids !== undefined && key === 'uid' && typeof inner === 'string' ? (uids.get(inner) ?? 'unknown') : inner;
   }
   return kept;
 }

@@ -1,0 +1,4 @@
+export * from './compare.ts';
+export * from './explained.ts';
+export * from './json.ts';
+export * from './normalise.ts';
