@@ -107,6 +107,21 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
+    test('a reader that starts at the oldest gets all that is kept', async () => {
+      const bus = await create();
+      expect((await bus.oldest('mutations', 1)).position).toBe(0);
+      await bus.append('mutations', 1, records('a', 1, 300));
+      const reader = bus.read('mutations', 1, origin);
+      await take(reader, 300);
+      reader.release(200);
+      const oldest = await bus.oldest('mutations', 1);
+      const kept = await take(bus.read('mutations', 1, oldest), 300 - oldest.position);
+      expect(oldest.position).toBeLessThanOrEqual(200);
+      expect(kept[0]?.id).toBe(`a${oldest.position + 1}`);
+      expect(kept.at(-1)?.id).toBe('a300');
+      await bus.close();
+    });
+
     test('the end of a log that nobody wrote is its beginning', async () => {
       const bus = await create();
       expect((await bus.end('changes', 3)).position).toBe(0);

@@ -15,7 +15,7 @@ import { prepareStreams } from './prepare-streams.ts';
 import { Publisher, type PublishTarget } from './publisher.ts';
 import { type LogName, streamName, subjectName } from './stream-config.ts';
 import { ensureStream } from './streams.ts';
-import { endOfStream, ofStream } from './verify-cursor.ts';
+import { endOfStream, ofStream, oldestOfStream } from './verify-cursor.ts';
 
 /**
  * Connects to NATS, sees that the fleet's streams are there and fit, and returns the bus on them.
@@ -72,20 +72,12 @@ class JetStreamBus implements Bus {
     return reader;
   }
 
-  async end(topic: Topic, partition: number): Promise<Cursor> {
-    const log = this.#log(topic, partition);
-    const stream = streamName(this.#settings.fleet, log);
-    for (;;) {
-      await this.#link.whenUp();
-      if (this.#link.closed) throw new BusClosedError('the bus is closed');
-      try {
-        return await ofStream(stream, endOfStream(this.#jsm, stream));
-      } catch (error) {
-        if (this.#link.closed) throw new BusClosedError('the bus is closed');
-        if (isLogLostError(error)) await this.#restore(log);
-        else if (this.#link.up) throw error;
-      }
-    }
+  oldest(topic: Topic, partition: number): Promise<Cursor> {
+    return this.#ask(topic, partition, oldestOfStream);
+  }
+
+  end(topic: Topic, partition: number): Promise<Cursor> {
+    return this.#ask(topic, partition, endOfStream);
   }
 
   async close(): Promise<void> {
@@ -106,6 +98,27 @@ class JetStreamBus implements Bus {
       throw new RangeError(`partition ${partition} of ${topic}: there are ${count}`);
     }
     return { topic, partition };
+  }
+
+  /** Asks for a cursor; a stream that is not there is made first. */
+  async #ask(
+    topic: Topic,
+    partition: number,
+    cursorOf: (jsm: JetStreamManager, stream: string) => Promise<Cursor>,
+  ): Promise<Cursor> {
+    const log = this.#log(topic, partition);
+    const stream = streamName(this.#settings.fleet, log);
+    for (;;) {
+      await this.#link.whenUp();
+      if (this.#link.closed) throw new BusClosedError('the bus is closed');
+      try {
+        return await ofStream(stream, cursorOf(this.#jsm, stream));
+      } catch (error) {
+        if (this.#link.closed) throw new BusClosedError('the bus is closed');
+        if (isLogLostError(error)) await this.#restore(log);
+        else if (this.#link.up) throw error;
+      }
+    }
   }
 
   #target(log: LogName): PublishTarget {

@@ -38,6 +38,13 @@ export async function endOfStream(jsm: JetStreamManager, stream: string): Promis
   return { position, id: id ?? '', log: incarnation(info) };
 }
 
+/** Just before the first record of the stream. */
+export async function oldestOfStream(jsm: JetStreamManager, stream: string): Promise<Cursor> {
+  const info = await jsm.streams.info(stream);
+  // An empty stream that held records says that the next one would be its first.
+  return { position: Math.max(0, info.state.first_seq - 1), id: '', log: incarnation(info) };
+}
+
 /** A stream that was deleted and made again has another one. */
 function incarnation({ created }: StreamInfo): string {
   return String(created);

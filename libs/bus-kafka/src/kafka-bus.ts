@@ -92,6 +92,15 @@ export class KafkaBus implements Bus {
     return reader;
   }
 
+  async oldest(topic: Topic, partition: number): Promise<Cursor> {
+    const name = this.#name(topic, partition);
+    return await this.#persist(`beginning of ${name}/${partition}`, async () => {
+      const { leader, topicId } = this.#route(name, partition);
+      const { earliest } = await listOffsets(this.#brokers, leader, name, partition);
+      return { position: earliest, id: '', log: topicId };
+    });
+  }
+
   async end(topic: Topic, partition: number): Promise<Cursor> {
     const name = this.#name(topic, partition);
     return await this.#persist(`end of ${name}/${partition}`, () => this.#end(name, partition));
@@ -105,9 +114,7 @@ export class KafkaBus implements Bus {
   }
 
   async #end(topic: string, partition: number): Promise<Cursor> {
-    const route = this.#routes.of(topic, partition);
-    if (route === undefined) throw new Error(`${topic}/${partition} has no leader`);
-    const { leader, topicId } = route;
+    const { leader, topicId } = this.#route(topic, partition);
     const { earliest, latest } = await listOffsets(this.#brokers, leader, topic, partition);
     // Nobody wrote, or everything is gone: there is no last record to know.
     if (earliest === latest) return { position: latest, id: '', log: topicId };
@@ -141,6 +148,12 @@ export class KafkaBus implements Bus {
         await this.#routes.refresh().catch((failure: unknown) => this.#outage.failed(what, failure));
       }
     }
+  }
+
+  #route(topic: string, partition: number) {
+    const route = this.#routes.of(topic, partition);
+    if (route === undefined) throw new Error(`${topic}/${partition} has no leader`);
+    return route;
   }
 
   #name(topic: Topic, partition: number): string {

@@ -44,6 +44,8 @@ export interface Bus {
   readonly partitions: number;
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
   read(topic: Topic, partition: number, after: Cursor): PartitionReader;
+  /** Just before the oldest record that is still kept: what follows is all that can be read. Rejects as `end` does. */
+  oldest(topic: Topic, partition: number): Promise<Cursor>;
   /** Just after the last record appended by now. Rejects with BusClosedError after `close`. */
   end(topic: Topic, partition: number): Promise<Cursor>;
   /** Idempotent. Ends all waiting: appends under way settle or reject with BusClosedError, readers are closed. */

@@ -53,6 +53,11 @@ export class MemoryBus implements Bus {
     return reader;
   }
 
+  async oldest(topic: Topic, partition: number): Promise<Cursor> {
+    if (this.#closed) throw new BusClosedError('the bus is closed');
+    return this.#log(topic, partition).oldest();
+  }
+
   async end(topic: Topic, partition: number): Promise<Cursor> {
     if (this.#closed) throw new BusClosedError('the bus is closed');
     return this.#log(topic, partition).end();
@@ -103,6 +108,10 @@ class PartitionLog {
 
   end(): Cursor {
     return { position: this.#last, id: this.#lastId, log: incarnation };
+  }
+
+  oldest(): Cursor {
+    return { position: (this.#records[0]?.position ?? this.#last + 1) - 1, id: '', log: incarnation };
   }
 
   keep(count: number): void {

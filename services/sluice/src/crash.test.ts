@@ -163,6 +163,8 @@ class CrashingBus implements Bus {
 
   read: Bus['read'] = (topic, partition, after) => this.#inner.read(topic, partition, after);
 
+  oldest: Bus['oldest'] = (topic, partition) => this.#inner.oldest(topic, partition);
+
   end: Bus['end'] = (topic, partition) => this.#inner.end(topic, partition);
 
   close(): Promise<void> {

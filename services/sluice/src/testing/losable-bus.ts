@@ -31,6 +31,11 @@ export class LosableBus implements Bus {
     return new LosableReader(this.log(topic, partition), after);
   }
 
+  async oldest(topic: Topic, partition: number): Promise<Cursor> {
+    if (this.#closed) throw new BusClosedError('the bus is closed');
+    return this.log(topic, partition).oldest();
+  }
+
   async end(topic: Topic, partition: number): Promise<Cursor> {
     if (this.#closed) throw new BusClosedError('the bus is closed');
     return this.log(topic, partition).end();
@@ -76,6 +81,10 @@ export class Log {
 
   get incarnation(): string {
     return `log-${this.#incarnation}`;
+  }
+
+  oldest(): Cursor {
+    return { position: (this.#records[0]?.position ?? this.#last + 1) - 1, id: '', log: this.incarnation };
   }
 
   end(): Cursor {

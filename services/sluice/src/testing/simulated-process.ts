@@ -65,6 +65,7 @@ export class SimulatedProcess {
     return {
       partitions: bus.partitions,
       append: (...args) => this.#call(() => bus.append(...args)),
+      oldest: (...args) => this.#call(() => bus.oldest(...args)),
       end: (...args) => this.#call(() => bus.end(...args)),
       close: () => Promise.resolve(),
       read: (...args): PartitionReader => {

@@ -37,6 +37,10 @@ export class UnreliableBus implements Bus {
     return this.#inner.read(topic, partition, after);
   }
 
+  oldest(topic: Topic, partition: number): Promise<Cursor> {
+    return this.#inner.oldest(topic, partition);
+  }
+
   end(topic: Topic, partition: number): Promise<Cursor> {
     return this.#inner.end(topic, partition);
   }

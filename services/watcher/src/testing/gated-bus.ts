@@ -45,6 +45,10 @@ export class GatedBus implements Bus {
     for (const { payload } of records) this.changes.push(decodeMessage(payload) as Change);
   }
 
+  oldest(topic: Topic, partition: number): Promise<Cursor> {
+    return this.requests.oldest(topic, partition);
+  }
+
   end(topic: Topic, partition: number): Promise<Cursor> {
     return this.requests.end(topic, partition);
   }
