@@ -14,5 +14,6 @@ export * from './kubeconfig-error.ts';
 export * from './reflector.ts';
 export * from './reflector-options.ts';
 export { isOlderVersion } from './resource-version.ts';
+export { objectPath } from './resources.ts';
 export { errorFromResponse, errorFromStatus, type ResponseHead } from './status.ts';
 export type { SkippedObject } from './watch-line.ts';

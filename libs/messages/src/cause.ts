@@ -1,3 +1,5 @@
+import { mergeTraces, type TraceParent } from './trace-parent.ts';
+
 /** Why something is done: one thing that was observed in a cluster. */
 export interface Cause {
   /** For people: `Pod shop/cart-x7 modified`. */
@@ -10,6 +12,17 @@ export interface Cause {
 export interface Causes {
   readonly first: readonly Cause[];
   readonly more: number;
+  /** Of the Changes that told of them: the first is continued, the others came together with it (docs/traces.md). */
+  readonly traces?: readonly TraceParent[];
+}
+
+/** What was observed: an object of this kind; `other`: nothing in the cluster, as with a resync. */
+export type CauseKind = (typeof causeKinds)[number];
+export const causeKinds = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice', 'other'] as const;
+
+export function kindOf({ what }: Cause): CauseKind {
+  const word = what.slice(0, what.indexOf(' '));
+  return causeKinds.find((kind) => kind === word) ?? 'other';
 }
 
 /** The cause of what is written because a watcher has just come to know the cluster. */
@@ -24,5 +37,10 @@ export function mergeCauses(a: Causes, b: Causes): Causes {
   if (a.first.length === 0 && a.more === 0) return b;
   if (b.first.length === 0 && b.more === 0) return a;
   const all = [...a.first, ...b.first].sort((x, y) => x.observedAt - y.observedAt);
-  return { first: all.slice(0, causesCarried), more: a.more + b.more + Math.max(0, all.length - causesCarried) };
+  const traces = mergeTraces(a.traces, b.traces);
+  return {
+    first: all.slice(0, causesCarried),
+    more: a.more + b.more + Math.max(0, all.length - causesCarried),
+    ...(traces && { traces }),
+  };
 }

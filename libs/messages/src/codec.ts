@@ -11,7 +11,7 @@ export type Message = Change | Outcome | PlannedMutations | ResyncRequest;
  * Version of the messages' form. Within a major version fields may only be added; a reader ignores what it does not
  * know. A message of a newer major version is not understood and goes to the dead letters.
  */
-export const messageVersion = { major: 1, minor: 0 } as const;
+export const messageVersion = { major: 1, minor: 1 } as const;
 const versionText = `${messageVersion.major}.${messageVersion.minor}`;
 
 const schemas = {

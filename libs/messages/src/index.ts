@@ -7,3 +7,4 @@ export * from './plan-message.ts';
 export * from './resync-request.ts';
 export * from './service-key.ts';
 export * from './stamp.ts';
+export * from './trace-parent.ts';

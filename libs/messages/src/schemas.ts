@@ -16,6 +16,7 @@ const writtenResource = z.enum(['endpoints', 'endpointslices']);
 const causes = z.object({
   first: z.array(z.object({ what: z.string(), observedAt: z.number() })),
   more: index,
+  traces: z.array(z.string().length(55)).optional(),
 });
 
 const meta = z.looseObject({

@@ -1,3 +1,7 @@
 export { Metrics, type MetricsOptions } from './metrics.ts';
 export type { WriteVerb } from './pipeline-metrics.ts';
+export * from './traces/attributes.ts';
+export { SamplingTracer, type SamplingTracerOptions } from './traces/sampling-tracer.ts';
+export { SpanBuffer, type SpanBufferOptions, type SpanCounts } from './traces/span-buffer.ts';
+export type { Span, SpanAttributes, Tracer } from './traces/tracer.ts';
 export type { WorkQueue } from './workqueue-metrics.ts';

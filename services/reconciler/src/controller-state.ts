@@ -5,7 +5,7 @@ import {
   type TrackedSlices,
   type TriggerTimes,
 } from '@sluice/controllers';
-import { type Causes, mergeCauses, noCauses, type PlannedMutations } from '@sluice/messages';
+import { type Causes, mergeCauses, noCauses, type PlannedMutations, type TraceParent } from '@sluice/messages';
 
 /** Where one controller stands with one Service. Replaced, never changed. */
 export interface ControllerState {
@@ -44,6 +44,8 @@ export interface InFlight {
   readonly askAt: number;
   /** How often it was sent again. */
   readonly asked: number;
+  /** Of the plan's message, each time it is sent. */
+  readonly trace?: TraceParent;
 }
 
 export const initialState: ControllerState = {

@@ -8,7 +8,14 @@ import {
   type TrackedSlices,
   type WrittenResource,
 } from '@sluice/controllers';
-import { comparePlans, type MutationResult, type Outcome, type OutcomeStatus, type Stamp } from '@sluice/messages';
+import {
+  comparePlans,
+  type MutationResult,
+  mergeCauses,
+  type Outcome,
+  type OutcomeStatus,
+  type Stamp,
+} from '@sluice/messages';
 import type { Random } from '@sluice/runtime';
 import { type ControllerState, type InFlight, touch } from './controller-state.ts';
 import type { ServiceView } from './service-view.ts';
@@ -149,9 +156,9 @@ function park(
   return { ...free, dueAt, failures: 0, causes: outcome.causes, parked: outcome.message };
 }
 
-/** The retry is still on behalf of what caused the plan. */
+/** The retry is still on behalf of what caused the plan, and of what has come in since. */
 function mergeBack(state: ControllerState, outcome: Outcome): ControllerState['causes'] {
-  return state.causes.first.length > 0 ? state.causes : outcome.causes;
+  return mergeCauses(outcome.causes, state.causes);
 }
 
 /**

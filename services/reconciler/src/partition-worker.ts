@@ -7,6 +7,7 @@ import {
   type PartitionReader,
   readUntilAborted,
 } from '@sluice/bus';
+import type { Controller } from '@sluice/controllers';
 import {
   type Change,
   decodeMessage,
@@ -18,9 +19,14 @@ import {
   type PlannedMutations,
   parseServiceKey,
   partitionOf,
+  type TraceParent,
+  traceFields,
+  traceHeaders,
+  traceOf,
 } from '@sluice/messages';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { FencedError, type OutboxEntry, type Store } from '@sluice/store';
+import type { Tracer } from '@sluice/telemetry';
 import { askAgain } from './ask-again.ts';
 import { decide, decisionOrder, isDue } from './decide.ts';
 import { distrust } from './distrust.ts';
@@ -29,6 +35,7 @@ import { foldChange } from './fold-change.ts';
 import { foldOutcome } from './fold-outcome.ts';
 import { Heard } from './heard.ts';
 import { noPartitionMetrics, type PartitionMetrics, type ReconcilerMetrics } from './metrics.ts';
+import { PartitionTraces } from './partition-traces.ts';
 import { resyncRequest } from './resync-request.ts';
 import { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
@@ -50,6 +57,8 @@ export interface PartitionWorkerOptions {
   readonly settings: Settings;
   /** Default: nobody counts. */
   readonly metrics?: ReconcilerMetrics;
+  /** Default: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** Keeps a record aside that cannot be used; awaited before the checkpoint passes it. */
   readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
 }
@@ -79,9 +88,11 @@ export class PartitionWorker {
   #lastAsked = Number.NEGATIVE_INFINITY;
   #published: string[] = [];
   #metrics: PartitionMetrics = noPartitionMetrics;
+  readonly #traces: PartitionTraces | undefined;
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options;
+    this.#traces = options.tracer && new PartitionTraces({ ...options, tracer: options.tracer });
     this.#scope = `reconciler/${options.partition}`;
   }
 
@@ -147,7 +158,7 @@ export class PartitionWorker {
       this.#due.set(entry.key, 0);
     }
     for (const [key, view] of this.#views) this.#tellRestored(key, view);
-    if (state.checkpoint !== null && state.intact) return this.#publish(state.outbox);
+    if (state.checkpoint !== null && state.intact) return this.#publish(state.outbox, (entry) => this.#originOf(entry));
     this.#published.push(...state.outbox.map(({ id }) => id));
     await this.#startAfresh(
       state.checkpoint === null ? 'the store knows nothing of it' : 'the store may have lost commits',
@@ -228,26 +239,31 @@ export class PartitionWorker {
     const published = this.#published;
     this.#published = [];
     const expected = this.#checkpoint.position;
+    const startedAt = this.#traces?.now() ?? 0;
     await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries, publish, published });
+    this.#traces?.committed(startedAt);
     this.#checkpoint = checkpoint;
   }
 
   /** Folds the record into the view of its key, or returns why it cannot be. */
   #fold(record: Delivery, now: number): string | undefined {
     const { settings, logger } = this.#options;
+    const startedAt = this.#traces?.now() ?? 0;
     try {
-      const message = decodeMessage(record.payload);
+      const decoded = decodeMessage(record.payload);
+      const message = this.#traces?.received(record, decoded) ?? decoded;
       if (message.kind !== 'change' && message.kind !== 'outcome') throw new TypeError(`${message.kind} among changes`);
       if (formatServiceKey(message.key) !== record.key) {
         throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${record.key}`);
       }
       const view = this.#view(record.key);
-      if (message.kind === 'outcome') this.#foldOutcome(record.key, view, message, now);
+      if (message.kind === 'outcome') this.#foldOutcome(record, view, message, now);
       else {
         if (this.#heard.hear(message)) this.#miss(message, now);
         foldChange(view, message, now, settings);
       }
       this.#metrics.folded(message.kind);
+      this.#traces?.folded(record, startedAt);
       return undefined;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -256,7 +272,9 @@ export class PartitionWorker {
         id: record.id,
         position: record.position,
         reason,
+        ...traceFields(traceOf(record.headers)),
       });
+      this.#traces?.folded(record, startedAt, reason);
       return reason;
     }
   }
@@ -271,13 +289,14 @@ export class PartitionWorker {
     await this.#options.bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(record.key) }, reason, id)]);
   }
 
-  #foldOutcome(key: string, view: ServiceView, outcome: Outcome, now: number): void {
+  #foldOutcome(record: Delivery, view: ServiceView, told: Outcome, now: number): void {
     const { settings, random } = this.#options;
-    const { inFlight, counted } = view.controller(outcome.controller);
+    const { inFlight, counted } = view.controller(told.controller);
+    const outcome = (inFlight && this.#traces?.settled(record, told, inFlight)) ?? told;
     const status = foldOutcome(view, outcome, now, settings, random);
     if (status === undefined || inFlight === null) return;
     const { groups, incomplete } = inFlight.message;
-    this.#metrics.settled(key, outcome.controller, {
+    this.#metrics.settled(record.key, outcome.controller, {
       outcome,
       status,
       groups,
@@ -299,17 +318,27 @@ export class PartitionWorker {
     const plans: OutboxEntry[] = [];
     for (const controller of decisionOrder) {
       const overdue = askAgain(view, controller, now);
-      if (overdue !== undefined) plans.push(outboxEntry(key, overdue, view.controller(controller).inFlight?.asked));
+      if (overdue !== undefined) {
+        const { asked, trace } = view.controller(controller).inFlight ?? {};
+        plans.push(outboxEntry(key, overdue, trace, asked));
+      }
       if (!isDue(view, controller, now)) continue;
       this.#metrics.deciding(key, controller);
+      const { causes } = view.controller(controller);
+      const startedAt = this.#traces?.now() ?? 0;
       try {
         const decided = decide(view, controller, epoch, now, settings);
-        if (decided.plan !== undefined) plans.push(outboxEntry(key, decided.plan));
+        const trace = this.#traces?.decided(view.key, controller, causes, startedAt, decided.plan);
+        if (decided.plan !== undefined) {
+          if (trace !== undefined) continueTrace(view, controller, trace);
+          plans.push(outboxEntry(key, decided.plan, trace));
+        }
         this.#metrics.decided(key, controller, decided);
       } catch (error) {
         // One Service that cannot be decided must not stop the others of its partition.
         const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        logger.error('no decision; parked until it changes', { key, controller, reason });
+        const trace = this.#traces?.decided(view.key, controller, causes, startedAt, undefined, reason);
+        logger.error('no decision; parked until it changes', { key, controller, reason, ...traceFields(trace) });
         const state = view.controller(controller);
         const dueAt = settings.parkedRetryMs === null ? null : now + settings.parkedRetryMs;
         view.setController(controller, { ...state, dueAt, parked: reason });
@@ -323,13 +352,28 @@ export class PartitionWorker {
     return plans;
   }
 
-  async #publish(plans: readonly OutboxEntry[]): Promise<void> {
+  /** `origin`: of plans that a former owner may not have published. */
+  async #publish(
+    plans: readonly OutboxEntry[],
+    origin?: (entry: OutboxEntry) => TraceParent | undefined,
+  ): Promise<void> {
     const { bus, isCurrent } = this.#options;
     // They are in the outbox: the next owner publishes them, if they are still to be.
     if (isCurrent?.() === false) throw new FencedError('the lease has run out; nothing is published any more');
     const byPartition = Map.groupBy(plans, ({ key }) => partitionOf(key, bus.partitions));
-    for (const [partition, entries] of byPartition) await bus.append('mutations', partition, entries);
+    for (const [partition, entries] of byPartition) {
+      const startedAt = this.#traces?.now() ?? 0;
+      await bus.append('mutations', partition, entries);
+      this.#traces?.published(partition, entries, startedAt, origin);
+    }
     this.#published.push(...plans.map(({ id }) => id));
+  }
+
+  /** The Change that led to a plan. */
+  #originOf({ key, headers }: OutboxEntry): TraceParent | undefined {
+    const view = this.#views.get(key);
+    const states = decisionOrder.map((controller) => view?.controller(controller).inFlight);
+    return states.find((state) => state?.trace === traceOf(headers))?.message.causes.traces?.[0];
   }
 
   #view(key: string): ServiceView {
@@ -354,9 +398,14 @@ function nextDue(view: ServiceView): number | null {
   return next;
 }
 
+function continueTrace(view: ServiceView, controller: Controller, trace: TraceParent): void {
+  const state = view.controller(controller);
+  if (state.inFlight !== null) view.setController(controller, { ...state, inFlight: { ...state.inFlight, trace } });
+}
+
 /** `again`: how often it was sent before. The bus would take it for the same record, and drop it, under the same id. */
-function outboxEntry(key: string, plan: PlannedMutations, again = 0): OutboxEntry {
+function outboxEntry(key: string, plan: PlannedMutations, trace: TraceParent | undefined, again = 0): OutboxEntry {
   const name = `${key}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
   const id = again === 0 ? name : `${name}/again/${again}`;
-  return { id, key, headers: {}, payload: encodeMessage(plan) };
+  return { id, key, headers: traceHeaders(trace), payload: encodeMessage(plan) };
 }

@@ -9,6 +9,7 @@ import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter } from '@sluice/writer';
 import type { Cluster } from './cluster.ts';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
+import type { Tracers } from './telemetry/traces/tracers.ts';
 import { writable } from './writable-cluster.ts';
 
 export interface AllInOneOptions {
@@ -27,6 +28,8 @@ export interface AllInOneOptions {
   readonly writeConcurrency?: number;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
+  /** Default: nothing is traced. */
+  readonly tracers?: Tracers | undefined;
   readonly onOutcome?: (cluster: Cluster, plan: PlannedMutations, outcome: Outcome) => void;
   readonly onWatchState?: (cluster: Cluster, resource: Resource, state: string, detail: string) => void;
   readonly onMalformed?: (cluster: Cluster, resource: Resource) => void;
@@ -64,6 +67,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       cluster: cluster.identity,
       epoch,
       reader: cluster.reader,
+      tracer: options.tracers?.watcher,
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
       onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),
@@ -80,6 +84,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       {
         ...work,
         settings,
+        tracer: options.tracers?.reconciler,
         ...(options.metrics && { metrics: reconcilerMetrics(options.metrics, clock) }),
         onDeadLetter: () => pipeline?.setAside('changes'),
       },
@@ -90,6 +95,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         ...work,
         cluster: (identity) => byIdentity.get(identity),
         retry: options.retry ?? defaultRetry,
+        tracer: options.tracers?.writer,
         requests: requests.signal,
         onDeadLetter: () => pipeline?.setAside('mutations'),
         onOutcome: (plan, outcome) => {

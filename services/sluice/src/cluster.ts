@@ -7,6 +7,8 @@ export interface Cluster {
   readonly name: string;
   /** uid of its namespace kube-system. */
   readonly identity: string;
+  /** Address of its API server, if it has one. */
+  readonly server?: string;
   readonly reader: ClusterReader;
   readonly writer: ClusterWriter;
   readonly record: (events: readonly EventToRecord[]) => void;

@@ -17,6 +17,7 @@ export function writable(cluster: Cluster, { metrics, writeConcurrency = 32 }: W
       metrics === undefined
         ? cluster.writer
         : meteredWriter(cluster.writer, (...answer) => metrics.pipeline.answered(cluster.identity, ...answer)),
+    server: cluster.server,
     limit: (task) => semaphore.run(task),
     record: cluster.record,
   };

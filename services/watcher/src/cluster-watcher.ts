@@ -17,6 +17,7 @@ import {
   watcherStarted,
 } from '@sluice/messages';
 import { type Clock, keepRunning, type Logger, type Random, sleep } from '@sluice/runtime';
+import type { Tracer } from '@sluice/telemetry';
 import { Inventory, objectName } from './inventory.ts';
 import type { Mark } from './marks.ts';
 import { type Observed, Observer, observe } from './observer.ts';
@@ -46,6 +47,8 @@ export interface ClusterWatcherOptions {
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;
   /** Called for each object that was left out because it is malformed. */
   readonly onMalformed?: (resource: Resource) => void;
+  /** Default: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Cause, type Causes, mergeCauses, noCauses } from '@sluice/messages';
+import type { TracedCause } from './change-traces.ts';
 
 /**
  * What must be told about one Service: names only. The facts are read from the inventory when the Change is sent, so
@@ -17,6 +18,7 @@ export interface Marks {
   /** Each slice that changed or went, by name. */
   readonly slices: Map<string, SliceMark>;
   causes: Causes;
+  traces: readonly TracedCause[];
 }
 
 export type Mark =
@@ -44,6 +46,7 @@ export function noMarks(): Marks {
     endpoints: undefined,
     slices: new Map(),
     causes: noCauses,
+    traces: [],
   };
 }
 

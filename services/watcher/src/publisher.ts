@@ -8,8 +8,11 @@ import {
   partitionOf,
   type ServiceKey,
   type SnapshotPart,
+  traceHeaders,
 } from '@sluice/messages';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import type { Tracer } from '@sluice/telemetry';
+import { ChangeTraces, type TracedChange } from './change-traces.ts';
 import { compose } from './compose.ts';
 import type { Inventory } from './inventory.ts';
 import { addMark, type Mark, type Marks, noMarks } from './marks.ts';
@@ -26,6 +29,8 @@ export interface PublisherOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Default: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 interface Lane {
@@ -47,11 +52,13 @@ export class Publisher {
   readonly #lanes: readonly Lane[];
   /** Services that were told of. The first word about one is a snapshot, or nothing would be decided for it. */
   readonly #told = new Set<string>();
+  readonly #traces: ChangeTraces | undefined;
   #n = 0;
   #closed = false;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
+    this.#traces = options.tracer && new ChangeTraces({ ...options, tracer: options.tracer });
     this.#lanes = Array.from({ length: options.bus.partitions }, () => ({
       pending: new Map(),
       running: false,
@@ -70,10 +77,12 @@ export class Publisher {
       entry = { key, marks: noMarks() };
       lane.pending.set(text, entry);
     }
-    addMark(entry.marks, mark, cause);
+    const { marks } = entry;
+    addMark(marks, mark, cause);
+    if (this.#traces !== undefined && cause !== undefined) marks.traces = this.#traces.begin(marks.traces, cause);
     if (!this.#told.has(text)) {
       this.#told.add(text);
-      entry.marks.snapshot = true;
+      marks.snapshot = true;
     }
     if (lane.running) return;
     lane.running = true;
@@ -104,7 +113,11 @@ export class Publisher {
 
   async #run(partition: number, lane: Lane): Promise<void> {
     try {
-      while (lane.pending.size > 0 && !this.#closed) await this.#append(partition, this.#take(lane));
+      while (lane.pending.size > 0 && !this.#closed) {
+        const traced: TracedChange[] = [];
+        await this.#append(partition, this.#take(lane, traced));
+        this.#traces?.published(partition, traced);
+      }
     } catch (error) {
       if (!(error instanceof BusClosedError)) this.#options.logger.error('publishing stopped', { partition, error });
     } finally {
@@ -112,18 +125,18 @@ export class Publisher {
     }
   }
 
-  #take(lane: Lane): BusRecord[] {
+  #take(lane: Lane, traced: TracedChange[]): BusRecord[] {
     const records: BusRecord[] = [];
     let taken = 0;
     for (const [text, { key, marks }] of lane.pending) {
       lane.pending.delete(text);
-      records.push(...this.#records(lane, text, key, marks));
+      records.push(...this.#records(lane, text, key, marks, traced));
       if (++taken >= servicesPerAppend) break;
     }
     return records;
   }
 
-  #records(lane: Lane, text: string, key: ServiceKey, marks: Marks): BusRecord[] {
+  #records(lane: Lane, text: string, key: ServiceKey, marks: Marks, traced: TracedChange[]): BusRecord[] {
     const { inventory, epoch, versions } = this.#options;
     const upTo = versions();
     const parts = compose(inventory, key.namespace, key.service, marks, upTo);
@@ -131,9 +144,14 @@ export class Publisher {
       const stamp = { epoch, n: ++this.#n };
       const previous = lane.last;
       lane.last = stamp.n;
-      const versions = i === parts.length - 1 ? { versions: upTo } : {};
+      const isLast = i === parts.length - 1;
+      const versions = isLast ? { versions: upTo } : {};
       const change: Change = { kind: 'change', key, stamp, previous, ...part, ...versions, causes: marks.causes };
-      return { key: text, id: `${key.cluster}/${stamp.epoch}/${stamp.n}`, headers: {}, payload: encodeMessage(change) };
+      const id = `${key.cluster}/${stamp.epoch}/${stamp.n}`;
+      // The last part of a snapshot is the one that leads to a decision.
+      const trace = isLast ? marks.traces[0]?.trace : undefined;
+      if (trace !== undefined && this.#traces) traced.push(this.#traces.compose(key, id, marks.traces));
+      return { key: text, id, headers: traceHeaders(trace), payload: encodeMessage(change) };
     });
   }
 

@@ -19,17 +19,23 @@ import {
   type PlanId,
   type PlannedMutations,
   partitionOf,
+  traceFields,
+  traceHeaders,
 } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { FencedError, type Store } from '@sluice/store';
+import type { Tracer } from '@sluice/telemetry';
 import { type Application, applyPlan } from './apply-plan.ts';
 import { failureEvents, failureText } from './failure-events.ts';
 import { fencedWriter } from './fenced-writer.ts';
+import { PlanTrace } from './plan-trace.ts';
 import { type RetryOptions, retrying } from './retrying.ts';
 
 /** A cluster as the writer needs it. */
 export interface WritableCluster {
   readonly writer: ClusterWriter;
+  /** Address of its API server, if it has one. */
+  readonly server?: string | undefined;
   /** Limits how many plans of this cluster are applied at once. */
   limit<T>(task: () => Promise<T>): Promise<T>;
   /** Records Kubernetes Events, as best it can: it never fails. */
@@ -51,6 +57,8 @@ export interface LaneWorkerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Default: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly retry: RetryOptions;
   /** Aborts requests that are under way; until then a worker that was told to stop waits for them. */
   readonly requests: AbortSignal;
@@ -94,6 +102,8 @@ export class LaneWorker {
   /** Up to here nobody knows what was applied. */
   #doubtfulUpTo = 0;
   #checkpoint: Cursor = origin;
+  /** Of records that are being worked on. */
+  readonly #traces = new WeakMap<Delivery, PlanTrace>();
   #committing: Promise<void> | undefined;
   #failure: unknown;
   #reader: PartitionReader | undefined;
@@ -186,6 +196,7 @@ export class LaneWorker {
   }
 
   async #handle(record: Delivery, signal: AbortSignal): Promise<void> {
+    this.#trace(record);
     const plan = this.#decode(record);
     if (typeof plan === 'string') {
       await this.#options.onDeadLetter?.(record, plan);
@@ -206,6 +217,12 @@ export class LaneWorker {
     this.#lines.set(line, turn);
     await turn;
     if (this.#lines.get(line) === turn) this.#lines.delete(line);
+  }
+
+  #trace(record: Delivery): void {
+    const { tracer } = this.#options;
+    const trace = tracer && PlanTrace.of({ ...this.#options, tracer }, record);
+    if (trace !== undefined) this.#traces.set(record, trace);
   }
 
   async #inTurn(record: Delivery, plan: PlannedMutations, line: string, signal: AbortSignal): Promise<void> {
@@ -260,9 +277,12 @@ export class LaneWorker {
     if (cluster === 'connecting') {
       return this.#report(record, plan, { ...conflict, status: 'unavailable' }, 'the cluster has not been reached yet');
     }
-    const log = logger.with({ key: record.key, controller: plan.controller });
+    const trace = this.#traces.get(record);
+    const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.place) });
     const tries = retrying(retry, { clock, random, logger: log }, signal);
-    const writer = fencedWriter(cluster.writer, () => this.#isCurrent());
+    const writer = fencedWriter(trace?.traced(cluster.writer, cluster.server) ?? cluster.writer, () =>
+      this.#isCurrent(),
+    );
     const applied = await cluster.limit(() => applyPlan(plan, writer, tries, this.#options.requests));
     if (signal.aborted && applied.status === 'unavailable') {
       throw new BusClosedError('stopped while the API server was away');
@@ -282,17 +302,22 @@ export class LaneWorker {
     const outcome = { ...toOutcome(plan, applied, clock.now()), ...(message !== undefined && { message }) };
     // Another owner may have something else to tell of the same plan, which the bus must not take for the same record.
     const id = `${record.id}/outcome/${epoch}`;
-    await bus.append('changes', partitionOf(record.key, bus.partitions), [
-      { key: record.key, id, headers: {}, payload: encodeMessage(outcome) },
+    const partition = partitionOf(record.key, bus.partitions);
+    const trace = this.#traces.get(record)?.ended(plan, outcome, partition, id);
+    await bus.append('changes', partition, [
+      { key: record.key, id, headers: traceHeaders(trace?.place), payload: encodeMessage(outcome) },
     ]);
+    trace?.published();
     onOutcome?.(plan, outcome);
-    if (applied.status !== 'applied') this.#logFailure(record.key, plan, applied);
+    if (applied.status !== 'applied') this.#logFailure(record, plan, applied);
   }
 
   /** B6: what is tried again is no warning, and of Endpoints an Event tells already. */
-  #logFailure(key: string, plan: PlannedMutations, { status, failures }: Application): void {
+  #logFailure(record: Delivery, plan: PlannedMutations, { status, failures }: Application): void {
     const { logger } = this.#options;
-    const fields = { key, controller: plan.controller, status, reason: failureText(plan, failures) };
+    const trace = traceFields(this.#traces.get(record)?.place);
+    const reason = failureText(plan, failures);
+    const fields = { key: record.key, controller: plan.controller, status, reason, ...trace };
     if (status === 'rejected') logger.warn('plan not applied', fields);
     else if (plan.controller === 'endpoints') logger.debug('plan not applied', fields);
     else logger.info('plan not applied', fields);
