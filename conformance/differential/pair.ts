@@ -178,7 +178,12 @@ export class Pair {
     const withSelector = new Set(services.filter((s) => 'selector' in objectAt(s, 'spec')).map(fullName));
     const annotate = async (resource: 'services' | 'endpoints', object: JsonObject, key: string) => {
       const { namespace, name } = reference(object);
-      await client.patch({ resource, namespace, name }, { metadata: { annotations: { [key]: touched } } });
+      try {
+        await client.patch({ resource, namespace, name }, { metadata: { annotations: { [key]: touched } } });
+      } catch (error) {
+        // Endpoints without a Service may be swept just now: there is nothing left to be looked at.
+        if (!isApiError(error) || error.status !== 404) throw error;
+      }
     };
     await Promise.all([
       ...services.map((service) => annotate('services', service, 'sluice.test/touched')),
