@@ -32,6 +32,8 @@ export interface WatchOptions {
  * Failures are thrown as ApiError; `Gone` (410) is one of its reasons.
  */
 export interface ClusterReader {
+  /** It passes `sendInitialEvents` on; whether the server knows it shows when it is asked. */
+  readonly watchList?: boolean;
   /** uid of the namespace kube-system: the identity of the cluster, whatever it is called. */
   identity(signal: AbortSignal): Promise<string>;
   /** One page, at most `limit` items, consistent with the first page's resourceVersion. */

@@ -38,6 +38,7 @@ const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=
 
 /** A cluster over HTTP. Every failure is an ApiError. */
 export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
+  readonly watchList = true;
   readonly connection: Connection;
   readonly #options: HttpClusterOptions;
   #writeAccept = metadataOnly;

@@ -1,5 +1,6 @@
 import type { EndpointSlice, Endpoints, NodePlacement, NodeTopology, Pod, Service } from '@sluice/controllers';
 import type { Causes } from './cause.ts';
+import type { Digest } from './digest.ts';
 import type { ServiceKey } from './service-key.ts';
 import type { Stamp } from './stamp.ts';
 
@@ -13,6 +14,8 @@ export interface Change {
   readonly stamp: Stamp;
   /** `n` of the Change that this watcher sent to this partition before it; 0: none. Shows that one is missing. */
   readonly previous?: number;
+  /** Epoch of the watcher that sent `previous`, if it was another one than this. */
+  readonly previousEpoch?: number;
   readonly facts: readonly Fact[];
   /**
    * Up to which resourceVersion all that concerns this Service has been told, once this Change is folded: an object that
@@ -21,6 +24,8 @@ export interface Change {
   readonly versions?: ToldVersions;
   /** Set on the messages of a snapshot: all that the watcher knows of this Service. */
   readonly snapshot?: SnapshotPart;
+  /** Of all that is told of this Service, once this Change is folded: for comparison with what has arrived. */
+  readonly digest?: Digest;
   readonly causes: Causes;
 }
 

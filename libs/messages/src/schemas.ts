@@ -113,11 +113,22 @@ const fact = z.discriminatedUnion('of', [
 
 const versions = z.object({ endpoints: z.string(), endpointslices: z.string() });
 
+const reference = z.object({ name: z.string(), uid: z.string(), resourceVersion: z.string() });
+const digest = z.object({
+  form: index,
+  service: z.string(),
+  pods: z.string(),
+  topology: z.string(),
+  endpoints: z.array(reference),
+  slices: z.array(reference),
+});
+
 export const changeSchema = z.object({
   kind: z.literal('change'),
   key,
   stamp,
   previous: z.number().optional(),
+  previousEpoch: index.optional(),
   facts: z.array(fact),
   versions: versions.optional(),
   snapshot: z
@@ -128,6 +139,7 @@ export const changeSchema = z.object({
       versions,
     })
     .optional(),
+  digest: digest.optional(),
   causes,
 });
 

@@ -17,6 +17,7 @@ export class PipelineMetrics {
   readonly #retries: Counter;
   readonly #deadLetters: Counter;
   readonly #malformed: Counter;
+  readonly #differences: Counter;
   readonly #latency: Histogram;
   readonly #parked = new Map<Controller, Set<ReadonlySet<string>>>();
 
@@ -34,6 +35,9 @@ export class PipelineMetrics {
     ]);
     this.#retries = counter('write_retries_total', "The writer's requests that were repeated", cluster.names);
     this.#deadLetters = counter('dead_letters_total', 'Records set aside because they cannot be used', ['topic']);
+    this.#differences = counter('view_differences_total', 'Views that were not what the watcher knows, and repaired', [
+      'part',
+    ]);
     this.#malformed = counter('malformed_objects_total', 'Objects left out because they are malformed', [
       ...cluster.names,
       'resource',
@@ -90,6 +94,11 @@ export class PipelineMetrics {
 
   malformed(identity: string, resource: string): void {
     this.#malformed.inc({ ...this.#cluster.of(identity), resource });
+  }
+
+  /** A view was found to differ from what the watcher knows. */
+  differed(parts: readonly string[]): void {
+    for (const part of parts) this.#differences.inc({ part });
   }
 
   /** Counts what is in this set as parked, for as long as the returned function is not called. */

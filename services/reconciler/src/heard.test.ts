@@ -28,6 +28,14 @@ test('a new watcher begins anew; that its beginning is missing shows', () => {
   expect(told(heard, [3, 5], 2)).toBe(true);
 });
 
+test('a new watcher that goes on where the one before stopped shows whether its last words were heard', () => {
+  const heard = new Heard();
+  told(heard, [1, 3], 0);
+  expect(heard.hear(aChange([2, 1], [], { previous: 3, previousEpoch: 1 }))).toBe(false);
+  expect(heard.hear(aChange([2, 2], [], { previous: 1 }))).toBe(false);
+  expect(heard.hear(aChange([3, 1], [], { previous: 5, previousEpoch: 2 }))).toBe(true);
+});
+
 test('what is first heard of a cluster is a snapshot, or something is missing', () => {
   expect(told(new Heard(), 9, 5)).toBe(true);
   expect(new Heard().hear({ ...aSnapshot(9, []), previous: 5 })).toBe(false);

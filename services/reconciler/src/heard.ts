@@ -1,4 +1,4 @@
-import type { Change } from '@sluice/messages';
+import { type Change, compareStamps } from '@sluice/messages';
 import type { StoredEntry } from '@sluice/store';
 
 interface Last {
@@ -18,7 +18,7 @@ export class Heard {
   readonly #changed = new Set<string>();
 
   /** True if Changes before this one are missing. */
-  hear({ key: { cluster }, stamp, previous, snapshot }: Change): boolean {
+  hear({ key: { cluster }, stamp, previous, previousEpoch, snapshot }: Change): boolean {
     if (previous === undefined) return false;
     const last = this.#last.get(cluster);
     if (last && (stamp.epoch < last.epoch || (stamp.epoch === last.epoch && stamp.n <= last.n))) return false;
@@ -27,7 +27,8 @@ export class Heard {
     if (last === null) return false;
     // What is first heard of a cluster is a snapshot, or those before it were lost, and perhaps the request for it too.
     if (last === undefined) return previous > 0 && snapshot === undefined;
-    return previous > (stamp.epoch === last.epoch ? last.n : 0);
+    if (previous === 0) return false;
+    return compareStamps({ epoch: previousEpoch ?? stamp.epoch, n: previous }, last) > 0;
   }
 
   /** After this a gap is none: something came that cannot be told. */

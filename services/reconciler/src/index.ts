@@ -1,6 +1,8 @@
+export type { ViewPart } from './compare-digest.ts';
 export { type ControllerState, initialState, pending, touch } from './controller-state.ts';
 export type { Decided } from './decide.ts';
 export type { PartitionMetrics, ReconcilerMetrics, RestoredState, Settled } from './metrics.ts';
+export { noPartitionMetrics } from './metrics.ts';
 export { isMirrored, managerOf, slicesOf } from './own-slices.ts';
 export type { PartitionWorkerOptions } from './partition-worker.ts';
 export type { Moment, ReconcilerPolicy } from './policy.ts';

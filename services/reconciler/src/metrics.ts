@@ -1,5 +1,6 @@
 import type { Controller, CountedSlices, MutationGroup } from '@sluice/controllers';
 import type { Outcome, OutcomeStatus } from '@sluice/messages';
+import type { ViewPart } from './compare-digest.ts';
 import type { Decided } from './decide.ts';
 
 /** What a reconciler tells of its work, as a port. It is called often: implementations are quick and never throw. */
@@ -22,6 +23,8 @@ export interface PartitionMetrics {
   settled(key: string, controller: Controller, settled: Settled): void;
   /** Whether the key is given up for now. */
   parked(key: string, controller: Controller, parked: boolean): void;
+  /** A view was found to differ from what the watcher knows, in these parts. */
+  differed(parts: readonly ViewPart[]): void;
   close(): void;
 }
 
@@ -51,5 +54,6 @@ export const noPartitionMetrics: PartitionMetrics = {
   decided() {},
   settled() {},
   parked() {},
+  differed() {},
   close() {},
 };

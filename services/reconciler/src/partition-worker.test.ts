@@ -2,6 +2,7 @@ import { type Delivery, LogLostError, MemoryBus, origin, type Topic } from '@slu
 import {
   type Change,
   decodeMessage,
+  digestOf,
   encodeMessage,
   formatServiceKey,
   type Message,
@@ -12,6 +13,7 @@ import {
 import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { type Commit, isFencedError, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { noPartitionMetrics } from './metrics.ts';
 import { PartitionWorker } from './partition-worker.ts';
 import { runReconciler, workPartition } from './reconciler.ts';
 import { defaultSettings, type Settings } from './settings.ts';
@@ -235,6 +237,29 @@ describe('what was lost', () => {
     expect(await requests()).toHaveLength(1);
     await settle(1_000);
     expect(await requests()).toHaveLength(2);
+  });
+
+  test('without a trace: the digest shows what differs, that Service is asked for again, and nothing decided before', async () => {
+    const found: string[][] = [];
+    const metrics = {
+      open: () => ({ ...noPartitionMetrics, differed: (parts: readonly string[]) => void found.push([...parts]) }),
+    };
+    running = new PartitionWorker({ ...options(), metrics }).run(stop.signal);
+    await send(first);
+    await send(anOutcome(await lastPlan()));
+    // It names no facts, though Pod q came.
+    await send(aChange(2, []));
+    const known = [service, fact.pod('p'), fact.pod('q')] as const;
+    await send(aChange(3, [], { digest: digestOf([service, fact.pod('p')]), versions: behind }));
+    expect([found, await requests()]).toEqual([[], []]);
+    await send(aChange(4, [], { digest: digestOf(known), versions: behind }));
+    expect(found).toEqual([['pods']]);
+    expect(await requests()).toMatchObject([{ of: { key }, reason: expect.stringContaining('pods') }]);
+    await send(aChange(5, [fact.pod('r')]));
+    expect(await distinct()).toEqual(['web 1/1']);
+    await send(aSnapshot(6, [...known, fact.pod('r')], behind));
+    expect(await distinct()).toEqual(['web 1/1', 'web 1/2']);
+    expect(found).toHaveLength(1);
   });
 
   test('of the store, perhaps: nothing is decided before a snapshot, and no Outcome is waited for', async () => {

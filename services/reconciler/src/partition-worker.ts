@@ -28,6 +28,7 @@ import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { FencedError, type OutboxEntry, type Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import { askAgain } from './ask-again.ts';
+import { differences } from './compare-digest.ts';
 import { decide, decisionOrder, isDue } from './decide.ts';
 import { distrust } from './distrust.ts';
 import { DueQueue } from './due-queue.ts';
@@ -84,6 +85,8 @@ export class PartitionWorker {
   /** What is missing, if something is, and whose views are in doubt for it. */
   #missed: string | undefined;
   readonly #distrusted = new Set<string>();
+  /** Services whose views are not what the watcher knows, by formatted key: what it is that differs. */
+  readonly #differing = new Map<string, string>();
   /** When something was last asked for because of that, by the monotonic clock. */
   #lastAsked = Number.NEGATIVE_INFINITY;
   #published: string[] = [];
@@ -188,6 +191,25 @@ export class PartitionWorker {
     }
   }
 
+  /** What differs was lost without a trace, or was folded wrongly. */
+  #compare(key: string, view: ServiceView, change: Change, now: number): void {
+    const parts = differences(view, change);
+    if (parts.length === 0) return;
+    this.#metrics.differed(parts);
+    distrust(view, now);
+    this.#differing.set(key, `the view differs from the watcher's in ${parts.join(', ')}`);
+  }
+
+  async #askForDiffering(): Promise<void> {
+    const { bus, partition, epoch, logger, clock } = this.#options;
+    for (const [key, reason] of this.#differing) {
+      logger.error('a view was wrong; the Service is asked for again', { key, reason });
+      const id = `${partition}/${epoch}/${clock.now()}/${key}`;
+      await bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(key) }, reason, id)]);
+      this.#differing.delete(key);
+    }
+  }
+
   async #askForMissed(touched: Set<string>, signal: AbortSignal): Promise<void> {
     if (this.#missed === undefined) return;
     const { bus, partition, epoch, logger, clock } = this.#options;
@@ -221,6 +243,7 @@ export class PartitionWorker {
       if (reason === undefined || this.#views.has(record.key)) touched.add(record.key);
     }
     await this.#askForMissed(touched, signal);
+    await this.#askForDiffering();
     for (const key of this.#due.take(now)) touched.add(key);
     for (const key of touched) this.#tellDue(key, now);
     const plans: OutboxEntry[] = [];
@@ -261,6 +284,7 @@ export class PartitionWorker {
       else {
         if (this.#heard.hear(message)) this.#miss(message, now);
         foldChange(view, message, now, settings);
+        this.#compare(record.key, view, message, now);
       }
       this.#metrics.folded(message.kind);
       this.#traces?.folded(record, startedAt);

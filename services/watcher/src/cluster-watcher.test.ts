@@ -215,13 +215,13 @@ describe('resync', () => {
   });
 });
 
-test('an empty Change closes the chain of a partition where nothing else happens (ADR 0017)', async () => {
+test('each partition is told a digest in each period, of one Service after the other (ADR 0017)', async () => {
   const options = { cluster: 'c', epoch: 1, reader, bus, clock, random: seededRandom(1), logger: silentLogger };
-  watcher = new ClusterWatcher({ ...options, chainPeriodMs: 60_000 });
+  watcher = new ClusterWatcher({ ...options, comparePeriodMs: 60_000 });
   await start();
   told();
   await settle(60_000);
-  expect(told()).toEqual([{ db: [] }]);
+  expect(told()).toEqual([{ web: [] }]);
   await settle(60_000);
   expect(told()).toHaveLength(1);
 });

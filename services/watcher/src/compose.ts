@@ -1,5 +1,5 @@
 import { hintsEnabled, type Pod, type Service } from '@sluice/controllers';
-import type { Fact, SnapshotPart } from '@sluice/messages';
+import { type Digest, digestOf, type Fact, type SnapshotPart } from '@sluice/messages';
 import { type Inventory, type ObjectName, objectName, type WatchedPod } from './inventory.ts';
 import type { Marks } from './marks.ts';
 
@@ -9,6 +9,13 @@ export const factsPerChange = 200;
 export interface ComposedPart {
   readonly facts: readonly Fact[];
   readonly snapshot?: SnapshotPart;
+}
+
+/** What all that concerns a Service comes down to, as the inventory has it now; undefined if there is nothing. */
+export function digest(inventory: Inventory, namespace: string, name: string): Digest | undefined {
+  const service = inventory.services.get(objectName(namespace, name)) ?? null;
+  const facts = allFacts(inventory, namespace, name, service);
+  return facts.length === 0 ? undefined : digestOf(facts);
 }
 
 /** Turns marks into facts, as the inventory has them now. */

@@ -15,6 +15,8 @@ export interface Marks {
   readonly pods: Set<string>;
   /** uid of the Endpoints object that changed or went. */
   endpoints: string | undefined;
+  /** The Change is to say what all that was told comes down to. */
+  digest: boolean;
   /** Each slice that changed or went, by name. */
   readonly slices: Map<string, SliceMark>;
   causes: Causes;
@@ -25,6 +27,8 @@ export type Mark =
   | { readonly on: 'snapshot'; readonly start: boolean }
   /** Slices or Endpoints were listed again: what the watcher has never seen of them may have come and gone unseen. */
   | { readonly on: 'list' }
+  /** What the reconciler knows is to be compared with what the watcher knows. */
+  | { readonly on: 'digest' }
   | { readonly on: 'service' | 'topology' }
   | { readonly on: 'pod'; readonly name: string }
   | { readonly on: 'endpoints'; readonly uid: string }
@@ -44,6 +48,7 @@ export function noMarks(): Marks {
     topology: false,
     pods: new Set(),
     endpoints: undefined,
+    digest: false,
     slices: new Map(),
     causes: noCauses,
     traces: [],
@@ -58,6 +63,9 @@ export function addMark(marks: Marks, mark: Mark, cause: Cause | undefined): voi
       marks.start ||= mark.start;
       break;
     case 'list':
+      break;
+    case 'digest':
+      marks.digest = true;
       break;
     case 'service':
     case 'topology':

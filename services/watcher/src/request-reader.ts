@@ -1,27 +1,44 @@
-import { type Bus, isLogLostError, type PartitionReader, readUntilAborted } from '@sluice/bus';
+import {
+  type Bus,
+  type Cursor,
+  type Delivery,
+  isLogLostError,
+  type PartitionReader,
+  readUntilAborted,
+} from '@sluice/bus';
 import { decodeMessage, type ResyncRequest } from '@sluice/messages';
 import type { Logger } from '@sluice/runtime';
 
 export interface RequestReaderOptions {
   readonly bus: Bus;
   readonly logger: Logger;
-  /** Also called with null: requests may have been passed over, so everything may have been asked for. */
-  readonly onRequest: (request: ResyncRequest | null) => void;
+  /** Up to where requests were answered; undefined if that is not known. */
+  readonly after?: Cursor | undefined;
+  /**
+   * Also called with null: requests may have been passed over, so everything may have been asked for. Returns the
+   * Services, as formatted keys, that will be told.
+   */
+  readonly onRequest: (request: ResyncRequest | null) => readonly string[];
+  /** Requests up to the cursor are answered by telling these; awaited before more are read. */
+  readonly onAnswered?: (cursor: Cursor, services: readonly string[]) => Promise<void> | undefined;
 }
 
 const requestsRead = 100;
 
 /**
- * Reads what others ask the watchers to tell again, from the end of the log on. What was asked for before is answered by
- * telling everything, which must come after the end is known: a request that comes between would be heard by nobody.
+ * Reads what others ask the watchers to tell again: from where the last watcher stopped, or from the end of the log on.
+ * What was asked for before the end is then answered by telling everything, which must come after the end is known: a
+ * request that comes between would be heard by nobody.
  */
 export async function readRequests(options: RequestReaderOptions, signal: AbortSignal): Promise<void> {
-  const { bus, logger, onRequest } = options;
-  for (;;) {
+  const { bus, logger, onRequest, onAnswered } = options;
+  for (let { after } = options; ; after = undefined) {
     try {
-      const end = await bus.end('requests', 0);
-      onRequest(null);
-      return await readUntilAborted(bus.read('requests', 0, end), signal, (reader) => readAll(reader, options));
+      if (after === undefined) {
+        after = await bus.end('requests', 0);
+        await onAnswered?.(after, onRequest(null));
+      }
+      return await readUntilAborted(bus.read('requests', 0, after), signal, (reader) => readAll(reader, options));
     } catch (error) {
       if (!isLogLostError(error)) throw error;
       logger.warn('requests to tell again were lost; telling everything again', { reason: error.message });
@@ -29,18 +46,23 @@ export async function readRequests(options: RequestReaderOptions, signal: AbortS
   }
 }
 
-async function readAll(reader: PartitionReader, { logger, onRequest }: RequestReaderOptions): Promise<void> {
+async function readAll(reader: PartitionReader, options: RequestReaderOptions): Promise<void> {
   for (;;) {
     const records = await reader.next(requestsRead);
-    if (records.length === 0) return;
-    for (const { id, payload } of records) {
-      try {
-        const message = decodeMessage(payload);
-        if (message.kind === 'resync') onRequest(message);
-        else logger.error('request ignored', { id, reason: `${message.kind} among requests` });
-      } catch (error) {
-        logger.error('request ignored', { id, reason: error instanceof Error ? error.message : String(error) });
-      }
-    }
+    const last = records.at(-1);
+    if (last === undefined) return;
+    const services = records.flatMap((record) => answer(record, options));
+    await options.onAnswered?.({ position: last.position, id: last.id, log: reader.log }, services);
   }
+}
+
+function answer({ id, payload }: Delivery, { logger, onRequest }: RequestReaderOptions): readonly string[] {
+  try {
+    const message = decodeMessage(payload);
+    if (message.kind === 'resync') return onRequest(message);
+    logger.error('request ignored', { id, reason: `${message.kind} among requests` });
+  } catch (error) {
+    logger.error('request ignored', { id, reason: error instanceof Error ? error.message : String(error) });
+  }
+  return [];
 }

@@ -15,8 +15,11 @@ export interface WatcherRoleOptions
   readonly cluster: WatchedCluster;
 }
 
-/** A Change that was lost last of all, in a partition where nothing more happens, is noticed within this time. */
-const chainPeriodMs = 60_000;
+/**
+ * A Change that was lost last of all, in a partition where nothing more happens, is noticed within this time, and a view
+ * that is wrong for another reason within sixty times as long.
+ */
+const comparePeriodMs = 60_000;
 
 /**
  * Watches one cluster, or stands by while another process does. Each cluster is a group of its own, so that processes with
@@ -32,7 +35,7 @@ export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal)
       scopes: ['cluster'],
       work: async ({ epoch, signal }: Tenure) => {
         const { identity, reader } = cluster;
-        const watcher = new ClusterWatcher({ chainPeriodMs, ...options, logger, cluster: identity, epoch, reader });
+        const watcher = new ClusterWatcher({ comparePeriodMs, ...options, logger, cluster: identity, epoch, reader });
         logger.info('watching the cluster', { epoch });
         await watcher.run(signal);
       },

@@ -1,6 +1,13 @@
 import { type Controller, type CountedSlices, controllers } from '@sluice/controllers';
 import { watcherStarted } from '@sluice/messages';
-import type { Decided, PartitionMetrics, ReconcilerMetrics, RestoredState, Settled } from '@sluice/reconciler';
+import type {
+  Decided,
+  PartitionMetrics,
+  ReconcilerMetrics,
+  RestoredState,
+  Settled,
+  ViewPart,
+} from '@sluice/reconciler';
 import type { Clock } from '@sluice/runtime';
 import type { Metrics, WorkQueue } from '@sluice/telemetry';
 
@@ -88,6 +95,10 @@ class PartitionCounts implements PartitionMetrics {
     }
     if (controller === 'endpointslice') this.#settledSlices(identity, settled);
     else if (controller === 'endpointslicemirroring') this.#settledMirror(identity, settled);
+  }
+
+  differed(parts: readonly ViewPart[]): void {
+    this.#metrics.pipeline.differed(parts);
   }
 
   parked(key: string, controller: Controller, parked: boolean): void {

@@ -1,5 +1,5 @@
 import { type Bus, MemoryBus } from '@sluice/bus';
-import { defaultSettings, runReconciler, type Settings } from '@sluice/reconciler';
+import { defaultSettings, type ReconcilerMetrics, runReconciler, type Settings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, type VirtualClock } from '@sluice/runtime';
 import { type FaultPlan, type SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { MemoryStore } from '@sluice/store';
@@ -14,6 +14,8 @@ export interface FleetOptions {
   readonly settings?: Settings;
   /** Puts something between the services and their bus. */
   readonly wrapBus?: (bus: Bus) => Bus;
+  readonly comparePeriodMs?: number;
+  readonly metrics?: ReconcilerMetrics;
 }
 
 export interface Fleet {
@@ -24,7 +26,8 @@ export interface Fleet {
 const partitions = 2;
 
 /** Watcher, reconciler and writer on one simulated cluster, with an empty bus and store. */
-export function startFleet({ server, clock, seed, faults, settings, wrapBus }: FleetOptions): Fleet {
+export function startFleet(options: FleetOptions): Fleet {
+  const { server, clock, seed, faults, settings = defaultSettings, wrapBus, comparePeriodMs, metrics } = options;
   const memory = new MemoryBus({ partitions });
   const bus = wrapBus?.(memory) ?? memory;
   const cluster = new SimulatedCluster(server, { clock, ...(faults && { faults }) });
@@ -32,11 +35,17 @@ export function startFleet({ server, clock, seed, faults, settings, wrapBus }: F
   const requests = new AbortController();
   const ports = { clock, random: seededRandom(seed), logger: silentLogger, bus };
   const work = { ...ports, store: new MemoryStore(), epoch: 1, partitions: [...Array(partitions).keys()] };
-  const watcher = new ClusterWatcher({ ...ports, cluster: server.identity, epoch: 1, reader: cluster });
+  const watcher = new ClusterWatcher({
+    ...ports,
+    cluster: server.identity,
+    epoch: 1,
+    reader: cluster,
+    ...(comparePeriodMs !== undefined && { comparePeriodMs }),
+  });
   const writable = { writer: cluster, limit: <T>(task: () => Promise<T>) => task(), record: () => {} };
   const running = Promise.all([
     watcher.run(stop.signal),
-    runReconciler({ ...work, settings: settings ?? defaultSettings }, stop.signal),
+    runReconciler({ ...work, settings, ...(metrics && { metrics }) }, stop.signal),
     runWriter({ ...work, cluster: () => writable, retry: defaultRetry, requests: requests.signal }, stop.signal),
   ]);
   return {

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import type { Change, Fact } from './change.ts';
+import { decodeMessage, encodeMessage } from './codec.ts';
+import { digestOf, shortDigest } from './digest-of.ts';
+
+const pod = (name: string, given: { ready?: boolean; zone?: string } = {}): Fact => ({
+  of: 'pod',
+  name,
+  node: { zone: given.zone ?? 'a' },
+  pod: {
+    namespace: 'shop',
+    name,
+    uid: `uid-${name}`,
+    ip: '10.1.0.1',
+    ips: ['10.1.0.1'],
+    nodeName: 'n1',
+    hostname: '',
+    subdomain: '',
+    terminal: false,
+    terminating: false,
+    ready: given.ready ?? true,
+    readyTransitionTime: '2026-01-01T00:01:00Z',
+    ports: [{ name: 'http', protocol: 'TCP', containerPort: 80 }],
+  },
+});
+
+const service = (labels: Readonly<Record<string, string>>): Fact => ({
+  of: 'service',
+  service: {
+    namespace: 'shop',
+    name: 'cart',
+    uid: 'u',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    deleting: false,
+    labels,
+    annotations: {},
+    type: 'ClusterIP',
+    selector: { app: 'cart' },
+    clusterIP: '10.96.0.1',
+    ipFamilies: ['IPv4'],
+    ports: [{ name: '', protocol: 'TCP', port: 80, targetPort: 'http', appProtocol: null }],
+    publishNotReadyAddresses: false,
+    trafficDistribution: null,
+  },
+});
+
+const slice = (name: string, resourceVersion: string): Fact => ({
+  of: 'slice',
+  name,
+  uid: `uid-${name}`,
+  slice: {
+    metadata: { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion },
+    addressType: 'IPv4',
+    endpoints: [],
+  },
+});
+
+const topology: Fact = { of: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } };
+const facts = [service({ a: '1', b: '2' }), topology, pod('cart-1'), pod('cart-2'), slice('s', '5'), slice('t', '6')];
+const short = (given: readonly Fact[]) => shortDigest(digestOf(given));
+
+test('is the same whatever the order of facts and of their fields, and on the other side of the bus', () => {
+  const [, ...others] = facts;
+  const turned = [...others.reverse(), service({ b: '2', a: '1' })];
+  expect(digestOf(turned)).toEqual(digestOf(facts));
+  const key = { cluster: 'c', namespace: 'shop', service: 'cart' };
+  const change: Change = { kind: 'change', key, stamp: { epoch: 1, n: 1 }, facts, causes: { first: [], more: 0 } };
+  const arrived = decodeMessage(encodeMessage({ ...change, digest: digestOf(facts) })) as Change;
+  expect(digestOf(arrived.facts)).toEqual(arrived.digest);
+});
+
+test.each<[string, readonly Fact[]]>([
+  ['a label', [service({ a: '1', b: '3' }), ...facts.slice(1)]],
+  ['a Pod less', facts.filter((fact) => fact.of !== 'pod' || fact.name !== 'cart-2')],
+  ['a Pod’s readiness', facts.map((fact) => (fact.of === 'pod' ? pod(fact.name, { ready: false }) : fact))],
+  ['a zone', facts.map((fact) => (fact.of === 'pod' ? pod(fact.name, { zone: 'b' }) : fact))],
+  ['no topology', facts.filter(({ of }) => of !== 'topology')],
+  ['a slice’s version', [...facts.slice(0, -1), slice('t', '7')]],
+])('%s makes it another', (_, given) => {
+  expect(short(given)).not.toBe(short(facts));
+});
+
+test('absence is the same as nothing said', () => {
+  const absent: Fact[] = [
+    { of: 'service', service: null },
+    { of: 'topology', topology: null },
+    { of: 'pod', name: 'p', pod: null, node: null },
+    { of: 'endpoints', endpoints: null, uid: 'u' },
+    { of: 'slice', name: 's', slice: null, uid: 'u' },
+  ];
+  expect(digestOf(absent)).toEqual(digestOf([]));
+});

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto';
+import type { Fact } from './change.ts';
+import { type Digest, digestForm, type ObjectReference } from './digest.ts';
+
+/** Of the facts of one snapshot: each object at most once. */
+export function digestOf(facts: readonly Fact[]): Digest {
+  const hashed = { service: [], pods: [], topology: [] } as Record<'service' | 'pods' | 'topology', string[]>;
+  const endpoints: ObjectReference[] = [];
+  const slices: ObjectReference[] = [];
+  for (const fact of facts) {
+    switch (fact.of) {
+      case 'service':
+        if (fact.service !== null) hashed.service.push(canonical(fact.service));
+        break;
+      case 'pod':
+        if (fact.pod !== null) hashed.pods.push(canonical([fact.pod, fact.node]));
+        break;
+      case 'topology':
+        if (fact.topology !== null) hashed.topology.push(canonical(fact.topology));
+        break;
+      case 'endpoints':
+        if (fact.endpoints !== null) endpoints.push(reference(fact.endpoints.metadata));
+        break;
+      case 'slice':
+        if (fact.slice !== null) slices.push(reference(fact.slice.metadata));
+        break;
+    }
+  }
+  return {
+    form: digestForm,
+    service: hashOf(hashed.service),
+    pods: hashOf(hashed.pods),
+    topology: hashOf(hashed.topology),
+    endpoints,
+    slices: slices.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
+}
+
+/** A digest in a few characters, to be stored. */
+export function shortDigest(digest: Digest): string {
+  return hashOf([canonical(digest)]);
+}
+
+function reference(metadata: {
+  readonly name: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}): ObjectReference {
+  const { name, uid = '', resourceVersion = '' } = metadata;
+  return { name, uid, resourceVersion };
+}
+
+function hashOf(texts: string[]): string {
+  return texts.length === 0 ? '' : hash('sha256', texts.sort().join('\n'), 'base64url').slice(0, 16);
+}
+
+/** JSON whose fields are in alphabetical order: equal for equal values, however they were made. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = value as Readonly<Record<string, unknown>>;
+  const named = Object.keys(fields)
+    .filter((name) => fields[name] !== undefined)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonical(fields[name])}`);
+  return `{${named.join()}}`;
+}

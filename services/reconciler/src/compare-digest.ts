@@ -1,0 +1,54 @@
+import { compareResourceVersions } from '@sluice/controllers';
+import { type Change, type Digest, digestForm, digestOf, type Fact, type ObjectReference } from '@sluice/messages';
+import type { ServiceView } from './service-view.ts';
+
+/** What of a view may differ from what the watcher knows. */
+export type ViewPart = 'service' | 'pods' | 'topology' | 'endpoints' | 'slices';
+
+/**
+ * The parts of the view that are not what the watcher knows, by the digest in the Change that was folded last. None if
+ * nothing can be said: the view is not complete, or newer than the Change.
+ */
+export function differences(view: ServiceView, { stamp, digest, versions }: Change): readonly ViewPart[] {
+  const { complete, open, stamp: last } = view.snapshot;
+  if (digest === undefined || digest.form !== digestForm || !complete || open !== null) return [];
+  if (last.epoch !== stamp.epoch || last.n !== stamp.n) return [];
+  const own = digestOf(factsOf(view));
+  const hashed = (['service', 'pods', 'topology'] as const).filter((part) => own[part] !== digest[part]);
+  const written = (['endpoints', 'slices'] as const).filter((part) => {
+    const upTo = versions?.[part === 'endpoints' ? 'endpoints' : 'endpointslices'] ?? '';
+    return !agrees(own[part], digest[part], upTo, view.gone);
+  });
+  return [...hashed, ...written];
+}
+
+/**
+ * Outcomes tell of objects before the watcher does: the view may have newer ones, have some that the watcher has not come
+ * to yet, and know of some that they are gone.
+ */
+function agrees(
+  own: Digest['slices'],
+  told: readonly ObjectReference[],
+  upTo: string,
+  gone: readonly string[],
+): boolean {
+  const byName = new Map(own.map((reference) => [reference.name, reference]));
+  for (const { name, uid, resourceVersion } of told) {
+    const mine = byName.get(name);
+    byName.delete(name);
+    if (gone.includes(uid)) continue;
+    if (mine === undefined || compareResourceVersions(mine.resourceVersion, resourceVersion) < 0) return false;
+  }
+  return [...byName.values()].every(({ resourceVersion }) => compareResourceVersions(resourceVersion, upTo) > 0);
+}
+
+function factsOf(view: ServiceView): readonly Fact[] {
+  const { service, topology, endpoints } = view;
+  return [
+    { of: 'service', service: service?.service ?? null },
+    { of: 'topology', topology },
+    ...[...view.pods].map(([name, { pod, node }]): Fact => ({ of: 'pod', name, pod, node })),
+    { of: 'endpoints', endpoints: endpoints?.endpoints ?? null, uid: '' },
+    ...[...view.slices].map(([name, { slice }]): Fact => ({ of: 'slice', name, slice, uid: '' })),
+  ];
+}
