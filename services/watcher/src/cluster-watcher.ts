@@ -46,7 +46,7 @@ export interface ClusterWatcherOptions {
   readonly resyncPeriodMs?: number;
   /**
    * How often each partition is sent a Change with the digest of some of its Services. It shows that the one before was
-   * lost (ADR 0017), and whether the reconciler knows of these Services what the watcher knows (ADR 0018). Default:
+   * lost (ADR 0017), and whether the reconciler knows of these Services what the watcher knows (ADR 0019). Default:
    * never.
    */
   readonly comparePeriodMs?: number;
