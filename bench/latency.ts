@@ -7,9 +7,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { ensureBinaries, KUBERNETES_VERSION } from '@sluice/local';
+import { UsageError } from './src/arguments.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
-import { HELP, type Options, parseOptions, UsageError } from './src/options.ts';
+import { HELP, type Options, parseOptions } from './src/options.ts';
 import { machineDescription, requireProcessStats } from './src/process-stats.ts';
 import { renderMarkdown, renderText } from './src/render.ts';
 import type { Results, Run } from './src/results.ts';

@@ -6,23 +6,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRedis } from '@sluice/local';
-import { type Clock, silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/runtime';
 import type { Commit, Store, StoredEntry } from '@sluice/store';
 import { openRedis } from '@sluice/store-redis';
+import { clock } from './src/ports.ts';
 
 const SCOPES = 64;
 const PODS = 5000;
 const MEMBERS = 20;
 const HEARTBEATS_A_SECOND = 5;
-
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
 
 const seconds = Number(process.argv[2] ?? 5);
 if (!(seconds > 0)) throw new Error(`seconds per part is a positive number, not "${process.argv[2]}"`);

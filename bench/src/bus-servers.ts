@@ -5,7 +5,8 @@ import { type Bus, MemoryBus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
 import { startKafka, startNats } from '@sluice/local';
-import { type Clock, type Random, silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/runtime';
+import { clock, random } from './ports.ts';
 
 /** A bus with its servers, as it is measured. */
 export interface BusUnderMeasure {
@@ -15,16 +16,6 @@ export interface BusUnderMeasure {
 }
 
 export type StartBus = (partitions: number) => Promise<BusUnderMeasure>;
-
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
-const random: Random = { next: () => Math.random() };
 
 /** The buses that `--buses` names. */
 export const BUSES: Readonly<Record<string, StartBus>> = {

@@ -16,6 +16,11 @@ export interface StartOptions {
   readonly profileDirectory?: string;
 }
 
+/** What is compared with the others. */
+export const SUBJECT = 'sluice';
+/** The same, in processes of their own. */
+export const FLEET = 'fleet';
+
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const RAISED = [
   '--kube-api-qps=1000',
@@ -26,10 +31,16 @@ const RAISED = [
 
 export const CONTROLLERS: readonly Controller[] = [
   {
-    name: 'sluice',
+    name: SUBJECT,
     description: 'Sluice all-in-one, `bin/sluice run`',
     flags: [],
     start: startSluice,
+  },
+  {
+    name: FLEET,
+    description: 'Sluice as one process of each role, with a NATS and a Redis that count as parts of it',
+    flags: [],
+    start: startFleet,
   },
   {
     name: 'kcm',
@@ -56,4 +67,18 @@ async function startSluice(controlPlane: ControlPlane, { profileDirectory }: Sta
   });
   await sluice.start();
   return sluice;
+}
+
+async function startFleet(controlPlane: ControlPlane, { profileDirectory }: StartOptions): Promise<ServerProcess> {
+  const program = join(ROOT, 'bench/src/fleet-program.ts');
+  const directory = join(controlPlane.directory, 'fleet');
+  const profiles = profileDirectory === undefined ? [] : [profileDirectory];
+  const fleet = new ServerProcess({
+    name: FLEET,
+    program: process.execPath,
+    args: [program, directory, controlPlane.kubeconfigs.sluice, ...profiles],
+    log: join(controlPlane.directory, 'fleet.log'),
+  });
+  await fleet.start();
+  return fleet;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { HELP, parseOptions, UsageError } from './options.ts';
+import { UsageError } from './arguments.ts';
+import { HELP, parseOptions } from './options.ts';
 
 describe('the options of the bench', () => {
   it('are those of the first measurement by default', () => {

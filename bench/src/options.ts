@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { count, list, UsageError } from './arguments.ts';
 import { CONTROLLERS, type Controller } from './controllers.ts';
 import type { Shape } from './shape.ts';
 
@@ -14,10 +15,6 @@ export interface Options {
   readonly profile: string | undefined;
   readonly patienceSeconds: number;
   readonly fsync: boolean;
-}
-
-export class UsageError extends Error {
-  readonly code = 'usage';
 }
 
 const LONGEST_NAME = Math.max(...CONTROLLERS.map(({ name }) => name.length));
@@ -93,18 +90,6 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-}
-
-function count(option: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) {
-    throw new UsageError(`--${option}: "${text}" is not a whole number above zero`);
-  }
-  return value;
-}
-
-function list(text: string): readonly string[] {
-  return text.split(',').map((item) => item.trim());
 }
 
 function controllerNamed(name: string): Controller {

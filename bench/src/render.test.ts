@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { CONTROLLERS } from './controllers.ts';
 import { renderMarkdown, renderText } from './render.ts';
-import { number, tables } from './report.ts';
+import { tables } from './report.ts';
 import type { Results, Run } from './results.ts';
 import { rounded } from './statistics.ts';
+import { number } from './table.ts';
 
 const cost = (cpu: number, others = 0) => ({
   seconds: 10,
@@ -58,9 +59,20 @@ it('shows medians over the rounds, then Sluice divided by the others', () => {
   ]);
 });
 
+it('shows what a fleet adds', () => {
+  const [, rate] = tables({ ...results, runs: [run('sluice', 1, 20), run('fleet', 1, 31.5), run('kcm', 1, 40)] });
+  expect(rate?.rows.map(({ cells }) => cells.slice(0, 4))).toEqual([
+    ['sluice', '5.12', '8', '20'],
+    ['fleet', '5.12', '8', '31.5'],
+    ['kcm', '5.12', '8', '40'],
+    ['fleet adds', '0', '0', '+11.5'],
+    ['÷ kcm', '1.00×', '1.00×', '0.50×'],
+  ]);
+});
+
 it('fits a terminal of 120 columns, large figures too', () => {
   const slow = { p50: 16_600.4, p90: 20_000, p99: 24_512.3, max: 30_000 };
-  const runs = ['sluice', 'kcm', 'kcm-raised'].map((name) =>
+  const runs = ['sluice', 'fleet', 'kcm', 'kcm-raised'].map((name) =>
     run(name, 1, 1, { latencyMs: slow, endpointsLatencyMs: slow, missing: 1234 }),
   );
   const lines = renderText({ ...results, runs }).split('\n');

@@ -1,15 +1,7 @@
+import { FLEET, SUBJECT } from './controllers.ts';
 import type { Results } from './results.ts';
 import { type ColdStartColumn, type ControllerSummary, type Figure, type RateColumn, summarize } from './summary.ts';
-
-/** A table as text cells. Rows of ratios are marked, so that they can be set apart. */
-export interface Table {
-  readonly title: string;
-  readonly head: readonly string[];
-  readonly rows: readonly { readonly ratio: boolean; readonly cells: readonly string[] }[];
-}
-
-/** Sluice, which the others are compared with. */
-const SUBJECT = 'sluice';
+import { number, type Table } from './table.ts';
 
 const COLD_START: readonly (readonly [ColdStartColumn, string])[] = [
   ['completeSeconds', 'complete s'],
@@ -33,7 +25,10 @@ const RATE: readonly (readonly [RateColumn, string])[] = [
   ['peakMemoryMb', 'peak MB'],
 ];
 
-/** One table for the cold start and one for each rate; medians over the rounds, then Sluice divided by each other. */
+/**
+ * One table for the cold start and one for each rate; medians over the rounds, then Sluice divided by each other, and what
+ * its own fleet adds to it.
+ */
 export function tables(results: Pick<Results, 'runs' | 'shape' | 'rounds'>): readonly Table[] {
   const summaries = summarize(results);
   const { services, pods } = results.shape;
@@ -75,11 +70,14 @@ function table<Column extends string>(
         ratio: false,
         cells: [name, ...columns.map(([column]) => number(figures[column].median)), range(figures[spread])],
       })),
-      ...others.map((other) => ({
+      ...others.map(({ name, figures }) => ({
         ratio: true,
         cells: [
-          `÷ ${other.name}`,
-          ...columns.map(([column]) => ratio(subject?.figures[column].median, other.figures[column].median)),
+          name === FLEET ? `${name} adds` : `÷ ${name}`,
+          ...columns.map(([column]) => {
+            const [mine, other] = [subject?.figures[column].median ?? Number.NaN, figures[column].median];
+            return name === FLEET ? added(mine, other) : ratio(mine, other);
+          }),
           '',
         ],
       })),
@@ -87,15 +85,13 @@ function table<Column extends string>(
   };
 }
 
-/** Three digits are as much as a measurement of this kind holds. */
-export function number(value: number): string {
-  if (!Number.isFinite(value)) return '–';
-  const size = Math.abs(value);
-  if (size >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en');
-  return value.toFixed(size >= 10 ? 1 : 2);
+/** What bus and store cost is of interest in milliseconds, not as a multiple. */
+function added(mine: number, other: number): string {
+  const difference = other - mine;
+  return `${difference > 0 ? '+' : ''}${number(difference)}`;
 }
 
-function ratio(mine = Number.NaN, other: number): string {
+function ratio(mine: number, other: number): string {
   const value = mine / other;
   return Number.isFinite(value) ? `${value.toFixed(value >= 10 ? 0 : value >= 0.1 ? 2 : 3)}×` : '–';
 }

@@ -1,0 +1,24 @@
+/** Arguments that a command cannot use. */
+export class UsageError extends Error {
+  readonly code = 'usage';
+}
+
+/** @throws UsageError */
+export function count(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) {
+    throw new UsageError(`--${option}: "${text}" is not a whole number above zero`);
+  }
+  return value;
+}
+
+export function list(text: string): readonly string[] {
+  return text.split(',').map((item) => item.trim());
+}
+
+/** @throws UsageError */
+export function oneOf<T extends string>(option: string, text: string, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === text);
+  if (found === undefined) throw new UsageError(`--${option}: "${text}" is none of ${choices.join(', ')}`);
+  return found;
+}

@@ -1,0 +1,99 @@
+import type { Bus } from '@sluice/bus';
+import { projectPod, projectService } from '@sluice/controllers';
+import {
+  type Change,
+  encodeMessage,
+  type Fact,
+  formatServiceKey,
+  partitionOf,
+  type ServiceKey,
+  type ToldVersions,
+} from '@sluice/messages';
+import { AppendLanes } from './append-lanes.ts';
+import { kubernetesTime } from './populate.ts';
+import { type BenchPod, benchPods, NAMESPACE, podObject, type Shape, serviceNames, serviceObjects } from './shape.ts';
+
+const CLUSTER = 'bench-cluster';
+const ZONES = ['zone-a', 'zone-b', 'zone-c'];
+
+/** Tells of a cluster what its watcher would: the same messages, stamped and chained in the same way. */
+export class ChangeFeed {
+  readonly lanes: AppendLanes;
+  readonly #partitions: number;
+  readonly #versions: () => ToldVersions;
+  readonly #epoch = Date.now();
+  /** Of the last Change to each partition. */
+  readonly #previous = new Map<number, number>();
+  #n = 0;
+
+  /** `versions`: up to which resourceVersions everything that was written has been told. */
+  constructor(bus: Bus, versions: () => ToldVersions) {
+    this.lanes = new AppendLanes(bus);
+    this.#partitions = bus.partitions;
+    this.#versions = versions;
+  }
+
+  /** Of all Services of one partition, as a watcher tells them when it is asked; all Pods are ready. */
+  snapshot(shape: Shape, partition: number): void {
+    const services = serviceObjects(shape);
+    const pods = Map.groupBy(benchPods(shape), ({ service }) => service);
+    for (const [index, service] of serviceNames(shape).entries()) {
+      if (partitionOf(formatServiceKey(keyOf(service)), this.#partitions) !== partition) continue;
+      const versions = this.#versions();
+      const meta = { namespace: NAMESPACE, uid: `uid-${service}`, creationTimestamp: kubernetesTime(this.#epoch) };
+      const raw = withMeta(services[index] ?? {}, meta);
+      const facts: Fact[] = [
+        { of: 'service', service: projectService(raw) },
+        ...(pods.get(service) ?? []).map((pod) => podFact(pod, true, this.#epoch)),
+      ];
+      this.#tell(keyOf(service), facts, 'resync', {
+        snapshot: { first: true, last: true, start: false, versions },
+      });
+    }
+  }
+
+  /** A Pod has become ready, or is ready no more. */
+  pod(pod: BenchPod, ready: boolean): void {
+    const fact = podFact(pod, ready, Date.now());
+    this.#tell(keyOf(pod.service), [fact], `Pod ${NAMESPACE}/${pod.name} modified`);
+  }
+
+  /** What the watch shows of something that was written. */
+  echo(key: ServiceKey, facts: readonly Fact[]): void {
+    for (const fact of facts) this.#tell(key, [fact], `${fact.of} of ${key.service} modified`);
+  }
+
+  #tell(key: ServiceKey, facts: readonly Fact[], what: string, rest: Pick<Change, 'snapshot'> = {}): void {
+    const text = formatServiceKey(key);
+    const partition = partitionOf(text, this.#partitions);
+    const stamp = { epoch: this.#epoch, n: ++this.#n };
+    const previous = this.#previous.get(partition) ?? 0;
+    this.#previous.set(partition, stamp.n);
+    const causes = { first: [{ what, observedAt: Date.now() }], more: 0 };
+    const versions = this.#versions();
+    const change: Change = { kind: 'change', key, stamp, previous, facts, versions, ...rest, causes };
+    const id = `${key.cluster}/${stamp.epoch}/${stamp.n}`;
+    this.lanes.append(partition, { key: text, id, headers: {}, payload: encodeMessage(change) });
+  }
+}
+
+function keyOf(service: string): ServiceKey {
+  return { cluster: CLUSTER, namespace: NAMESPACE, service };
+}
+
+function podFact(pod: BenchPod, ready: boolean, at: number): Fact {
+  const meta = { namespace: NAMESPACE, uid: `uid-${pod.name}`, creationTimestamp: kubernetesTime(at) };
+  const object = withMeta(podObject(pod, ready, kubernetesTime(at)), meta);
+  return {
+    of: 'pod',
+    name: pod.name,
+    pod: projectPod(object).pod,
+    node: { zone: ZONES[pod.index % ZONES.length] ?? '' },
+  };
+}
+
+/** The object as an API server returns it. */
+function withMeta(object: object, meta: object): object {
+  const own = 'metadata' in object && typeof object.metadata === 'object' ? object.metadata : {};
+  return { ...object, metadata: { ...own, ...meta, resourceVersion: '1' } };
+}

@@ -1,0 +1,14 @@
+/**
+ * One process of each role, with a NATS and a Redis of their own, below one process that can be started, measured and
+ * stopped as a whole: `fleet-program.ts DIRECTORY KUBECONFIG [PROFILE_DIRECTORY]`. SIGTERM ends it.
+ */
+import { Fleet } from './fleet.ts';
+
+const [directory, kubeconfig, profileDirectory] = process.argv.slice(2);
+if (directory === undefined || kubeconfig === undefined) throw new Error('a directory and a kubeconfig are needed');
+
+const stopped = new Promise((resolve) => process.once('SIGTERM', resolve));
+const fleet = await Fleet.start({ directory, kubeconfig, ...(profileDirectory !== undefined && { profileDirectory }) });
+await Promise.all((['watcher', 'reconciler', 'writer'] as const).map((role) => fleet.run(role)));
+await stopped;
+await fleet.stop();

@@ -1,0 +1,70 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Nats, type RedisServer, ServerProcess, startNats, startRedis } from '@sluice/local';
+
+export type Role = 'watcher' | 'reconciler' | 'writer';
+
+const PROGRAM = fileURLToPath(new URL('../../services/sluice/src/main.ts', import.meta.url));
+const READY_MILLISECONDS = 20_000;
+
+export interface FleetOptions {
+  /** Data and logs go here. */
+  readonly directory: string;
+  /** Of the cluster that watchers and writers serve. */
+  readonly kubeconfig?: string;
+  /** Each process that ends in peace leaves a CPU profile there. */
+  readonly profileDirectory?: string;
+}
+
+/** A NATS and a Redis on this machine, and roles of a fleet as processes on them, all with default settings. */
+export class Fleet {
+  readonly nats: Nats;
+  readonly redis: RedisServer;
+  readonly #options: FleetOptions;
+  readonly #roles = new Set<ServerProcess>();
+  #started = 0;
+
+  private constructor(options: FleetOptions, nats: Nats, redis: RedisServer) {
+    this.#options = options;
+    this.nats = nats;
+    this.redis = redis;
+  }
+
+  /** The servers alone. */
+  static async start(options: FleetOptions): Promise<Fleet> {
+    mkdirSync(options.directory, { recursive: true });
+    const redis = await startRedis({ directory: join(options.directory, 'redis') });
+    const nats = await startNats({ directory: join(options.directory, 'nats') });
+    return new Fleet(options, nats, redis);
+  }
+
+  /** Starts one process; it takes its share when it is ready. */
+  async run(role: Role): Promise<ServerProcess> {
+    const { directory, kubeconfig, profileDirectory } = this.#options;
+    this.#started += 1;
+    const name = `${role}-${this.#started}`;
+    const profiled = profileDirectory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`];
+    const cluster = role === 'reconciler' || kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig];
+    const flags = ['--log-level', 'warn', '--metrics-bind-address', '0'];
+    const child = new ServerProcess({
+      name,
+      program: process.execPath,
+      args: [...profiled, PROGRAM, role, '--bus', this.nats.url, '--store', this.redis.url, ...cluster, ...flags],
+      log: join(directory, `${name}.log`),
+    });
+    await child.start();
+    this.#roles.add(child);
+    return child;
+  }
+
+  /** In the order in which changes flow, so that what is under way comes to its end. */
+  async stop(): Promise<void> {
+    for (const role of ['watcher', 'reconciler', 'writer']) {
+      const these = [...this.#roles].filter(({ name }) => name.startsWith(role));
+      await Promise.all(these.map((child) => child.stop(READY_MILLISECONDS)));
+    }
+    await this.nats.stop();
+    await this.redis.stop();
+  }
+}

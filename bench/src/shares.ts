@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerProcess } from '@sluice/local';
+import { silentLogger } from '@sluice/runtime';
+import type { GroupState, Lease } from '@sluice/store';
+import { openRedis, type RedisPorts } from '@sluice/store-redis';
+import { clock } from './ports.ts';
+
+const TTL_MILLISECONDS = 60_000;
+
+/** Who holds what in a fleet, as its store knows it. Looking on changes nothing: a member that is leaving gets no share. */
+export class Shares {
+  readonly #redis: RedisPorts;
+  readonly #member = `bench-${randomBytes(4).toString('hex')}`;
+  readonly #groups = new Set<string>();
+
+  private constructor(redis: RedisPorts) {
+    this.#redis = redis;
+  }
+
+  static async open(url: string): Promise<Shares> {
+    return new Shares(await openRedis({ urls: [url], fleet: 'sluice' }, { clock, logger: silentLogger }));
+  }
+
+  async of(group: string): Promise<GroupState> {
+    this.#groups.add(group);
+    const nothing = { release: [], acquire: [], leaving: true };
+    return this.#redis.leases.heartbeat({ group, member: this.#member, ttlMs: TTL_MILLISECONDS, ...nothing });
+  }
+
+  /** Scopes that the process holds. */
+  async heldBy(group: string, { pid }: ServerProcess): Promise<readonly string[]> {
+    const { leases } = await this.of(group);
+    return leases.filter(({ holder }) => isOf(holder, pid)).map(({ scope }) => scope);
+  }
+
+  /** Whether these processes, and nobody else, share all scopes evenly. */
+  async areEven(group: string, processes: readonly ServerProcess[], scopes: number): Promise<boolean> {
+    const { members, leases } = await this.of(group);
+    if (members.length !== processes.length || leases.length !== scopes) return false;
+    const most = Math.ceil(scopes / processes.length);
+    const held = processes.map(({ pid }) => leases.filter(({ holder }: Lease) => isOf(holder, pid)).length);
+    return held.every((count) => count <= most) && held.reduce((sum, count) => sum + count, 0) === scopes;
+  }
+
+  async close(): Promise<void> {
+    for (const group of this.#groups) await this.#redis.leases.leave(group, this.#member);
+    this.#redis.close();
+  }
+}
+
+/** A member's name holds its role, host, process id and a random part. */
+function isOf(member: string, pid: number | undefined): boolean {
+  return pid !== undefined && member.split('-').at(-2) === String(pid);
+}

@@ -1,0 +1,50 @@
+import type { EndpointSlice, Mutation } from '@sluice/controllers';
+import type { PlannedMutations } from '@sluice/messages';
+import { expect, it } from 'vitest';
+import { StubCluster } from './stub-cluster.ts';
+
+const slice = (ready: boolean, resourceVersion?: string): EndpointSlice => ({
+  metadata: { namespace: 'bench', name: 'web-x', ...(resourceVersion !== undefined && { resourceVersion }) },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready }, targetRef: { kind: 'Pod', name: 'web-0' } }],
+});
+
+const plan = (...mutations: Mutation[]): PlannedMutations => ({
+  kind: 'mutations',
+  key: { cluster: 'c', namespace: 'bench', service: 'web' },
+  controller: 'endpointslice',
+  plan: { epoch: 1, number: 1 },
+  groups: [{ mutations }],
+  events: [],
+  incomplete: [],
+  serviceUid: 'uid',
+  causes: { first: [], more: 0 },
+  decidedAt: 0,
+});
+
+const create = (ready: boolean): Mutation => ({ verb: 'create', resource: 'endpointslices', object: slice(ready) });
+const update = (ready: boolean, version: string): Mutation => ({
+  verb: 'update',
+  resource: 'endpointslices',
+  object: slice(ready, version),
+});
+
+it('keeps what is written, and tells of it as a watch would', () => {
+  const cluster = new StubCluster();
+  const { results, facts } = cluster.apply(plan(create(true)));
+  expect(results[0]?.stored).toEqual({ uid: 'uid-endpointslices-web-x', resourceVersion: '1', generation: 1 });
+  expect(facts).toMatchObject([{ of: 'slice', name: 'web-x', slice: { metadata: { resourceVersion: '1' } } }]);
+  expect(cluster.inSlices('web')).toEqual(new Map([['web-0', true]]));
+  cluster.apply(plan(update(false, '1')));
+  expect(cluster.inSlices('web')).toEqual(new Map([['web-0', false]]));
+  cluster.apply(plan({ verb: 'delete', resource: 'endpointslices', name: 'web-x', resourceVersion: '2' }));
+  expect(cluster.inSlices('web')).toEqual(new Map());
+});
+
+it('takes no write that does not know what it changes', () => {
+  const cluster = new StubCluster();
+  expect(() => cluster.apply(plan(update(false, '1')))).toThrow('there is none');
+  cluster.apply(plan(create(true)));
+  expect(() => cluster.apply(plan(create(true)))).toThrow('there already');
+  expect(() => cluster.apply(plan(update(false, '7')))).toThrow('resourceVersion is 1, not 7');
+});

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bus, type Delivery, origin, type PartitionReader } from '@sluice/bus';
+import {
+  comparePlans,
+  decodeMessage,
+  encodeMessage,
+  type Outcome,
+  type PlanId,
+  type PlannedMutations,
+  partitionOf,
+} from '@sluice/messages';
+import { AppendLanes } from './append-lanes.ts';
+import type { Applied, StubCluster } from './stub-cluster.ts';
+
+export interface StubWriterOptions {
+  readonly bus: Bus;
+  readonly cluster: StubCluster;
+  /** How long the API server takes for a plan, in milliseconds. */
+  readonly writeMs: number;
+  /** Called with each plan when it arrives. */
+  readonly onPlan: (plan: PlannedMutations, at: number) => void;
+  /** Called when a plan is applied, before its Outcome is sent. */
+  readonly onApplied: (plan: PlannedMutations, applied: Applied) => void;
+}
+
+/** Answers every plan, as all writers of a fleet together would; the cluster is a stub. */
+export class StubWriter {
+  readonly lanes: AppendLanes;
+  readonly #options: StubWriterOptions;
+  readonly #readers: readonly PartitionReader[];
+  /** The last plan by Service and controller. */
+  readonly #done = new Map<string, PlanId>();
+  #plans = 0;
+  #waiting = 0;
+  #failure: unknown;
+
+  constructor(options: StubWriterOptions) {
+    const { bus } = options;
+    this.#options = options;
+    this.lanes = new AppendLanes(bus);
+    this.#readers = Array.from({ length: bus.partitions }, (_, lane) => bus.read('mutations', lane, origin));
+    for (const reader of this.#readers) void this.#read(reader).catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Plans that have come by now. */
+  get plans(): number {
+    return this.#plans;
+  }
+
+  /** Every plan that has come is answered. */
+  get idle(): boolean {
+    return this.#waiting === 0 && this.lanes.idle;
+  }
+
+  /** @throws what went wrong: a plan that the cluster could not take, or a bus that failed */
+  check(): void {
+    this.lanes.check();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.close();
+  }
+
+  async #read(reader: PartitionReader): Promise<void> {
+    for (;;) {
+      const records = await reader.next(256);
+      if (records.length === 0) return;
+      this.#plans += records.length;
+      this.#waiting += records.length;
+      void this.#answer(records).catch((error: unknown) => this.#fail(error));
+    }
+  }
+
+  async #answer(records: readonly Delivery[]): Promise<void> {
+    const { bus, cluster, writeMs, onPlan, onApplied } = this.#options;
+    const at = performance.now();
+    const plans = records.map((record) => ({ record, plan: decodePlan(record) }));
+    for (const { plan } of plans) onPlan(plan, at);
+    await sleep(writeMs);
+    for (const { record, plan } of plans) {
+      if (!this.#isNew(plan)) continue;
+      const applied = cluster.apply(plan);
+      onApplied(plan, applied);
+      const payload = encodeMessage(outcomeOf(plan, applied));
+      const answer = { key: record.key, id: `${record.id}/outcome/1`, headers: {}, payload };
+      this.lanes.append(partitionOf(record.key, bus.partitions), answer);
+    }
+    this.#waiting -= records.length;
+  }
+
+  /** A plan that is asked for again has its answer on the way. */
+  #isNew({ key, controller, plan }: PlannedMutations): boolean {
+    const line = `${key.service} ${controller}`;
+    const last = this.#done.get(line);
+    if (last !== undefined && comparePlans(plan, last) <= 0) return false;
+    this.#done.set(line, plan);
+    return true;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+  }
+}
+
+function decodePlan({ payload }: Delivery): PlannedMutations {
+  const message = decodeMessage(payload);
+  if (message.kind !== 'mutations') throw new TypeError(`${message.kind} among mutations`);
+  return message;
+}
+
+function outcomeOf(plan: PlannedMutations, { results }: Applied): Outcome {
+  const { key, controller, causes, decidedAt } = plan;
+  return {
+    kind: 'outcome',
+    key,
+    controller,
+    plan: plan.plan,
+    status: 'applied',
+    results,
+    message: '',
+    causes,
+    decidedAt,
+    completedAt: Date.now(),
+    retries: 0,
+  };
+}

@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ControlPlane, type ServerProcess, startControlPlane } from '@sluice/local';
+import { defaultPartitions, formatServiceKey, partitionOf } from '@sluice/messages';
+import { ApiClient } from './api-client.ts';
+import { Convergence } from './convergence.ts';
+import { Fleet, type Role } from './fleet.ts';
+import { Observer } from './observer.ts';
+import { kubernetesTime, podStatusPath, populate } from './populate.ts';
+import { seededRandom } from './random.ts';
+import { type BenchPod, benchPods, NAMESPACE, podObject, type Shape, serviceNames } from './shape.ts';
+import { Shares } from './shares.ts';
+
+export type Signal = 'SIGKILL' | 'SIGTERM';
+
+export interface TakeoverOptions {
+  readonly directory: string;
+  readonly shape: Shape;
+  /** Services whose Pods change during a take-over, at most. */
+  readonly probes: number;
+  readonly repetitions: number;
+  readonly patienceSeconds: number;
+  readonly seed: number;
+  readonly say: (line: string) => void;
+}
+
+/** One process that went, and what took its place. */
+export interface Takeover {
+  readonly role: Role;
+  readonly signal: Signal;
+  /** Partitions, lanes or clusters that changed hands. */
+  readonly shares: number;
+  /** For each Service that was changed: from the signal to the arrival of the event that shows the change. */
+  readonly milliseconds: readonly number[];
+}
+
+/** After the signal, so that a process that ends in peace does not answer any more. */
+const GRACE_MILLISECONDS = 10;
+const ROLES: readonly Role[] = ['watcher', 'reconciler', 'writer'];
+
+/** A fleet with two processes of each role on a genuine API server, one of which goes again and again. */
+export class TakeoverScene {
+  readonly #options: TakeoverOptions;
+  readonly #controlPlane: ControlPlane;
+  readonly #client: ApiClient;
+  readonly #observer: Observer;
+  readonly #fleet: Fleet;
+  readonly #shares: Shares;
+  readonly #cluster: string;
+  readonly #random: () => number;
+  readonly #processes = new Map<Role, ServerProcess[]>();
+  readonly #notReady = new Set<string>();
+
+  private constructor(
+    options: TakeoverOptions,
+    controlPlane: ControlPlane,
+    client: ApiClient,
+    observer: Observer,
+    fleet: Fleet,
+    shares: Shares,
+    cluster: string,
+  ) {
+    this.#options = options;
+    this.#controlPlane = controlPlane;
+    this.#client = client;
+    this.#observer = observer;
+    this.#fleet = fleet;
+    this.#shares = shares;
+    this.#cluster = cluster;
+    this.#random = seededRandom(options.seed);
+  }
+
+  static async open(options: TakeoverOptions): Promise<TakeoverScene> {
+    const directory = join(options.directory, 'cluster');
+    const controlPlane = await startControlPlane({ directory, name: 'bench', authorization: 'AlwaysAllow' });
+    const client = new ApiClient(controlPlane.adminKubeconfig);
+    await populate(client, options.shape);
+    const observer = await Observer.open(client);
+    const kubeconfig = controlPlane.kubeconfigs.sluice;
+    const fleet = await Fleet.start({ directory: join(options.directory, 'fleet'), kubeconfig });
+    const shares = await Shares.open(fleet.redis.url);
+    const { metadata } = JSON.parse((await client.get('/api/v1/namespaces/kube-system')).body);
+    const scene = new TakeoverScene(options, controlPlane, client, observer, fleet, shares, metadata.uid);
+    const convergence = new Convergence(options.shape);
+    observer.listener = (sighting) => convergence.see(sighting);
+    for (const role of ROLES) scene.#processes.set(role, [await fleet.run(role), await fleet.run(role)]);
+    await scene.#until(() => convergence.complete, 'all Services are complete');
+    for (const role of ROLES) await scene.#even(role);
+    return scene;
+  }
+
+  /** Ends one process, changes Pods of Services that were its business, and waits until each change is shown. */
+  async takeOver(role: Role, signal: Signal): Promise<Takeover> {
+    const processes = this.#processes.get(role) ?? [];
+    const [victim, scopes] = await this.#choose(role, processes);
+    const probes = this.#probes(role, new Set(scopes));
+    // At any moment between two heartbeats.
+    await sleep(this.#random() * 1000);
+    const shown = new Map<string, number>();
+    this.#observer.listener = ({ from, pods }, at) => {
+      if (from !== 'slice') return;
+      for (const { name, ready } of pods) {
+        if (probes.has(name) && ready === !this.#notReady.has(name) && !shown.has(name)) shown.set(name, at);
+      }
+    };
+    const at = performance.now();
+    victim.signal(signal);
+    await sleep(GRACE_MILLISECONDS);
+    await Promise.all([...probes.values()].map((pod) => this.#flip(pod)));
+    await this.#until(() => shown.size === probes.size, `all changes are shown after ${signal} of ${victim.name}`);
+    await this.#until(() => !victim.running, `${victim.name} has ended`);
+    const successor = await this.#fleet.run(role);
+    this.#processes.set(role, [...processes.filter((process) => process !== victim), successor]);
+    await this.#even(role);
+    return { role, signal, shares: scopes.length, milliseconds: [...shown.values()].map((seen) => seen - at) };
+  }
+
+  async close(): Promise<void> {
+    this.#observer.close();
+    await this.#shares.close();
+    await this.#fleet.stop();
+    this.#client.close();
+    await this.#controlPlane.stop();
+  }
+
+  /** One that holds something; of a cluster's watchers only one does. */
+  async #choose(role: Role, processes: readonly ServerProcess[]): Promise<[ServerProcess, readonly string[]]> {
+    const inTurn = this.#random() < 0.5 ? processes : processes.toReversed();
+    for (const process of inTurn) {
+      const held = await this.#shares.heldBy(this.#group(role), process);
+      if (held.length > 0) return [process, held];
+    }
+    throw new Error(`no ${role} holds anything`);
+  }
+
+  /** One Pod of each of some affected Services, in as many partitions. By name. */
+  #probes(role: Role, scopes: ReadonlySet<string>): ReadonlyMap<string, BenchPod> {
+    const { shape, probes } = this.#options;
+    const byPartition = Map.groupBy(serviceNames(shape), (service) => {
+      return String(
+        partitionOf(formatServiceKey({ cluster: this.#cluster, namespace: NAMESPACE, service }), defaultPartitions),
+      );
+    });
+    const affected = [...byPartition].filter(([partition]) => role === 'watcher' || scopes.has(partition));
+    const services = new Set(this.#some(affected, probes).map(([, [service = '']]) => service));
+    const pods = Map.groupBy(benchPods(shape), ({ service }) => service);
+    return new Map(
+      [...services].flatMap((service) => this.#some(pods.get(service) ?? [], 1).map((pod) => [pod.name, pod] as const)),
+    );
+  }
+
+  #some<T>(items: readonly T[], count: number): readonly T[] {
+    const shuffled = items.map((item) => ({ item, place: this.#random() })).sort((a, b) => a.place - b.place);
+    return shuffled.slice(0, count).map(({ item }) => item);
+  }
+
+  async #flip(pod: BenchPod): Promise<void> {
+    const ready = this.#notReady.delete(pod.name);
+    if (!ready) this.#notReady.add(pod.name);
+    await this.#client.put(podStatusPath(pod.name), podObject(pod, ready, kubernetesTime(Date.now())));
+  }
+
+  async #even(role: Role): Promise<void> {
+    const scopes = role === 'watcher' ? 1 : defaultPartitions;
+    const even = () => this.#shares.areEven(this.#group(role), this.#processes.get(role) ?? [], scopes);
+    await this.#until(even, `the ${role}s share evenly`);
+  }
+
+  #group(role: Role): string {
+    return role === 'watcher' ? `watcher/${this.#cluster}` : role;
+  }
+
+  /** @throws Error when it does not become so in time, or the measurement broke off */
+  async #until(reached: () => boolean | Promise<boolean>, what: string): Promise<void> {
+    const deadline = performance.now() + this.#options.patienceSeconds * 1000;
+    while (!(await reached())) {
+      this.#observer.check();
+      if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+      await sleep(20);
+    }
+  }
+}

@@ -1,0 +1,286 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bus, origin, type PartitionReader } from '@sluice/bus';
+import { connectJetStreamBus } from '@sluice/bus-jetstream';
+import type { ServerProcess } from '@sluice/local';
+import { decodeMessage, defaultPartitions, type PlannedMutations } from '@sluice/messages';
+import { silentLogger } from '@sluice/runtime';
+import { ChangeFeed } from './change-feed.ts';
+import { Fleet } from './fleet.ts';
+import { FlipTracker } from './flip-tracker.ts';
+import { PodPool } from './pod-pool.ts';
+import { clock, random } from './ports.ts';
+import { cpuSeconds } from './process-stats.ts';
+import { seededRandom } from './random.ts';
+import { benchPods, type Shape, serviceNames } from './shape.ts';
+import { percentile } from './statistics.ts';
+import { StubCluster } from './stub-cluster.ts';
+import { StubWriter } from './stub-writer.ts';
+
+export interface ThroughputOptions {
+  readonly directory: string;
+  readonly shape: Shape;
+  /** Changes of Pods a second, one after the other. */
+  readonly rates: readonly number[];
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly writeMs: number;
+  readonly patienceSeconds: number;
+  readonly profileDirectory?: string;
+  readonly say: (line: string) => void;
+}
+
+/** One rate with so many reconcilers. */
+export interface Throughput {
+  readonly workers: number;
+  readonly rate: number;
+  readonly round: number;
+  /** Of Pods, until every Service shows the last of them. */
+  readonly changesPerSecond: number;
+  /** All that was folded: these Changes, the echoes of what was written, and Outcomes. */
+  readonly foldedPerSecond: number;
+  readonly plansPerSecond: number;
+  /** From a Change to the arrival of the plan that follows from it, at a writer. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** From the last append until every Service shows the last Change. */
+  readonly settleSeconds: number;
+  /** CPU time of the reconcilers. */
+  readonly cpuMicrosecondsPerChange: number;
+  readonly cpuMicrosecondsPerFolded: number;
+  /** Processors in use. */
+  readonly cores: {
+    readonly reconcilers: number;
+    readonly nats: number;
+    readonly redis: number;
+    readonly bench: number;
+  };
+}
+
+/** Measures so many reconcilers, on servers of their own: the rates one after the other. */
+export async function measureThroughput(
+  workers: number,
+  round: number,
+  options: ThroughputOptions,
+): Promise<readonly Throughput[]> {
+  const { shape, say, profileDirectory } = options;
+  say(`round ${round}, ${workers} reconcilers: ${shape.services} Services × ${shape.pods} Pods`);
+  const directory = join(options.directory, `${round}-${workers}`);
+  const fleet = await Fleet.start({ directory, ...(profileDirectory !== undefined && { profileDirectory }) });
+  const connect = () =>
+    connectJetStreamBus(
+      { servers: [fleet.nats.url], partitions: defaultPartitions },
+      { clock, random, logger: silentLogger },
+    );
+  // A watcher and a writer have a connection each.
+  const [toWatch, toWrite] = [await connect(), await connect()];
+  try {
+    const reconcilers = await Promise.all(Array.from({ length: workers }, () => fleet.run('reconciler')));
+    const scene = new Scene(options, fleet, reconcilers, toWatch, toWrite);
+    await scene.begin();
+    if (options.warmUpSeconds > 0) await scene.load(options.rates[0] ?? 1, options.warmUpSeconds);
+    const results: Throughput[] = [];
+    for (const rate of options.rates) {
+      const result = { workers, round, ...(await scene.load(rate, options.seconds)) };
+      const { changesPerSecond, p99Ms, settleSeconds } = result;
+      say(
+        `  ${rate}/s: ${changesPerSecond.toFixed(0)} Changes/s, p99 ${p99Ms.toFixed(0)} ms, ` +
+          `settled after ${settleSeconds.toFixed(2)} s, ${result.cpuMicrosecondsPerChange.toFixed(0)} µs each`,
+      );
+      results.push(result);
+    }
+    scene.close();
+    return results;
+  } finally {
+    await toWatch.close();
+    await toWrite.close();
+    await fleet.stop();
+  }
+}
+
+/** A fleet's reconcilers between a feed of Changes and writers of which only they are genuine. */
+class Scene {
+  readonly #options: ThroughputOptions;
+  readonly #fleet: Fleet;
+  readonly #reconcilers: readonly ServerProcess[];
+  readonly #cluster = new StubCluster();
+  readonly #feed: ChangeFeed;
+  readonly #writer: StubWriter;
+  readonly #pool: PodPool;
+  #tracker = new FlipTracker();
+  readonly #watch: Bus;
+  readonly #told = new Set<number>();
+  #requests: PartitionReader | undefined;
+  #failure: unknown;
+  #folded = 0;
+
+  constructor(options: ThroughputOptions, fleet: Fleet, reconcilers: readonly ServerProcess[], watch: Bus, write: Bus) {
+    this.#options = options;
+    this.#fleet = fleet;
+    this.#reconcilers = reconcilers;
+    this.#watch = watch;
+    this.#feed = new ChangeFeed(watch, () => this.#cluster.versions);
+    this.#pool = new PodPool(benchPods(options.shape), seededRandom(1));
+    this.#writer = new StubWriter({
+      bus: write,
+      cluster: this.#cluster,
+      writeMs: options.writeMs,
+      onPlan: (plan, at) => this.#planned(plan, at),
+      onApplied: ({ key }, { facts }) => {
+        this.#folded += 1 + facts.length;
+        this.#feed.echo(key, facts);
+      },
+    });
+  }
+
+  /** Tells of everything, as reconcilers that know nothing ask for it, and waits until it is written. */
+  async begin(): Promise<void> {
+    this.#requests = this.#watch.read('requests', 0, origin);
+    void this.#answerRequests(this.#requests).catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+    await this.#settle();
+  }
+
+  async #answerRequests(requests: PartitionReader): Promise<void> {
+    for (;;) {
+      const records = await requests.next(64);
+      if (records.length === 0) return;
+      for (const { payload } of records) {
+        const message = decodeMessage(payload);
+        if (message.kind !== 'resync' || !('partition' in message.of)) throw new Error('a Service is asked for again');
+        if (this.#told.has(message.of.partition)) throw new Error('a partition is asked for again');
+        this.#told.add(message.of.partition);
+        this.#feed.snapshot(this.#options.shape, message.of.partition);
+      }
+    }
+  }
+
+  async load(rate: number, seconds: number): Promise<Omit<Throughput, 'workers' | 'round'>> {
+    this.#tracker = new FlipTracker();
+    const [folded, plans, cpu, started] = [this.#folded, this.#writer.plans, this.#cpu(), performance.now()];
+    const total = await this.#feedPods(rate, seconds);
+    const fed = performance.now();
+    await this.#settle();
+    const elapsed = (performance.now() - started) / 1000;
+    const spent = difference(this.#cpu(), cpu);
+    const foldedNow = this.#folded - folded + total;
+    const { latencies } = this.#tracker.results();
+    return {
+      rate,
+      changesPerSecond: total / elapsed,
+      foldedPerSecond: foldedNow / elapsed,
+      plansPerSecond: (this.#writer.plans - plans) / elapsed,
+      p50Ms: percentile(latencies, 0.5),
+      p99Ms: percentile(latencies, 0.99),
+      settleSeconds: (performance.now() - fed) / 1000,
+      cpuMicrosecondsPerChange: (spent.reconcilers / total) * 1e6,
+      cpuMicrosecondsPerFolded: (spent.reconcilers / foldedNow) * 1e6,
+      cores: {
+        reconcilers: spent.reconcilers / elapsed,
+        nats: spent.nats / elapsed,
+        redis: spent.redis / elapsed,
+        bench: spent.bench / elapsed,
+      },
+    };
+  }
+
+  close(): void {
+    this.#requests?.close();
+    this.#writer.close();
+  }
+
+  /** Open loop: each Change has its planned time and is sent then, however far the reconcilers are. */
+  async #feedPods(rate: number, seconds: number): Promise<number> {
+    const total = Math.round(rate * seconds);
+    const started = performance.now();
+    for (let sent = 0; sent < total; ) {
+      const due = Math.min(total, Math.ceil(((performance.now() - started) / 1000) * rate));
+      for (; sent < due; sent += 1) this.#flip();
+      this.#check();
+      await sleep(1);
+    }
+    return total;
+  }
+
+  #flip(): void {
+    const { pod, ready } = this.#pool.take();
+    this.#tracker.began(pod.name, ready);
+    // What counts is when it could be read; that it was appended, the feed hears later.
+    this.#tracker.answered(pod.name, ready, performance.now());
+    this.#feed.pod(pod, ready);
+  }
+
+  #planned({ controller, groups }: PlannedMutations, at: number): void {
+    if (controller !== 'endpointslice') return;
+    for (const { mutations } of groups) {
+      for (const mutation of mutations) {
+        if (mutation.verb === 'delete' || mutation.resource !== 'endpointslices') continue;
+        for (const { targetRef, conditions } of mutation.object.endpoints ?? []) {
+          const name = targetRef?.name ?? '';
+          if (this.#tracker.shown(name, conditions?.ready !== false, at)) this.#pool.release(name);
+        }
+      }
+    }
+  }
+
+  async #settle(): Promise<void> {
+    const deadline = performance.now() + this.#options.patienceSeconds * 1000;
+    // A Pod that flipped twice before a plan showed it may need no plan.
+    const shown = () => this.#tracker.open <= this.#tracker.results().superseded;
+    const quiet = () => this.#feed.lanes.idle && this.#writer.idle && shown();
+    while (!quiet() || this.#wrong() !== undefined) {
+      this.#check();
+      if (performance.now() > deadline) throw new Error(`not settled in time: ${this.#wrong() ?? 'plans are missing'}`);
+      await sleep(5);
+    }
+  }
+
+  /** Says of the first Service that is not as its Pods are, what is wrong. */
+  #wrong(): string | undefined {
+    const { notReady } = this.#pool;
+    const { shape } = this.#options;
+    for (const [index, service] of serviceNames(shape).entries()) {
+      const pods = Array.from({ length: shape.pods }, (_, pod) => `${service}-${pod}`);
+      const [slices, endpoints] = [this.#cluster.inSlices(service), this.#cluster.inEndpoints(service)];
+      for (const shown of [slices, endpoints]) {
+        const where = shown === slices ? 'EndpointSlices' : 'Endpoints';
+        if (shown.size !== shape.pods) return `${service} (${index}): ${shown.size} Pods in its ${where}`;
+        const pod = pods.find((name) => shown.get(name) !== !notReady.has(name));
+        if (pod !== undefined) return `${service}: ${pod} is ${shown.get(pod) ? 'ready' : 'not ready'} in its ${where}`;
+      }
+    }
+    return undefined;
+  }
+
+  /** @throws what has gone wrong meanwhile */
+  #check(): void {
+    this.#feed.lanes.check();
+    this.#writer.check();
+    if (this.#failure !== undefined) throw this.#failure;
+    const ended = this.#reconcilers.find(({ running }) => !running);
+    if (ended !== undefined) throw new Error(`${ended.name} ended; its log: ${ended.command.log}`);
+  }
+
+  #cpu(): Cpu {
+    const of = ({ pid }: ServerProcess) => (pid === undefined ? 0 : cpuSeconds(pid));
+    const { user, system } = process.cpuUsage();
+    return {
+      reconcilers: this.#reconcilers.reduce((sum, reconciler) => sum + of(reconciler), 0),
+      nats: of(this.#fleet.nats.process),
+      redis: of(this.#fleet.redis.process),
+      bench: (user + system) / 1e6,
+    };
+  }
+}
+
+type Cpu = Throughput['cores'];
+
+function difference(after: Cpu, before: Cpu): Cpu {
+  return {
+    reconcilers: after.reconcilers - before.reconcilers,
+    nats: after.nats - before.nats,
+    redis: after.redis - before.redis,
+    bench: after.bench - before.bench,
+  };
+}

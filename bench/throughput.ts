@@ -1,0 +1,151 @@
+/**
+ * Measures what reconcilers fold and decide a second, and what that costs each. `--help` tells the rest.
+ * Exit status 0 after a whole measurement, 1 when it failed, 2 for wrong usage.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureNatsServer } from '@sluice/local';
+import { count, list, oneOf, UsageError } from './src/arguments.ts';
+import { machineDescription, requireProcessStats } from './src/process-stats.ts';
+import { median, rounded } from './src/statistics.ts';
+import { markdownTable, number, type Table, textTable } from './src/table.ts';
+import { measureThroughput, type Throughput } from './src/throughput-measure.ts';
+
+const HELP = `usage: node bench/throughput.ts [options]      (or: npm run bench:throughput -- [options])
+
+Feeds Changes of Pods to reconcilers that run as processes of their own, on a NATS and a Redis of this machine, each
+Change at its planned time. A stub of the writers answers each plan and tells what its watch would show. A measurement
+ends when every Service shows the last Change in its EndpointSlices and Endpoints; anything else is an error.
+
+  --services N      Services (500)
+  --pods N          Pods of each Service (20)
+  --workers LIST    numbers of reconcilers, each measured by itself (1,2,4)
+  --rates LIST      Changes of Pods a second, one after the other (2000,5000)
+  --seconds N       how long at each rate (10)
+  --warm-up N       seconds at the first rate before that (5)
+  --write-ms N      how long the API server takes for a plan, in milliseconds (5)
+  --rounds N        rounds; in each one every number of reconcilers is measured once (3)
+  --output FORMAT   table, json or markdown (table)
+  --profile DIR     each reconciler leaves a CPU profile there; see bench/profile-summary.ts
+  --patience N      longest wait for the end of a measurement, in seconds (60)
+  --help            this text
+`;
+
+const COLUMNS: readonly (readonly [string, (one: Throughput) => number])[] = [
+  ['Changes/s', (one) => one.changesPerSecond],
+  ['folded/s', (one) => one.foldedPerSecond],
+  ['plans/s', (one) => one.plansPerSecond],
+  ['p50 ms', (one) => one.p50Ms],
+  ['p99 ms', (one) => one.p99Ms],
+  ['settled s', (one) => one.settleSeconds],
+  ['µs/Change', (one) => one.cpuMicrosecondsPerChange],
+  ['µs/folded', (one) => one.cpuMicrosecondsPerFolded],
+  ['cores', (one) => one.cores.reconcilers],
+  ['NATS', (one) => one.cores.nats],
+  ['Redis', (one) => one.cores.redis],
+  ['bench', (one) => one.cores.bench],
+];
+
+async function main(): Promise<void> {
+  const values = parse();
+  if (values.help) return void process.stdout.write(HELP);
+  const output = oneOf('output', values.output, ['table', 'json', 'markdown']);
+  const rounds = count('rounds', values.rounds);
+  const workers = list(values.workers).map((text) => count('workers', text));
+  const shape = { services: count('services', values.services), pods: count('pods', values.pods) };
+  const profile = values.profile === undefined ? undefined : resolve(values.profile);
+  const options = {
+    shape,
+    rates: list(values.rates).map((text) => count('rates', text)),
+    seconds: count('seconds', values.seconds),
+    warmUpSeconds: Number(values['warm-up']),
+    writeMs: Number(values['write-ms']),
+    patienceSeconds: count('patience', values.patience),
+    ...(profile !== undefined && { profileDirectory: profile }),
+    say,
+  };
+  requireProcessStats();
+  await ensureNatsServer(say);
+  if (profile !== undefined) mkdirSync(profile, { recursive: true });
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-throughput-'));
+  const results: Throughput[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const some of round % 2 === 1 ? workers : workers.toReversed()) {
+      results.push(...(await measureThroughput(some, round, { ...options, directory })));
+    }
+  }
+  // Left behind when something failed: the logs are in it.
+  rmSync(directory, { recursive: true, force: true });
+  const machine = machineDescription();
+  if (output === 'json') {
+    const { say: _, ...asked } = options;
+    process.stdout.write(`${JSON.stringify({ machine, node: process.version, ...asked, results }, rounded, 2)}\n`);
+    return;
+  }
+  const print = output === 'markdown' ? markdownTable : textTable;
+  const tables = options.rates.map((rate) =>
+    table(`${rate} Changes/s, ${shape.services} Services × ${shape.pods} Pods`, rate, results),
+  );
+  process.stdout.write(
+    `${tables.map(print).join('\n')}\nMedians of ${rounds} rounds. ${machine}, Node ${process.version}.\n`,
+  );
+}
+
+/** Medians over the rounds, and the CPU time of a Change divided by that of the fewest reconcilers. */
+function table(title: string, rate: number, results: readonly Throughput[]): Table {
+  const numbers = [...new Set(results.map(({ workers }) => workers))].sort((a, b) => a - b);
+  const of = (workers: number) => results.filter((one) => one.workers === workers && one.rate === rate);
+  const cpu = (workers: number) => median(of(workers).map((one) => one.cpuMicrosecondsPerChange));
+  return {
+    title,
+    head: ['reconcilers', ...COLUMNS.map(([name]) => name), '× CPU'],
+    rows: numbers.map((workers) => ({
+      ratio: false,
+      cells: [
+        String(workers),
+        ...COLUMNS.map(([, figure]) => number(median(of(workers).map(figure)))),
+        number(cpu(workers) / cpu(numbers[0] ?? workers)),
+      ],
+    })),
+  };
+}
+
+function parse() {
+  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
+  try {
+    return parseArgs({
+      options: {
+        services: text('500'),
+        pods: text('20'),
+        workers: text('1,2,4'),
+        rates: text('2000,5000'),
+        seconds: text('10'),
+        'warm-up': text('5'),
+        'write-ms': text('5'),
+        rounds: text('3'),
+        output: text('table'),
+        profile: { type: 'string' },
+        patience: text('60'),
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+try {
+  await main();
+} catch (error) {
+  const wrongUsage = error instanceof UsageError;
+  say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : String(error));
+  process.exitCode = wrongUsage ? 2 : 1;
+}
