@@ -11,6 +11,7 @@ export default defineConfig({
             'services/**/*.test.ts',
             'conformance/**/*.test.ts',
             'bench/**/*.test.ts',
+            'chaos/**/*.test.ts',
             'infra/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', '**/*.int.test.ts'],

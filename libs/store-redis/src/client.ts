@@ -13,7 +13,14 @@ export interface ClientOptions {
 }
 
 /** Not connected yet. */
-export function createClient(options: RedisOptions, { patienceMs, waits, silent = false }: ClientOptions): Client {
+export function createClient(options: RedisOptions, clientOptions: ClientOptions): Client {
+  const client = newClient(options, clientOptions);
+  // While nobody listens, ioredis prints errors itself; those who wait for its commands hear of them anyway.
+  client.on('error', () => {});
+  return client;
+}
+
+function newClient(options: RedisOptions, { patienceMs, waits, silent = false }: ClientOptions): Client {
   const { topology = { mode: 'standalone' } } = options;
   const addresses = readAddresses(options);
   const common = {

@@ -1,0 +1,25 @@
+/** Disturbs a fleet on genuine servers and judges what it wrote. `--help` tells the options. */
+import { randomInt } from 'node:crypto';
+import { LocalError } from '@sluice/local';
+import { runChaos } from './src/chaos-run.ts';
+import { HELP, parseOptions, UsageError } from './src/options.ts';
+import { jsonReport, renderReport } from './src/report.ts';
+
+async function main(): Promise<number> {
+  const options = parseOptions(process.argv.slice(2), () => randomInt(1, 1_000_000));
+  if (options === 'help') {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const report = await runChaos(options, (line) => void process.stderr.write(`chaos: ${line}\n`));
+  process.stdout.write(options.output === 'json' ? jsonReport(report) : renderReport(report));
+  return report.violations.length > 0 ? 1 : 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof UsageError) && !(error instanceof LocalError)) throw error;
+  process.stderr.write(`chaos: ${error.message}\n`);
+  process.exitCode = 2;
+}

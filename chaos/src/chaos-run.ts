@@ -1,0 +1,273 @@
+import { createWriteStream, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { Healing } from './accounts/heal.ts';
+import { isDone, Ledger } from './accounts/ledger.ts';
+import { checkSteady } from './accounts/steady-writes.ts';
+import type { Violation } from './accounts/violation.ts';
+import { Faults } from './fleet/faults.ts';
+import { type Fleet, startServers } from './fleet/start-fleet.ts';
+import { followBusPlans } from './observe/bus-plans.ts';
+import { followNatsPlans } from './observe/nats-plans.ts';
+import { type Cluster, startCluster } from './observe/open-cluster.ts';
+import type { OnPlan, PlanObserver } from './observe/plan-observer.ts';
+import { watchSlices } from './observe/slice-watch.ts';
+import type { Options } from './options.ts';
+import type { Done, Report } from './report.ts';
+import { rest } from './rest.ts';
+import { type Action, chaosDeck, freezeDeck, type Kind, schedule } from './schedule.ts';
+import { systemClock, systemRandom } from './system.ts';
+import { Churn } from './world/churn.ts';
+import { SteadyServices, steadyNamespace } from './world/steady-services.ts';
+
+const crew = { watcher: 2, reconciler: 3, writer: 2 };
+/** A freeze lasts 4 s; two of them overlap now and then. */
+const pauses = { chaos: [1_100, 1_900], freezes: [2_000, 3_500] } as const;
+const restEvery = 50;
+const snapshotEvery = 10;
+const tidyingMs = 30_000;
+
+interface Carried {
+  readonly kind: Kind;
+  readonly at: number;
+}
+
+/** Starts everything, lets it be disturbed, and judges what came of it. @throws LocalError if it cannot be started */
+export async function runChaos(options: Options, say: (line: string) => void): Promise<Report> {
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'sluice-chaos-'));
+  mkdirSync(directory, { recursive: true });
+  const ended: (() => unknown)[] = [];
+  let report: Report | undefined;
+  try {
+    say(`seed ${options.seed}; starting kube-apiserver, etcd, ${options.bus}, Redis and the fleet`);
+    const cluster = await startCluster(directory);
+    ended.push(() => cluster.stop());
+    const { bus, partitions } = options;
+    const kubeconfig = cluster.plane.kubeconfigs.sluice;
+    const fleet = await startServers({ directory, bus, partitions, kubeconfig, crew });
+    ended.push(() => fleet.stop());
+    report = await new ChaosRun(options, directory, cluster, fleet, say, ended).run();
+    return report;
+  } finally {
+    for (const end of ended.reverse()) await end();
+    const wanted = options.directory !== undefined || report === undefined || report.violations.length > 0;
+    if (!wanted) rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+class ChaosRun {
+  readonly #options: Options;
+  readonly #directory: string;
+  readonly #cluster: Cluster;
+  readonly #fleet: Fleet;
+  readonly #say: (line: string) => void;
+  readonly #ended: (() => unknown)[];
+  readonly #ledger = new Ledger();
+  readonly #healing = new Healing();
+  readonly #violations: Violation[] = [];
+  readonly #carried: Carried[] = [];
+  readonly #wipes: number[] = [];
+  readonly #restPoints: { afterActions: number; ms: number }[] = [];
+  #restarted = 0;
+  #over = false;
+
+  constructor(
+    options: Options,
+    directory: string,
+    cluster: Cluster,
+    fleet: Fleet,
+    say: (line: string) => void,
+    ended: (() => unknown)[],
+  ) {
+    this.#options = options;
+    this.#directory = directory;
+    this.#cluster = cluster;
+    this.#fleet = fleet;
+    this.#say = say;
+    this.#ended = ended;
+  }
+
+  async run(): Promise<Report> {
+    const { seed, rate, actions, freezesOnly, bus } = this.#options;
+    const observer = await this.#observePlans();
+    const watching = new AbortController();
+    const watched = watchSlices(
+      this.#cluster.reader,
+      steadyNamespace,
+      (pod, ready) => this.#healing.shown(pod, ready, systemClock.monotonic()),
+      watching.signal,
+    );
+    this.#ended.push(async () => {
+      watching.abort();
+      await watched;
+    });
+    const steady = new SteadyServices(this.#cluster.user, seededRandom(seed + 1));
+    const fail = (error: unknown) => this.#problem('process failed', 'churn', String(error));
+    const measured = {
+      isOpen: (pod: string) => this.#healing.isOpen(pod),
+      flipped: (pod: string, ready: boolean) => this.#healing.flipped(pod, ready, systemClock.monotonic()),
+    };
+    const churn = new Churn(this.#cluster.user, seededRandom(seed + 2), steady, measured, fail);
+    for (const role of this.#fleet.roles) await role.start();
+    await steady.create();
+    await churn.create();
+    const tailing = this.#tail();
+    const supervising = this.#supervise();
+    await this.#rest(steady, observer, 0);
+    const settledAt = Date.now();
+    const before = churn.changes;
+    const planned = schedule({
+      actions,
+      crew,
+      random: seededRandom(seed),
+      deck: freezesOnly ? freezeDeck : chaosDeck(bus),
+      pauseMs: freezesOnly ? pauses.freezes : pauses.chaos,
+    });
+    writeFileSync(join(this.#directory, 'actions.json'), `${JSON.stringify(planned, undefined, 1)}\n`);
+    const faults = new Faults({
+      fleet: this.#fleet,
+      observer,
+      onWipe: () => this.#wipes.push(Date.now()),
+      onLate: (name) => this.#problem('process failed', name, 'it did not end within 20 s of SIGTERM'),
+    });
+    let ranMs = 0;
+    for (let from = 0; from < planned.length && this.#violations.length === 0; from += restEvery) {
+      const startedAt = systemClock.monotonic();
+      churn.start(rate);
+      await this.#act(faults, planned.slice(from, from + restEvery), planned[from - 1]?.at ?? 0);
+      await churn.stop();
+      ranMs += systemClock.monotonic() - startedAt;
+      await this.#rest(steady, observer, Math.min(from + restEvery, planned.length));
+      this.#judge(steady, settledAt);
+    }
+    this.#over = true;
+    await Promise.all([tailing, supervising]);
+    const writes = this.#cluster.audit.writes;
+    return {
+      options: this.#options,
+      done: this.#carried.map(({ kind, at }): Done => ({ kind, healedMs: this.#healing.after(at) })),
+      ranMs,
+      changes: churn.changes - before,
+      writes: writes.filter(isDone).length,
+      refused: writes.filter((write) => !isDone(write)).length,
+      plans: this.#ledger.plans,
+      fenced: this.#countLines(/plan of a former owner dropped|has a new owner/),
+      ended: this.#restarted,
+      restPoints: this.#restPoints,
+      violations: this.#violations,
+      evidence: this.#violations.length > 0 || this.#options.directory !== undefined ? this.#directory : undefined,
+    };
+  }
+
+  async #observePlans(): Promise<PlanObserver> {
+    const { fleet, partitions, bus } = this.#fleet;
+    const kept = createWriteStream(join(this.#directory, 'plans.jsonl'));
+    const onPlan: OnPlan = (plan, payload) => {
+      if (!this.#ledger.planned(plan)) return;
+      kept.write(payload);
+      kept.write('\n');
+    };
+    const observer =
+      bus.kind === 'nats'
+        ? await this.#natsPlans(bus.server.url, onPlan)
+        : await followBusPlans(
+            await connectKafkaBus({
+              ...defaultKafkaTopics,
+              brokers: [bus.server.broker],
+              clientId: 'chaos-observer',
+              fleet,
+              partitions,
+              replicationFactor: 1,
+              minInsyncReplicas: 1,
+              clock: systemClock,
+              random: systemRandom,
+              logger: silentLogger,
+            }),
+            onPlan,
+          );
+    this.#ended.push(async () => {
+      await observer.close();
+      await new Promise((resolve) => kept.end(resolve));
+    });
+    return observer;
+  }
+
+  #natsPlans(url: string, onPlan: OnPlan): Promise<PlanObserver> {
+    const { fleet, partitions } = this.#fleet;
+    return followNatsPlans({ url, fleet, partitions, onPlan });
+  }
+
+  /** Carries the actions out at their times; returns when all are done. */
+  async #act(faults: Faults, actions: readonly Action[], from: number): Promise<void> {
+    const started = systemClock.monotonic();
+    const underWay: Promise<void>[] = [];
+    for (const [n, action] of actions.entries()) {
+      await sleep(Math.max(0, started + action.at - from - systemClock.monotonic()));
+      if (n % snapshotEvery === 0) underWay.push(faults.takeSnapshot());
+      const begun = () => void this.#carried.push({ kind: action.kind, at: systemClock.monotonic() });
+      this.#say(`${(action.at / 1000).toFixed(1)} s: ${action.kind} (${action.target})`);
+      underWay.push(
+        faults.carryOut(action, begun).catch((error: unknown) => {
+          const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+          this.#problem('process failed', `${action.kind} of ${action.target}`, why);
+        }),
+      );
+    }
+    await Promise.all(underWay);
+  }
+
+  async #rest(steady: SteadyServices, observer: PlanObserver, afterActions: number): Promise<void> {
+    const { reader, audit } = this.#cluster;
+    const { wrong, ms } = await rest({ steady, reader, audit, clock: systemClock, random: systemRandom });
+    await observer.caughtUp();
+    await audit.read();
+    this.#restPoints.push({ afterActions, ms });
+    this.#say(
+      `at rest after ${afterActions} actions: ${wrong.length === 0 ? 'all is right' : `${wrong.length} WRONG`}, ${(ms / 1000).toFixed(1)} s`,
+    );
+    for (const line of wrong) this.#problem('lost change', `after ${afterActions} actions`, line);
+  }
+
+  #judge(steady: SteadyServices, settledAt: number): void {
+    const { writes } = this.#cluster.audit;
+    const { rocks } = steady;
+    const expected = { namespace: steadyNamespace, rocks, settledAt, wipes: this.#wipes, tidyingMs };
+    this.#violations.push(...this.#ledger.check(writes), ...checkSteady(writes, expected));
+  }
+
+  /** The log grows by some hundred kilobytes a second: it is read as it grows. */
+  async #tail(): Promise<void> {
+    while (!this.#over) {
+      await this.#cluster.audit.read();
+      await sleep(500);
+    }
+  }
+
+  /** Starts again what ended by itself, as whoever runs processes does. */
+  async #supervise(): Promise<void> {
+    while (!this.#over) {
+      for (const role of this.#fleet.roles) {
+        if (role.busy || role.process.running) continue;
+        this.#restarted++;
+        this.#say(`${role.name} ended by itself; starting it again`);
+        await role.enqueue(() => role.start());
+      }
+      await sleep(500);
+    }
+  }
+
+  #problem(what: Violation['what'], where: string, evidence: string): void {
+    this.#violations.push({ what, where, evidence });
+  }
+
+  #countLines(pattern: RegExp): number {
+    const logs = join(this.#directory, 'logs');
+    return readdirSync(logs).reduce((sum, name) => {
+      const lines = readFileSync(join(logs, name), 'utf8').split('\n');
+      return sum + lines.filter((line) => pattern.test(line)).length;
+    }, 0);
+  }
+}

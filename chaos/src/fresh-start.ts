@@ -1,0 +1,107 @@
+import { MemoryBus } from '@sluice/bus';
+import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import { projectEndpointSlice, projectEndpoints } from '@sluice/controllers';
+import { type ClusterReader, type ClusterWriter, isApiError } from '@sluice/kubernetes';
+import { defaultSettings, runReconciler } from '@sluice/reconciler';
+import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
+import { MemoryStore } from '@sluice/store';
+import { ClusterWatcher } from '@sluice/watcher';
+import { defaultRetry, runWriter } from '@sluice/writer';
+
+export interface FreshStartOptions {
+  readonly reader: ClusterReader;
+  readonly writer: ClusterWriter;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const partitions = 2;
+/** Nothing has been decided for so long: it is over. */
+const quietMs = 700;
+const triggerTime = 'endpoints.kubernetes.io/last-change-trigger-time';
+
+/**
+ * A full recomputation: what a Sluice with empty hands, on a bus and store of its own, would write to this cluster. Nothing
+ * is written. At rest there is nothing to write but what only a start does (D4: Endpoints without a Service go), and the
+ * trigger times that nobody remembers (C17).
+ */
+export async function whatAFreshStartWrites(options: FreshStartOptions): Promise<readonly string[]> {
+  const { clock, random, reader } = options;
+  const identity = await reader.identity(AbortSignal.timeout(10_000));
+  const bus = new MemoryBus({ partitions });
+  const stop = new AbortController();
+  const wanted: string[] = [];
+  let lastAt = clock.monotonic();
+  const dry = dryWriter(options.writer, (line) => {
+    lastAt = clock.monotonic();
+    if (line !== undefined) wanted.push(line);
+  });
+  const ports = { clock, random, logger: silentLogger, bus };
+  const work = { ...ports, store: new MemoryStore(), epoch: 1, partitions: [...Array(partitions).keys()] };
+  const writable = { writer: dry, limit: <T>(task: () => Promise<T>) => task(), record: () => {} };
+  const watcher = new ClusterWatcher({ ...ports, cluster: identity, epoch: 1, reader });
+  const running = Promise.all([
+    watcher.run(stop.signal),
+    runReconciler({ ...work, settings: defaultSettings }, stop.signal),
+    runWriter({ ...work, cluster: () => writable, retry: defaultRetry, requests: stop.signal }, stop.signal),
+  ]);
+  await Promise.race([watcher.synced, running]);
+  lastAt = clock.monotonic();
+  while (clock.monotonic() - lastAt < quietMs) await sleep(clock, 50);
+  stop.abort();
+  await bus.close();
+  await running;
+  return wanted;
+}
+
+/** Tells what it was asked to write where that would change something, and otherwise that it was asked. */
+function dryWriter(writer: ClusterWriter, tell: (line: string | undefined) => void): ClusterWriter {
+  const find = async (resource: WrittenResource, namespace: string, name: string, signal: AbortSignal) => {
+    try {
+      const raw = await writer.get(resource, namespace, name, signal);
+      return resource === 'endpoints' ? projectEndpoints(raw) : projectEndpointSlice(raw);
+    } catch (error) {
+      if (isApiError(error) && error.status === 404) return undefined;
+      throw error;
+    }
+  };
+  const answer = ({ metadata }: Endpoints | EndpointSlice) => ({
+    name: metadata.name,
+    uid: metadata.uid ?? `fresh-${metadata.name}`,
+    resourceVersion: metadata.resourceVersion ?? '1',
+    generation: metadata.generation ?? 1,
+  });
+  const name = ({ metadata }: Endpoints | EndpointSlice) => `${metadata.namespace}/${metadata.name}`;
+  return {
+    get: (...args) => writer.get(...args),
+    async create(resource, object) {
+      tell(`create ${resource} ${name(object)}: ${content(object)}`);
+      return answer(object);
+    },
+    async update(resource, object, signal) {
+      const before = await find(resource, object.metadata.namespace ?? '', object.metadata.name, signal);
+      const same = before !== undefined && content(before) === content(object);
+      tell(same ? undefined : `update ${resource} ${name(object)}: ${before && content(before)} → ${content(object)}`);
+      return answer(object);
+    },
+    async delete(resource, namespace, objectName) {
+      tell(resource === 'endpoints' ? undefined : `delete ${resource} ${namespace}/${objectName}`);
+    },
+  };
+}
+
+function content(object: Endpoints | EndpointSlice): string {
+  const {
+    resourceVersion: _version,
+    generation: _generation,
+    uid: _uid,
+    annotations = {},
+    ...metadata
+  } = object.metadata;
+  const { [triggerTime]: _time, ...others } = annotations;
+  return JSON.stringify({ ...object, metadata: { ...metadata, annotations: others } }, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeliverPolicy, type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { type OnPlan, type PlanObserver, tellPlan } from './plan-observer.ts';
+
+export interface NatsPlansOptions {
+  readonly url: string;
+  readonly fleet: string;
+  readonly partitions: number;
+  readonly onPlan: OnPlan;
+}
+
+/** What was published shortly before the connection went may not have come through it. */
+const overlapMs = 5_000;
+const batch = 500;
+
+/**
+ * Plans as they are published, straight from the subject: no loss of a stream can take them back. What was published while
+ * the connection was away is read from the streams once it is there again.
+ */
+export async function followNatsPlans(options: NatsPlansOptions): Promise<PlanObserver> {
+  const connection = await connect({
+    servers: [options.url],
+    name: 'chaos-observer',
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 20,
+    reconnectJitter: 0,
+    pingInterval: 1_000,
+    maxPingOut: 2,
+  });
+  const { fleet, onPlan } = options;
+  connection.subscribe(`${fleet}.mutations.*`, {
+    callback: (error, message) => {
+      if (error === null) tellPlan(message.data, onPlan);
+    },
+  });
+  return new NatsPlans(connection, options);
+}
+
+class NatsPlans implements PlanObserver {
+  readonly #connection: NatsConnection;
+  readonly #options: NatsPlansOptions;
+  readonly #watching: Promise<void>;
+  /** From when on the streams are still to be read. */
+  #missedSince: number | undefined;
+  #reading: Promise<void> | undefined;
+
+  constructor(connection: NatsConnection, options: NatsPlansOptions) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#watching = this.#watch();
+  }
+
+  async caughtUp(): Promise<void> {
+    for (;;) {
+      await this.#reading;
+      if (this.#connection.isClosed()) return;
+      try {
+        // The answer comes after all that the server has sent by now.
+        await this.#connection.flush();
+        if (this.#missedSince === undefined) return;
+        this.#read();
+      } catch {
+        await sleep(20);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+    await this.#watching;
+    await this.#reading;
+  }
+
+  async #watch(): Promise<void> {
+    for await (const { type } of this.#connection.status()) {
+      if (type === 'disconnect') this.#missedSince ??= Date.now() - overlapMs;
+      if (type === 'reconnect') {
+        this.#missedSince ??= Date.now() - overlapMs;
+        this.#read();
+      }
+    }
+  }
+
+  #read(): void {
+    this.#reading ??= this.#readMissed().finally(() => {
+      this.#reading = undefined;
+    });
+  }
+
+  async #readMissed(): Promise<void> {
+    const since = this.#missedSince;
+    if (since === undefined) return;
+    this.#missedSince = undefined;
+    try {
+      const client = jetstream(this.#connection, { timeout: 3_000 });
+      const partitions = Array.from({ length: this.#options.partitions }, (_, partition) => partition);
+      await Promise.all(partitions.map((partition) => this.#readPartition(client, partition, since)));
+    } catch {
+      // The connection went again, or JetStream is not ready: whoever waits tries again.
+      this.#missedSince = Math.min(since, this.#missedSince ?? since);
+      await sleep(50);
+    }
+  }
+
+  async #readPartition(client: JetStreamClient, partition: number, since: number): Promise<void> {
+    const stream = `${this.#options.fleet}-mutations-${partition}`;
+    const manager = await jetstreamManager(this.#connection, { timeout: 3_000, checkAPI: false });
+    const { state } = await manager.streams.info(stream);
+    if (state.messages === 0 || Date.parse(state.last_ts) < since) return;
+    const consumer = await client.consumers.get(stream, {
+      deliver_policy: DeliverPolicy.StartTime,
+      opt_start_time: new Date(since).toISOString(),
+    });
+    for (;;) {
+      let last: { readonly seq: number; readonly pending: number } | undefined;
+      for await (const message of await consumer.fetch({ max_messages: batch, expires: 1_000 })) {
+        tellPlan(message.data, this.#options.onPlan);
+        last = { seq: message.seq, pending: message.info.pending };
+        if (last.pending === 0) break;
+      }
+      if (last === undefined || last.pending === 0) return;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
+import { type ControlPlane, startControlPlane } from '@sluice/local';
+import { silentLogger } from '@sluice/runtime';
+import { ApiClient } from '../../../conformance/differential/api-client.ts';
+import { systemClock, systemRandom } from '../system.ts';
+import { AuditTail } from './audit-tail.ts';
+
+/** As whom the API server knows Sluice. */
+const sluiceUser = 'system:serviceaccount:sluice:sluice';
+
+/** The cluster in which the fleet works, and its user's ways to it. */
+export interface Cluster {
+  readonly plane: ControlPlane;
+  readonly user: ApiClient;
+  readonly reader: HttpCluster;
+  /** Sluice's own writes. */
+  readonly audit: AuditTail;
+  stop(): Promise<void>;
+}
+
+/** Starts a genuine control plane that logs every write of Endpoints and EndpointSlices before it answers. */
+export async function startCluster(directory: string): Promise<Cluster> {
+  const policy = join(directory, 'audit-policy.yaml');
+  writeFileSync(policy, JSON.stringify(auditPolicy));
+  const plane = await startControlPlane({
+    name: 'chaos',
+    directory: join(directory, 'cluster'),
+    authorization: 'RBAC',
+    audit: 'RequestResponse',
+    apiServerArgs: [
+      `--audit-policy-file=${policy}`,
+      // In a batch, events are late and may be dropped.
+      '--audit-log-mode=blocking',
+      '--audit-log-maxsize=100000',
+    ],
+  });
+  try {
+    const user = await ApiClient.open(plane.adminKubeconfig);
+    const access = await loadKubeconfig({ paths: [plane.adminKubeconfig] });
+    const ports = { clock: systemClock, logger: silentLogger };
+    const connection = new Connection({ access, userAgent: 'sluice-chaos', ...ports });
+    const reader = new HttpCluster({ connection, clock: systemClock, random: systemRandom });
+    const audit = await AuditTail.open(plane.auditLog ?? '', sluiceUser);
+    return {
+      plane,
+      user,
+      reader,
+      audit,
+      async stop() {
+        await audit.close();
+        await user.close();
+        await connection.close();
+        await plane.stop();
+      },
+    };
+  } catch (error) {
+    await plane.stop();
+    throw error;
+  }
+}
+
+const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [
+    {
+      level: 'RequestResponse',
+      verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],
+      resources: [
+        { group: '', resources: ['endpoints'] },
+        { group: 'discovery.k8s.io', resources: ['endpointslices'] },
+      ],
+    },
+    { level: 'None' },
+  ],
+};

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClusterReader } from '@sluice/kubernetes';
+import { isObject, type Json, listAt, objectAt, textAt } from '../../../conformance/differential/json.ts';
+
+/** Told of each Pod in each EndpointSlice of the namespace, whenever the slice changes. */
+export type OnShown = (pod: string, ready: boolean) => void;
+
+/** Watches EndpointSlices until `signal` aborts, as a kube-proxy would: lists again whenever a watch ends. */
+export async function watchSlices(
+  reader: ClusterReader,
+  namespace: string,
+  onShown: OnShown,
+  signal: AbortSignal,
+): Promise<void> {
+  const show = (object: unknown) => {
+    const slice = object as Json;
+    if (!isObject(slice) || textAt(objectAt(slice, 'metadata'), 'namespace') !== namespace) return;
+    for (const endpoint of listAt(slice, 'endpoints')) {
+      const pod = textAt(objectAt(endpoint, 'targetRef'), 'name');
+      onShown(pod, objectAt(endpoint, 'conditions').ready !== false);
+    }
+  };
+  while (!signal.aborted) {
+    try {
+      const page = await reader.list('endpointslices', { limit: 5_000, continueToken: '' }, signal);
+      for (const item of page.items) show(item);
+      for await (const events of reader.watch('endpointslices', page.resourceVersion, signal)) {
+        for (const event of events) if (event.type === 'ADDED' || event.type === 'MODIFIED') show(event.object);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      // The API server is not disturbed; a busy one may still end a watch.
+      process.stderr.write(`chaos: watching again: ${error instanceof Error ? error.message : error}\n`);
+      await sleep(100);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { commandOf, parseOptions } from './options.ts';
+
+const parse = (...args: string[]) => {
+  const options = parseOptions(args, () => 77);
+  if (options === 'help') throw new Error('help');
+  return options;
+};
+
+describe('options of chaos', () => {
+  test('defaults, with a seed by chance', () => {
+    expect(parse()).toEqual({
+      actions: 50,
+      freezesOnly: false,
+      seed: 77,
+      bus: 'nats',
+      rate: 50,
+      partitions: 16,
+      output: 'table',
+      directory: undefined,
+    });
+  });
+
+  test('freezes only', () => {
+    expect(parse('--freezes', '100', '--seed', '3')).toMatchObject({ actions: 100, freezesOnly: true, seed: 3 });
+  });
+
+  test('help', () => {
+    expect(parseOptions(['--help'], () => 1)).toBe('help');
+  });
+
+  test.each([
+    [['--actions', '0'], '--actions: "0"'],
+    [['--seed', 'x'], '--seed: "x"'],
+    [['--bus', 'rabbit'], '--bus: "rabbit" is none of nats, kafka'],
+    [['--output', 'xml'], '--output: "xml"'],
+    [['--actions', '1', '--freezes', '1'], 'one of them'],
+    [['--wild'], '--wild'],
+  ])('%j is refused', (args, message) => {
+    expect(() => parse(...args)).toThrow(message);
+  });
+
+  test.each([
+    [['--actions', '9', '--seed', '2'], 'npm run chaos -- --actions 9 --seed 2'],
+    [
+      ['--freezes', '9', '--bus', 'kafka', '--rate', '20', '--partitions', '4'],
+      'npm run chaos -- --freezes 9 --seed 77 --bus kafka --rate 20 --partitions 4',
+    ],
+  ])('%j can be run again', (args, command) => {
+    expect(commandOf(parse(...args))).toBe(command);
+    expect(parse(...command.split(' ').slice(4))).toEqual(parse(...args));
+  });
+});

@@ -1,0 +1,103 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  readonly actions: number;
+  /** Instead of all kinds of actions, only freezes of owners. */
+  readonly freezesOnly: boolean;
+  readonly seed: number;
+  readonly bus: 'nats' | 'kafka';
+  readonly rate: number;
+  readonly partitions: number;
+  readonly output: 'table' | 'json';
+  /** Where to keep logs, plans and the audit log. Left out: a temporary one, removed if all is well. */
+  readonly directory: string | undefined;
+}
+
+export class UsageError extends Error {
+  readonly code = 'usage';
+}
+
+export const HELP = `usage: npm run chaos -- [options]
+
+Starts a genuine kube-apiserver and etcd with an audit log, NATS or Kafka, Redis, and a fleet of 2 watchers, 3 reconcilers
+and 2 writers as processes. While Services, Pods, Nodes and Endpoints change, processes and servers are killed, frozen and
+restarted, and bus and store lose things, at random. Then, and after every 50 actions, the fleet must come to rest with
+everything right, and each write in the audit log must be one that a plan asked for, once and in order.
+
+  --actions N        how many things are done to the fleet (50)
+  --freezes N        instead of them: so many freezes of 4 s of watchers, reconcilers and writers
+  --seed N           of actions and changes; the same seed does the same in the same order (left out: by chance, and told)
+  --bus NAME         nats or kafka (nats)
+  --rate N           changes a second (50)
+  --partitions N     of the bus (16)
+  --output FORMAT    table or json, on standard output (table)
+  --directory DIR    keep logs, plans and the audit log there; left out, they are kept only if something is wrong
+  --help             this text
+
+The exit status is 1 if anything was wrong, 2 if the run could not be made.
+`;
+
+/** @throws UsageError; `help` when only the help is wanted */
+export function parseOptions(args: readonly string[], chooseSeed: () => number): Options | 'help' {
+  const { values } = parse(args);
+  if (values.help) return 'help';
+  if (values.actions !== undefined && values.freezes !== undefined) {
+    throw new UsageError('--actions and --freezes: give one of them');
+  }
+  return {
+    actions: whole('actions', values.freezes ?? values.actions ?? '50'),
+    freezesOnly: values.freezes !== undefined,
+    seed: values.seed === undefined ? chooseSeed() : whole('seed', values.seed),
+    bus: oneOf('bus', values.bus, ['nats', 'kafka']),
+    rate: whole('rate', values.rate),
+    partitions: whole('partitions', values.partitions),
+    output: oneOf('output', values.output, ['table', 'json']),
+    directory: values.directory,
+  };
+}
+
+/** The command that does the same again. */
+export function commandOf({ actions, freezesOnly, seed, bus, rate, partitions }: Options): string {
+  const more = [
+    ...(bus === 'nats' ? [] : ['--bus', bus]),
+    ...(rate === 50 ? [] : ['--rate', rate]),
+    ...(partitions === 16 ? [] : ['--partitions', partitions]),
+  ];
+  return ['npm run chaos --', freezesOnly ? '--freezes' : '--actions', actions, '--seed', seed, ...more].join(' ');
+}
+
+function parse(args: readonly string[]) {
+  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        actions: { type: 'string' },
+        freezes: { type: 'string' },
+        seed: { type: 'string' },
+        bus: text('nats'),
+        rate: text('50'),
+        partitions: text('16'),
+        output: text('table'),
+        directory: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function whole(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw new UsageError(`--${option}: "${text}" is not a whole number above zero`);
+  }
+  return value;
+}
+
+function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
+  const found = known.find((each) => each === text);
+  if (found === undefined) throw new UsageError(`--${option}: "${text}" is none of ${known.join(', ')}`);
+  return found;
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { jsonReport, type Report, renderReport } from './report.ts';
+
+const report: Report = {
+  options: {
+    actions: 3,
+    freezesOnly: false,
+    seed: 5,
+    bus: 'nats',
+    rate: 50,
+    partitions: 16,
+    output: 'table',
+    directory: undefined,
+  },
+  done: [
+    { kind: 'kill writer', healedMs: 1_000 },
+    { kind: 'kill writer', healedMs: 2_000 },
+    { kind: 'purge bus', healedMs: undefined },
+  ],
+  ranMs: 10_000,
+  changes: 500,
+  writes: 700,
+  refused: 3,
+  plans: 690,
+  fenced: 2,
+  ended: 0,
+  restPoints: [{ afterActions: 3, ms: 1_500 }],
+  violations: [],
+  evidence: undefined,
+};
+
+test('shows actions by kind, figures and how to run it again', () => {
+  const text = renderReport(report);
+  expect(text).toContain('| kill writer |     2 |             1.50 |  2.00 |');
+  expect(text).toContain('| purge bus   |     1 |                – |     – |');
+  expect(text).toContain('3 actions in 10.00 s, 500 changes (50.0 a second)');
+  expect(text).toContain('0 × lost change, 0 × unaccounted write, 0 × applied twice');
+  expect(text).toContain('npm run chaos -- --actions 3 --seed 5');
+  expect(text).not.toContain('VIOLATION');
+});
+
+test('tells what went wrong, where, and where the evidence is', () => {
+  const violations = Array.from({ length: 21 }, (_, i) => ({
+    what: 'applied twice' as const,
+    where: `endpointslices shop/web-${i}`,
+    evidence: 'plan 1/2 again',
+  }));
+  const text = renderReport({ ...report, violations, evidence: '/evidence' });
+  expect(text).toContain('21 × applied twice');
+  expect(text).toContain('VIOLATION applied twice: endpointslices shop/web-0: plan 1/2 again');
+  expect(text).toContain('and 1 more');
+  expect(text).toContain('evidence: /evidence');
+});
+
+test('as JSON', () => {
+  expect(JSON.parse(jsonReport(report))).toMatchObject({
+    command: 'npm run chaos -- --actions 3 --seed 5',
+    writes: 700,
+    violations: [],
+    actions: [{ kind: 'kill writer', healedMs: 1_000 }, { healedMs: 2_000 }, { kind: 'purge bus' }],
+  });
+});

@@ -1,0 +1,1 @@
+export { systemClock, systemRandom } from '../../conformance/system-ports.ts';

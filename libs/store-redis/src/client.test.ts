@@ -1,0 +1,21 @@
+import { Redis } from 'ioredis';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createClient } from './client.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+test.each([
+  ['standalone', {}],
+  ['sentinel', { topology: { mode: 'sentinel', masterName: 'm' } as const }],
+  ['cluster', { topology: { mode: 'cluster' } as const }],
+])('an error of %s that nobody listens to is not printed', (_, topology) => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const client = createClient(
+    { urls: ['redis://127.0.0.1:1'], fleet: 'sluice', ...topology },
+    { patienceMs: 100, waits: true },
+  );
+  // How ioredis tells of errors, for a Cluster too.
+  Redis.prototype.silentEmit.call(client as Redis, 'error', new Error('connect ECONNREFUSED'));
+  client.disconnect();
+  expect(printed).not.toHaveBeenCalled();
+});
