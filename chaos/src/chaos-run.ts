@@ -24,8 +24,6 @@ import { Churn } from './world/churn.ts';
 import { SteadyServices, steadyNamespace } from './world/steady-services.ts';
 
 const crew = { watcher: 2, reconciler: 3, writer: 2 };
-/** A freeze lasts 4 s; two of them overlap now and then. */
-const pauses = { chaos: [1_100, 1_900], freezes: [2_000, 3_500] } as const;
 const restEvery = 50;
 const snapshotEvery = 10;
 const tidyingMs = 30_000;
@@ -91,7 +89,7 @@ class ChaosRun {
   }
 
   async run(): Promise<Report> {
-    const { seed, rate, actions, freezesOnly, bus } = this.#options;
+    const { seed, rate, actions, freezesOnly, bus, pauseMs } = this.#options;
     const observer = await this.#observePlans();
     const watching = new AbortController();
     const watched = watchSlices(
@@ -124,7 +122,7 @@ class ChaosRun {
       crew,
       random: seededRandom(seed),
       deck: freezesOnly ? freezeDeck : chaosDeck(bus),
-      pauseMs: freezesOnly ? pauses.freezes : pauses.chaos,
+      pauseMs: [Math.floor(pauseMs * 0.75), Math.ceil(pauseMs * 1.25)],
     });
     writeFileSync(join(this.#directory, 'actions.json'), `${JSON.stringify(planned, undefined, 1)}\n`);
     const faults = new Faults({

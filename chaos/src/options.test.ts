@@ -16,13 +16,19 @@ describe('options of chaos', () => {
       bus: 'nats',
       rate: 50,
       partitions: 16,
+      pauseMs: 1_500,
       output: 'table',
       directory: undefined,
     });
   });
 
   test('freezes only', () => {
-    expect(parse('--freezes', '100', '--seed', '3')).toMatchObject({ actions: 100, freezesOnly: true, seed: 3 });
+    expect(parse('--freezes', '100', '--seed', '3')).toMatchObject({
+      actions: 100,
+      freezesOnly: true,
+      seed: 3,
+      pauseMs: 2_750,
+    });
   });
 
   test('help', () => {
@@ -43,8 +49,8 @@ describe('options of chaos', () => {
   test.each([
     [['--actions', '9', '--seed', '2'], 'npm run chaos -- --actions 9 --seed 2'],
     [
-      ['--freezes', '9', '--bus', 'kafka', '--rate', '20', '--partitions', '4'],
-      'npm run chaos -- --freezes 9 --seed 77 --bus kafka --rate 20 --partitions 4',
+      ['--freezes', '9', '--bus', 'kafka', '--rate', '20', '--partitions', '4', '--pause', '9'],
+      'npm run chaos -- --freezes 9 --seed 77 --bus kafka --rate 20 --partitions 4 --pause 9',
     ],
   ])('%j can be run again', (args, command) => {
     expect(commandOf(parse(...args))).toBe(command);

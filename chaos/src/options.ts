@@ -8,6 +8,8 @@ export interface Options {
   readonly bus: 'nats' | 'kafka';
   readonly rate: number;
   readonly partitions: number;
+  /** Between two actions, on average, in milliseconds. */
+  readonly pauseMs: number;
   readonly output: 'table' | 'json';
   /** Where to keep logs, plans and the audit log. Left out: a temporary one, removed if all is well. */
   readonly directory: string | undefined;
@@ -30,6 +32,7 @@ everything right, and each write in the audit log must be one that a plan asked 
   --bus NAME         nats or kafka (nats)
   --rate N           changes a second (50)
   --partitions N     of the bus (16)
+  --pause MS         from one action to the next, a quarter more or less; an outage lasts up to 4 s (1500; freezes: 2750)
   --output FORMAT    table or json, on standard output (table)
   --directory DIR    keep logs, plans and the audit log there; left out, they are kept only if something is wrong
   --help             this text
@@ -51,17 +54,21 @@ export function parseOptions(args: readonly string[], chooseSeed: () => number):
     bus: oneOf('bus', values.bus, ['nats', 'kafka']),
     rate: whole('rate', values.rate),
     partitions: whole('partitions', values.partitions),
+    pauseMs: whole('pause', values.pause ?? defaultPause(values.freezes !== undefined)),
     output: oneOf('output', values.output, ['table', 'json']),
     directory: values.directory,
   };
 }
 
+const defaultPause = (freezesOnly: boolean): string => (freezesOnly ? '2750' : '1500');
+
 /** The command that does the same again. */
-export function commandOf({ actions, freezesOnly, seed, bus, rate, partitions }: Options): string {
+export function commandOf({ actions, freezesOnly, seed, bus, rate, partitions, pauseMs }: Options): string {
   const more = [
     ...(bus === 'nats' ? [] : ['--bus', bus]),
     ...(rate === 50 ? [] : ['--rate', rate]),
     ...(partitions === 16 ? [] : ['--partitions', partitions]),
+    ...(String(pauseMs) === defaultPause(freezesOnly) ? [] : ['--pause', pauseMs]),
   ];
   return ['npm run chaos --', freezesOnly ? '--freezes' : '--actions', actions, '--seed', seed, ...more].join(' ');
 }
@@ -78,6 +85,7 @@ function parse(args: readonly string[]) {
         bus: text('nats'),
         rate: text('50'),
         partitions: text('16'),
+        pause: { type: 'string' },
         output: text('table'),
         directory: { type: 'string' },
         help: { type: 'boolean', default: false },

@@ -9,6 +9,7 @@ const report: Report = {
     bus: 'nats',
     rate: 50,
     partitions: 16,
+    pauseMs: 1_500,
     output: 'table',
     directory: undefined,
   },

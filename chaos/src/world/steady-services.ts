@@ -1,13 +1,6 @@
+import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '@sluice/comparison';
 import { type Random, randomInteger } from '@sluice/runtime';
 import type { ApiClient } from '../../../conformance/differential/api-client.ts';
-import {
-  isObject,
-  type Json,
-  type JsonObject,
-  listAt,
-  objectAt,
-  textAt,
-} from '../../../conformance/differential/json.ts';
 import * as objects from '../../../conformance/differential/objects.ts';
 import { readyPods } from '../accounts/write.ts';
 
