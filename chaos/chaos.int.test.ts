@@ -4,9 +4,9 @@ import { runChaos } from './src/chaos-run.ts';
 import { parseOptions } from './src/options.ts';
 import { renderReport } from './src/report.ts';
 
-/** The same one each time; another with `SEED=17`, one by chance with `SEED=random`. */
+/** The same one each time; another with `CHAOS_SEED=17`, one by chance with `CHAOS_SEED=random`. */
 const fixedSeed = 1;
-const given = process.env.SEED;
+const given = process.env.CHAOS_SEED;
 const seed = given === 'random' ? randomInt(1, 1_000_000) : Number(given ?? fixedSeed);
 
 test('a fleet that is killed, frozen, restarted and robbed fifty times writes what it should, once and in order', async () => {
