@@ -19,6 +19,8 @@ export class Journal {
   readonly key: ServiceKey;
   /** Of all payloads that are kept. */
   bytes = 0;
+  /** Rises whenever what it tells may have changed. */
+  version = 0;
   #before: Folding;
   #changes: KeptRecord[] = [];
   #mutations: KeptRecord[] = [];
@@ -31,6 +33,7 @@ export class Journal {
 
   add(topic: Topic, record: KeptRecord): void {
     this.bytes += record.payload.length;
+    this.version++;
     if (topic === 'changes') this.#changes.push(record);
     else this.#mutations.push(record);
   }
@@ -106,6 +109,7 @@ export class Journal {
 
   #drop(records: number): void {
     if (records === 0) return;
+    this.version++;
     const { folding } = this.#fold(records);
     this.#changes = this.#changes.slice(folding.changes);
     this.#mutations = this.#mutations.slice(folding.mutations);

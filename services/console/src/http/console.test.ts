@@ -1,0 +1,249 @@
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { formatServiceKey } from '@sluice/messages';
+import { VirtualClock } from '@sluice/runtime';
+import { afterEach, describe, expect, test } from 'vitest';
+import { History } from '../history/history.ts';
+import { decided, done, pod, podChange, record, service, shop, sliceOf, snapshot } from '../testing/records.ts';
+import type { ServiceDetail } from '../view/schemas.ts';
+import { type ConsoleOptions, createConsole } from './create-console.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const toAppend = (message: Parameters<typeof record>[0]) => ({
+  id: 'any',
+  key: formatServiceKey(shop('web')),
+  headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+  payload: record(message).payload,
+});
+
+/** A console with one Service, whose only Pod was ready and is not any more. */
+async function start(given: Partial<ConsoleOptions> = {}) {
+  const clock = new VirtualClock(500);
+  const history = new History({ clock });
+  const add = (message: Parameters<typeof record>[0]) =>
+    history.add(message.kind === 'mutations' ? 'mutations' : 'changes', toAppend(message));
+  add(snapshot(1, 1_000, [service(), pod('web-1', { ready: true })]));
+  add(decided(1, 1_010, [{ verb: 'create', object: sliceOf('web-1', { version: '', ready: true }) }]));
+  add(done(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]));
+  add(podChange(2, 5_000, pod('web-1', { ready: false })));
+  add(decided(2, 5_001, [{ verb: 'update', object: sliceOf('web-1', { version: '11', ready: false }) }]));
+  add(done(2, 5_004, 5_000, [{ verb: 'update', version: '12' }]));
+  clock.step(10_000);
+  const clusters = [
+    { identity: 'cluster-uid', name: 'prod', version: 'v1.36.3', server: 'https://prod', state: 'synced' },
+  ];
+  const app = await createConsole({
+    history,
+    sources: { clusters: () => clusters },
+    access: { hosts: [] },
+    clock,
+    logger: silent,
+    version: '0.1.0',
+    ...given,
+  });
+  const server = createServer((request, response) => app.handle(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  closing.push(async () => {
+    await app.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: string }>((resolve, reject) => {
+      httpRequest({ host: '127.0.0.1', port, path, method, headers }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          body += chunk;
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
+      })
+        .on('error', reject)
+        .end();
+    });
+  const json = async (path: string) => JSON.parse((await get(path)).body);
+  return { get, json, add, clock, port, history };
+}
+
+const web = '/api/v1/services/prod/shop/web';
+
+describe('the API of the console', () => {
+  test('overview and list', async () => {
+    const { json } = await start();
+    expect(await json('/api/v1/overview')).toMatchObject({
+      version: '0.1.0',
+      since: 500,
+      clusters: [{ name: 'prod', services: 1, state: 'synced' }],
+    });
+    expect(await json('/api/v1/services')).toEqual({
+      total: 1,
+      counts: { empty: 1 },
+      items: [
+        {
+          cluster: 'cluster-uid',
+          clusterName: 'prod',
+          namespace: 'shop',
+          name: 'web',
+          status: 'empty',
+          pods: 1,
+          endpoints: 1,
+          ready: 0,
+          slices: 1,
+          lastChangeAt: 5_004,
+          lastLatencyMs: 4,
+        },
+      ],
+    });
+    expect(await json('/api/v1/services?q=nothing')).toMatchObject({ total: 0, items: [] });
+    expect(await json('/api/v1/services?status=ok')).toMatchObject({ total: 0, counts: { empty: 1 } });
+    expect(await json('/api/v1/services?cluster=prod&namespace=shop&sort=changed')).toMatchObject({ total: 1 });
+  });
+
+  test('a Service now and at a time, by the name of its cluster or its identity', async () => {
+    const { json, get } = await start();
+    const now: ServiceDetail = await json(web);
+    expect(now).toMatchObject({ live: true, slices: [{ endpoints: [{ ready: false }] }] });
+    expect(now.pods[0]).toMatchObject({
+      pod: 'web-1',
+      verdict: 'not ready',
+      lastChange: { at: 5_004, what: 'changed' },
+    });
+    const then: ServiceDetail = await json(`${web}?at=2000`);
+    expect(then).toMatchObject({ live: false, at: 2_000, slices: [{ endpoints: [{ ready: true }] }] });
+    expect(then.pods[0]).toMatchObject({ verdict: 'ready', lastChange: { at: 1_020, what: 'added' } });
+    expect(await json('/api/v1/services/cluster-uid/shop/web')).toMatchObject({ live: true });
+    const early = await get(`${web}?at=10`);
+    expect([early.status, JSON.parse(early.body).error]).toEqual([404, expect.stringContaining('history begins at')]);
+  });
+
+  test('the history, whole, of a Pod, and of a time', async () => {
+    const { json } = await start();
+    const whole = await json(`${web}/history`);
+    expect(whole.entries.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'seen',
+      'decided',
+      'done',
+      'seen',
+      'decided',
+      'done',
+    ]);
+    expect(whole.entries[0].traceparent).toContain('0af7651916cd43dd8448eb211c80319c');
+    expect(await json(`${web}/history?pod=web-1&since=5000&limit=1`)).toMatchObject({
+      total: 3,
+      entries: [{ kind: 'done', endpoints: [{ before: { ready: true }, after: { ready: false } }] }],
+    });
+    expect(await json(`${web}/pods/web-1`)).toMatchObject({ verdict: 'not ready' });
+    expect(await json('/api/v1/changes')).toMatchObject({
+      items: [
+        { at: 5_004, changed: 1 },
+        { at: 1_020, added: 1 },
+      ],
+    });
+  });
+
+  test('what cannot be answered says what is wrong and what to do', async () => {
+    const { get } = await start();
+    const error = async (path: string) => {
+      const { status, body } = await get(path);
+      return [status, JSON.parse(body).error, JSON.parse(body).hint];
+    };
+    expect(await error('/api/v1/services/prod/shop/wob')).toEqual([
+      404,
+      'nothing is kept of Service shop/wob in cluster prod',
+      'there is: shop/web',
+    ]);
+    expect(await error(`${web}?at=yesterday`)).toEqual([400, expect.stringMatching(/^at: /), expect.any(String)]);
+    expect(await error('/api/v1/services?limit=0')).toEqual([
+      400,
+      expect.stringMatching(/^limit: /),
+      expect.any(String),
+    ]);
+    expect(await error('/api/v1/nonsense')).toEqual([404, 'there is nothing here', expect.any(String)]);
+    expect(await error('/api/v1/partitions')).toEqual([
+      404,
+      'there are no partitions and their owners here',
+      expect.any(String),
+    ]);
+    expect((await error('/api/v1/services/prod/%E0%A4%A/web'))[0]).toBe(400);
+  });
+
+  test('the description names every route, with its parameters', async () => {
+    const { json } = await start();
+    const description = await json('/api/v1/openapi.json');
+    expect(description.openapi).toBe('3.1.0');
+    const described = description.paths['/api/v1/services/{cluster}/{namespace}/{service}'].get;
+    expect(described.parameters.map(({ name, in: place }: { name: string; in: string }) => `${place} ${name}`)).toEqual(
+      ['path cluster', 'path namespace', 'path service', 'query at'],
+    );
+    expect(Object.keys(description.paths)).toHaveLength(9);
+  });
+
+  test('an open stream is told of Services that had news and of what was written', async () => {
+    const { port, add, clock } = await start();
+    const told = new Promise<string>((resolve) => {
+      const request = httpRequest({ host: '127.0.0.1', port, path: '/api/v1/stream' }, (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          body += chunk;
+          if (body.includes('retry')) {
+            add(podChange(3, 10_000, pod('web-1', { ready: true })));
+            add(decided(3, 10_001, [{ verb: 'update', object: sliceOf('web-1', { version: '12', ready: true }) }]));
+            add(done(3, 10_004, 10_000, [{ verb: 'update', version: '13' }]));
+            clock.step(10_500);
+          }
+          if (!body.includes('event: update')) return;
+          resolve(body);
+          request.destroy();
+        });
+      });
+      request.end();
+    });
+    const data = /^data: (.*)$/m.exec(await told)?.[1] ?? '{}';
+    expect(JSON.parse(data)).toMatchObject({
+      services: [{ name: 'web', status: 'ok', ready: 1 }],
+      changes: [{ at: 10_004, changed: 1, latencyMs: 4 }],
+    });
+  });
+});
+
+describe('who may ask', () => {
+  test('nothing but reading', async () => {
+    const { get } = await start();
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      expect([method, (await get(web, {}, method)).status]).toEqual([method, 405]);
+    }
+  });
+
+  test('neither pages of other origins nor under names that are not its own', async () => {
+    const { get, port } = await start();
+    expect((await get(web, { host: 'evil.example' })).status).toBe(421);
+    expect((await get(web, { origin: 'http://evil.example' })).status).toBe(403);
+    expect((await get(web, { origin: 'null' })).status).toBe(403);
+    expect((await get(web, { origin: `http://127.0.0.1:${port}` })).status).toBe(200);
+  });
+
+  test('where a token is set, only with it; the page gets it as a cookie', async () => {
+    const { get } = await start({ access: { token: 'secret', hosts: ['console.example'] } });
+    expect((await get(web)).status).toBe(401);
+    expect((await get(web, { authorization: 'Bearer wrong' })).status).toBe(401);
+    expect((await get(web, { authorization: 'Bearer secret', host: 'console.example:8443' })).status).toBe(200);
+    const opened = await get('/?token=secret');
+    expect([opened.status, opened.headers.location]).toEqual([302, '/']);
+    const cookie = String(opened.headers['set-cookie']);
+    expect(cookie).toContain('HttpOnly; SameSite=Strict');
+    expect((await get(web, { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200);
+  });
+
+  test('the page runs only its own scripts, and its modules are plain JavaScript', async () => {
+    const { get } = await start();
+    const page = await get('/services/prod/shop/web');
+    expect(page.headers['content-type']).toContain('text/html');
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
+    expect((await get('/packages/preact.js')).headers['content-type']).toContain('text/javascript');
+    expect((await get('/../package.json')).status).toBe(404);
+  });
+});

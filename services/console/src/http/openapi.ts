@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { problem } from '../view/schemas.ts';
+import type { Route } from './routes.ts';
+
+/** The OpenAPI 3.1 description of the routes, from the same schemas that check what comes in. */
+export function openApi(routes: readonly Route[], version: string) {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice console',
+      version,
+      description: 'What was seen, decided and done for the endpoints of Services. Nothing can be changed here.',
+    },
+    paths: Object.fromEntries(routes.map((route) => [route.path.replaceAll(/:([a-z]+)/g, '{$1}'), pathItem(route)])),
+    components: { schemas: { Problem: jsonSchema(problem) } },
+  };
+}
+
+function pathItem({ summary, params, query, answer }: Route) {
+  const refused = {
+    description: 'why it cannot be answered',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  };
+  return {
+    get: {
+      summary,
+      parameters: [...parameters('path', params), ...parameters('query', query)],
+      responses: {
+        200: { description: summary, content: { 'application/json': { schema: jsonSchema(answer) } } },
+        default: refused,
+      },
+    },
+  };
+}
+
+function parameters(place: 'path' | 'query', object: z.ZodObject) {
+  const { properties = {}, required = [] } = jsonSchema(object, 'input');
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema,
+  }));
+}
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'output') {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest;
+}

@@ -1,0 +1,56 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface PageFile {
+  readonly type: string;
+  readonly body: string;
+}
+
+const folder = fileURLToPath(new URL('../../page/', import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** Modules of packages that the page imports by these names (see the import map of index.html). */
+const packages: Readonly<Record<string, string>> = {
+  '/packages/preact.js': 'preact/dist/preact.mjs',
+  '/packages/preact-hooks.js': 'preact/hooks/dist/hooks.mjs',
+  '/packages/htm.js': 'htm/dist/htm.module.js',
+};
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.js': 'text/javascript; charset=utf-8',
+};
+
+/**
+ * The page's files by path, held in memory. Its modules are TypeScript, whose types are blanked out, so that the browser
+ * runs what is in the repository.
+ */
+export async function loadPage(): Promise<(path: string) => PageFile | undefined> {
+  const files = new Map<string, PageFile>();
+  for (const name of await readdir(folder, { recursive: true })) {
+    const extension = extname(name);
+    const path = `/${name.replaceAll('\\', '/')}`;
+    if (name.endsWith('.test.ts') || (extension !== '.ts' && types[extension] === undefined)) continue;
+    const text = await readFile(join(folder, name), 'utf8');
+    if (extension === '.ts') files.set(path, { type: types['.js'] ?? '', body: stripTypeScriptTypes(text) });
+    else files.set(path, { type: types[extension] ?? '', body: text });
+  }
+  for (const [path, file] of Object.entries(packages)) {
+    files.set(path, { type: types['.js'] ?? '', body: await readFile(locate(file), 'utf8') });
+  }
+  const index = files.get('/index.html');
+  // The page has addresses of its own, which the browser may be sent to directly.
+  return (path) => files.get(path) ?? (path === '/' || path.startsWith('/services/') ? index : undefined);
+}
+
+/** A file of a package, whose exports may not name it. */
+function locate(file: string): string {
+  const name = file.slice(0, file.indexOf('/'));
+  let directory = dirname(require.resolve(name));
+  while (!directory.endsWith(join('node_modules', name))) directory = dirname(directory);
+  return join(directory, file.slice(name.length + 1));
+}

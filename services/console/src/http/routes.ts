@@ -1,0 +1,241 @@
+import type { ServiceKey } from '@sluice/messages';
+import { z } from 'zod';
+import type { DoneEntry } from '../history/entry.ts';
+import type { History } from '../history/history.ts';
+import type { Journal } from '../history/journal.ts';
+import type { ConsoleSources } from '../ports.ts';
+import { detail, podDetail } from '../view/detail.ts';
+import type { Directory } from '../view/directory.ts';
+import * as schemas from '../view/schemas.ts';
+import { Problem } from './problem.ts';
+
+/** What the routes read from. */
+export interface RouteContext {
+  readonly history: History;
+  readonly directory: Directory;
+  readonly sources: ConsoleSources;
+  readonly now: () => number;
+  readonly version: string;
+  readonly jaeger: string | null;
+  /** Logs of which older records are still being read. */
+  readonly behind: () => number;
+}
+
+export interface Route {
+  readonly path: string;
+  readonly summary: string;
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly answer: z.ZodType;
+  readonly handle: (
+    context: RouteContext,
+    params: Record<string, unknown>,
+    query: Record<string, unknown>,
+  ) => unknown | Promise<unknown>;
+}
+
+const text = z.string().min(1).max(512);
+const time = z.coerce.number().int().min(0).describe('milliseconds since the Unix epoch');
+const none = z.object({});
+const ofService = z.object({ cluster: text.describe('identity or name'), namespace: text, service: text });
+const at = z.object({ at: time.optional().describe('show the state at this time; left out: now') });
+
+const services = z.object({
+  cluster: text.optional().describe('identity or name of a cluster'),
+  namespace: text.optional(),
+  q: text.optional().describe('part of NAMESPACE/NAME'),
+  status: schemas.serviceStatus.optional(),
+  sort: z.enum(['name', 'changed', 'ready', 'latency']).default('name'),
+  offset: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+});
+
+const historyQuery = z.object({
+  since: time.optional(),
+  until: time.optional(),
+  pod: text.optional().describe('only what concerns this Pod'),
+  limit: z.coerce.number().int().min(1).max(5_000).default(500),
+});
+
+/** Types the handler by its schemas; what comes in was checked by them. */
+function route<P extends z.ZodObject, Q extends z.ZodObject, A extends z.ZodType>(
+  path: string,
+  summary: string,
+  params: P,
+  query: Q,
+  answer: A,
+  handle: (context: RouteContext, params: z.infer<P>, query: z.infer<Q>) => z.infer<A> | Promise<z.infer<A>>,
+): Route {
+  return { path, summary, params, query, answer, handle: handle as Route['handle'] };
+}
+
+export const routes: readonly Route[] = [
+  route('/api/v1/overview', 'what this console knows', none, none, schemas.overview, (context) => ({
+    version: context.version,
+    now: context.now(),
+    since: context.history.since ?? null,
+    retentionMs: context.history.retentionMs,
+    historyBytes: context.history.bytes,
+    behind: context.behind(),
+    clusters: clusters(context),
+    jaeger: context.jaeger,
+  })),
+  route('/api/v1/services', 'Services, one line each', none, services, schemas.serviceList, ({ directory }, _, query) =>
+    directory.list(query),
+  ),
+  route(
+    '/api/v1/services/:cluster/:namespace/:service',
+    'a Service with its Pods and slices, and why they are so, now or at a time',
+    ofService,
+    at,
+    schemas.serviceDetail,
+    (context, params, query) => {
+      const journal = find(context, params);
+      const { state, entries, moment } = stateOf(context, journal, query.at);
+      return detail(state, entries, context.directory.summary(journal).clusterName, moment);
+    },
+  ),
+  route(
+    '/api/v1/services/:cluster/:namespace/:service/history',
+    'what was seen, decided and done for a Service',
+    ofService,
+    historyQuery,
+    schemas.historyView,
+    (context, params, { since = 0, until = Number.POSITIVE_INFINITY, pod, limit }) => {
+      const journal = find(context, params);
+      const entries = journal.entries.filter(
+        (entry) => entry.at >= since && entry.at <= until && (pod === undefined || concerns(entry, pod)),
+      );
+      return {
+        since: context.history.since ?? context.now(),
+        retentionMs: context.history.retentionMs,
+        total: entries.length,
+        entries: entries.slice(-limit),
+      };
+    },
+  ),
+  route(
+    '/api/v1/services/:cluster/:namespace/:service/pods/:pod',
+    'where a Pod stands in the slices of a Service, and why',
+    ofService.extend({ pod: text }),
+    at,
+    schemas.podExplanation,
+    (context, params, query) => {
+      const { state, entries } = stateOf(context, find(context, params), query.at);
+      return podDetail(state, entries, params.pod);
+    },
+  ),
+  route(
+    '/api/v1/changes',
+    'the last writes of all Services, newest first',
+    none,
+    z.object({ limit: z.coerce.number().int().min(1).max(500).default(50) }),
+    z.object({ items: z.array(schemas.recentChange).readonly() }),
+    (context, _, { limit }) => ({ items: recent(context, limit) }),
+  ),
+  route(
+    '/api/v1/partitions',
+    'who works on what',
+    none,
+    none,
+    z.object({ items: z.array(schemas.partitionView).readonly() }),
+    async ({ sources }) => ({ items: (await sources.partitions?.()) ?? notHere('partitions and their owners') }),
+  ),
+  route(
+    '/api/v1/parked',
+    'what the API server refuses for good, until something changes',
+    none,
+    none,
+    z.object({ items: z.array(schemas.parkedView).readonly() }),
+    (context) => ({ items: refused(context) }),
+  ),
+  route(
+    '/api/v1/dead-letters',
+    'records that nobody could make sense of',
+    none,
+    none,
+    z.object({ items: z.array(schemas.deadLetterView).readonly() }),
+    async ({ sources }) => ({ items: (await sources.deadLetters?.()) ?? notHere('dead letters') }),
+  ),
+];
+
+function notHere(what: string): never {
+  throw new Problem(404, `there are no ${what} here`, 'a fleet has them: sluice console --help');
+}
+
+function find({ history, sources }: RouteContext, params: z.infer<typeof ofService>): Journal {
+  const { cluster, namespace, service } = params;
+  const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
+  const key: ServiceKey = { cluster: identity, namespace, service };
+  const journal = history.get(key);
+  if (journal !== undefined) return journal;
+  const alike = [...history.journals]
+    .map((other) => other.key)
+    .filter((other) => other.service === service || other.namespace === namespace)
+    .slice(0, 5)
+    .map((other) => `${other.namespace}/${other.service}`);
+  const hint = alike.length > 0 ? `there is: ${alike.join(', ')}` : 'GET /api/v1/services lists what there is';
+  throw new Problem(404, `nothing is kept of Service ${namespace}/${service} in cluster ${cluster}`, hint);
+}
+
+function stateOf({ history, now }: RouteContext, journal: Journal, at: number | undefined) {
+  const time = at ?? now();
+  const since = history.since ?? time;
+  if (at === undefined || at >= now()) {
+    return { state: journal.state, entries: journal.entries, moment: { at: time, live: true } };
+  }
+  if (at < since) {
+    throw new Problem(404, `the history begins at ${new Date(since).toISOString()}`, 'ask for a later time');
+  }
+  const entries = journal.entries.filter((entry) => entry.at <= at);
+  return { state: journal.stateAt(at), entries, moment: { at, live: false } };
+}
+
+function concerns(entry: Journal['entries'][number], pod: string): boolean {
+  switch (entry.kind) {
+    case 'seen':
+      return entry.news.some((news) => news.of === 'pod' && news.name === pod);
+    case 'decided':
+      return entry.mutations.some(({ endpoints }) => endpoints.some((change) => change.pod === pod));
+    case 'done':
+      return entry.endpoints.some((change) => change.pod === pod);
+  }
+}
+
+function clusters({ history, sources }: RouteContext) {
+  const services = new Map<string, number>();
+  for (const { key } of history.journals) services.set(key.cluster, (services.get(key.cluster) ?? 0) + 1);
+  const known = sources.clusters();
+  const others = [...services.keys()].filter((identity) => !known.some((cluster) => cluster.identity === identity));
+  return [
+    ...known,
+    ...others.map((identity) => ({ identity, name: identity, version: '', server: '', state: 'not known here' })),
+  ].map((cluster) => ({ ...cluster, services: services.get(cluster.identity) ?? 0 }));
+}
+
+function recent({ history, directory }: RouteContext, limit: number) {
+  const changes = [...history.journals].flatMap(({ key, entries }) =>
+    entries
+      .filter((entry): entry is DoneEntry => entry.kind === 'done')
+      .slice(-limit)
+      .map((entry) => directory.change(key, entry)),
+  );
+  return changes.sort((a, b) => b.at - a.at).slice(0, limit);
+}
+
+function refused({ history, directory }: RouteContext) {
+  return [...history.journals].flatMap((journal) =>
+    [...journal.state.refused].map(([controller, { message, since }]) => {
+      const { cluster, namespace, service: name } = journal.key;
+      return {
+        cluster,
+        clusterName: directory.summary(journal).clusterName,
+        namespace,
+        name,
+        controller,
+        message,
+        since,
+      };
+    }),
+  );
+}

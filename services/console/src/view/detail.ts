@@ -1,0 +1,70 @@
+import { type EndpointSlice, managedByLabel } from '@sluice/controllers';
+import { explainPod } from '../explain/explain-pod.ts';
+import { explainService } from '../explain/explain-service.ts';
+import { lastChanges } from '../explain/last-change.ts';
+import { faceOf, podOf } from '../history/endpoint-changes.ts';
+import type { Entry } from '../history/entry.ts';
+import type { ServiceState } from '../history/service-state.ts';
+import type { PodView, ServiceDetail, SliceView } from './schemas.ts';
+import { summarize } from './summary.ts';
+
+export interface Moment {
+  readonly at: number;
+  readonly live: boolean;
+}
+
+/** A Service with its Pods, slices and why they are so. `entries` up to that moment. */
+export function detail(
+  state: ServiceState,
+  entries: readonly Entry[],
+  clusterName: string,
+  moment: Moment,
+): ServiceDetail {
+  const last = lastChanges(entries);
+  const names = new Set([...state.pods.keys(), ...[...state.slices.values()].flatMap(podsOf)]);
+  return {
+    ...moment,
+    summary: summarize(state, entries, clusterName),
+    notes: explainService(state),
+    pods: [...names].sort().map((pod) => ({ ...explainPod(state, pod), lastChange: last.get(pod) ?? null })),
+    slices: [...state.slices.values()].map(sliceView).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    endpoints: state.endpoints && {
+      ready: count(state.endpoints.subsets, 'addresses'),
+      notReady: count(state.endpoints.subsets, 'notReadyAddresses'),
+    },
+  };
+}
+
+/** One Pod, which may be gone: then its last change still tells of it. */
+export function podDetail(state: ServiceState, entries: readonly Entry[], pod: string): PodView {
+  return { ...explainPod(state, pod), lastChange: lastChanges(entries).get(pod) ?? null };
+}
+
+function sliceView({ metadata, addressType, ports, endpoints }: EndpointSlice): SliceView {
+  return {
+    name: metadata.name,
+    addressType,
+    managedBy: metadata.labels?.[managedByLabel] ?? '',
+    ports: (ports ?? []).map(({ name, protocol, port }) => ({
+      name: name ?? '',
+      protocol: protocol ?? 'TCP',
+      port: port ?? null,
+    })),
+    endpoints: (endpoints ?? []).map((endpoint) => ({
+      pod: podOf(endpoint),
+      node: endpoint.nodeName ?? '',
+      addresses: endpoint.addresses,
+      ...faceOf(endpoint),
+    })),
+  };
+}
+
+function podsOf({ endpoints }: EndpointSlice): string[] {
+  return (endpoints ?? []).map(podOf).filter((pod) => pod !== '');
+}
+
+type Subsets = NonNullable<ServiceState['endpoints']>['subsets'];
+
+function count(subsets: Subsets, of: 'addresses' | 'notReadyAddresses'): number {
+  return (subsets ?? []).reduce((sum, subset) => sum + (subset[of]?.length ?? 0), 0);
+}

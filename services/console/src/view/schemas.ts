@@ -1,0 +1,204 @@
+import { z } from 'zod';
+
+/** What the API answers. One description for the server, the page, the command line and the OpenAPI document. */
+
+const list = <T extends z.ZodType>(of: T) => z.array(of).readonly();
+const time = z.number().describe('milliseconds since the Unix epoch');
+const duration = z.number().describe('milliseconds');
+
+export const serviceStatus = z
+  .enum(['ok', 'degraded', 'empty', 'pending', 'refused', 'unknown', 'gone'])
+  .describe(
+    'ok: all endpoints ready; degraded: some are not; empty: no endpoint is ready; pending: a write is on its way; ' +
+      'refused: the API server refuses the write; unknown: the history begins in the middle; gone: there is no such Service',
+  );
+export type ServiceStatus = z.infer<typeof serviceStatus>;
+
+export const serviceSummary = z.object({
+  cluster: z.string().describe('identity: the uid of its namespace kube-system'),
+  clusterName: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  status: serviceStatus,
+  pods: z.number(),
+  endpoints: z.number(),
+  ready: z.number(),
+  slices: z.number(),
+  lastChangeAt: time.nullable().describe('of the last write; null: none is kept'),
+  lastLatencyMs: duration.nullable().describe('of the last write, from what was first seen to the last answer'),
+});
+export type ServiceSummary = z.infer<typeof serviceSummary>;
+
+export const serviceList = z.object({
+  total: z.number().describe('how many match'),
+  counts: z.record(z.string(), z.number()).describe('how many match, by status, whatever status was asked for'),
+  items: list(serviceSummary),
+});
+export type ServiceList = z.infer<typeof serviceList>;
+
+const face = {
+  ready: z.boolean(),
+  serving: z.boolean(),
+  terminating: z.boolean(),
+  zone: z.string(),
+  hints: list(z.string()).describe('zones, and nodes as node:NAME'),
+};
+const endpointFace = z.object(face);
+
+export const podExplanation = z.object({
+  pod: z.string(),
+  verdict: z.enum(['ready', 'not ready', 'terminating', 'left out', 'pending', 'unknown']),
+  reasons: list(z.string()).describe('for people, the weightiest first'),
+  ips: list(z.string()),
+  node: z.string(),
+  zone: z.string(),
+  placements: list(z.object({ slice: z.string(), addressType: z.string(), addresses: list(z.string()), ...face })),
+  lastChange: z
+    .object({ at: time, what: z.string(), causes: list(z.string()), latencyMs: duration.nullable() })
+    .nullable()
+    .describe('the last write that changed its endpoints, as far as it is kept'),
+});
+export type PodView = z.infer<typeof podExplanation>;
+
+export const sliceView = z.object({
+  name: z.string(),
+  addressType: z.string(),
+  managedBy: z.string(),
+  ports: list(z.object({ name: z.string(), protocol: z.string(), port: z.number().nullable() })),
+  endpoints: list(z.object({ pod: z.string(), node: z.string(), addresses: list(z.string()), ...face })),
+});
+export type SliceView = z.infer<typeof sliceView>;
+
+export const serviceDetail = z.object({
+  at: time.describe('the point in time that it shows'),
+  live: z.boolean().describe('it shows what is now'),
+  summary: serviceSummary,
+  notes: list(z.string()),
+  pods: list(podExplanation),
+  slices: list(sliceView),
+  endpoints: z
+    .object({ ready: z.number(), notReady: z.number() })
+    .nullable()
+    .describe('addresses of the Endpoints object; null: there is none'),
+});
+export type ServiceDetail = z.infer<typeof serviceDetail>;
+
+const endpointChange = z.object({
+  what: z.enum(['added', 'removed', 'changed']),
+  pod: z.string(),
+  addresses: list(z.string()),
+  slice: z.string(),
+  before: endpointFace.nullable(),
+  after: endpointFace.nullable(),
+});
+
+const causes = z.object({
+  first: list(z.object({ what: z.string(), observedAt: time })),
+  more: z.number(),
+});
+const plan = z.object({ epoch: z.number(), number: z.number() });
+const common = { at: time, traceparent: z.string().optional(), causes };
+
+export const historyEntry = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('seen'),
+    ...common,
+    news: list(z.object({ of: z.string(), name: z.string(), what: z.string() })),
+  }),
+  z.object({
+    kind: z.literal('decided'),
+    ...common,
+    controller: z.string(),
+    plan,
+    mutations: list(
+      z.object({ verb: z.string(), resource: z.string(), name: z.string(), endpoints: list(endpointChange) }),
+    ),
+    incomplete: list(z.string()),
+    events: list(z.object({ reason: z.string(), message: z.string() })),
+  }),
+  z.object({
+    kind: z.literal('done'),
+    ...common,
+    controller: z.string(),
+    plan,
+    status: z.string(),
+    message: z.string(),
+    retries: z.number(),
+    latencyMs: duration.nullable(),
+    applyMs: duration,
+    writes: list(z.object({ verb: z.string(), resource: z.string(), name: z.string(), ok: z.boolean() })),
+    endpoints: list(endpointChange),
+  }),
+]);
+
+export const historyView = z.object({
+  since: time.describe('before it nothing is kept'),
+  retentionMs: duration,
+  total: z.number().describe('entries in the asked time'),
+  entries: list(historyEntry).describe('the last ones of the asked time, oldest first'),
+});
+export type HistoryView = z.infer<typeof historyView>;
+
+export const clusterView = z.object({
+  identity: z.string(),
+  name: z.string(),
+  version: z.string(),
+  server: z.string(),
+  state: z.string(),
+  services: z.number(),
+});
+
+export const overview = z.object({
+  version: z.string(),
+  now: time,
+  since: time.nullable().describe('when the history begins; null: it is empty'),
+  retentionMs: duration,
+  historyBytes: z.number(),
+  behind: z.number().describe('logs of which older records are still being read'),
+  clusters: list(clusterView),
+  jaeger: z.string().nullable().describe('where traces are; a trace id takes the place of {traceId}'),
+});
+export type Overview = z.infer<typeof overview>;
+
+export const recentChange = z.object({
+  at: time,
+  cluster: z.string(),
+  clusterName: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  controller: z.string(),
+  status: z.string(),
+  latencyMs: duration.nullable(),
+  added: z.number(),
+  removed: z.number(),
+  changed: z.number(),
+  causes: list(z.string()),
+  traceparent: z.string().optional(),
+});
+export type RecentChange = z.infer<typeof recentChange>;
+
+export const partitionView = z.object({
+  partition: z.number(),
+  owner: z.string().describe('empty: nobody'),
+  epoch: z.number(),
+  lag: z.number().nullable().describe('records that are not worked off; null: not known'),
+});
+export const parkedView = z.object({
+  cluster: z.string(),
+  clusterName: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  controller: z.string(),
+  message: z.string(),
+  since: time,
+});
+export const deadLetterView = z.object({
+  name: z.string(),
+  topic: z.string(),
+  key: z.string(),
+  reason: z.string(),
+  at: time,
+});
+
+/** Why a request was refused. */
+export const problem = z.object({ error: z.string(), hint: z.string().optional() });

@@ -1,0 +1,43 @@
+import { endpointSliceController, endpointSliceMirroringController, managedByLabel } from '@sluice/controllers';
+import type { Entry } from '../history/entry.ts';
+import type { ServiceState } from '../history/service-state.ts';
+import type { ServiceStatus, ServiceSummary } from './schemas.ts';
+
+/** A Service in one line. Endpoints are counted as proxies see them: those of the slices. */
+export function summarize(state: ServiceState, entries: readonly Entry[], clusterName: string): ServiceSummary {
+  let [endpoints, ready, slices] = [0, 0, 0];
+  for (const slice of state.slices.values()) {
+    if (!managers.has(slice.metadata.labels?.[managedByLabel] ?? '')) continue;
+    slices++;
+    for (const { conditions } of slice.endpoints ?? []) {
+      endpoints++;
+      if (conditions?.ready ?? true) ready++;
+    }
+  }
+  const last = entries.findLast((entry) => entry.kind === 'done' && entry.status === 'applied');
+  const { cluster, namespace, service: name } = state.key;
+  return {
+    cluster,
+    clusterName,
+    namespace,
+    name,
+    status: statusOf(state, endpoints, ready),
+    pods: state.pods.size,
+    endpoints,
+    ready,
+    slices,
+    lastChangeAt: last?.at ?? null,
+    lastLatencyMs: last?.kind === 'done' ? last.latencyMs : null,
+  };
+}
+
+const managers = new Set([endpointSliceController, endpointSliceMirroringController]);
+
+function statusOf(state: ServiceState, endpoints: number, ready: number): ServiceStatus {
+  if (!state.whole) return 'unknown';
+  if (state.refused.size > 0) return 'refused';
+  if (state.inFlight.size > 0) return 'pending';
+  if (state.service === null) return 'gone';
+  if (ready === 0) return 'empty';
+  return ready < endpoints ? 'degraded' : 'ok';
+}
