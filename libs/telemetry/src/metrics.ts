@@ -3,6 +3,8 @@ import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
 import { PipelineMetrics } from './pipeline-metrics.ts';
+import { spanMetrics } from './span-metrics.ts';
+import type { SpanCounts } from './traces/span-buffer.ts';
 import { WorkqueueMetrics } from './workqueue-metrics.ts';
 
 export interface MetricsOptions {
@@ -10,6 +12,8 @@ export interface MetricsOptions {
   readonly clusters: ReadonlyMap<string, string>;
   /** Whether metrics have a label `cluster`. Default: if there is more than one now. */
   readonly fleet?: boolean;
+  /** What became of the spans of this process; undefined if it traces nothing. */
+  readonly spans?: () => SpanCounts | undefined;
   /** Also the standard metrics of the process and of Node. Default true. */
   readonly process?: boolean;
 }
@@ -28,6 +32,7 @@ export class Metrics {
     this.mirroring = new MirroringMetrics(this.#registry, cluster);
     this.workqueue = new WorkqueueMetrics(this.#registry);
     this.pipeline = new PipelineMetrics(this.#registry, cluster);
+    spanMetrics(this.#registry, options.spans ?? (() => undefined));
     if (options.process !== false) collectDefaultMetrics({ register: this.#registry });
   }
 

@@ -10,6 +10,7 @@ import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
+import { startTracing } from '../telemetry/traces/start-tracing.ts';
 import { UsageError } from '../usage-error.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
@@ -20,6 +21,8 @@ const summaries: Readonly<Record<Role, string>> = {
 
 /** How long writes under way are waited for at the end. */
 const graceMs = 5_000;
+/** How long the last spans may take to be delivered. */
+const tracesGraceMs = 2_000;
 
 export function addRoleCommands(program: Command): void {
   for (const role of Object.keys(summaries) as Role[]) {
@@ -52,7 +55,15 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
   try {
     // Unique, and new with each start: who comes back after a crash is somebody else.
     const member = `${role}-${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
-    const running = startRole({ role, infrastructure, configuration, member, environment: process.env, ...ports });
+    const tracing = await startTracing(configuration.traces, {
+      systems: { messaging: configuration.bus.kind, store: configuration.store.kind },
+      fleet: configuration.fleet,
+      member,
+      environment: process.env,
+      ...ports,
+    });
+    const environment = process.env;
+    const running = startRole({ role, infrastructure, configuration, member, environment, tracing, ...ports });
     const { metrics, ready } = running;
     const server =
       configuration.metricsBindAddress === null
@@ -63,6 +74,7 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
       await Promise.race([stop.stopped, running.done]);
     } finally {
       await running.stop(graceMs);
+      await tracing?.close(tracesGraceMs);
       await server?.close();
     }
     logger.info('handed over and ended', { member });

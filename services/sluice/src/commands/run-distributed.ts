@@ -4,9 +4,10 @@ import { startSimulation } from '../simulated.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger, type LogLevel } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
+import { type TracesOptions, tracesFlags } from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
 
-export interface DistributedRunOptions {
+export interface DistributedRunOptions extends Partial<TracesOptions> {
   readonly output: OutputFormat;
   readonly logLevel: LogLevel;
   readonly seed?: number;
@@ -33,7 +34,7 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
       ...ports,
       server: world.server,
       clusterName: 'simulated-world',
-      flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel],
+      flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel, ...tracesFlags(options)],
       onOutcome: (plan, outcome) => {
         const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
         const applied = { cluster: world.name, plan, outcome, latencyMs: outcome.completedAt - since };

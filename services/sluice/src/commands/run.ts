@@ -2,6 +2,10 @@ import type { Logger } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
 import { type Command, Option } from 'commander';
 import { startAllInOne } from '../all-in-one.ts';
+import type { TracesConfiguration } from '../configuration/configuration.ts';
+import type { Environment } from '../configuration/environment-layer.ts';
+import { originText } from '../configuration/layer.ts';
+import { openTelemetryLayer } from '../configuration/opentelemetry-layer.ts';
 import { type ConnectedCluster, connect } from '../connect.ts';
 import { createDisplay, type OutputFormat } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
@@ -18,10 +22,12 @@ import {
   parseBindAddress,
 } from '../telemetry/bind-address.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
+import { startTracing } from '../telemetry/traces/start-tracing.ts';
+import { addTracesOptions, defaultTraces, parseEndpoint, parseRatio, type TracesOptions } from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { runDistributed } from './run-distributed.ts';
 
-interface RunOptions extends SettingsOptions {
+interface RunOptions extends SettingsOptions, Partial<TracesOptions> {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
@@ -69,7 +75,7 @@ export function addRunCommand(program: Command): void {
     )
     .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
     .option('--rate <n>', 'simulated world: actions a second', Number);
-  addSettingsOptions(command).action((options: RunOptions) => run(options));
+  addSettingsOptions(addTracesOptions(command)).action((options: RunOptions) => run(options));
 }
 
 async function run(options: RunOptions): Promise<void> {
@@ -86,10 +92,21 @@ async function run(options: RunOptions): Promise<void> {
 async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<void> {
   const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
   const display = createDisplay(options.output);
+  const traces = tracesOf(options, process.env, logger);
   const cluster = await openCluster(options, logger);
   const statistics = new Statistics();
   const address = options.metricsBindAddress?.address;
-  const metrics = address === null ? undefined : new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
+  const tracing = await startTracing(traces, {
+    systems: { messaging: 'memory', store: 'memory' },
+    fleet: 'sluice',
+    member: `all-in-one-${process.pid}`,
+    environment: process.env,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
+  });
+  const clusters = new Map([[cluster.identity, cluster.name]]);
+  const metrics = address === null ? undefined : new Metrics({ clusters, spans: () => tracing?.counts });
   let ready = false;
   const server = await serve(metrics, options, () => ready, logger, cluster);
   const startedAt = systemClock.now();
@@ -100,6 +117,7 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
     random: systemRandom,
     logger,
     ...(metrics && { metrics }),
+    tracers: tracing?.tracers,
     onOutcome: (from, plan, outcome) => {
       const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
       const applied = { cluster: from.name, plan, outcome, latencyMs: outcome.completedAt - since };
@@ -122,10 +140,30 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
   } finally {
     cluster.pause();
     await fleet.stop(graceMs);
+    await tracing?.close(2_000);
     await server?.close();
     await cluster.close();
   }
   display.ended(statistics, systemClock.now() - startedAt);
+}
+
+/** Flags before OpenTelemetry's variables. */
+function tracesOf(options: RunOptions, environment: Environment, logger: Logger): TracesConfiguration {
+  const given = openTelemetryLayer(environment, (text) => logger.warn(text));
+  const read = <T>(path: string, parse: (text: string) => T): T | undefined => {
+    const { raw, origin } = given.get(path) ?? {};
+    if (raw === undefined || origin === undefined) return undefined;
+    try {
+      return parse(String(raw));
+    } catch (error) {
+      throw new UsageError(`${originText(origin)}: ${error instanceof Error ? error.message : error}`);
+    }
+  };
+  return {
+    endpoint: options.otlpEndpoint ?? read('traces.endpoint', parseEndpoint),
+    ratio: options.traceRatio ?? read('traces.ratio', parseRatio) ?? defaultTraces.traceRatio,
+    slowMs: options.traceSlow ?? defaultTraces.traceSlow,
+  };
 }
 
 /** Closes the cluster again if it cannot serve where it should. */

@@ -19,9 +19,19 @@ export interface Configuration {
   readonly leases: { readonly ttlMs: number; readonly heartbeatMs: number };
   /** For `toSettings`. */
   readonly controllers: SettingsOptions;
+  readonly traces: TracesConfiguration;
   readonly log: { readonly level: LogLevel; readonly format: 'text' | 'json' };
   /** Null: nowhere. Undefined: the default address, or a free port if that is taken. */
   readonly metricsBindAddress: BindAddress | null | undefined;
+}
+
+export interface TracesConfiguration {
+  /** Where OTLP over HTTP is taken. Undefined: nothing is traced. */
+  readonly endpoint: string | undefined;
+  /** Share of the traces that are recorded from their beginning. */
+  readonly ratio: number;
+  /** A change that takes longer is recorded as well. */
+  readonly slowMs: number;
 }
 
 export type BusConfiguration =

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseDuration } from '../duration.ts';
 import { type Controllers, controllerList, parseControllers } from '../settings-options.ts';
 import { type BindAddress, formatBindAddress, parseBindAddress } from '../telemetry/bind-address.ts';
+import { parseEndpoint } from '../traces-options.ts';
 
 /** What a file can hold where a setting's value stands. */
 export type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
@@ -143,6 +144,29 @@ export const bindAddress: Kind<BindAddress | null | undefined> = {
   }),
   fromText: asIs,
   show: (address) => (address === undefined ? 'auto' : address === null ? 0 : formatBindAddress(address)),
+};
+
+/** With the path that OpenTelemetry has for traces, where there is none. */
+export const otlpEndpoint: Kind<string> = {
+  wanted: 'an address such as http://127.0.0.1:4318, without user and password',
+  schema: z.string({ error: () => otlpEndpoint.wanted }).transform((given, context) => {
+    try {
+      return parseEndpoint(given);
+    } catch {
+      context.addIssue({ code: 'custom', message: otlpEndpoint.wanted });
+      return z.NEVER;
+    }
+  }),
+  fromText: asIs,
+  show: asIs,
+};
+
+const fromZeroToOne = 'a number from 0 to 1';
+export const share: Kind<number> = {
+  wanted: fromZeroToOne,
+  schema: z.number({ error: fromZeroToOne }).min(0, { error: fromZeroToOne }).max(1, { error: fromZeroToOne }),
+  fromText: numeral,
+  show: (value) => value,
 };
 
 function numeral(given: string): unknown {

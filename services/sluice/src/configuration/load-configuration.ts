@@ -9,6 +9,7 @@ import { flagLayer } from './flag-layer.ts';
 import type { ConfigurationFlags } from './flags.ts';
 import type { Layer } from './layer.ts';
 import { merge } from './merge.ts';
+import { openTelemetryLayer } from './opentelemetry-layer.ts';
 import { Problems } from './problems.ts';
 import { check, type Entry, type Values } from './values.ts';
 
@@ -39,7 +40,10 @@ export function resolveConfiguration(sources: ConfigurationSources): ResolvedCon
   const problems = new Problems();
   const file = sources.file ?? (environment[configVariable] || undefined);
   const layers = file === undefined ? [] : [fileLayer(file, readText, problems)];
-  const given = merge([...layers, environmentLayer(environment, warn), flagLayer(flags, problems)], problems);
+  const given = merge(
+    [...layers, openTelemetryLayer(environment, warn), environmentLayer(environment, warn), flagLayer(flags, problems)],
+    problems,
+  );
   const values = check(given, readText, problems);
   problems.throwIfAny();
   const resolved = assemble(values, given, problems);
@@ -71,6 +75,11 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
       endpointUpdatesBatchPeriod: values.need('controllers.endpointUpdatesBatchPeriod'),
       endpointsliceUpdatesBatchPeriod: values.need('controllers.endpointsliceUpdatesBatchPeriod'),
       mirroringEndpointsliceUpdatesBatchPeriod: values.need('controllers.mirroringEndpointsliceUpdatesBatchPeriod'),
+    },
+    traces: {
+      endpoint: values.get('traces.endpoint'),
+      ratio: values.need('traces.ratio'),
+      slowMs: values.need('traces.slow'),
     },
     log: { level: values.need('log.level'), format: values.need('log.format') },
     metricsBindAddress: values.get('metricsBindAddress'),

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import { entry, type Given, resolve } from '../testing/configuration.ts';
+import { entry, type Given, refusal, resolve } from '../testing/configuration.ts';
 import { settingsTable } from '../testing/settings-table.ts';
 import { addConfigurationOptions, configurationSources } from './configuration-options.ts';
 import { exampleFile } from './example.ts';
@@ -75,6 +75,9 @@ const samples: Readonly<
   'controllers.endpointUpdatesBatchPeriod': ['1s', '1s'],
   'controllers.endpointsliceUpdatesBatchPeriod': ['0', '0s'],
   'controllers.mirroringEndpointsliceUpdatesBatchPeriod': ['0.5s', '500ms'],
+  'traces.endpoint': ['https://jaeger:4318', 'https://jaeger:4318/v1/traces'],
+  'traces.ratio': ['0.5', 0.5],
+  'traces.slow': ['3s', '3s'],
   'log.level': ['debug', 'debug'],
   'log.format': ['json', 'json'],
   metricsBindAddress: ['[::1]:80', '[::1]:80'],
@@ -131,6 +134,51 @@ describe('variables that nobody knows', () => {
     'PATH',
   ])('%s, which Kubernetes sets for a Service or is not ours, is not', (variable) => {
     expect(resolve({ environment: { [variable]: 'x' } }).warnings).toEqual([]);
+  });
+});
+
+describe('variables of OpenTelemetry', () => {
+  const traces = (environment: Record<string, string>, file?: string) => {
+    const { configuration, warnings } = resolve({ environment, ...(file !== undefined && { file }) });
+    expect(warnings).toEqual([]);
+    return configuration.traces;
+  };
+  const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/otlp/' };
+
+  test('name the collector of all signals, or that of traces', () => {
+    expect(traces(base).endpoint).toBe('http://c:4318/otlp/v1/traces');
+    expect(traces({ ...base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://t/x' }).endpoint).toBe('http://t/x');
+    expect(traces({}).endpoint).toBeUndefined();
+  });
+
+  test.each([
+    [{ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' }, 0.25],
+    [{ OTEL_TRACES_SAMPLER: 'traceidratio' }, 1],
+    [{ OTEL_TRACES_SAMPLER: 'parentbased_always_on' }, 1],
+    [{ OTEL_TRACES_SAMPLER: 'always_off' }, 0],
+  ])('say how much is sampled: %j', (environment, ratio) => expect(traces(environment).ratio).toBe(ratio));
+
+  test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])('%j switches them off', (off) => {
+    expect(traces({ ...base, ...off }).endpoint).toBeUndefined();
+  });
+
+  test('come after a file and before the variables and flags of Sluice', () => {
+    const file = 'traces: { endpoint: "http://file", ratio: 0.1 }';
+    expect(traces(base, file)).toMatchObject({ endpoint: 'http://c:4318/otlp/v1/traces', ratio: 0.1 });
+    expect(traces({ ...base, SLUICE_TRACES_ENDPOINT: 'http://own' }).endpoint).toBe('http://own/v1/traces');
+  });
+
+  test('that ask for what there is not are warned of, and wrong ones refused', () => {
+    const { warnings } = resolve({
+      environment: { ...base, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'jaeger_remote' },
+    });
+    expect(warnings).toEqual([
+      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; Sluice sends http/protobuf',
+      'OTEL_TRACES_SAMPLER is "jaeger_remote", which Sluice does not know; --trace-ratio counts',
+    ]);
+    const wrong = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' };
+    expect(refusal({ environment: wrong })).toContain('OTEL_TRACES_SAMPLER (traces.ratio)');
+    expect(refusal({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:hush@c' } })).not.toContain('hush');
   });
 });
 

@@ -1,5 +1,6 @@
 import { defaultSettings } from '@sluice/reconciler';
 import { logLevels } from '../system/logger.ts';
+import { defaultTraces } from '../traces-options.ts';
 import type { Kind } from './kinds.ts';
 import * as kinds from './kinds.ts';
 
@@ -172,6 +173,17 @@ export const settings = {
     'as `--mirroring-endpointslice-updates-batch-period`',
     { default: batchPeriodMs.endpointslicemirroring },
   ),
+
+  'traces.endpoint': setting(kinds.otlpEndpoint, 'where traces are sent, as OTLP over HTTP; nowhere by default', {
+    address: true,
+    example: 'http://127.0.0.1:4318',
+  }),
+  'traces.ratio': setting(kinds.share, 'share of the changes that are traced; failed and slow ones always are', {
+    default: defaultTraces.traceRatio,
+  }),
+  'traces.slow': setting(kinds.duration('0', '1h'), 'a change that takes longer is slow', {
+    default: defaultTraces.traceSlow,
+  }),
 
   'log.level': setting(kinds.oneOf(...logLevels), 'least severe line on standard error', { default: 'info' }),
   'log.format': setting(kinds.oneOf('text', 'json'), 'form of the lines', { default: 'text' }),

@@ -2,6 +2,7 @@ import type { Bus } from '@sluice/bus';
 import { Ownership, type OwnershipOptions } from '@sluice/ownership';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { DeadLetters, GroupState, Leases, Store } from '@sluice/store';
+import type { Tracer } from '@sluice/telemetry';
 import type { Configuration } from '../configuration/configuration.ts';
 
 /** What the roles of a fleet share. */
@@ -19,6 +20,8 @@ export interface RoleOptions extends Infrastructure {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Undefined: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   readonly onGroup?: (group: string, state: GroupState) => void;
   readonly onDeadLetter?: (topic: 'changes' | 'mutations') => void;
 }

@@ -6,6 +6,7 @@ import type { Configuration } from '../configuration/configuration.ts';
 import type { ConnectedCluster } from '../connect.ts';
 import { toSettings } from '../settings-options.ts';
 import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
+import type { Tracing } from '../telemetry/traces/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
 import { Clusters, reach } from './reach-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
@@ -22,6 +23,8 @@ export interface StartRoleOptions {
   /** Its clusters are of no use to a reconciler, which sees none. */
   readonly configuration: Pick<Configuration, 'leases' | 'clusters' | 'controllers'>;
   readonly environment: NodeJS.ProcessEnv;
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -39,17 +42,18 @@ export interface RunningRole {
 
 /** Starts one role in this process. The infrastructure stays the caller's to close. */
 export function startRole(options: StartRoleOptions): RunningRole {
-  const { role, infrastructure, configuration, member, clock, random, logger } = options;
+  const { role, infrastructure, configuration, member, tracing, clock, random, logger } = options;
   const working = new AbortController();
   const requests = new AbortController();
   const names = new Map<string, string>();
-  const metrics = new Metrics({ clusters: names, fleet: true });
+  const metrics = new Metrics({ clusters: names, fleet: true, spans: () => tracing?.counts });
   const clusters = new Clusters(role === 'reconciler' ? 0 : configuration.clusters.length);
   let takesPart = false;
   const roleOptions: RoleOptions = {
     ...infrastructure,
     member,
     leaseTimes: configuration.leases,
+    tracer: tracing?.tracers[role],
     clock,
     random,
     logger,

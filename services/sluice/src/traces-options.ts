@@ -1,0 +1,56 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { durationFlag } from './settings-options.ts';
+
+/** What is traced, and where it goes (docs/traces.md). */
+export interface TracesOptions {
+  /** Where OTLP over HTTP is taken, with its path. Undefined: nothing is traced. */
+  readonly otlpEndpoint?: string | undefined;
+  /** Share of the traces that are recorded from their beginning, 0 to 1. */
+  readonly traceRatio: number;
+  /** Changes that take longer are always recorded. In milliseconds. */
+  readonly traceSlow: number;
+}
+
+/** By default the cost is small; what fails or is slow is recorded anyway. */
+export const defaultTraces = { traceRatio: 0.05, traceSlow: 1_000 } as const;
+
+/** Adds the flags for traces. */
+export function addTracesOptions(command: Command): Command {
+  return command
+    .option('--otlp-endpoint <url>', 'send traces here, as OTLP over HTTP, e.g. http://127.0.0.1:4318', parseEndpoint)
+    .option(
+      '--trace-ratio <share>',
+      `share of the changes that are traced, 0 to 1; failed and slow ones always are (default ${defaultTraces.traceRatio})`,
+      parseRatio,
+    )
+    .option('--trace-slow <duration>', 'a change that takes longer is slow (default 1s)', durationFlag);
+}
+
+/** The same flags for another process. */
+export function tracesFlags({ otlpEndpoint, traceRatio, traceSlow }: Partial<TracesOptions>): readonly string[] {
+  return [
+    ...(otlpEndpoint === undefined ? [] : ['--otlp-endpoint', otlpEndpoint]),
+    ...(traceRatio === undefined ? [] : ['--trace-ratio', String(traceRatio)]),
+    ...(traceSlow === undefined ? [] : ['--trace-slow', `${traceSlow}ms`]),
+  ];
+}
+
+/** The path that OpenTelemetry has for traces is added where there is none. @throws InvalidArgumentError */
+export function parseEndpoint(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new InvalidArgumentError(`it is not an address such as http://127.0.0.1:4318`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new InvalidArgumentError('it has credentials in it; give them as OTEL_EXPORTER_OTLP_HEADERS');
+  }
+  if (url.pathname === '/') url.pathname = '/v1/traces';
+  return url.href;
+}
+
+/** @throws InvalidArgumentError */
+export function parseRatio(text: string): number {
+  const share = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (share >= 0 && share <= 1) return share;
+  throw new InvalidArgumentError(`"${text}" is not a share from 0 to 1, such as 0.05`);
+}
