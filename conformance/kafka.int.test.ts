@@ -1,9 +1,9 @@
 import { origin } from '@sluice/bus';
 import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus-kafka';
-import type { LogFields, Logger } from '@sluice/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, ids, records, take } from './bus-records.ts';
 import { KafkaWorlds } from './kafka-world.ts';
+import { recordingLogger } from './recording-logger.ts';
 
 /** What Kafka adds to the contract: topics that do not fit, records that are too old, brokers that freeze, users. */
 
@@ -16,10 +16,9 @@ let locked: KafkaWorlds;
 beforeAll(async () => {
   worlds = await KafkaWorlds.start();
   locked = await KafkaWorlds.start({
-    'listener.security.protocol.map': 'PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'listener.security.protocol.map': 'CLIENTS:SASL_PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'sasl.enabled.mechanisms': 'PLAIN',
-    'sasl.mechanism.inter.broker.protocol': 'PLAIN',
-    'listener.name.plaintext.plain.sasl.jaas.config': `${login} username="sluice" password="${password}" user_sluice="${password}";`,
+    'listener.name.clients.plain.sasl.jaas.config': `${login} user_sluice="${password}";`,
   });
 });
 
@@ -171,21 +170,3 @@ test('an outage is told once, and once that it is over', async () => {
   expect(lines.level('warn').length).toBeLessThanOrEqual(2);
   await bus.close();
 });
-
-/** Keeps what is logged. */
-function recordingLogger() {
-  const lines: { readonly level: string; readonly message: string; readonly fields: LogFields | undefined }[] = [];
-  const at = (level: string) => (message: string, fields?: LogFields) => void lines.push({ level, message, fields });
-  const logger: Logger = {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    with: () => logger,
-  };
-  return {
-    logger,
-    level: (level: string) => lines.filter((line) => line.level === level).map(({ message }) => message),
-    text: () => JSON.stringify(lines),
-  };
-}

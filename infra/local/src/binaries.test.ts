@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { KUBERNETES_VERSION, NATS_VERSION } from './binaries.ts';
+import { JAEGER_VERSION, KUBERNETES_VERSION, NATS_VERSION, PROMETHEUS_VERSION } from './binaries.ts';
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
 
@@ -24,4 +24,13 @@ describe('the version of Kubernetes', () => {
 
 it('the version of nats-server is the one of its go.mod', () => {
   expect(/nats-io\/nats-server\/v2 (v\S+)/.exec(read('../nats/go.mod'))?.[1]).toBe(NATS_VERSION);
+});
+
+it('the version of Jaeger is the one of its go.mod', () => {
+  expect(/jaegertracing\/jaeger (v\S+)/.exec(read('../jaeger/go.mod'))?.[1]).toBe(JAEGER_VERSION);
+});
+
+it('the version of Prometheus is the one of its go.mod, which calls 3.13.5 v0.313.5', () => {
+  const [, minor, patch] = /prometheus\/prometheus v0\.3(\d+)\.(\d+)/.exec(read('../prometheus/go.mod')) ?? [];
+  expect(`v3.${Number(minor)}.${patch}`).toBe(PROMETHEUS_VERSION);
 });

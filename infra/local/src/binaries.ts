@@ -8,6 +8,12 @@ export const KUBERNETES_VERSION = 'v1.36.3';
 /** The version that nats/go.mod pins. It has a module of its own: the other one takes minutes to build. */
 export const NATS_VERSION = 'v2.15.2';
 
+/** The version that jaeger/go.mod pins. */
+export const JAEGER_VERSION = 'v1.76.0';
+
+/** What prometheus/go.mod pins, by the number that everybody else knows it by. */
+export const PROMETHEUS_VERSION = 'v3.13.5';
+
 const FOLDER = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** The paths of the built programs. etcd's program is called `server` after its module. */
@@ -55,4 +61,41 @@ export async function ensureNatsServer(say: (line: string) => void = () => {}): 
     linkerFlags: '-s -w',
   };
   return join(await ensureGoPrograms(programs, say), 'nats-server');
+}
+
+/**
+ * The path of Jaeger, built at the first call (minutes when Go's cache is cold).
+ *
+ * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
+ */
+export async function ensureJaeger(say: (line: string) => void = () => {}): Promise<string> {
+  const programs = {
+    title: `Jaeger ${JAEGER_VERSION}`,
+    patience: '10 minutes',
+    module: join(FOLDER, 'jaeger'),
+    version: JAEGER_VERSION,
+    linkerFlags: '-s -w',
+  };
+  return join(await ensureGoPrograms(programs, say), 'jaeger');
+}
+
+/**
+ * The paths of Prometheus and its promtool, built at the first call (minutes when Go's cache is cold). Prometheus finds
+ * its targets by static configuration and files only: the clients of all clouds would take most of the build.
+ *
+ * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
+ */
+export async function ensurePrometheus(
+  say: (line: string) => void = () => {},
+): Promise<{ readonly prometheus: string; readonly promtool: string }> {
+  const programs = {
+    title: `Prometheus and promtool ${PROMETHEUS_VERSION}`,
+    patience: '8 minutes',
+    module: join(FOLDER, 'prometheus'),
+    version: PROMETHEUS_VERSION,
+    linkerFlags: '-s -w',
+    tags: 'remove_all_sd',
+  };
+  const directory = await ensureGoPrograms(programs, say);
+  return { prometheus: join(directory, 'prometheus'), promtool: join(directory, 'promtool') };
 }

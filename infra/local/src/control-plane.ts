@@ -3,9 +3,8 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { ensureBinaries } from './binaries.ts';
 import { type Credentials, type Identity, makeCredentials, writeKubeconfigs } from './credentials.ts';
-import { freePorts } from './free-ports.ts';
+import { onFreePorts } from './free-ports.ts';
 import { kubectl, RBAC_FILE } from './kubectl.ts';
-import { LocalError } from './local-error.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** The etcd and kube-apiserver to start. */
@@ -44,9 +43,6 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-/** Another program may take a chosen port before etcd or kube-apiserver does; other ports then. */
-const ATTEMPTS = 3;
-
 /**
  * Starts etcd and kube-apiserver, builds them first if need be, and returns when the API server is ready (2–4 s).
  *
@@ -57,14 +53,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const credentials = await makeCredentials(directory);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await startOn(await freePorts(3), credentials, options);
-    } catch (error) {
-      const taken = error instanceof LocalError && /address already in use/.test(error.message);
-      if (!taken || attempt === ATTEMPTS) throw error;
-    }
-  }
+  return onFreePorts(3, (ports) => startOn(ports, credentials, options));
 }
 
 async function startOn(

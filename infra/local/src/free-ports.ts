@@ -1,4 +1,20 @@
 import { createServer, type Server } from 'node:net';
+import { LocalError } from './local-error.ts';
+
+/** Another program may take a chosen port before the server does; other ports then. */
+const ATTEMPTS = 3;
+
+/** Starts a server on `count` free ports of loopback, and on others if one of them is taken meanwhile. */
+export async function onFreePorts<T>(count: number, start: (ports: readonly number[]) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start(await freePorts(count));
+    } catch (error) {
+      const taken = error instanceof LocalError && /address already in use/i.test(error.message);
+      if (!taken || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
 
 /** Loopback ports that nobody listens on now. Held all at once while they are chosen, so that they differ. */
 export async function freePorts(count: number): Promise<readonly number[]> {

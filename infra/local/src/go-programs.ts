@@ -18,6 +18,8 @@ export interface GoPrograms {
   /** What the programs depend on beside go.mod and go.sum. */
   readonly version: string;
   readonly linkerFlags: string;
+  /** Build tags, separated by commas. Default none. */
+  readonly tags?: string;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function ensureGoPrograms(programs: GoPrograms, say: (line: string)
 }
 
 async function build(programs: GoPrograms, directory: string, say: (line: string) => void): Promise<void> {
-  const { title, module, linkerFlags } = programs;
+  const { title, module, linkerFlags, tags = '' } = programs;
   await checkGo(programs);
   const started = performance.now();
   const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
@@ -46,7 +48,8 @@ async function build(programs: GoPrograms, directory: string, say: (line: string
   mkdirSync(unfinished, { recursive: true });
   const ticking = setInterval(() => say(`still building, ${elapsed()}`), 30_000);
   try {
-    const args = ['build', '-buildvcs=false', '-trimpath', '-ldflags', linkerFlags, '-o', `${unfinished}/`, 'tool'];
+    const options = ['-buildvcs=false', '-trimpath', '-tags', tags, '-ldflags', linkerFlags];
+    const args = ['build', ...options, '-o', `${unfinished}/`, 'tool'];
     const status = await go(module, args, log);
     if (status !== 0) {
       const tail = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-20).join('\n  ');
@@ -97,8 +100,8 @@ function go(module: string, args: readonly string[], log: string): Promise<numbe
   });
 }
 
-function fingerprint({ module, version }: GoPrograms): string {
-  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${version}\n`);
+function fingerprint({ module, version, tags = '' }: GoPrograms): string {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${version}${tags && ` ${tags}`}\n`);
   for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(module, file)));
   return hash.digest('hex').slice(0, 16);
 }

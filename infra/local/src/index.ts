@@ -1,13 +1,24 @@
 /**
  * Genuine servers on loopback, without containers, for tests and measurements: of pinned versions etcd, kube-apiserver,
- * kube-controller-manager, nats-server and Kafka; the Redis of the distribution.
+ * kube-controller-manager, nats-server, Kafka, Jaeger and Prometheus; the Redis of the distribution.
  */
-export { type Binaries, ensureBinaries, ensureNatsServer, KUBERNETES_VERSION, NATS_VERSION } from './binaries.ts';
+export {
+  type Binaries,
+  ensureBinaries,
+  ensureJaeger,
+  ensureNatsServer,
+  ensurePrometheus,
+  JAEGER_VERSION,
+  KUBERNETES_VERSION,
+  NATS_VERSION,
+  PROMETHEUS_VERSION,
+} from './binaries.ts';
 export { cacheDirectory } from './cache-directory.ts';
 export { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
 export type { Identity } from './credentials.ts';
 export { freePorts } from './free-ports.ts';
-export { type Kafka, type KafkaOptions, startKafka } from './kafka.ts';
+export { type Jaeger, type JaegerOptions, startJaeger } from './jaeger.ts';
+export { type Kafka, type KafkaOptions, startKafka, startKafkaCluster } from './kafka.ts';
 export { ensureKafkaJars, KAFKA_VERSION } from './kafka-jars.ts';
 export {
   CONTROLLERS,
@@ -17,6 +28,8 @@ export {
 export { kubectl, RBAC_FILE } from './kubectl.ts';
 export { LocalError } from './local-error.ts';
 export { type Nats, type NatsOptions, startNats } from './nats.ts';
+export { makeServingCertificate, type ServingCertificate } from './openssl.ts';
+export { type Prometheus, type PrometheusOptions, startPrometheus } from './prometheus.ts';
 export { type RedisCluster, startRedisCluster } from './redis/redis-cluster.ts';
 export { type RedisSentinel, type RedisSentinelOptions, startRedisSentinel } from './redis/redis-sentinel.ts';
 export { type RedisServer, type RedisServerOptions, startRedis } from './redis/redis-server.ts';

@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePorts } from './free-ports.ts';
+import { onFreePorts } from './free-ports.ts';
 import { ensureKafkaJars, run } from './kafka-jars.ts';
+import { type BrokerPlace, brokerProperties, dataDirectory, type KafkaSecurity } from './kafka-properties.ts';
 import { LocalError } from './local-error.ts';
+import { makeServingCertificate, type ServingCertificate } from './openssl.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** The Kafka broker to start. */
-export interface KafkaOptions {
+export interface KafkaOptions extends KafkaSecurity {
   /** Its data, configuration and log; made if missing. Data that is there is taken up again. */
   readonly directory: string;
   /** Of clients. Default: a free one. */
@@ -19,13 +21,15 @@ export interface KafkaOptions {
   readonly readyTimeoutMilliseconds?: number;
 }
 
-/** A running broker that is its own controller (KRaft), on loopback and without TLS. It ends with this process. */
+/** A running broker that is its own controller (KRaft), on loopback. It ends with this process. */
 export interface Kafka {
   /** `host:port`, for clients. */
   readonly broker: string;
   readonly directory: string;
   /** The folder in it that holds all that the broker keeps. */
   readonly data: string;
+  /** With TLS: what clients trust it by. */
+  readonly certificate: ServingCertificate | undefined;
   /** Can be frozen, killed and started again: port and data stay. */
   readonly process: ServerProcess;
   /** Waits until the broker answers again, say after `process.start()`. */
@@ -34,8 +38,8 @@ export interface Kafka {
   stop(): Promise<void>;
 }
 
-/** Another program may take a chosen port before the broker does; other ports then. */
-const ATTEMPTS = 3;
+/** For clients, among brokers, for the controller. */
+const PORTS = 3;
 
 /**
  * Starts a broker, fetches it first if need be, and returns when it answers (3–6 s).
@@ -43,38 +47,61 @@ const ATTEMPTS = 3;
  * @throws LocalError see its codes; nothing is left running then
  */
 export async function startKafka(options: KafkaOptions): Promise<Kafka> {
-  const jars = join(await ensureKafkaJars(), '*');
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const [controllerPort = 0, free = 0] = await freePorts(2);
-      return await startOn(options.port ?? free, controllerPort, jars, options);
-    } catch (error) {
-      const taken = error instanceof LocalError && /[Aa]ddress already in use/.test(error.message);
-      if (!taken || options.port !== undefined || attempt === ATTEMPTS) throw error;
-    }
-  }
+  const [kafka] = await startBrokers(1, () => options);
+  if (kafka === undefined) throw new LocalError('exited', 'Kafka has gone');
+  return kafka;
 }
 
-async function startOn(port: number, controllerPort: number, jars: string, options: KafkaOptions): Promise<Kafka> {
-  const { directory, readyTimeoutMilliseconds = 60_000 } = options;
+/** Starts so many brokers as one cluster, each in a folder of its own. @throws LocalError see its codes */
+export function startKafkaCluster(brokers: number, options: Omit<KafkaOptions, 'port'>): Promise<readonly Kafka[]> {
+  return startBrokers(brokers, (id) => ({ ...options, directory: join(options.directory, `broker-${id}`) }));
+}
+
+async function startBrokers(count: number, optionsOf: (id: number) => KafkaOptions): Promise<readonly Kafka[]> {
+  const jars = join(await ensureKafkaJars(), '*');
+  return onFreePorts(PORTS * count, async (ports) => {
+    const cluster = clusterId();
+    const ids = Array.from({ length: count }, (_, index) => index + 1);
+    const portOf = (id: number, which: 0 | 1 | 2) => ports[(id - 1) * PORTS + which] ?? 0;
+    const voters = ids.map((id) => `${id}@127.0.0.1:${portOf(id, 2)}`).join();
+    const starts = ids.map((id) => {
+      const options = optionsOf(id);
+      const { directory, port = portOf(id, 0) } = options;
+      const [internalPort, controllerPort] = [portOf(id, 1), portOf(id, 2)];
+      const place = { id, directory, port, internalPort, controllerPort, voters, brokers: count };
+      return startBroker(place, cluster, jars, options);
+    });
+    const started = await Promise.allSettled(starts);
+    const running = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const failed = started.find((result) => result.status === 'rejected');
+    if (failed === undefined) return running;
+    await Promise.all(running.map(({ process }) => process.kill()));
+    throw failed.reason;
+  });
+}
+
+async function startBroker(place: BrokerPlace, cluster: string, jars: string, options: KafkaOptions): Promise<Kafka> {
+  const { directory, port } = place;
+  const { readyTimeoutMilliseconds = 60_000, users = {} } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const secure = options.tls !== undefined && options.tls !== false;
+  const certificate = secure ? await makeServingCertificate(directory, 'kafka') : undefined;
   const configuration = join(directory, 'server.properties');
-  const lines = Object.entries({ ...properties(directory, port, controllerPort), ...options.properties });
+  const lines = Object.entries({ ...brokerProperties(place, options, certificate), ...options.properties });
   writeFileSync(configuration, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
 
   // Quick to start rather than quick for long; nothing of the broker's is worth a bigger heap here.
   const java = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:-UsePerfData', '-cp', jars];
-  const format = [
-    ...java,
-    'kafka.tools.StorageTool',
-    'format',
-    '--ignore-formatted',
-    '-t',
-    clusterId(),
-    '-c',
-    configuration,
-  ];
-  const formatted = await run('java', format, () => new LocalError('java-missing', 'java has gone'));
+  const format = ['format', '--ignore-formatted', '-t', cluster, '-c', configuration];
+  const scram = Object.entries(users).flatMap(([name, password]) => [
+    '--add-scram',
+    `SCRAM-SHA-512=[name=${name},password=${password}]`,
+  ]);
+  const formatted = await run(
+    'java',
+    [...java, 'kafka.tools.StorageTool', ...format, ...scram],
+    () => new LocalError('java-missing', 'java has gone'),
+  );
   if (formatted.status !== 0) throw new LocalError('exited', `Kafka could not format its data:\n${formatted.output}`);
 
   const server = new ServerProcess({
@@ -83,7 +110,8 @@ async function startOn(port: number, controllerPort: number, jars: string, optio
     args: [...java, 'kafka.Kafka', configuration],
     log: join(directory, 'kafka.log'),
   });
-  const ready = () => server.ready(() => answers(port), readyTimeoutMilliseconds);
+  // Its plain port among brokers: the one for clients may ask for TLS and a user.
+  const ready = () => server.ready(() => answers(place.internalPort), readyTimeoutMilliseconds);
   // It hands over its partitions in peace before it ends.
   const stop = () => server.stop(15_000);
   try {
@@ -93,32 +121,15 @@ async function startOn(port: number, controllerPort: number, jars: string, optio
     await server.kill();
     throw error;
   }
-  return { broker: `127.0.0.1:${port}`, directory, data: data(directory), process: server, ready, stop };
-}
-
-function properties(directory: string, port: number, controllerPort: number): Record<string, string> {
   return {
-    'process.roles': 'broker,controller',
-    'node.id': '1',
-    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
-    'log.dirs': data(directory),
-    // After a kill, the broker may come back only when the controller has given up the one that was killed.
-    'broker.session.timeout.ms': '1000',
-    'broker.heartbeat.interval.ms': '200',
-    // Each partition has two index files, made at this size: 10 MB by default.
-    'log.index.size.max.bytes': '131072',
-    'auto.create.topics.enable': 'false',
-    'offsets.topic.replication.factor': '1',
-    'transaction.state.log.replication.factor': '1',
-    'transaction.state.log.min.isr': '1',
+    broker: `127.0.0.1:${port}`,
+    directory,
+    data: dataDirectory(directory),
+    certificate,
+    process: server,
+    ready,
+    stop,
   };
-}
-
-function data(directory: string): string {
-  return join(directory, 'data');
 }
 
 /** Kafka writes its UUIDs in base64. One that begins with a dash would be taken for an option. */

@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { ensureNatsServer } from './binaries.ts';
-import { freePorts } from './free-ports.ts';
-import { LocalError } from './local-error.ts';
+import { onFreePorts } from './free-ports.ts';
 import { ServerProcess } from './server-process.ts';
 
 export interface NatsOptions {
@@ -37,8 +36,6 @@ export interface Nats {
   stop(): Promise<void>;
 }
 
-/** Another program may take a chosen port before the server does; another port then. */
-const ATTEMPTS = 3;
 const READY_MILLISECONDS = 20_000;
 
 /**
@@ -47,15 +44,8 @@ const READY_MILLISECONDS = 20_000;
  * @throws LocalError see its codes; nothing is left running then
  */
 export async function startNats(options: NatsOptions): Promise<Nats> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const [port = 0] = options.port === undefined ? await freePorts(1) : [options.port];
-      return await startOn(port, options);
-    } catch (error) {
-      const taken = error instanceof LocalError && /address already in use/.test(error.message);
-      if (!taken || options.port !== undefined || attempt === ATTEMPTS) throw error;
-    }
-  }
+  const { port } = options;
+  return port === undefined ? onFreePorts(1, ([free = 0]) => startOn(free, options)) : startOn(port, options);
 }
 
 async function startOn(port: number, options: NatsOptions): Promise<Nats> {

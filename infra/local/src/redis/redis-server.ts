@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
-import { freePorts } from '../free-ports.ts';
+import { onFreePorts } from '../free-ports.ts';
 import { LocalError } from '../local-error.ts';
 import { makeServingCertificate, type ServingCertificate } from '../openssl.ts';
 import { ServerProcess } from '../server-process.ts';
@@ -51,7 +51,6 @@ export interface RedisServer {
 const PROGRAM = 'redis-server';
 const HOST = '127.0.0.1';
 const ADMIN = { user: 'local-admin', password: 'local-admin' };
-const ATTEMPTS = 3;
 const READY_TIMEOUT_MILLISECONDS = 20_000;
 
 /**
@@ -61,14 +60,7 @@ const READY_TIMEOUT_MILLISECONDS = 20_000;
  */
 export async function startRedis(options: RedisServerOptions): Promise<RedisServer> {
   await requireRedis();
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await startOn(await freePorts(2), options);
-    } catch (error) {
-      const taken = error instanceof LocalError && /Address already in use/.test(error.message);
-      if (!taken || attempt === ATTEMPTS) throw error;
-    }
-  }
+  return onFreePorts(2, (ports) => startOn(ports, options));
 }
 
 /** @throws LocalError `redis-missing` with how to install it */

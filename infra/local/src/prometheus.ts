@@ -1,0 +1,77 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensurePrometheus } from './binaries.ts';
+import { onFreePorts } from './free-ports.ts';
+import { ServerProcess } from './server-process.ts';
+
+export interface PrometheusOptions {
+  /** Its configuration, data and log; made if missing. Data that is there is taken up again. */
+  readonly directory: string;
+  /** prometheus.yml as an object: `global`, `scrape_configs`, `rule_files` (absolute paths) and so on. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+}
+
+/** A running Prometheus on loopback. It ends with this process. */
+export interface Prometheus {
+  /** Its HTTP API is under `/api/v1`. */
+  readonly url: string;
+  readonly directory: string;
+  /** Can be frozen, killed and started again: port and data stay. */
+  readonly process: ServerProcess;
+  /** Waits until it answers queries, say after `process.start()`. */
+  ready(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const READY_MILLISECONDS = 30_000;
+
+/**
+ * Starts Prometheus, builds it first if need be, and returns when it answers queries.
+ *
+ * @throws LocalError see its codes, `exited` with the reason for a configuration that it does not take; nothing is left
+ *   running then
+ */
+export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
+  const { prometheus } = await ensurePrometheus();
+  return onFreePorts(1, (ports) => startOn(ports, prometheus, options));
+}
+
+async function startOn(
+  [port = 0]: readonly number[],
+  program: string,
+  { directory, configuration }: PrometheusOptions,
+): Promise<Prometheus> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, 'prometheus.yml');
+  // Prometheus reads YAML, of which JSON is a part.
+  writeFileSync(file, JSON.stringify(configuration, undefined, 2));
+  const url = `http://127.0.0.1:${port}`;
+  const server = new ServerProcess({
+    name: 'prometheus',
+    program,
+    args: [
+      `--config.file=${file}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      `--storage.tsdb.path=${join(directory, 'data')}`,
+      '--log.level=warn',
+    ],
+    log: join(directory, 'prometheus.log'),
+  });
+  const ready = () => server.ready(() => answers(url), READY_MILLISECONDS);
+  try {
+    await server.start();
+    await ready();
+  } catch (error) {
+    await server.kill();
+    throw error;
+  }
+  return { url, directory, process: server, ready, stop: () => server.stop() };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/-/ready`, { signal: AbortSignal.timeout(1000) })).ok;
+  } catch {
+    return false;
+  }
+}
