@@ -7,6 +7,8 @@ export type BusSetupCode =
   | 'BUS_OPTIONS'
   | 'BUS_UNREACHABLE'
   | 'BUS_CREDENTIALS'
+  /** One side does not trust the other's certificate, or does not speak TLS. */
+  | 'BUS_TLS'
   | 'BUS_FORBIDDEN'
   | 'BUS_SERVER_TOO_OLD'
   | 'BUS_NO_JETSTREAM'

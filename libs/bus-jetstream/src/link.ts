@@ -1,18 +1,24 @@
 import {
-  type Authenticator,
   AuthorizationError,
-  credsAuthenticator,
   type NatsConnection,
-  nkeyAuthenticator,
   PermissionViolationError,
-  tokenAuthenticator,
+  TimeoutError,
   UserAuthenticationExpiredError,
-  usernamePasswordAuthenticator,
 } from '@nats-io/nats-core';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
-import { backoffMs, type Logger, type Random, sleep } from '@sluice/runtime';
+import {
+  backoffMs,
+  type Clock,
+  type Logger,
+  type Random,
+  sleep,
+  tlsMaterialProblem,
+  tlsProblem,
+} from '@sluice/runtime';
+import { authenticator } from './authenticate.ts';
 import { BusSetupError } from './errors.ts';
-import type { JetStreamBusPorts, NatsCredentials, Settings } from './options.ts';
+import type { JetStreamBusPorts, Settings } from './options.ts';
+import { probeTls } from './probe-tls.ts';
 
 /** The oldest server that Sluice is tested with. */
 const oldestServer = [2, 14] as const;
@@ -112,9 +118,11 @@ export class NatsLink {
 /**
  * Connects, and waits for a server that is not there yet as long as the settings say.
  *
- * @throws BusSetupError `BUS_UNREACHABLE`, `BUS_CREDENTIALS`, `BUS_SERVER_TOO_OLD`
+ * @throws BusSetupError `BUS_UNREACHABLE`, `BUS_CREDENTIALS`, `BUS_TLS`, `BUS_SERVER_TOO_OLD`
  */
 export async function openLink(settings: Settings, { clock, random, logger }: JetStreamBusPorts): Promise<NatsLink> {
+  const material = tlsMaterialProblem(settings.tls ?? {});
+  if (material !== undefined) throw new BusSetupError('BUS_TLS', `TLS for NATS: ${material}`);
   const options = connectionOptions(settings, random);
   const deadline = clock.monotonic() + settings.connectWithinMs;
   const servers = settings.servers.join(', ');
@@ -129,6 +137,8 @@ export async function openLink(settings: Settings, { clock, random, logger }: Je
         const shown = settings.credentials === undefined ? 'none were given' : 'they are wrong or have expired';
         throw new BusSetupError('BUS_CREDENTIALS', `NATS at ${servers} refuses the credentials: ${shown}`);
       }
+      const distrust = await whyNoTls(error, settings, clock);
+      if (distrust !== undefined) throw new BusSetupError('BUS_TLS', `NATS at ${servers}: ${distrust}`, error);
       if (clock.monotonic() > deadline) {
         const reason = error instanceof Error ? error.message : String(error);
         throw new BusSetupError('BUS_UNREACHABLE', `NATS at ${servers} cannot be reached: ${reason}`, error);
@@ -137,6 +147,15 @@ export async function openLink(settings: Settings, { clock, random, logger }: Je
       await sleep(clock, backoffMs(connectBackoff, attempt, random));
     }
   }
+}
+
+async function whyNoTls(error: unknown, { servers, tls }: Settings, clock: Clock): Promise<string | undefined> {
+  if (error instanceof Error && error.message === "server does not support 'tls'") return 'it offers no TLS';
+  const [server] = servers;
+  if (error instanceof TimeoutError && tls !== undefined && server !== undefined) {
+    return await probeTls(server, tls, clock);
+  }
+  return tlsProblem(error);
 }
 
 function connectionOptions(settings: Settings, random: Random): NodeConnectionOptions {
@@ -155,14 +174,6 @@ function connectionOptions(settings: Settings, random: Random): NodeConnectionOp
     timeout: 5000,
     noAsyncTraces: true,
   };
-}
-
-function authenticator(credentials: NatsCredentials): Authenticator {
-  const bytes = (text: string) => new TextEncoder().encode(text);
-  if ('token' in credentials) return tokenAuthenticator(credentials.token);
-  if ('user' in credentials) return usernamePasswordAuthenticator(credentials.user, credentials.password);
-  if ('nkeySeed' in credentials) return nkeyAuthenticator(bytes(credentials.nkeySeed));
-  return credsAuthenticator(bytes(credentials.creds));
 }
 
 async function checkVersion(nc: NatsConnection): Promise<void> {

@@ -9,6 +9,8 @@ export type BusSetupCode =
   | 'BUS_OPTIONS'
   | 'BUS_UNREACHABLE'
   | 'BUS_CREDENTIALS'
+  /** One side does not trust the other's certificate, or does not speak TLS. */
+  | 'BUS_TLS'
   /** A topic is there, but not as it has to be. */
   | 'BUS_TOPIC_MISFIT'
   /** Kafka does not make a topic, or does not let us see it. */

@@ -1,5 +1,5 @@
 import { type Bus, BusClosedError, type BusRecord, type Cursor, type PartitionReader, type Topic } from '@sluice/bus';
-import { backoffMs, sleep } from '@sluice/runtime';
+import { backoffMs, sleep, tlsMaterialProblem } from '@sluice/runtime';
 import { createErrorFromCode } from 'kafkajs/src/protocol/error.js';
 import { Appender } from './appender.ts';
 import { Brokers, parseAddress } from './brokers.ts';
@@ -54,7 +54,7 @@ export class KafkaBus implements Bus {
     this.#options = options;
     const names = topics.map((topic) => topicName(options, topic));
     const brokers = new Brokers(options, logger);
-    const routes = new Routes(brokers, names, () => ensureTopics(options));
+    const routes = new Routes(brokers, names, () => ensureTopics(options, brokers));
     const outage = new Outage(logger);
     this.#brokers = brokers;
     this.#routes = routes;
@@ -67,10 +67,12 @@ export class KafkaBus implements Bus {
   async start(): Promise<void> {
     const { brokers, clock, connectWithinMs = 30_000 } = this.#options;
     for (const broker of brokers) parseAddress(broker);
+    const material = tlsMaterialProblem(this.#options.tls ?? {});
+    if (material !== undefined) throw new BusSetupError('BUS_TLS', `TLS for Kafka: ${material}`);
     const deadline = clock.monotonic() + connectWithinMs;
     const attempt = async () => {
       try {
-        await ensureTopics(this.#options);
+        await ensureTopics(this.#options, this.#brokers);
         await this.#routes.refresh();
       } catch (error) {
         if (clock.monotonic() < deadline || error instanceof BusSetupError) throw error;

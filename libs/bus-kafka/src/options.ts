@@ -1,6 +1,5 @@
-import type { ConnectionOptions } from 'node:tls';
 import type { Topic } from '@sluice/bus';
-import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Clock, Logger, Random, TlsMaterial } from '@sluice/runtime';
 import type { SASLOptions } from 'kafkajs';
 
 /** How to reach the brokers. */
@@ -9,8 +8,13 @@ export interface KafkaConnection {
   readonly brokers: readonly string[];
   readonly clientId: string;
   /** TLS, with its certificates; without it the connection is plain. */
-  readonly tls?: ConnectionOptions;
+  readonly tls?: KafkaTls;
   readonly sasl?: KafkaSasl;
+}
+
+export interface KafkaTls extends TlsMaterial {
+  /** The name in the brokers' certificates. Default: the host that each is called by. */
+  readonly servername?: string;
 }
 
 export interface KafkaSasl {

@@ -1,8 +1,10 @@
-import type { Logger } from '@sluice/runtime';
+import { type Logger, tlsProblem } from '@sluice/runtime';
 import kafkajs, { type Admin } from 'kafkajs';
+import type { Brokers } from './brokers.ts';
 import { type BusSetupCode, BusSetupError } from './errors.ts';
 import { kafkajsLogger } from './kafkajs-logger.ts';
 import { type KafkaBusOptions, type KafkaConnection, saslOptions } from './options.ts';
+import { errorCode } from './protocol.ts';
 import { type FoundTopic, misfits, type WantedTopic, wantedTopics } from './topic-fit.ts';
 
 /**
@@ -10,11 +12,13 @@ import { type FoundTopic, misfits, type WantedTopic, wantedTopics } from './topi
  *
  * @throws BusSetupError if one does not fit, or Kafka does not let us make or see them
  */
-export async function ensureTopics(options: KafkaBusOptions): Promise<void> {
+export async function ensureTopics(options: KafkaBusOptions, brokers: Pick<Brokers, 'metadata'>): Promise<void> {
   const wanted = wantedTopics(options);
   await withAdmin(options, options.logger, async (admin) => {
-    const there = new Set(await admin.listTopics());
-    const missing = wanted.filter(({ name }) => !there.has(name));
+    // Not the list that kafkajs has: it fails while any topic of the cluster, ours or not, has a partition without leader.
+    const seen = await brokers.metadata(wanted.map(({ name }) => name));
+    const absent = seen.filter((topic) => topic.errorCode === errorCode.unknownTopicOrPartition);
+    const missing = wanted.filter(({ name }) => absent.some((topic) => topic.name === name));
     if (missing.length > 0) {
       await create(admin, missing);
       options.logger.info('made Kafka topics', { topics: missing.map(({ name }) => name) });
@@ -88,6 +92,9 @@ async function withAdmin(
 
 /** kafkajs wraps what the broker said; what only a person can mend is told as such. */
 function explain(error: unknown): unknown {
+  const distrust = tlsProblem(error);
+  if (distrust !== undefined)
+    return new BusSetupError('BUS_TLS', `Kafka cannot be spoken to with TLS: ${distrust}`, error);
   for (const each of causes(error)) {
     const type = 'type' in each ? String(each.type) : each.name;
     const known = hopeless[type];

@@ -3,4 +3,5 @@ export * from './clock.ts';
 export * from './keep-running.ts';
 export * from './logger.ts';
 export * from './random.ts';
+export * from './tls-problem.ts';
 export * from './virtual-clock.ts';

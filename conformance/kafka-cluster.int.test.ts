@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { origin } from '@sluice/bus';
+import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
+import { type Kafka, startKafkaCluster } from '@sluice/local';
+import { silentLogger } from '@sluice/runtime';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ids, records, take } from './bus-records.ts';
+import { systemClock, systemRandom } from './system-ports.ts';
+
+/** Three brokers and three copies of each partition, as in production: leaders that die, and come back. */
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-kafka-cluster-'));
+let brokers: readonly Kafka[] = [];
+let fleets = 0;
+
+beforeAll(async () => {
+  brokers = await startKafkaCluster(3, { directory });
+});
+
+afterAll(async () => {
+  await Promise.all(brokers.map(({ process }) => process.kill()));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const options = (): KafkaBusOptions => ({
+  ...defaultKafkaTopics,
+  brokers: brokers.map(({ broker }) => broker),
+  clientId: 'conformance',
+  fleet: `fleet-${++fleets}`,
+  partitions: 3,
+  clock: systemClock,
+  random: systemRandom,
+  logger: silentLogger,
+});
+
+const partitions = [0, 1, 2] as const;
+
+test('each broker in turn is killed and started again under load: nothing is lost, and the order holds', async () => {
+  const bus = await connectKafkaBus(options());
+  const calls = 90;
+  const reading = partitions.map((partition) => take(bus.read('changes', partition, origin), calls * 10));
+  let progress = 0;
+  const appending = partitions.map(async (partition) => {
+    for (let call = 0; call < calls; call++) {
+      await bus.append('changes', partition, records('a', call * 10 + 1, call * 10 + 10));
+      progress += 1;
+    }
+  });
+  for (const { process, ready } of brokers) {
+    const before = progress;
+    await process.kill();
+    // Two of three copies are enough to go on, leader or not.
+    await expect.poll(() => progress, { timeout: 60_000 }).toBeGreaterThan(before + 15);
+    await process.start();
+    await ready();
+  }
+  await Promise.all(appending);
+  for (const read of reading) expect(distinct(ids(await read))).toEqual(ids(records('a', 1, calls * 10)));
+  await bus.close();
+});
+
+test('with two of three brokers gone, an append waits until one is back', async () => {
+  const chosen = options();
+  const bus = await connectKafkaBus(chosen);
+  await bus.append('changes', 0, records('a', 1, 5));
+  const gone = brokers.slice(1);
+  await Promise.all(gone.map(({ process }) => process.kill()));
+  let settled = false;
+  const append = bus.append('changes', 0, records('a', 6, 10)).finally(() => {
+    settled = true;
+  });
+  const reading = take(bus.read('changes', 0, origin), 10);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect(settled).toBe(false);
+  for (const { process } of gone) await process.start();
+  await append;
+  expect(distinct(ids(await reading))).toEqual(ids(records('a', 1, 10)));
+  await bus.close();
+});
+
+test('a start waits for the brokers that its replicas need', async () => {
+  const [first, ...others] = brokers;
+  await Promise.all(others.map(({ ready }) => ready()));
+  await first?.process.kill();
+  const starting = connectKafkaBus({ ...options(), connectWithinMs: 120_000 });
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await first?.process.start();
+  const bus = await starting;
+  await bus.append('changes', 2, records('a', 1, 1));
+  await bus.close();
+});
+
+/** What was sent twice, for want of an answer, may be there twice; never in another order. */
+function distinct(read: readonly string[]): readonly string[] {
+  return [...new Set(read)];
+}

@@ -1,0 +1,227 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { origin, type Topic } from '@sluice/bus';
+import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
+import { type Kafka, makeServingCertificate, type ServingCertificate, startKafka } from '@sluice/local';
+import { silentLogger } from '@sluice/runtime';
+import kafkajs, { type AclEntry } from 'kafkajs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ids, records, take } from './bus-records.ts';
+import { recordingLogger } from './recording-logger.ts';
+import { systemClock, systemRandom } from './system-ports.ts';
+
+/** TLS, SCRAM and ACLs on a genuine broker; and what is told when one of them fails. */
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-kafka-security-'));
+const roles = ['watcher', 'reconciler', 'writer', 'console'] as const;
+type User = 'admin' | 'stranger' | (typeof roles)[number];
+const password = (user: User) => `the-password-of-${user}`;
+const read = (path: string) => readFileSync(path, 'utf8');
+let kafka: Kafka;
+let mutual: Kafka;
+let other: ServingCertificate;
+
+beforeAll(async () => {
+  const users = Object.fromEntries((['admin', 'stranger', ...roles] as const).map((user) => [user, password(user)]));
+  [kafka, mutual, other] = await Promise.all([
+    startKafka({ directory: join(directory, 'scram'), tls: true, users, superUser: 'admin' }),
+    startKafka({ directory: join(directory, 'mutual'), tls: 'mutual' }),
+    makeServingCertificate(made(join(directory, 'other')), 'other'),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all([kafka, mutual].map((broker) => broker?.process.kill()));
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function made(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+const ca = ({ certificate }: Kafka) => read(certificate?.ca ?? '');
+
+let fleets = 0;
+const newFleet = () => `fleet-${++fleets}`;
+
+function optionsOf(broker: Kafka, fleet = newFleet()): KafkaBusOptions {
+  return {
+    ...defaultKafkaTopics,
+    brokers: [broker.broker],
+    clientId: 'conformance',
+    fleet,
+    partitions: 1,
+    replicationFactor: 1,
+    minInsyncReplicas: 1,
+    tls: { ca: ca(broker) },
+    clock: systemClock,
+    random: systemRandom,
+    logger: silentLogger,
+  };
+}
+
+function as(user: User, fleet?: string): KafkaBusOptions {
+  return {
+    ...optionsOf(kafka, fleet),
+    sasl: { mechanism: 'scram-sha-512', username: user, password: password(user) },
+  };
+}
+
+const refusal = (options: KafkaBusOptions): Promise<unknown> =>
+  connectKafkaBus({ ...options, connectWithinMs: 600_000 }).catch((error: unknown) => error);
+
+async function expectToWork(options: KafkaBusOptions): Promise<void> {
+  const bus = await connectKafkaBus(options);
+  await bus.append('changes', 0, records('a', 1, 3));
+  expect(ids(await take(bus.read('changes', 0, origin), 3))).toEqual(['a1', 'a2', 'a3']);
+  await bus.close();
+}
+
+describe('SCRAM over TLS', () => {
+  test('passes with the right password; with a wrong one it is refused at once, and it is not shown', async () => {
+    await expectToWork(as('admin'));
+    const lines = recordingLogger();
+    const sasl = { mechanism: 'scram-sha-512', username: 'admin', password: 'a-wrong-one' } as const;
+    const refused = await refusal({ ...as('admin'), sasl, logger: lines.logger });
+    expect(refused).toMatchObject({
+      code: 'BUS_CREDENTIALS',
+      message: expect.stringContaining('the user or the password'),
+    });
+    expect(`${refused} ${lines.text()}`).not.toContain('a-wrong-one');
+  });
+
+  test('with a mechanism that the broker does not have is refused at once', async () => {
+    const sasl = { mechanism: 'plain', username: 'admin', password: password('admin') } as const;
+    const refused = await refusal({ ...as('admin'), sasl });
+    expect(refused).toMatchObject({ code: 'BUS_CREDENTIALS', message: expect.stringContaining('this SASL mechanism') });
+  });
+});
+
+describe('TLS', () => {
+  const tlsError = (text: string) => ({ code: 'BUS_TLS', message: expect.stringContaining(text) });
+
+  test('with another authority than the broker’s, or none, is refused at once', async () => {
+    for (const tls of [{ ca: read(other.ca) }, {}]) {
+      expect(await refusal({ ...as('admin'), tls })).toMatchObject(tlsError('authority that is not trusted'));
+    }
+  });
+
+  test('with a certificate for another name is refused at once', async () => {
+    const tls = { ca: ca(kafka), servername: 'kafka.example.com' };
+    expect(await refusal({ ...as('admin'), tls })).toMatchObject(tlsError('is for another name'));
+    await expectToWork({ ...as('admin'), tls: { ca: ca(kafka), servername: 'localhost' } });
+  });
+
+  test('with a client certificate: the right one passes, a missing or foreign one is refused at once', async () => {
+    const options = optionsOf(mutual);
+    const { certificate = other } = mutual;
+    const own = { cert: read(certificate.certificate), key: read(certificate.key) };
+    await expectToWork({ ...options, tls: { ca: ca(mutual), ...own } });
+    const foreign = { cert: read(other.certificate), key: read(other.key) };
+    for (const wrong of [{}, foreign]) {
+      const tls = { ca: ca(mutual), ...wrong };
+      expect(await refusal({ ...options, tls })).toMatchObject(tlsError('refuses our certificate'));
+    }
+  });
+
+  test('with certificates that are none is told before anybody is called', async () => {
+    const tls = { ca: ca(kafka), cert: 'nothing', key: 'nothing' };
+    expect(await refusal({ ...as('admin'), tls })).toMatchObject(tlsError('no PEM text'));
+  });
+});
+
+describe('rights', () => {
+  const topics = ['changes', 'mutations', 'requests'] as const satisfies readonly Topic[];
+
+  test('of docs/kafka.md are enough for each role, and a role without them is told what it may not do', async () => {
+    const fleet = newFleet();
+    const guide = read(new URL('../docs/kafka.md', import.meta.url).pathname);
+    await grant(roles.flatMap((role) => aclsOf(guide, fleet, role)));
+    const [watcher, reconciler, writer, console] = await Promise.all(
+      roles.map((role) => connectKafkaBus(as(role, fleet))),
+    );
+    await watcher?.append('changes', 0, records('w', 1, 1));
+    await reconciler?.append('mutations', 0, records('m', 1, 1));
+    await reconciler?.append('requests', 0, records('r', 1, 1));
+    await writer?.append('changes', 0, records('o', 1, 1));
+    const first = async (bus: typeof watcher, topic: Topic, count = 1) =>
+      bus && ids(await take(bus.read(topic, 0, origin), count));
+    expect(await first(watcher, 'requests')).toEqual(['r1']);
+    expect(await first(reconciler, 'changes', 2)).toEqual(['w1', 'o1']);
+    expect(await first(writer, 'mutations')).toEqual(['m1']);
+    for (const topic of topics) expect(await first(console, topic)).toHaveLength(1);
+    for (const bus of [watcher, reconciler, writer, console]) await bus?.close();
+
+    expect(await refusal(as('stranger', fleet))).toMatchObject({
+      code: 'BUS_TOPIC_REFUSED',
+      message: expect.stringContaining('ACLs Create, Describe, DescribeConfigs'),
+    });
+  });
+
+  test('that are taken away from a running process are named by its appends, until they are there again', async () => {
+    const fleet = newFleet();
+    const write = allow('writer', `${fleet}.`, 'WRITE');
+    await grant([write, allow('writer', `${fleet}.`, 'DESCRIBE_CONFIGS'), allow('writer', `${fleet}.`, 'CREATE')]);
+    const bus = await connectKafkaBus(as('writer', fleet));
+    await bus.append('changes', 0, records('a', 1, 1));
+    await withAdmin((admin) => admin.deleteAcls({ filters: [write] }));
+    const append = (): Promise<string> =>
+      bus.append('changes', 0, records('a', 2, 2)).then(
+        () => 'done',
+        (error: unknown) => String(error),
+      );
+    await expect.poll(append).toContain('Kafka does not let us write to this topic (ACL Write)');
+    await grant([write]);
+    await expect.poll(append).toBe('done');
+    await bus.close();
+    const admin = await connectKafkaBus(as('admin', fleet));
+    expect(new Set(ids(await take(admin.read('changes', 0, origin), 2)))).toEqual(new Set(['a1', 'a2']));
+    await admin.close();
+  });
+});
+
+/** The rows of the table: its operations on each topic, and those on all three. */
+function aclsOf(guide: string, fleet: string, role: (typeof roles)[number]): readonly AclEntry[] {
+  const row = new RegExp(`^\\| ${role} +\\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|$`, 'm').exec(guide);
+  if (row === null) throw new Error(`docs/kafka.md has no row for ${role}`);
+  const targets = [`${fleet}.changes`, `${fleet}.mutations`, `${fleet}.requests`, `${fleet}.`];
+  return targets.flatMap((target, column) =>
+    (row[column + 1] ?? '')
+      .split(',')
+      .map((operation) => operation.trim())
+      .filter((operation) => operation !== '')
+      .map((operation) => allow(role, target, operation.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase())),
+  );
+}
+
+function allow(user: User, prefix: string, operation: string): AclEntry {
+  const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
+  return {
+    resourceType: AclResourceTypes.TOPIC,
+    resourceName: prefix,
+    resourcePatternType: ResourcePatternTypes.PREFIXED,
+    principal: `User:${user}`,
+    host: '*',
+    operation: AclOperationTypes[operation as keyof typeof AclOperationTypes],
+    permissionType: AclPermissionTypes.ALLOW,
+  };
+}
+
+function grant(acl: readonly AclEntry[]): Promise<unknown> {
+  return withAdmin((admin) => admin.createAcls({ acl: [...acl] }));
+}
+
+async function withAdmin<T>(use: (admin: kafkajs.Admin) => Promise<T>): Promise<T> {
+  const sasl = { mechanism: 'scram-sha-512', username: 'admin', password: password('admin') } as const;
+  const ssl = { ca: ca(kafka) };
+  const client = new kafkajs.Kafka({ brokers: [kafka.broker], sasl, ssl, logLevel: kafkajs.logLevel.NOTHING });
+  const admin = client.admin();
+  await admin.connect();
+  try {
+    return await use(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
