@@ -2,21 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ClusterState,
-  compareClusters,
-  type Difference,
-  type JsonObject,
-  type NormaliseOptions,
-  objectAt,
-  textAt,
-  triggerTimeAnnotation,
-} from '@sluice/comparison';
+import { type ClusterState, compareClusters, type Difference, type NormaliseOptions, textAt } from '@sluice/comparison';
 import { isApiError } from '@sluice/kubernetes';
 import { type ControlPlane, type ServerProcess, startControlPlane, startKubeControllerManager } from '@sluice/local';
 import { ApiClient } from './api-client.ts';
-import { nodeObject } from './objects.ts';
 import { SluiceProcess } from './sluice-process.ts';
+import { touchEverything } from './touch-everything.ts';
 
 export interface PairOptions {
   /** For both; the default of the genuine controllers is 100. */
@@ -47,8 +38,6 @@ const defaultQuietMs = 1_300;
 /** Before the genuine side is touched: for the news to have come to it. */
 const briefMs = 300;
 const pollMs = 100;
-/** For the genuine side to have counted Nodes again. */
-const topologyMs = 200;
 
 /** The genuine side overlooks some changes until the next one; and a missing Node keeps it in ever longer back-off. */
 const touchAgainMs = 8_000;
@@ -166,32 +155,8 @@ export class Pair {
   }
 
   /** Makes the genuine side look at everything once more: what it overlooked until now, it then corrects. */
-  async touchGenuine(): Promise<void> {
-    const client = this.clients.genuine;
-    const touched = `${++this.#touches}`;
-    // It looks at the CPUs of Nodes only when one comes or goes (E3); this one counts for nothing else (F2).
-    const labels = { 'node-role.kubernetes.io/control-plane': '' };
-    await client.create('nodes', nodeObject({ name: `touch-${touched}`, zone: '', labels }));
-    await client.delete({ resource: 'nodes', name: `touch-${touched}` });
-    await sleep(topologyMs);
-    const [services, endpoints] = await Promise.all([client.list('services'), client.list('endpoints')]);
-    const withSelector = new Set(services.filter((s) => 'selector' in objectAt(s, 'spec')).map(fullName));
-    const annotate = async (resource: 'services' | 'endpoints', object: JsonObject, key: string) => {
-      const { namespace, name } = reference(object);
-      try {
-        await client.patch({ resource, namespace, name }, { metadata: { annotations: { [key]: touched } } });
-      } catch (error) {
-        // Endpoints without a Service may be swept just now: there is nothing left to be looked at.
-        if (!isApiError(error) || error.status !== 404) throw error;
-      }
-    };
-    await Promise.all([
-      ...services.map((service) => annotate('services', service, 'sluice.test/touched')),
-      // Of custom Endpoints, this annotation is not mirrored and not compared.
-      ...endpoints
-        .filter((object) => !withSelector.has(fullName(object)))
-        .map((object) => annotate('endpoints', object, triggerTimeAnnotation)),
-    ]);
+  touchGenuine(): Promise<void> {
+    return touchEverything(this.clients.genuine, `${++this.#touches}`);
   }
 
   /** Waits until both sides have come to rest and agree, or for `limitMs`. */
@@ -247,15 +212,6 @@ export class Pair {
     await Promise.all([this.planes.genuine.stop(), this.planes.sluice.stop()]);
     rmSync(this.#directory, { recursive: true, force: true });
   }
-}
-
-function reference({ metadata }: JsonObject) {
-  return { namespace: textAt(metadata, 'namespace'), name: textAt(metadata, 'name') };
-}
-
-function fullName(object: JsonObject): string {
-  const { namespace, name } = reference(object);
-  return `${namespace}/${name}`;
 }
 
 async function refusal(answer: Promise<unknown>): Promise<string> {

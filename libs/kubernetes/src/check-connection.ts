@@ -1,6 +1,6 @@
 import type { Access, ServerVersion } from './access-review.ts';
 import { type ApiError, isApiError } from './api-error.ts';
-import { type Resource, watchedResources } from './cluster.ts';
+import { type ClusterReader, type Resource, watchedResources } from './cluster.ts';
 import { resourceInfo } from './resources.ts';
 
 /** What `checkConnection` asks of a cluster; HttpCluster has it. */
@@ -56,12 +56,7 @@ export async function checkConnection(probe: ClusterProbe, options: CheckOptions
   const { cluster, signal } = options;
   try {
     const version = await probe.serverVersion(signal);
-    if (version.major === 1 && version.minor < 21) {
-      throw new ClusterUnavailableError(
-        'tooOld',
-        `cluster ${cluster} has version ${version.gitVersion}, which lacks discovery.k8s.io/v1; upgrade it to 1.21 or later`,
-      );
-    }
+    refuseOld(cluster, version);
     const accesses = neededAccess(options.write ?? true);
     const allowed = await Promise.all(accesses.map((access) => probe.checkAccess(access, signal)));
     const missing = accesses.filter((_, index) => allowed[index] === false);
@@ -70,6 +65,36 @@ export async function checkConnection(probe: ClusterProbe, options: CheckOptions
   } catch (error) {
     throw isApiError(error) ? unavailable(cluster, error) : error;
   }
+}
+
+/** What `checkReading` asks of a cluster; HttpCluster has it. */
+export type ReadingProbe = Pick<ClusterProbe, 'identity' | 'serverVersion'> & Pick<ClusterReader, 'list'>;
+
+/**
+ * As `checkConnection`, for a client that only reads: an access review is a POST, so what may be read is tried out. Throws
+ * ClusterUnavailableError.
+ */
+export async function checkReading(
+  probe: ReadingProbe,
+  { cluster, signal }: Pick<CheckOptions, 'cluster' | 'signal'>,
+): Promise<CheckedCluster> {
+  try {
+    const version = await probe.serverVersion(signal);
+    refuseOld(cluster, version);
+    const one = { limit: 1, continueToken: '' };
+    await Promise.all(watchedResources.map((resource) => probe.list(resource, one, signal)));
+    return { identity: await probe.identity(signal), version };
+  } catch (error) {
+    throw isApiError(error) ? unavailable(cluster, error) : error;
+  }
+}
+
+function refuseOld(cluster: string, { major, minor, gitVersion }: ServerVersion): void {
+  if (major !== 1 || minor >= 21) return;
+  throw new ClusterUnavailableError(
+    'tooOld',
+    `cluster ${cluster} has version ${gitVersion}, which lacks discovery.k8s.io/v1; upgrade it to 1.21 or later`,
+  );
 }
 
 function forbidden(cluster: string, missing: readonly Access[]): ClusterUnavailableError {

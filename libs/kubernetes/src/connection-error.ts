@@ -77,6 +77,11 @@ export function invalidAnswerError(server: string, why: string): ApiError {
   return failure('retry', `the answer of ${server} cannot be used: ${why}`, 'InvalidAnswer', undefined);
 }
 
+/** A request that a read-only connection does not send. */
+export function readOnlyError(server: string, method: string): ApiError {
+  return failure('terminal', `${method} is not sent to ${server}: this connection only reads`, 'ReadOnly', undefined);
+}
+
 function failure(reaction: 'retry' | 'terminal', message: string, reason: string, cause: unknown): ApiError {
   return new ApiError(message, { reaction, status: 0, reason, cause });
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { Dispatcher } from 'undici';
-import { invalidAnswerError } from './connection-error.ts';
+import { invalidAnswerError, readOnlyError } from './connection-error.ts';
 import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { errorFromResponse } from './status.ts';
@@ -20,6 +20,8 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs?: number;
   /** From the start of a request to the end of its answer, for requests that name none. Default 30,000. */
   readonly timeoutMs?: number;
+  /** Sends GET and nothing else: any other request fails before it is sent. Default false. */
+  readonly readOnly?: boolean;
 }
 
 export interface ApiRequest {
@@ -135,6 +137,7 @@ export class Connection {
     kind: 'requests' | 'streams',
     credential: Credential,
   ): Promise<Dispatcher.ResponseData> {
+    if (this.#options.readOnly && request.method !== 'GET') throw readOnlyError(this.server, request.method);
     const headers: Record<string, string> = {
       accept: 'application/json',
       'user-agent': this.#options.userAgent,

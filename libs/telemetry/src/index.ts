@@ -1,5 +1,6 @@
 export { Metrics, type MetricsOptions } from './metrics.ts';
 export type { WriteVerb } from './pipeline-metrics.ts';
+export type { ShadowMetrics, ShadowStands } from './shadow-metrics.ts';
 export * from './traces/attributes.ts';
 export { SamplingTracer, type SamplingTracerOptions } from './traces/sampling-tracer.ts';
 export { SpanBuffer, type SpanBufferOptions, type SpanCounts } from './traces/span-buffer.ts';

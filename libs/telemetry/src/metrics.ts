@@ -3,6 +3,7 @@ import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
 import { PipelineMetrics } from './pipeline-metrics.ts';
+import { ShadowMetrics, type ShadowStands } from './shadow-metrics.ts';
 import { spanMetrics } from './span-metrics.ts';
 import type { SpanCounts } from './traces/span-buffer.ts';
 import { WorkqueueMetrics } from './workqueue-metrics.ts';
@@ -25,15 +26,22 @@ export class Metrics {
   readonly workqueue: WorkqueueMetrics;
   readonly pipeline: PipelineMetrics;
   readonly #registry = new Registry();
+  readonly #cluster: ClusterLabel;
 
   constructor(options: MetricsOptions) {
-    const cluster: ClusterLabel = clusterLabel(options.clusters, options.fleet ?? options.clusters.size > 1);
+    const cluster = clusterLabel(options.clusters, options.fleet ?? options.clusters.size > 1);
+    this.#cluster = cluster;
     this.endpointSlice = new EndpointSliceMetrics(this.#registry, cluster);
     this.mirroring = new MirroringMetrics(this.#registry, cluster);
     this.workqueue = new WorkqueueMetrics(this.#registry);
     this.pipeline = new PipelineMetrics(this.#registry, cluster);
     spanMetrics(this.#registry, options.spans ?? (() => undefined));
     if (options.process !== false) collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** Adds the metrics of a shadow run; `stands` says where its Services stand now. */
+  openShadow(stands: () => ShadowStands): ShadowMetrics {
+    return new ShadowMetrics(this.#registry, this.#cluster, stands);
   }
 
   get contentType(): string {

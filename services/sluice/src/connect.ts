@@ -1,9 +1,11 @@
 import { eventComponent } from '@sluice/controllers';
 import {
   type ClusterAccess,
+  type ClusterReader,
   ClusterUnavailableError,
   Connection,
   checkConnection,
+  checkReading,
   EventRecorder,
   HttpCluster,
   isKubeconfigError,
@@ -52,6 +54,44 @@ function findAccess(options: ConnectOptions, environment: NodeJS.ProcessEnv): Pr
     });
   }
   return loadKubeconfig({ paths: [options.kubeconfig ?? ''], context: options.context });
+}
+
+/** A cluster that cannot be written: its connection sends GET and nothing else. */
+export interface ReadingCluster extends Pick<ConnectedCluster, 'name' | 'identity' | 'server' | 'version' | 'close'> {
+  /** Minor version of Kubernetes. */
+  readonly minor: number;
+  readonly reader: ClusterReader;
+  readonly connection: Connection;
+}
+
+/** As `connect`, to read only. */
+export async function connectReading(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ReadingCluster> {
+  try {
+    return await openReading(await findAccess(options, environment), options);
+  } catch (error) {
+    if (error instanceof ClusterUnavailableError || isKubeconfigError(error))
+      throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function openReading(access: ClusterAccess, { clock, random, logger }: ConnectOptions): Promise<ReadingCluster> {
+  const connection = new Connection({ access, userAgent, clock, logger, readOnly: true });
+  const http = new HttpCluster({ connection, clock, random });
+  try {
+    const { identity, version } = await checkReading(http, {
+      cluster: access.context,
+      signal: AbortSignal.timeout(30_000),
+    });
+    return {
+      ...{ name: access.context, identity, server: connection.server, version: version.gitVersion },
+      ...{ minor: version.minor, reader: http, connection },
+      close: () => connection.destroy(),
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
 }
 
 /** Opens a cluster over HTTP, once it is known how to reach it. */

@@ -26,6 +26,7 @@ import { startTracing } from '../telemetry/traces/start-tracing.ts';
 import { addTracesOptions, defaultTraces, parseEndpoint, parseRatio, type TracesOptions } from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { runDistributed } from './run-distributed.ts';
+import { runShadow } from './run-shadow.ts';
 
 interface RunOptions extends SettingsOptions, Partial<TracesOptions> {
   readonly kubeconfig?: string;
@@ -34,6 +35,8 @@ interface RunOptions extends SettingsOptions, Partial<TracesOptions> {
   readonly for?: number;
   readonly output: OutputFormat;
   readonly distributed?: boolean;
+  readonly shadow?: boolean;
+  readonly shadowSettle: number;
   readonly logLevel: LogLevel;
   readonly seed?: number;
   readonly rate?: number;
@@ -59,6 +62,15 @@ export function addRunCommand(program: Command): void {
       '--distributed',
       'start NATS, Redis and the roles as processes of their own, and run the simulated world on them',
     )
+    .option('--shadow', 'write nothing: compare with what the controllers of the cluster write')
+    .addOption(
+      new Option(
+        '--shadow-settle <duration>',
+        'how long the controllers of the cluster may take before it counts as a difference',
+      )
+        .argParser(durationFlag)
+        .default(10_000, '10s'),
+    )
     .option('--for <duration>', 'end by itself after this time, e.g. 20s or 1m30s', durationFlag)
     .addOption(
       new Option('-o, --output <format>', 'what standard output shows')
@@ -82,7 +94,8 @@ async function run(options: RunOptions): Promise<void> {
   check(options);
   const stop = stopSignal(options.for);
   try {
-    if (options.distributed) await runDistributed(stop.stopped, options);
+    if (options.shadow) await runShadow(stop.stopped, options);
+    else if (options.distributed) await runDistributed(stop.stopped, options);
     else await runUntil(stop.stopped, options);
   } finally {
     stop.cancel();
@@ -195,6 +208,12 @@ function check(options: RunOptions): void {
     throw new UsageError(
       '--distributed shows the simulated world; on a cluster, start the roles: sluice watcher --help',
     );
+  }
+  if (options.shadow && options.kubeconfig === undefined && !options.inCluster) {
+    throw new UsageError('--shadow compares with the controllers of a cluster: give --kubeconfig FILE or --in-cluster');
+  }
+  if (options.shadow && options.distributed) {
+    throw new UsageError('--shadow runs in one process: leave --distributed out');
   }
   for (const name of ['seed', 'rate'] as const) {
     const value = options[name];

@@ -1,10 +1,10 @@
-import { stripVTControlCharacters } from 'node:util';
 import { type Causes, watcherStarted } from '@sluice/messages';
 import colors from 'picocolors';
 import { formatDuration } from '../duration.ts';
 import type { Applied } from './applied.ts';
 import type { Display } from './display.ts';
 import type { Statistics } from './statistics.ts';
+import { truncate } from './truncate.ts';
 import { type Write, writesOf } from './writes.ts';
 
 const signs = { create: colors.green('+'), update: colors.cyan('~'), delete: colors.red('-') };
@@ -98,21 +98,4 @@ function timeOfDay(at: number): string {
   const date = new Date(at);
   const two = (n: number) => String(n).padStart(2, '0');
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`;
-}
-
-const codeBegin = '\u001b';
-
-/** Cuts to the terminal's width, colours not counted. */
-function truncate(text: string, width: number): string {
-  if (stripVTControlCharacters(text).length <= width) return text;
-  let cut = '';
-  let visible = 0;
-  for (let i = 0; i < text.length && visible < width - 1; ) {
-    const colour = text[i] === codeBegin;
-    const end = colour ? text.indexOf('m', i) + 1 || text.length : i + 1;
-    cut += text.slice(i, end);
-    if (!colour) visible++;
-    i = end;
-  }
-  return `${cut}…${cut.includes(codeBegin) ? `${codeBegin}[0m` : ''}`;
 }

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JsonObject, objectAt, textAt, triggerTimeAnnotation } from '@sluice/comparison';
+import { isApiError } from '@sluice/kubernetes';
+import type { ApiClient } from './api-client.ts';
+import { nodeObject } from './objects.ts';
+
+/** For the genuine controllers to have counted Nodes again. */
+const topologyMs = 200;
+
+/**
+ * Makes the genuine controllers look at everything once more: what they overlooked until now, they then correct.
+ * `touched` is another text each time.
+ */
+export async function touchEverything(client: ApiClient, touched: string): Promise<void> {
+  // They look at the CPUs of Nodes only when one comes or goes (E3); this one counts for nothing else (F2).
+  const labels = { 'node-role.kubernetes.io/control-plane': '' };
+  await client.create('nodes', nodeObject({ name: `touch-${touched}`, zone: '', labels }));
+  await client.delete({ resource: 'nodes', name: `touch-${touched}` });
+  await sleep(topologyMs);
+  const [services, endpoints] = await Promise.all([client.list('services'), client.list('endpoints')]);
+  const withSelector = new Set(services.filter((s) => 'selector' in objectAt(s, 'spec')).map(fullName));
+  const annotate = async (resource: 'services' | 'endpoints', object: JsonObject, key: string) => {
+    const { namespace, name } = reference(object);
+    try {
+      await client.patch({ resource, namespace, name }, { metadata: { annotations: { [key]: touched } } });
+    } catch (error) {
+      // Endpoints without a Service may be swept just now: there is nothing left to be looked at.
+      if (!isApiError(error) || error.status !== 404) throw error;
+    }
+  };
+  await Promise.all([
+    ...services.map((service) => annotate('services', service, 'sluice.test/touched')),
+    // Of custom Endpoints, this annotation is not mirrored and not compared.
+    ...endpoints
+      .filter((object) => !withSelector.has(fullName(object)))
+      .map((object) => annotate('endpoints', object, triggerTimeAnnotation)),
+  ]);
+}
+
+function reference({ metadata }: JsonObject) {
+  return { namespace: textAt(metadata, 'namespace'), name: textAt(metadata, 'name') };
+}
+
+function fullName(object: JsonObject): string {
+  const { namespace, name } = reference(object);
+  return `${namespace}/${name}`;
+}

@@ -1,0 +1,88 @@
+import { sleep } from '@sluice/runtime';
+import { Metrics } from '@sluice/telemetry';
+import { connectReading } from '../connect.ts';
+import type { OutputFormat } from '../display/create-display.ts';
+import { type SettingsOptions, toSettings } from '../settings-options.ts';
+import { startShadow } from '../shadow/shadow.ts';
+import { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from '../shadow/shadow-display.ts';
+import { systemClock } from '../system/clock.ts';
+import { createLogger, type LogLevel } from '../system/logger.ts';
+import { systemRandom } from '../system/random.ts';
+import type { BindAddress } from '../telemetry/bind-address.ts';
+import { startTelemetry } from '../telemetry/start-telemetry.ts';
+
+export interface ShadowRunOptions extends SettingsOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly inCluster?: boolean;
+  readonly shadowSettle: number;
+  readonly output: OutputFormat;
+  readonly logLevel: LogLevel;
+  readonly metricsBindAddress?: { readonly address: BindAddress | null };
+}
+
+/** Everything but the write. The exit status is 1 if a difference that nothing explains is there at the end. */
+export async function runShadow(stopped: Promise<void>, options: ShadowRunOptions): Promise<void> {
+  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const { kubeconfig, context, inCluster, metricsBindAddress } = options;
+  const choice = { ...(kubeconfig && { kubeconfig }), ...(context && { context }), ...(inCluster && { inCluster }) };
+  const cluster = await connectReading({ ...ports, ...choice }, process.env);
+  const metrics = new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
+  const display = createShadowDisplay(options.output);
+  let ready = false;
+  const ended = new AbortController();
+  const server =
+    metricsBindAddress?.address === null
+      ? undefined
+      : await startTelemetry(metricsBindAddress?.address, { metrics, ready: () => ready }, logger);
+  const shadow = startShadow({
+    ...ports,
+    clusters: [cluster],
+    settings: toSettings(options),
+    settleMs: options.shadowSettle,
+    metrics,
+    onDifference: (difference) => display.difference(difference),
+    onResolved: (difference) => display.resolved(difference),
+  });
+  const synced = shadow.synced.then(() => {
+    ready = true;
+  });
+  synced.catch(() => {});
+  const showing = show(display, shadow, ended.signal);
+  try {
+    await Promise.race([stopped, shadow.done]);
+  } finally {
+    ended.abort();
+    await showing;
+    await shadow.stop();
+    await server?.close();
+    await cluster.close();
+  }
+  const report = shadow.report();
+  display.ended(report);
+  if (report.services.unexplained > 0) process.exitCode = 1;
+}
+
+async function show(
+  display: ShadowDisplay,
+  shadow: Pick<ReturnType<typeof startShadow>, 'synced' | 'report'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const stopped = sleep(systemClock, 2 ** 31 - 1, signal);
+  await Promise.race([shadow.synced.catch(() => {}), stopped]);
+  if (!signal.aborted) display.started(shadow.report());
+  while (!signal.aborted) {
+    display.status(shadow.report());
+    await sleep(systemClock, display.everyMs, signal);
+  }
+}
+
+function createShadowDisplay(output: OutputFormat): ShadowDisplay {
+  const { stdout } = process;
+  const write = (text: string) => void stdout.write(text);
+  if (output === 'json') return jsonShadow(write);
+  if (output === 'none') return { ...jsonShadow(() => {}), everyMs: 60_000 };
+  if (!stdout.isTTY) return logShadow(write, 160);
+  return pageShadow(write, () => ({ width: stdout.columns, height: stdout.rows }));
+}

@@ -1,0 +1,37 @@
+import { type Bus, origin } from '@sluice/bus';
+import { decodeMessage, encodeMessage, type Outcome, partitionOf } from '@sluice/messages';
+import type { Clock } from '@sluice/runtime';
+
+const recordsRead = 256;
+
+/**
+ * Stands where the writer would: every plan is done with, and nothing was stored. So the reconciler goes on from what the
+ * cluster holds, and decides again when that changes.
+ */
+export async function answerPlans(bus: Bus, clock: Clock, signal: AbortSignal): Promise<void> {
+  await Promise.all(Array.from({ length: bus.partitions }, (_, partition) => answer(bus, partition, clock, signal)));
+}
+
+async function answer(bus: Bus, partition: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  const reader = bus.read('mutations', partition, origin);
+  const close = () => reader.close();
+  signal.addEventListener('abort', close, { once: true });
+  if (signal.aborted) close();
+  for (;;) {
+    const records = await reader.next(recordsRead);
+    if (records.length === 0) return;
+    for (const { id, key, payload } of records) {
+      const plan = decodeMessage(payload);
+      if (plan.kind !== 'mutations') continue;
+      const outcome: Outcome = {
+        ...{ kind: 'outcome', key: plan.key, controller: plan.controller, plan: plan.plan },
+        ...{ status: 'applied', results: [], message: '', causes: plan.causes, decidedAt: plan.decidedAt },
+        ...{ completedAt: clock.now(), retries: 0 },
+      };
+      const record = { key, id: `${id}/shadowed`, headers: {}, payload: encodeMessage(outcome) };
+      await bus.append('changes', partitionOf(key, bus.partitions), [record]);
+    }
+    const last = records.at(-1);
+    if (last !== undefined) reader.release(last.position);
+  }
+}

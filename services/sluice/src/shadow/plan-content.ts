@@ -1,0 +1,18 @@
+import { triggerTimeAnnotation } from '@sluice/comparison';
+import type { Mutation } from '@sluice/controllers';
+import type { PlannedMutations } from '@sluice/messages';
+
+/** What a plan wants, as a text that is equal for plans that want the same: without numbers, versions and made-up names. */
+export function contentOf({ groups }: PlannedMutations): string {
+  return JSON.stringify(groups.map(({ mutations }) => mutations.map(wantedBy)));
+}
+
+function wantedBy(mutation: Mutation): unknown {
+  const { verb, resource } = mutation;
+  if (mutation.verb === 'delete') return [verb, resource, mutation.name];
+  const { metadata, ...content } = mutation.object;
+  const { labels, annotations, ownerReferences, name } = metadata;
+  const { [triggerTimeAnnotation]: _, ...others } = annotations ?? {};
+  const named = verb === 'create' && resource === 'endpointslices' ? '' : name;
+  return [verb, resource, named, labels ?? {}, others, ownerReferences ?? [], content];
+}
