@@ -83,6 +83,8 @@ class ShadowRun {
   #steps = 0;
   #refused = 0;
   #rests = 0;
+  /** Differences that were told. */
+  #told = 0;
 
   constructor(plane: ControlPlane, client: ApiClient, options: ShadowRunOptions, say: (line: string) => void) {
     this.#plane = plane;
@@ -149,6 +151,10 @@ class ShadowRun {
       // The next but one is of a time after the touch, and after what comes of it.
       await sluice.until(() => sluice.events('status').length >= seen + 2, 60_000, 'a status is told');
       const services = objectAt(sluice.events('status').at(-1), 'services');
+      for (const difference of sluice.events('difference').slice(this.#told)) {
+        this.#told++;
+        this.#say(describe(difference));
+      }
       const left = open(sluice.lines);
       const settled = services.waiting === 0 && left.length === 0;
       if (!settled && attempt < 6) continue;

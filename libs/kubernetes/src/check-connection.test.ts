@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Access } from './access-review.ts';
 import { ApiError, type Reaction } from './api-error.ts';
-import { type ClusterProbe, ClusterUnavailableError, checkConnection, neededAccess } from './check-connection.ts';
+import {
+  type ClusterProbe,
+  ClusterUnavailableError,
+  checkConnection,
+  checkReading,
+  neededAccess,
+  type ReadingProbe,
+} from './check-connection.ts';
 import { noAbort } from './testing.ts';
 
 const version = { gitVersion: 'v1.36.3', major: 1, minor: 36 };
@@ -83,5 +90,27 @@ describe('checkConnection', () => {
   it('lets a mistake of ours through as it is', async () => {
     const probe = { ...fine, identity: () => Promise.reject(new TypeError('mistake')) };
     await expect(checkConnection(probe, options)).rejects.toThrow(TypeError);
+  });
+});
+
+describe('checkReading', () => {
+  const page = { items: [], resourceVersion: '1', continueToken: '' };
+  const reading: ReadingProbe = { serverVersion: fine.serverVersion, identity: fine.identity, list: async () => page };
+
+  it('tries a list of each resource, one object of it', async () => {
+    const asked: string[] = [];
+    const list: ReadingProbe['list'] = async (resource, { limit }) => {
+      asked.push(`${resource} ${limit}`);
+      return page;
+    };
+    expect(await checkReading({ ...reading, list }, options)).toEqual({ identity: 'uid', version });
+    expect(asked).toEqual(['services 1', 'pods 1', 'nodes 1', 'endpoints 1', 'endpointslices 1']);
+  });
+
+  it('says which list is forbidden, and that a cluster is too old', async () => {
+    const list = failing('pods is forbidden: User "u" cannot list resource "pods"', 'terminal', 403, 'Forbidden');
+    await expect(checkReading({ ...reading, list }, options)).rejects.toThrow('cannot list resource "pods"; grant it');
+    const old = async () => ({ gitVersion: 'v1.20.0', major: 1, minor: 20 });
+    await expect(checkReading({ ...reading, serverVersion: old }, options)).rejects.toThrow('upgrade it to 1.21');
   });
 });

@@ -8,7 +8,16 @@ import { type ApiError, isApiError } from './api-error.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { Connection } from './connection.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
-import { connect, type Handler, json, kubeconfigText, noAbort, startServer, writeFiles } from './testing.ts';
+import {
+  clusterOver,
+  connect,
+  type Handler,
+  json,
+  kubeconfigText,
+  noAbort,
+  startServer,
+  writeFiles,
+} from './testing.ts';
 
 const testdata = (name: string) => path.join(import.meta.dirname, 'testdata', name);
 const cleanups: (() => Promise<void>)[] = [];
@@ -396,5 +405,37 @@ describe('Connection.stream', () => {
     const { connection } = await connected(server.url, {}, { maxConnections: 1 });
     for (let i = 0; i < 3; i++) await connection.stream({ ...get, path: `/watch${i}`, idleMs: 1000 });
     expect((await connection.request(get)).status).toBe(200);
+  });
+});
+
+describe('a connection that only reads', () => {
+  const writing = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+  it.each(writing)('does not send %s', async (method) => {
+    const server = await serve((_, response) => json(response, 200, {}));
+    const { connection } = await connected(server.url, {}, { readOnly: true });
+    const error = await failure(connection.request({ ...get, method, body: {} }));
+    expect(error).toMatchObject({ reason: 'ReadOnly', reaction: 'terminal', status: 0 });
+    await failure(connection.stream({ ...get, method, idleMs: 1_000 }));
+    expect(server.requests).toEqual([]);
+  });
+
+  it('has no use for any of the writing methods of a cluster', async () => {
+    const server = await serve((_, response) => json(response, 200, { items: [], metadata: { resourceVersion: '1' } }));
+    const { connection, clock } = await connected(server.url, {}, { readOnly: true });
+    const cluster = clusterOver(connection, clock);
+    const object = { metadata: { name: 'x', namespace: 'y' } };
+    const event = { metadata: { name: 'x', namespace: 'y' } } as never;
+    const attempts = [
+      cluster.create('endpoints', object, noAbort),
+      cluster.update('endpoints', object, noAbort),
+      cluster.delete('endpoints', 'y', 'x', {}, noAbort),
+      cluster.createEvent(event, noAbort),
+      cluster.patchEvent('y', 'x', {}, noAbort),
+      cluster.checkAccess({ verb: 'get', group: '', resource: 'pods' }, noAbort),
+    ];
+    for (const attempt of attempts) expect((await failure(attempt)).reason).toBe('ReadOnly');
+    await cluster.list('pods', { limit: 1, continueToken: '' }, noAbort);
+    expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 });

@@ -3,6 +3,7 @@ import { Metrics } from '@sluice/telemetry';
 import { connectReading } from '../connect.ts';
 import type { OutputFormat } from '../display/create-display.ts';
 import { type SettingsOptions, toSettings } from '../settings-options.ts';
+import { existing } from '../shadow/existing.ts';
 import { startShadow } from '../shadow/shadow.ts';
 import { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from '../shadow/shadow-display.ts';
 import { systemClock } from '../system/clock.ts';
@@ -38,7 +39,7 @@ export async function runShadow(stopped: Promise<void>, options: ShadowRunOption
       : await startTelemetry(metricsBindAddress?.address, { metrics, ready: () => ready }, logger);
   const shadow = startShadow({
     ...ports,
-    clusters: [cluster],
+    clusters: [{ ...cluster, existing: (key, signal) => existing(cluster.connection, key, signal) }],
     settings: toSettings(options),
     settleMs: options.shadowSettle,
     metrics,

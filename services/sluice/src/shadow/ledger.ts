@@ -28,8 +28,8 @@ interface Stand<Finding> {
   overlookedAt: number;
 }
 
-/** The genuine controllers may not have started on a change yet when another comes. */
-const overlapMs = 1_000;
+/** So long after something was noticed, a write may be what came of that. */
+const answerMs = 1_000;
 
 /**
  * What Sluice would do with each Service, against what the genuine controllers do with it: who was first, and what they do
@@ -81,7 +81,7 @@ export class ShadowLedger<Finding> {
   /** What the controller writes has changed. If nothing led to that, somebody else did it, and it is overlooked (D3). */
   edited(key: ServiceKey, controller: Controller, at: number): void {
     const stand = this.#stand(key, controller);
-    if (stand.pending === null && at - stand.noticedAt > overlapMs) stand.overlookedAt = at;
+    if (stand.pending === null && at - stand.noticedAt > answerMs) stand.overlookedAt = at;
   }
 
   /** What Sluice would do now; undefined: nothing, the cluster is as it should be. */
@@ -92,6 +92,8 @@ export class ShadowLedger<Finding> {
     if (wants !== undefined) this.#want(stand, key, controller, wants, at);
     else if (stand.pending !== null) this.#resolve(stand);
     else if (stand.wroteAt > stand.decidedAt && stand.decidedAt > 0) this.later.add(at - stand.wroteAt);
+    // What was overlooked has changed nothing.
+    if (wants === undefined) stand.overlookedAt = 0;
     stand.decidedAt = at;
   }
 
@@ -122,7 +124,7 @@ export class ShadowLedger<Finding> {
     const before = stand.pending;
     const same = before !== null && stand.content === content;
     if (before !== null) this.#pending.delete(before);
-    const overlooked = stand.overlookedAt + overlapMs >= stand.noticedAt && stand.overlookedAt > 0;
+    const overlooked = stand.overlookedAt > stand.noticedAt;
     stand.pending = {
       ...{ key, controller, plan },
       since: same ? before.since : at,

@@ -17,7 +17,8 @@ export function shadowPolicy<F>(
   return {
     ...policy,
     noticing(view, fact, retold) {
-      if (!retold || isNewService(view, fact)) hear(ledger, view, fact, now());
+      // What a snapshot tells may be old, but for a Service that was not there.
+      if (view.snapshot.open === null || isNewService(view, fact)) hear(ledger, view, fact, now());
       return policy.noticing(view, fact, retold);
     },
     repair: ({ state, now: at }, _batchPeriodMs, causes) => touch(state, at, causes, at),

@@ -1,6 +1,7 @@
 import { MemoryBus } from '@sluice/bus';
-import type { ClusterReader, Connection } from '@sluice/kubernetes';
-import { encodeMessage, parseServiceKey, type ResyncRequest } from '@sluice/messages';
+import type { ClusterState } from '@sluice/comparison';
+import type { ClusterReader } from '@sluice/kubernetes';
+import { encodeMessage, parseServiceKey, type ResyncRequest, type ServiceKey } from '@sluice/messages';
 import { runReconciler, type Settings } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { MemoryStore } from '@sluice/store';
@@ -9,7 +10,6 @@ import { ClusterWatcher } from '@sluice/watcher';
 import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
 import { answerPlans } from './answer-plans.ts';
 import { type Examined, type Explained, examine } from './examine.ts';
-import { existing } from './existing.ts';
 import { type Pending, ShadowLedger } from './ledger.ts';
 import type { ReportedDifference, ShadowReport } from './report.ts';
 import { shadowPolicy } from './shadow-policy.ts';
@@ -25,8 +25,8 @@ export interface ShadowedCluster {
   /** Minor version of Kubernetes. */
   readonly minor: number;
   readonly reader: ClusterReader;
-  /** For reading afresh what there is of one Service. */
-  readonly connection: Pick<Connection, 'request'>;
+  /** Reads afresh what there is of one Service. */
+  readonly existing: (key: ServiceKey, signal: AbortSignal) => Promise<ClusterState>;
 }
 
 export interface ShadowOptions {
@@ -209,7 +209,7 @@ class RunningShadow implements Shadow {
     const { settings, clock } = this.#options;
     const cluster = this.#clusters.get(pending.key.cluster);
     if (cluster === undefined) return;
-    const state = await existing(cluster.connection, pending.key, signal);
+    const state = await cluster.existing(pending.key, signal);
     const { overlooked, plan } = pending;
     const { maxEndpointsPerSlice } = settings;
     this.#note(pending, examine(state, plan, { overlooked, maxEndpointsPerSlice, minor: cluster.minor }), cluster);
