@@ -21,6 +21,7 @@ function watched(metrics: PartitionMetrics, onDecided: OnDecided): PartitionMetr
     },
     settled: (...args) => metrics.settled(...args),
     parked: (...args) => metrics.parked(...args),
+    differed: (...args) => metrics.differed(...args),
     close: () => metrics.close(),
   };
 }
