@@ -126,7 +126,9 @@ export class ShadowLedger<Finding> {
     if (before !== null) this.#pending.delete(before);
     const overlooked = stand.overlookedAt > stand.noticedAt;
     stand.pending = {
-      ...{ key, controller, plan },
+      ...{ key, controller },
+      // Told again, its cause would be that.
+      plan: same ? { ...plan, causes: before.plan.causes } : plan,
       since: same ? before.since : at,
       overlooked: same ? before.overlooked && overlooked : overlooked,
       askedAt: same ? before.askedAt : null,
