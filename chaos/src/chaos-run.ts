@@ -152,7 +152,7 @@ class ChaosRun {
       writes: writes.filter(isDone).length,
       refused: writes.filter((write) => !isDone(write)).length,
       plans: this.#ledger.plans,
-      fenced: this.#countLines(/plan of a former owner dropped|has a new owner/),
+      fenced: this.#countLines(/plan of a former owner dropped|FencedError/),
       ended: this.#restarted,
       restPoints: this.#restPoints,
       violations: this.#violations,

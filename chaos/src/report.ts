@@ -20,7 +20,7 @@ export interface Report {
   readonly writes: number;
   readonly refused: number;
   readonly plans: number;
-  /** Plans and works of former owners that were turned away. */
+  /** How often a plan, a commit or an Outcome of a former owner was turned away. */
   readonly fenced: number;
   /** Processes that ended though nobody told them to, and were started again. */
   readonly ended: number;

@@ -83,6 +83,7 @@ describe('the ledger', () => {
     ['nobody planned it', write(create, 1)],
     ['other content', write(update('5', '10.0.0.9'), 1)],
     ['another precondition', write(update('6'), 1)],
+    ['a patch', write(update('5'), 1, { verb: 'patch' })],
     ['another name', write(update('5'), 1, { name: 'web-2' })],
     ['another namespace', write(update('5'), 1, { namespace: 'other' })],
     ['a deletion without the precondition', write(remove, 1, { precondition: '' })],

@@ -83,7 +83,11 @@ export class Ledger {
 /** Writes that began after one of a later plan of the same Service and controller was done. */
 function outOfOrder(accounted: readonly Accounted[]): Violation[] {
   const lines = new Map<string, Accounted[]>();
-  for (const each of accounted) lines.set(each.entry.line, [...(lines.get(each.entry.line) ?? []), each]);
+  for (const each of accounted) {
+    const line = lines.get(each.entry.line) ?? [];
+    line.push(each);
+    lines.set(each.entry.line, line);
+  }
   return [...lines.values()].flatMap((line) => {
     const byAnswer = [...line].sort((a, b) => a.write.answeredAt - b.write.answeredAt);
     let done = 0;

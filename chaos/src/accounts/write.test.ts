@@ -47,6 +47,10 @@ test('a create is named by its body, a deletion has its preconditions', () => {
   expect(parseWrite(event({ verb: 'delete', requestObject: undefined }))).toMatchObject({ precondition: '' });
 });
 
+test.each(['patch', 'deletecollection'])('a %s is a write too, though Sluice has no use for it', (verb) => {
+  expect(parseWrite(event({ verb }))).toMatchObject({ verb });
+});
+
 test('ready addresses of Endpoints', () => {
   const subsets = [
     { addresses: [{ ip: '10.0.0.1', targetRef: { name: 'p1' } }], notReadyAddresses: [{ targetRef: { name: 'p2' } }] },

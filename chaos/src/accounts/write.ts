@@ -1,11 +1,15 @@
 import type { WrittenResource } from '@sluice/controllers';
 import { essence } from './essence.ts';
 
+/** Sluice has no use for the last two. */
+const verbs = ['create', 'update', 'delete', 'patch', 'deletecollection'] as const;
+type Verb = (typeof verbs)[number];
+
 /** A write of Endpoints or an EndpointSlice, as the API server's audit log tells it. */
 export interface Write {
   readonly auditId: string;
   readonly user: string;
-  readonly verb: 'create' | 'update' | 'delete';
+  readonly verb: Verb;
   readonly resource: WrittenResource;
   readonly namespace: string;
   readonly name: string;
@@ -43,12 +47,13 @@ interface AuditEvent {
 /** Undefined for what is no write of Endpoints or EndpointSlices, or not answered yet. */
 export function parseWrite(line: string): Write | undefined {
   const event = JSON.parse(line) as AuditEvent;
-  const { verb, objectRef, requestObject, responseObject } = event;
+  const { objectRef, requestObject, responseObject } = event;
+  const verb = verbs.find((known) => known === event.verb);
   const resource = objectRef?.resource;
   if (resource !== 'endpoints' && resource !== 'endpointslices') return undefined;
-  if (verb !== 'create' && verb !== 'update' && verb !== 'delete') return undefined;
+  if (verb === undefined) return undefined;
   if (event.stage !== 'ResponseComplete' && event.stage !== 'Panic') return undefined;
-  const deleting = verb === 'delete';
+  const deleting = verb === 'delete' || verb === 'deletecollection';
   return {
     auditId: event.auditID,
     user: event.user?.username ?? '',

@@ -39,6 +39,9 @@ export interface Fleet {
 /** Short, so that it can be outlasted; how long a lease is stays as it is by default. */
 export const duplicateWindowMs = 2_000;
 
+/** Its start takes seconds, but a minute where the machine is busy with a whole fleet. */
+const kafkaReadyMs = 180_000;
+
 const program = fileURLToPath(new URL('../../../services/sluice/src/main.ts', import.meta.url));
 const name = 'chaos';
 
@@ -82,7 +85,8 @@ export async function startServers(options: FleetOptions): Promise<Fleet> {
 
 async function startBus({ bus, directory }: FleetOptions): Promise<BusServer> {
   if (bus === 'nats') return { kind: bus, server: await startNats({ directory: join(directory, 'nats') }) };
-  return { kind: bus, server: await startKafka({ directory: join(directory, 'kafka') }) };
+  const kafka = await startKafka({ directory: join(directory, 'kafka'), readyTimeoutMilliseconds: kafkaReadyMs });
+  return { kind: bus, server: kafka };
 }
 
 /** JSON is YAML too. */
