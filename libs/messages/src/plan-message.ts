@@ -2,7 +2,10 @@ import type { Controller, EventToRecord, MutationGroup } from '@sluice/controlle
 import type { Causes } from './cause.ts';
 import type { ServiceKey } from './service-key.ts';
 
-/** Names a plan. Later plans of one Service and controller have a larger number; a later owner a larger epoch. */
+/**
+ * Names a plan. A later plan of the same partition, whatever its Service, has a larger number; those of a later owner have a
+ * larger epoch.
+ */
 export interface PlanId {
   readonly epoch: number;
   readonly number: number;

@@ -1,6 +1,6 @@
 import { type Change, digestOf, type Fact } from '@sluice/messages';
 import { beforeEach, expect, test } from 'vitest';
-import { differences } from './compare-digest.ts';
+import { awaitsSnapshot, differences } from './compare-digest.ts';
 import { foldChange } from './fold-change.ts';
 import { ServiceView } from './service-view.ts';
 import { defaultSettings } from './settings.ts';
@@ -95,4 +95,13 @@ test('nothing is said of a view that is incomplete, or that has gone on, nor to 
   expect(compared(known, { digest })).toEqual([]);
   view.set('snapshot', { ...view.snapshot, complete: true });
   expect(compared(known)).toEqual(['pods']);
+});
+
+test('a view without a snapshot waits for one, if there is anything to be told', () => {
+  const change = (facts: readonly Fact[]) => aChange(++n, [], { versions, digest: digestOf(facts) });
+  expect(awaitsSnapshot(view, change(known))).toBe(false);
+  view = new ServiceView(key);
+  expect(awaitsSnapshot(view, change([]))).toBe(false);
+  expect(awaitsSnapshot(view, aChange(++n, []))).toBe(false);
+  expect(awaitsSnapshot(view, change(known))).toBe(true);
 });

@@ -42,6 +42,15 @@ function agrees(
   return [...byName.values()].every(({ resourceVersion }) => compareResourceVersions(resourceVersion, upTo) > 0);
 }
 
+/**
+ * Something was lost, and so, it seems, was the request for a snapshot or the snapshot: the watcher takes the view for
+ * complete, and something is there to be told.
+ */
+export function awaitsSnapshot({ snapshot }: ServiceView, { digest }: Change): boolean {
+  if (digest === undefined || snapshot.complete || snapshot.open !== null) return false;
+  return JSON.stringify(digest) !== JSON.stringify(digestOf([]));
+}
+
 function factsOf(view: ServiceView): readonly Fact[] {
   const { service, topology, endpoints } = view;
   return [

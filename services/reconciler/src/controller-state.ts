@@ -15,8 +15,6 @@ export interface ControllerState {
   readonly causes: Causes;
   /** The one plan whose Outcome is awaited. */
   readonly inFlight: InFlight | null;
-  /** Number of the last plan. */
-  readonly lastPlan: number;
   /** Tries in a row that came to nothing; drives the back-off. */
   readonly failures: number;
   /** The earliest of what was asked for later than at once, be it a retry (B2); of use only if it is yet to come. */
@@ -52,7 +50,6 @@ export const initialState: ControllerState = {
   dueAt: null,
   causes: noCauses,
   inFlight: null,
-  lastPlan: 0,
   failures: 0,
   delayedUntil: null,
   repairAt: null,

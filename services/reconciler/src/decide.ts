@@ -10,7 +10,7 @@ import {
   type TrackedSlices,
   type TriggerTimes,
 } from '@sluice/controllers';
-import { noCauses, type PlannedMutations } from '@sluice/messages';
+import { noCauses, type PlanId, type PlannedMutations } from '@sluice/messages';
 import { askAt } from './ask-again.ts';
 import type { ControllerState } from './controller-state.ts';
 import { withDerivedNames } from './derived-name.ts';
@@ -41,11 +41,11 @@ export function isDue(view: ServiceView, controller: Controller, now: number): b
   return dueAt !== null && dueAt <= now && inFlight === null && view.snapshot.complete && view.snapshot.open === null;
 }
 
-/** Decides for one controller and notes it in the view. */
+/** Decides for one controller and notes it in the view. `nextPlan` names the plan, if there is one. */
 export function decide(
   view: ServiceView,
   controller: Controller,
-  epoch: number,
+  nextPlan: () => PlanId,
   now: number,
   settings: Settings,
 ): Decided {
@@ -64,7 +64,7 @@ export function decide(
     view.setController(controller, { ...rested, failures: 0, triggers, hints });
     return { plan: undefined, counts };
   }
-  const id = { epoch, number: state.lastPlan + 1 };
+  const id = nextPlan();
   const service = view.service?.service;
   const groups = withDerivedNames(
     plan.groups,
@@ -92,7 +92,7 @@ export function decide(
     askAt: askAt(now, 0),
     asked: 0,
   };
-  view.setController(controller, { ...rested, inFlight, lastPlan: id.number });
+  view.setController(controller, { ...rested, inFlight });
   return { plan: planned, counts };
 }
 

@@ -191,7 +191,9 @@ describe('a snapshot', () => {
 
 describe('Endpoints without a Service (D3–D5)', () => {
   const orphaned = () =>
-    decide(view, 'endpoints', 1, now, defaultSettings).plan?.groups.flatMap(({ mutations }) => mutations);
+    decide(view, 'endpoints', () => ({ epoch: 1, number: 1 }), now, defaultSettings).plan?.groups.flatMap(
+      ({ mutations }) => mutations,
+    );
 
   test.each<[string, Change, object | undefined]>([
     [

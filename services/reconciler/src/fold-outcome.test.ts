@@ -15,10 +15,12 @@ const settings = defaultSettings;
 let view: ServiceView;
 let plan: PlannedMutations;
 let random: ReturnType<typeof seededRandom>;
+let plans: number;
 
 /** The EndpointSlice controller has one plan in flight: to create the first slice. */
 beforeEach(() => {
   random = seededRandom(1);
+  plans = 0;
   view = new ServiceView(key);
   change(
     aSnapshot(1, [{ of: 'service', service: aService() }, fact.pod('p')], { endpoints: '9', endpointslices: '9' }),
@@ -34,7 +36,7 @@ function change(given: Parameters<typeof foldChange>[1]): void {
 }
 
 function decided(controller: Controller): PlannedMutations {
-  const made = decide(view, controller, 1, now, settings).plan;
+  const made = decide(view, controller, () => ({ epoch: 1, number: ++plans }), now, settings).plan;
   if (made === undefined) throw new Error(`${controller} wants nothing`);
   return made;
 }

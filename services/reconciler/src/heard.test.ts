@@ -49,6 +49,15 @@ test('it goes on from what was stored', () => {
   expect(told(after, 6, 5)).toBe(true);
 });
 
+test('it knows what was here before, also from former watchers', () => {
+  const heard = new Heard();
+  expect(heard.knows(aChange(3, []))).toBe(false);
+  told(heard, [2, 3], 0);
+  expect(heard.knows(aChange([1, 9], []))).toBe(true);
+  expect(heard.knows(aChange([2, 3], []))).toBe(true);
+  expect(heard.knows(aChange([2, 4], []))).toBe(false);
+});
+
 test('after something that cannot be read a gap is none', () => {
   const heard = new Heard();
   told(heard, 3, 0);

@@ -31,6 +31,12 @@ export class Heard {
     return compareStamps({ epoch: previousEpoch ?? stamp.epoch, n: previous }, last) > 0;
   }
 
+  /** True if the Change, or a newer one of its cluster, was here before. */
+  knows({ key: { cluster }, stamp }: Change): boolean {
+    const last = this.#last.get(cluster);
+    return last != null && compareStamps(stamp, last) <= 0;
+  }
+
   /** After this a gap is none: something came that cannot be told. */
   forget(): void {
     for (const cluster of this.#last.keys()) {

@@ -25,6 +25,8 @@ export interface PartitionMetrics {
   parked(key: string, controller: Controller, parked: boolean): void;
   /** A view was found to differ from what the watcher knows, in these parts. */
   differed(parts: readonly ViewPart[]): void;
+  /** Nothing is left of the Service. */
+  dropped(key: string): void;
   close(): void;
 }
 
@@ -55,5 +57,6 @@ export const noPartitionMetrics: PartitionMetrics = {
   settled() {},
   parked() {},
   differed() {},
+  dropped() {},
   close() {},
 };

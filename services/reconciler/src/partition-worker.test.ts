@@ -368,6 +368,58 @@ describe('what was lost', () => {
   });
 });
 
+describe('a Service that is gone for good', () => {
+  const keptOf = (owner: string) =>
+    store.peek('reconciler/0').entries.flatMap(({ key, field }) => (key === owner ? [field] : []));
+
+  /** It is there with a slice, and then nothing is. */
+  async function comeAndGo(): Promise<void> {
+    await send({ ...first, previous: 0 });
+    await send(anOutcome(await lastPlan()));
+    const [mutation] = (await lastPlan()).groups[0]?.mutations ?? [];
+    if (mutation?.verb !== 'create') throw new Error('no slice is created');
+    const { name } = mutation.object.metadata;
+    expect(keptOf(keyText)).toContain(`slice/${name}`);
+    const facts = [fact.noService, fact.podGone('p'), fact.sliceGone(name, `stored-${name}`)];
+    await send(aChange(2, facts, { previous: 1 }));
+    await settle(10_000);
+  }
+
+  test('leaves nothing in the store but what concerns the partition', async () => {
+    start();
+    await comeAndGo();
+    expect(
+      store
+        .peek('reconciler/0')
+        .entries.map(({ key, field }) => `${key} ${field}`)
+        .sort(),
+    ).toEqual(['c heard', 'partition lastPlan']);
+  });
+
+  test('is not brought back by a Change that comes late', async () => {
+    start();
+    await comeAndGo();
+    await send({ ...first, previous: 0 });
+    expect(keptOf(keyText)).toEqual([]);
+    expect(await numbers()).toEqual(['web 1/1']);
+  });
+
+  test('has plans with new numbers should it come back, also after a restart', async () => {
+    start();
+    await comeAndGo();
+    await restart();
+    await send({ ...aSnapshot(3, [service, fact.pod('p')], behind), previous: 2 });
+    expect(new Set(await numbers())).toEqual(new Set(['web 1/1', 'web 1/2']));
+  });
+
+  test('is kept while something is under way for it', async () => {
+    start();
+    await send({ ...first, previous: 0 });
+    await send(aChange(2, [fact.noService, fact.podGone('p')], { previous: 1 }));
+    expect(keptOf(keyText)).toContain('controller/endpointslice');
+  });
+});
+
 describe('a record that cannot be used', () => {
   test.each([
     ['no JSON', new TextEncoder().encode('{'), keyText],
@@ -483,7 +535,7 @@ describe('after a restart', () => {
     if (web === undefined) throw new Error('no plan');
     await send(anOutcome(web));
     const next = await lastPlan();
-    expect(next.plan).toEqual({ epoch: 2, number: 2 });
+    expect(next.plan).toEqual({ epoch: 2, number: 3 });
     expect(JSON.stringify(next.groups)).toContain('uid-q');
   });
 

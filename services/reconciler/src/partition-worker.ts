@@ -16,6 +16,7 @@ import {
   isMessageError,
   isServiceKey,
   type Outcome,
+  type PlanId,
   type PlannedMutations,
   parseServiceKey,
   partitionOf,
@@ -25,18 +26,20 @@ import {
   traceOf,
 } from '@sluice/messages';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
-import { FencedError, type OutboxEntry, type Store } from '@sluice/store';
+import { FencedError, type OutboxEntry, type Store, type StoredEntry } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import { askAgain } from './ask-again.ts';
-import { differences } from './compare-digest.ts';
+import { awaitsSnapshot, differences } from './compare-digest.ts';
 import { decide, decisionOrder, isDue } from './decide.ts';
 import { distrust } from './distrust.ts';
 import { DueQueue } from './due-queue.ts';
 import { foldChange } from './fold-change.ts';
 import { foldOutcome } from './fold-outcome.ts';
 import { Heard } from './heard.ts';
+import { isForgettable } from './is-forgettable.ts';
 import { noPartitionMetrics, type PartitionMetrics, type ReconcilerMetrics } from './metrics.ts';
 import { PartitionTraces } from './partition-traces.ts';
+import { PlanNumbers } from './plan-numbers.ts';
 import { resyncRequest } from './resync-request.ts';
 import { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
@@ -79,6 +82,7 @@ export class PartitionWorker {
   readonly #scope: string;
   readonly #views = new Map<string, ServiceView>();
   #heard = new Heard();
+  #planNumbers = new PlanNumbers();
   /** When Services have something to decide though nothing comes in, by formatted key. */
   readonly #due = new DueQueue();
   #checkpoint: Cursor = origin;
@@ -155,8 +159,9 @@ export class PartitionWorker {
     this.#checkpoint = state.checkpoint ?? origin;
     this.#views.clear();
     this.#heard = new Heard();
+    this.#planNumbers = new PlanNumbers();
     for (const entry of state.entries) {
-      if (this.#heard.load(entry)) continue;
+      if (this.#heard.load(entry) || this.#planNumbers.load(entry)) continue;
       this.#view(entry.key).load(entry);
       this.#due.set(entry.key, 0);
     }
@@ -178,7 +183,7 @@ export class PartitionWorker {
     logger.warn('starting afresh at the end of the log; all Services of the partition are asked for again', { reason });
     for (const view of this.#views.values()) distrust(view, clock.now());
     await bus.append('requests', 0, [resyncRequest({ partition }, reason, `${partition}/${epoch}/${clock.now()}`)]);
-    await this.#commit(end, this.#views.keys(), []);
+    await this.#commit(end, this.#entries(this.#views.keys()), []);
   }
 
   /** Changes before this one were lost unread, nobody knows of which Services. */
@@ -193,6 +198,7 @@ export class PartitionWorker {
 
   /** What differs was lost without a trace, or was folded wrongly. */
   #compare(key: string, view: ServiceView, change: Change, now: number): void {
+    if (awaitsSnapshot(view, change)) this.#differing.set(key, 'no snapshot has come since something was lost');
     const parts = differences(view, change);
     if (parts.length === 0) return;
     this.#metrics.differed(parts);
@@ -203,7 +209,7 @@ export class PartitionWorker {
   async #askForDiffering(): Promise<void> {
     const { bus, partition, epoch, logger, clock } = this.#options;
     for (const [key, reason] of this.#differing) {
-      logger.error('a view was wrong; the Service is asked for again', { key, reason });
+      logger.error('a view is wrong or incomplete; the Service is asked for again', { key, reason });
       const id = `${partition}/${epoch}/${clock.now()}/${key}`;
       await bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(key) }, reason, id)]);
       this.#differing.delete(key);
@@ -250,14 +256,30 @@ export class PartitionWorker {
     for (const key of touched) plans.push(...this.#decide(key, now));
     const last = batch.at(-1);
     const checkpoint = last === undefined ? this.#checkpoint : { position: last.position, id: last.id, log };
-    await this.#commit(checkpoint, touched, plans);
+    await this.#commit(checkpoint, this.#entries(touched), plans);
     await this.#publish(plans);
   }
 
-  async #commit(checkpoint: Cursor, touched: Iterable<string>, publish: readonly OutboxEntry[]): Promise<void> {
+  /** What changed in the views; those of which nothing is left are dropped. */
+  #entries(touched: Iterable<string>): StoredEntry[] {
+    const entries: StoredEntry[] = [];
+    for (const key of [...touched]) {
+      const view = this.#views.get(key);
+      if (view === undefined) continue;
+      if (isForgettable(view)) {
+        view.clear();
+        this.#views.delete(key);
+        this.#due.set(key, null);
+        this.#metrics.dropped(key);
+      }
+      entries.push(...view.takeChanges(key));
+    }
+    return entries;
+  }
+
+  async #commit(checkpoint: Cursor, changed: StoredEntry[], publish: readonly OutboxEntry[]): Promise<void> {
     const { store, epoch } = this.#options;
-    const entries = [...touched].flatMap((key) => this.#views.get(key)?.takeChanges(key) ?? []);
-    entries.push(...this.#heard.takeChanges());
+    const entries = [...changed, ...this.#heard.takeChanges(), ...this.#planNumbers.takeChanges()];
     if (checkpoint === this.#checkpoint && entries.length === 0) return;
     const published = this.#published;
     this.#published = [];
@@ -279,9 +301,9 @@ export class PartitionWorker {
       if (formatServiceKey(message.key) !== record.key) {
         throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${record.key}`);
       }
-      const view = this.#view(record.key);
-      if (message.kind === 'outcome') this.#foldOutcome(record, view, message, now);
-      else {
+      if (message.kind === 'outcome') this.#foldOutcome(record, message, now);
+      else if (this.#views.has(record.key) || !this.#heard.knows(message)) {
+        const view = this.#view(record.key);
         if (this.#heard.hear(message)) this.#miss(message, now);
         foldChange(view, message, now, settings);
         this.#compare(record.key, view, message, now);
@@ -313,8 +335,10 @@ export class PartitionWorker {
     await this.#options.bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(record.key) }, reason, id)]);
   }
 
-  #foldOutcome(record: Delivery, view: ServiceView, told: Outcome, now: number): void {
+  #foldOutcome(record: Delivery, told: Outcome, now: number): void {
     const { settings, random } = this.#options;
+    const view = this.#views.get(record.key);
+    if (view === undefined) return;
     const { inFlight, counted } = view.controller(told.controller);
     const outcome = (inFlight && this.#traces?.settled(record, told, inFlight)) ?? told;
     const status = foldOutcome(view, outcome, now, settings, random);
@@ -331,15 +355,17 @@ export class PartitionWorker {
 
   #tellDue(key: string, now: number): void {
     for (const controller of decisionOrder) {
-      const { dueAt } = this.#view(key).controller(controller);
+      const dueAt = this.#views.get(key)?.controller(controller).dueAt ?? null;
       if (dueAt !== null && dueAt <= now) this.#metrics.due(key, controller);
     }
   }
 
   #decide(key: string, now: number): OutboxEntry[] {
     const { epoch, settings, logger } = this.#options;
-    const view = this.#view(key);
+    const view = this.#views.get(key);
     const plans: OutboxEntry[] = [];
+    if (view === undefined) return plans;
+    const nextPlan = (): PlanId => ({ epoch, number: this.#planNumbers.next() });
     for (const controller of decisionOrder) {
       const overdue = askAgain(view, controller, now);
       if (overdue !== undefined) {
@@ -351,7 +377,7 @@ export class PartitionWorker {
       const { causes } = view.controller(controller);
       const startedAt = this.#traces?.now() ?? 0;
       try {
-        const decided = decide(view, controller, epoch, now, settings);
+        const decided = decide(view, controller, nextPlan, now, settings);
         const trace = this.#traces?.decided(view.key, controller, causes, startedAt, decided.plan);
         if (decided.plan !== undefined) {
           if (trace !== undefined) continueTrace(view, controller, trace);

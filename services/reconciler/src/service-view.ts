@@ -131,6 +131,16 @@ export class ServiceView {
     this.#assign(entry.field, entry.value);
   }
 
+  /** Removes every field that may be stored. */
+  clear(): void {
+    for (const field of ['service', 'endpoints', 'topology', 'snapshot', 'orphaned', 'gone'])
+      this.set(field, undefined);
+    for (const name of [...this.pods.keys()]) this.set(`pod/${name}`, undefined);
+    for (const name of [...this.gonePods.keys()]) this.set(`gonepod/${name}`, undefined);
+    for (const name of [...this.slices.keys()]) this.set(`slice/${name}`, undefined);
+    for (const controller of [...this.#controllers.keys()]) this.set(`controller/${controller}`, undefined);
+  }
+
   /** What changed since this was last asked. */
   takeChanges(key: string): StoredEntry[] {
     const entries = [...this.#changed].map(([field, value]) => ({ key, field, value }));
@@ -160,7 +170,7 @@ export class ServiceView {
         this.topology = (value as NodeTopology | undefined) ?? null;
         return;
       case 'snapshot':
-        this.snapshot = value as SnapshotState;
+        this.snapshot = (value as SnapshotState | undefined) ?? nothingTold;
         return;
       case 'orphaned':
         this.orphaned = value === true;

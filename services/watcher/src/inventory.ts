@@ -128,6 +128,12 @@ export class Inventory {
     return this.#slices.keys();
   }
 
+  /** Whether the Service, its Endpoints or a slice of it is there. */
+  has(namespace: string, service: string): boolean {
+    const name = objectName(namespace, service);
+    return this.services.has(name) || this.endpoints.has(name) || this.slicesOf(name).size > 0;
+  }
+
   /** Services that have slices, existing or not. */
   get servicesWithSlices(): Iterable<ObjectName> {
     return this.#slicesByService.keys();

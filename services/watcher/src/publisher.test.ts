@@ -108,11 +108,22 @@ describe('what is sent', () => {
   });
 
   test('begins with a snapshot for every Service, whatever is said of it first', async () => {
+    inventory.setService(aService('web'));
     publisher.mark('shop', 'web', { on: 'endpoints', uid: 'u' });
     await settled();
     publisher.mark('shop', 'web', { on: 'endpoints', uid: 'u' });
     await settled();
     expect(bus.changes.map(({ snapshot }) => snapshot?.first)).toEqual([true, undefined]);
+  });
+
+  test('begins with a snapshot again for one of which nothing was left', async () => {
+    await told('web');
+    inventory.deleteService('shop', 'web');
+    publisher.mark('shop', 'web', { on: 'service' });
+    await settled();
+    publisher.mark('shop', 'web', { on: 'endpoints', uid: 'u' });
+    await settled();
+    expect(bus.changes.map(({ snapshot }) => snapshot?.first)).toEqual([undefined, true]);
   });
 
   test('begins anew for a Service that was forgotten', async () => {

@@ -68,6 +68,8 @@ export class Publisher {
   readonly #lanes: readonly Lane[];
   /** Services that were told of. The first word about one is a snapshot, or nothing would be decided for it. */
   readonly #told = new Set<string>();
+  /** Of which nothing was left by the last word: if anything comes under the name again, it begins with a snapshot too. */
+  readonly #gone = new Set<string>();
   readonly #traces: ChangeTraces | undefined;
   /** When Services were last told of whose digest is not stored, by the monotonic clock. */
   readonly #unsettled = new Map<string, number>();
@@ -100,10 +102,8 @@ export class Publisher {
     const { marks } = entry;
     addMark(marks, mark, cause);
     if (this.#traces !== undefined && cause !== undefined) marks.traces = this.#traces.begin(marks.traces, cause);
-    if (!this.#told.has(text)) {
-      this.#told.add(text);
-      marks.snapshot = true;
-    }
+    if (!this.#told.has(text) || this.#gone.delete(text)) marks.snapshot = true;
+    this.#told.add(text);
     if (lane.running) return;
     lane.running = true;
     // Not at once: the rest of the batch of watch events that is being worked off belongs into the same Change.
@@ -169,7 +169,9 @@ export class Publisher {
 
   /** Nothing is left to tell of the Service; should it come back, it begins with a snapshot. */
   forget(namespace: string, service: string): void {
-    this.#told.delete(formatServiceKey({ cluster: this.#options.cluster, namespace, service }));
+    const text = formatServiceKey({ cluster: this.#options.cluster, namespace, service });
+    this.#told.delete(text);
+    this.#gone.delete(text);
   }
 
   close(): void {
@@ -219,6 +221,7 @@ export class Publisher {
     const { inventory, epoch, versions } = this.#options;
     const upTo = versions();
     const parts = compose(inventory, key.namespace, key.service, marks, upTo);
+    if (this.#told.has(text) && !inventory.has(key.namespace, key.service)) this.#gone.add(text);
     return parts.map((part, i) => {
       const stamp = { epoch, n: ++this.#n };
       const { last } = lane;

@@ -11,7 +11,6 @@ import {
 import type { EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import {
-  comparePlans,
   decodeMessage,
   encodeMessage,
   formatServiceKey,
@@ -26,6 +25,7 @@ import type { Clock, Logger, Random } from '@sluice/runtime';
 import { FencedError, type Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import { type Application, applyPlan } from './apply-plan.ts';
+import { DonePlans } from './done-plans.ts';
 import { failureEvents, failureText } from './failure-events.ts';
 import { fencedWriter } from './fenced-writer.ts';
 import { PlanTrace } from './plan-trace.ts';
@@ -68,17 +68,10 @@ export interface LaneWorkerOptions {
   readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
 }
 
-/** The newest plan done of a Service (`key`) and controller (`field`). */
-interface Mark {
-  readonly key: string;
-  readonly field: string;
-  readonly value: PlanId;
-}
-
 interface Finished {
   /** Of the record. */
   readonly id: string;
-  readonly mark: Mark | undefined;
+  readonly plan: PlanId | undefined;
 }
 
 const plansRead = 128;
@@ -92,8 +85,8 @@ const conflict: Application = { status: 'conflict', results: [], failures: [], r
 export class LaneWorker {
   readonly #options: LaneWorkerOptions;
   readonly #scope: string;
-  /** The newest plan done per Service and controller: an older one, from an owner that was replaced, is not applied. */
-  readonly #marks = new Map<string, PlanId>();
+  /** An older plan, from an owner that was replaced, is not applied. */
+  readonly #done = new DonePlans();
   /** The last plan under way per Service and controller. */
   readonly #lines = new Map<string, Promise<void>>();
   readonly #running = new Map<number, Promise<void>>();
@@ -129,9 +122,7 @@ export class LaneWorker {
   async #restore(): Promise<void> {
     const { bus, partition, store, epoch, logger } = this.#options;
     const state = await store.claim(this.#scope, epoch);
-    for (const { key, field, value } of state.entries) {
-      this.#marks.set(`${key} ${field}`, value as PlanId);
-    }
+    this.#done.load(state.entries);
     this.#checkpoint = state.checkpoint ?? origin;
     if (state.checkpoint === null) return this.#skip('the store knows nothing of it');
     if (state.intact) return;
@@ -205,7 +196,7 @@ export class LaneWorker {
     if (record.position <= this.#doubtfulUpTo) {
       // It may have been applied before; what the store knew of that was lost. The reconciler decides anew.
       await this.#report(record, plan, conflict);
-      return this.#finish(record);
+      return this.#finish(record, plan.plan);
     }
     const line = `${record.key} ${plan.controller}`;
     // A plan that is delivered again, or that of a new owner, waits for the one that is being applied.
@@ -226,24 +217,21 @@ export class LaneWorker {
   }
 
   async #inTurn(record: Delivery, plan: PlannedMutations, line: string, signal: AbortSignal): Promise<void> {
-    const mark = this.#marks.get(line);
-    const order = mark === undefined ? 1 : comparePlans(plan.plan, mark);
-    if (order < 0) {
+    if (this.#done.covers(line, plan.plan)) {
       const { key } = record;
-      this.#options.logger.warn('plan of a former owner dropped', { key, controller: plan.controller, ...plan.plan });
-      // Its owner has been replaced, or the mark is all that is left of a store: whoever waits for it decides anew.
+      this.#options.logger.debug('plan not applied: it is done, or replaced', {
+        key,
+        controller: plan.controller,
+        ...plan.plan,
+      });
+      // Applied before, whatever has happened to its objects since must not be undone. Should its Outcome have been lost,
+      // or the plan on its way, this one makes the reconciler decide again.
       await this.#report(record, plan, conflict);
-      return this.#finish(record);
-    }
-    if (order === 0) {
-      // Applied before, and whatever has happened to its objects since must not be undone. Should its Outcome have been
-      // lost, this one makes the reconciler decide again.
-      await this.#report(record, plan, conflict);
-      return this.#finish(record);
+      return this.#finish(record, plan.plan);
     }
     await this.#apply(record, plan, signal);
-    this.#marks.set(line, plan.plan);
-    return this.#finish(record, { key: record.key, field: plan.controller, value: plan.plan });
+    this.#done.add(line, plan.plan);
+    return this.#finish(record, plan.plan);
   }
 
   /** The plan, or why there is none in the record. */
@@ -324,8 +312,8 @@ export class LaneWorker {
   }
 
   /** Notes that a position needs nothing more, and moves the checkpoint as far as there is no gap. */
-  #finish({ position, id }: Delivery, mark?: Mark): void {
-    this.#finished.set(position, { id, mark });
+  #finish({ position, id }: Delivery, plan?: PlanId): void {
+    this.#finished.set(position, { id, plan });
     this.#running.delete(position);
     this.#committing ??= this.#commit()
       .catch((error: unknown) => this.#fail(error))
@@ -346,7 +334,7 @@ export class LaneWorker {
       if (last[0] < this.#doubtfulUpTo) return;
       const checkpoint = { position: last[0], id: last[1].id, log: this.#reader?.log ?? '' };
       const { store, epoch } = this.#options;
-      const entries = done.flatMap(([, { mark }]) => mark ?? []);
+      const entries = this.#done.pass(done.flatMap(([, { plan }]) => plan ?? []));
       await store.commit({
         scope: this.#scope,
         epoch,

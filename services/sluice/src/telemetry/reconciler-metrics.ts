@@ -107,6 +107,14 @@ class PartitionCounts implements PartitionMetrics {
     else if (keys.size > 0) keys.delete(key);
   }
 
+  dropped(key: string): void {
+    for (const controller of controllers) {
+      this.#shares[controller].queue.done(key);
+      this.parked(key, controller, false);
+      this.#count(key, controller, null);
+    }
+  }
+
   close(): void {
     for (const controller of controllers) {
       const { queue, unpark, counted } = this.#shares[controller];

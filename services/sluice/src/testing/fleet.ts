@@ -12,6 +12,10 @@ export interface FleetOptions {
   readonly seed: number;
   readonly faults?: FaultPlan;
   readonly settings?: Settings;
+  /** Default: an empty one. */
+  readonly store?: MemoryStore;
+  /** Of the bus. */
+  readonly maxBacklog?: number;
   /** Puts something between the services and their bus. */
   readonly wrapBus?: (bus: Bus) => Bus;
   readonly comparePeriodMs?: number;
@@ -23,18 +27,19 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-const partitions = 2;
+export const partitions = 2;
 
 /** Watcher, reconciler and writer on one simulated cluster, with an empty bus and store. */
 export function startFleet(options: FleetOptions): Fleet {
-  const { server, clock, seed, faults, settings = defaultSettings, wrapBus, comparePeriodMs, metrics } = options;
-  const memory = new MemoryBus({ partitions });
+  const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
+  const { maxBacklog, wrapBus, comparePeriodMs, metrics } = options;
+  const memory = new MemoryBus({ partitions, ...(maxBacklog !== undefined && { maxBacklog }) });
   const bus = wrapBus?.(memory) ?? memory;
   const cluster = new SimulatedCluster(server, { clock, ...(faults && { faults }) });
   const stop = new AbortController();
   const requests = new AbortController();
   const ports = { clock, random: seededRandom(seed), logger: silentLogger, bus };
-  const work = { ...ports, store: new MemoryStore(), epoch: 1, partitions: [...Array(partitions).keys()] };
+  const work = { ...ports, store, epoch: 1, partitions: [...Array(partitions).keys()] };
   const watcher = new ClusterWatcher({
     ...ports,
     cluster: server.identity,
