@@ -1,0 +1,63 @@
+import type { Bus, BusRecord, Cursor, PartitionReader, Topic } from '@sluice/bus';
+
+/** A bus of which a topic can be stopped: its readers get nothing until it goes on. It counts what waits to be read. */
+export class StallingBus implements Bus {
+  readonly partitions: number;
+  readonly #inner: Bus;
+  readonly #stalled = new Map<Topic, PromiseWithResolvers<void>>();
+  readonly #appended = new Map<Topic, number>();
+  readonly #read = new Map<Topic, number>();
+
+  constructor(inner: Bus) {
+    this.#inner = inner;
+    this.partitions = inner.partitions;
+  }
+
+  stall(topic: Topic): void {
+    this.#stalled.set(topic, Promise.withResolvers());
+  }
+
+  goOn(): void {
+    for (const { resolve } of this.#stalled.values()) resolve();
+    this.#stalled.clear();
+  }
+
+  /** Records that were appended and not read yet. */
+  unread(topic: Topic): number {
+    return (this.#appended.get(topic) ?? 0) - (this.#read.get(topic) ?? 0);
+  }
+
+  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+    this.#appended.set(topic, (this.#appended.get(topic) ?? 0) + records.length);
+    return this.#inner.append(topic, partition, records);
+  }
+
+  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
+    const reader = this.#inner.read(topic, partition, after);
+    return {
+      log: reader.log,
+      next: async (max) => {
+        await this.#stalled.get(topic)?.promise;
+        const records = await reader.next(max);
+        await this.#stalled.get(topic)?.promise;
+        this.#read.set(topic, (this.#read.get(topic) ?? 0) + records.length);
+        return records;
+      },
+      release: (position) => reader.release(position),
+      close: () => reader.close(),
+    };
+  }
+
+  oldest(topic: Topic, partition: number): Promise<Cursor> {
+    return this.#inner.oldest(topic, partition);
+  }
+
+  end(topic: Topic, partition: number): Promise<Cursor> {
+    return this.#inner.end(topic, partition);
+  }
+
+  close(): Promise<void> {
+    this.goOn();
+    return this.#inner.close();
+  }
+}
