@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { ChangeMetrics } from './change-metrics.ts';
 import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
@@ -25,6 +26,7 @@ export class Metrics {
   readonly mirroring: MirroringMetrics;
   readonly workqueue: WorkqueueMetrics;
   readonly pipeline: PipelineMetrics;
+  readonly changes: ChangeMetrics;
   readonly #registry = new Registry();
   readonly #cluster: ClusterLabel;
 
@@ -35,6 +37,7 @@ export class Metrics {
     this.mirroring = new MirroringMetrics(this.#registry, cluster);
     this.workqueue = new WorkqueueMetrics(this.#registry);
     this.pipeline = new PipelineMetrics(this.#registry, cluster);
+    this.changes = new ChangeMetrics(this.#registry, cluster);
     spanMetrics(this.#registry, options.spans ?? (() => undefined));
     if (options.process !== false) collectDefaultMetrics({ register: this.#registry });
   }

@@ -10,6 +10,7 @@ import { defaultRetry, type RetryOptions, runWriter } from '@sluice/writer';
 import type { Cluster } from './cluster.ts';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
 import type { Tracers } from './telemetry/traces/tracers.ts';
+import { watchAges } from './telemetry/watch-ages.ts';
 import { writable } from './writable-cluster.ts';
 
 export interface AllInOneOptions {
@@ -71,6 +72,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
       onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),
+      onHeard: watchAges(options.metrics, cluster.identity, clock).heard,
       onMalformed: (resource) => {
         pipeline?.malformed(cluster.identity, resource);
         options.onMalformed?.(cluster, resource);

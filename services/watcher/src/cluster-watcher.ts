@@ -53,6 +53,8 @@ export interface ClusterWatcherOptions {
   /** Remembers what was told, so that the next watcher tells only what is new. Default: nothing is remembered. */
   readonly store?: Store;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;
+  /** Called whenever the API server tells anything of a resource, be it that there is nothing new. */
+  readonly onHeard?: (resource: Resource) => void;
   /** Called for each object that was left out because it is malformed. */
   readonly onMalformed?: (resource: Resource) => void;
   /** Default: nothing is traced. */
@@ -243,6 +245,7 @@ export class ClusterWatcher {
   }
 
   #replace(resource: Resource, objects: readonly Observed[], resourceVersion: string): void {
+    this.#options.onHeard?.(resource);
     const at = this.#options.clock.now();
     const gone = this.#observer.known(resource);
     for (const { namespace, name, present } of objects) {
@@ -287,6 +290,7 @@ export class ClusterWatcher {
   }
 
   #apply(resource: Resource, events: readonly WatchEvent<Observed>[]): void {
+    this.#options.onHeard?.(resource);
     const at = this.#options.clock.now();
     for (const event of events) {
       if (event.type === 'BOOKMARK') {

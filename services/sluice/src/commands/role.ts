@@ -42,7 +42,8 @@ export function addRoleCommands(program: Command): void {
 }
 
 async function run(role: Role, configuration: Configuration, warnings: readonly string[]): Promise<void> {
-  const logger = createLogger(configuration.log.format, configuration.log.level).with({ role });
+  const log = createLogger(configuration.log.format, configuration.log.level);
+  const logger = log.with({ role });
   for (const warning of warnings) logger.warn(warning);
   if (role !== 'reconciler' && configuration.clusters.length === 0) {
     throw new UsageError(
@@ -68,7 +69,7 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
     const server =
       configuration.metricsBindAddress === null
         ? undefined
-        : await startTelemetry(configuration.metricsBindAddress, { metrics, ready }, logger);
+        : await startTelemetry(configuration.metricsBindAddress, { metrics, ready, log }, logger);
     logger.info('started', { member, ...(server && { metrics: `${server.url}/metrics` }) });
     try {
       await Promise.race([stop.stopped, running.done]);

@@ -13,7 +13,7 @@ import { addSettingsOptions, durationFlag, type SettingsOptions, toSettings } fr
 import { startSimulation } from '../simulated.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { systemClock } from '../system/clock.ts';
-import { createLogger, type LogLevel, logLevels } from '../system/logger.ts';
+import { createLogger, type LogLevel, logLevels, type RootLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
 import {
   type BindAddress,
@@ -184,12 +184,12 @@ async function serve(
   metrics: Metrics | undefined,
   { metricsBindAddress }: RunOptions,
   ready: () => boolean,
-  logger: Logger,
+  logger: RootLogger,
   cluster: RunnableCluster,
 ) {
   if (metrics === undefined) return undefined;
   try {
-    return await startTelemetry(metricsBindAddress?.address ?? undefined, { metrics, ready }, logger);
+    return await startTelemetry(metricsBindAddress?.address ?? undefined, { metrics, ready, log: logger }, logger);
   } catch (error) {
     cluster.pause();
     await cluster.close();

@@ -89,6 +89,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
             {
               ...roleOptions,
               cluster,
+              metrics,
               onMalformed: (resource) => metrics.pipeline.malformed(cluster.identity, resource),
             },
             working.signal,

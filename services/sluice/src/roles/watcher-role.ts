@@ -1,6 +1,8 @@
 import type { ClusterReader } from '@sluice/kubernetes';
 import type { Tenure } from '@sluice/ownership';
+import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions } from '@sluice/watcher';
+import { watchAges } from '../telemetry/watch-ages.ts';
 import { own, type RoleOptions } from './role.ts';
 
 export interface WatchedCluster {
@@ -13,6 +15,8 @@ export interface WatcherRoleOptions
   extends RoleOptions,
     Pick<ClusterWatcherOptions, 'resyncPeriodMs' | 'onState' | 'onMalformed'> {
   readonly cluster: WatchedCluster;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
 }
 
 /**
@@ -35,9 +39,15 @@ export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal)
       scopes: ['cluster'],
       work: async ({ epoch, signal }: Tenure) => {
         const { identity, reader } = cluster;
-        const watcher = new ClusterWatcher({ comparePeriodMs, ...options, logger, cluster: identity, epoch, reader });
+        const ages = watchAges(options.metrics, identity, options.clock);
+        const watched = { cluster: identity, epoch, reader, onHeard: ages.heard };
+        const watcher = new ClusterWatcher({ comparePeriodMs, ...options, logger, ...watched });
         logger.info('watching the cluster', { epoch });
-        await watcher.run(signal);
+        try {
+          await watcher.run(signal);
+        } finally {
+          ages.close();
+        }
       },
     },
     signal,

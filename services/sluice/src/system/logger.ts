@@ -5,47 +5,87 @@ import { pino } from 'pino';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-/** Logs go to standard error, so that standard output holds only what was asked for. */
-export function createLogger(format: 'text' | 'json', level: LogLevel): Logger {
-  return format === 'json' ? jsonLogger(level) : textLogger(level, {});
+/** A logger whose level can be changed while it is in use; those made with its `with` follow. */
+export interface RootLogger extends Logger {
+  level: LogLevel;
 }
 
-function jsonLogger(level: LogLevel): Logger {
-  const root = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+/** Logs go to standard error, so that standard output holds only what was asked for (docs/logs.md). */
+export function createLogger(format: 'text' | 'json', level: LogLevel): RootLogger {
+  const root = new Root(format === 'json' ? jsonSink() : textSink, level);
+  return root;
+}
+
+/** Writes one event as one line. */
+type Sink = (level: LogLevel, message: string, fields: Record<string, unknown>) => void;
+
+class FieldLogger implements Logger {
+  readonly #root: () => { readonly sink: Sink; readonly level: LogLevel };
+  readonly #bound: LogFields;
+
+  constructor(root: () => { readonly sink: Sink; readonly level: LogLevel }, bound: LogFields) {
+    this.#root = root;
+    this.#bound = bound;
+  }
+
+  debug(message: string, fields?: LogFields): void {
+    this.#write('debug', message, fields);
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.#write('info', message, fields);
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.#write('warn', message, fields);
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.#write('error', message, fields);
+  }
+
+  with(fields: LogFields): Logger {
+    return new FieldLogger(this.#root, { ...this.#bound, ...fields });
+  }
+
+  #write(level: LogLevel, message: string, fields: LogFields | undefined): void {
+    const { sink, level: least } = this.#root();
+    if (logLevels.indexOf(level) >= logLevels.indexOf(least))
+      sink(level, message, plain({ ...this.#bound, ...fields }));
+  }
+}
+
+class Root extends FieldLogger implements RootLogger {
+  level: LogLevel;
+
+  constructor(sink: Sink, level: LogLevel) {
+    super(() => ({ sink, level: this.level }), {});
+    this.level = level;
+  }
+}
+
+function jsonSink(): Sink {
+  const lines = pino(
+    {
+      level: 'debug',
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
     pino.destination({ dest: 2, sync: true }),
   );
-  const wrap = (instance: typeof root): Logger => ({
-    debug: (message, fields) => instance.debug(plain(fields), message),
-    info: (message, fields) => instance.info(plain(fields), message),
-    warn: (message, fields) => instance.warn(plain(fields), message),
-    error: (message, fields) => instance.error(plain(fields), message),
-    with: (fields) => wrap(instance.child(plain(fields))),
-  });
-  return wrap(root);
+  return (level, message, fields) => lines[level](fields, message);
 }
 
 const marks = { debug: colors.dim('debug'), info: 'info ', warn: colors.yellow('warn '), error: colors.red('error') };
 
-function textLogger(level: LogLevel, bound: LogFields): Logger {
-  const write = (lineLevel: LogLevel) => (message: string, fields?: LogFields) => {
-    if (logLevels.indexOf(lineLevel) < logLevels.indexOf(level)) return;
-    const details = Object.entries(plain({ ...bound, ...fields })).map(
-      ([key, value]) => ` ${colors.dim(`${key}=`)}${text(value)}`,
-    );
-    process.stderr.write(`${marks[lineLevel]} ${message}${details.join('')}\n`);
-  };
-  return {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    with: (fields) => textLogger(level, { ...bound, ...fields }),
-  };
-}
+const textSink: Sink = (level, message, fields) => {
+  const details = Object.entries(fields).map(([key, value]) => ` ${colors.dim(`${key}=`)}${text(value)}`);
+  process.stderr.write(`${marks[level]} ${message}${details.join('')}\n`);
+};
 
 /** Errors become their message, so that no request, header or token of theirs is ever printed. */
-function plain(fields: LogFields = {}): Record<string, unknown> {
+function plain(fields: LogFields): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [
       key,

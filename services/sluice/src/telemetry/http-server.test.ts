@@ -1,8 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import { silentLogger } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { LogLevel } from '../system/logger.ts';
 import { parseBindAddress } from './bind-address.ts';
 import type { TelemetryServer } from './http-server.ts';
+import { answerLogLevel } from './log-level.ts';
 import { startTelemetry } from './start-telemetry.ts';
 
 const anyPort = { host: '127.0.0.1', port: 0 };
@@ -17,8 +20,8 @@ beforeEach(() => {
 
 afterEach(() => Promise.all(servers.map((server) => server.close())));
 
-async function start(at: Parameters<typeof startTelemetry>[0]): Promise<TelemetryServer> {
-  const server = await startTelemetry(at, { metrics, ready: () => ready }, silentLogger);
+async function start(at: Parameters<typeof startTelemetry>[0], log?: { level: LogLevel }): Promise<TelemetryServer> {
+  const server = await startTelemetry(at, { metrics, ready: () => ready, ...(log && { log }) }, silentLogger);
   if (server === undefined) throw new Error('not served');
   servers.push(server);
   return server;
@@ -46,6 +49,36 @@ test('answers HEAD, and nothing that it does not know', async () => {
   expect((await fetch(`${url}/metrics`, { method: 'HEAD' })).status).toBe(200);
   expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
   expect((await fetch(`${url}/debug`)).status).toBe(404);
+});
+
+describe('the level of the log', () => {
+  const put = (url: string, body: string) => fetch(`${url}/debug/log-level`, { method: 'PUT', body });
+
+  test('can be read and changed from this machine', async () => {
+    const log = { level: 'info' as LogLevel };
+    const { url } = await start(anyPort, log);
+    expect(await (await fetch(`${url}/debug/log-level`)).text()).toBe('info\n');
+    expect((await put(url, 'debug\n')).status).toBe(200);
+    expect(log.level).toBe('debug');
+  });
+
+  test('stays as it is if there is no such level', async () => {
+    const log = { level: 'info' as LogLevel };
+    const { url } = await start(anyPort, log);
+    for (const body of ['', 'verbose', 'x'.repeat(1_000_000)]) {
+      const response = await put(url, body);
+      expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('debug, info, warn')]);
+    }
+    expect(log.level).toBe('info');
+    expect((await fetch(`${url}/debug/log-level`, { method: 'POST', body: 'debug' })).status).toBe(405);
+  });
+
+  test('cannot be changed from elsewhere', async () => {
+    const log = { level: 'info' as LogLevel };
+    const request = { method: 'PUT', socket: { remoteAddress: '10.0.0.7' } } as IncomingMessage;
+    expect((await answerLogLevel(request, log)).status).toBe(403);
+    expect(log.level).toBe('info');
+  });
 });
 
 test('an address that was given and is taken is an error that names it', async () => {

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Metrics } from '@sluice/telemetry';
+import type { RootLogger } from '../system/logger.ts';
 import { type BindAddress, formatBindAddress } from './bind-address.ts';
+import { answerLogLevel, logLevelPath } from './log-level.ts';
 
 export interface TelemetryServer {
   /** Where it listens, to be opened by people on this machine. */
@@ -12,6 +14,8 @@ export interface TelemetryServerOptions {
   readonly metrics: Metrics;
   /** Whether all lists of all clusters are in. */
   readonly ready: () => boolean;
+  /** Its level can be changed from this machine. Default: it cannot. */
+  readonly log?: Pick<RootLogger, 'level'>;
 }
 
 /** Somebody else listens on the address. */
@@ -20,7 +24,7 @@ export class AddressInUseError extends Error {
 }
 
 /**
- * Serves `/metrics`, `/healthz`, `/livez` and `/readyz`. Throws AddressInUseError, or what else the system says where it
+ * Serves `/metrics`, `/healthz`, `/livez`, `/readyz` and `/debug/log-level`. Throws AddressInUseError, or what else the system says where it
  * cannot listen.
  */
 export async function serveTelemetry(at: BindAddress, options: TelemetryServerOptions): Promise<TelemetryServer> {
@@ -54,10 +58,15 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers });
     response.end(request.method === 'HEAD' ? undefined : body);
   };
+  const path = request.url?.split('?', 1)[0];
+  if (options.log !== undefined && path === logLevelPath) {
+    const { status, body, headers } = await answerLogLevel(request, options.log);
+    return text(status, body, headers);
+  }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return text(405, 'only GET and HEAD\n', { Allow: 'GET, HEAD' });
   }
-  switch (request.url?.split('?', 1)[0]) {
+  switch (path) {
     case '/metrics':
       try {
         return text(200, await options.metrics.text(), { 'Content-Type': options.metrics.contentType });
@@ -70,6 +79,6 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     case '/readyz':
       return options.ready() ? text(200, 'ok') : text(503, 'not all lists of the cluster are in yet\n');
     default:
-      return text(404, 'there is /metrics, /healthz, /livez and /readyz\n');
+      return text(404, 'there is /metrics, /healthz, /livez, /readyz and /debug/log-level\n');
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { RawObject } from '@sluice/kubernetes';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
@@ -211,5 +212,45 @@ describe('of its own', () => {
       sampleOf(await scrape(), 'sluice_change_to_write_seconds_count', { controller: 'endpointslice' });
     expect(await count()).toBe(1);
     expect(sampleOf(await scrape(), 'sluice_records_folded_total', { kind: 'change' })).toBeGreaterThan(0);
+  });
+
+  test('each event that led to a write is timed by what it was; how many came together is counted', async () => {
+    await start(2);
+    const [server] = servers;
+    server?.create('services', service('web'));
+    await advance(clock, 1_000);
+    faults.add({ verb: 'update', resource: 'endpointslices', latencyMs: 4_000, times: 1 });
+    for (let i = 1; i <= 3; i++) {
+      server?.put('pods', pod('web', i));
+      await advance(clock, 1_000);
+    }
+    await advance(clock, 10_000);
+    const seen = await scrape();
+    const timed = (cause: string) =>
+      sampleOf(seen, 'sluice_trigger_to_applied_seconds_count', { cluster: 'c0', cause });
+    // Two controllers write each.
+    expect([timed('Service'), timed('Pod')]).toEqual([2, 6]);
+    const together = (which: string) => sampleOf(seen, `sluice_plan_causes_${which}`, { controller: 'endpointslice' });
+    expect([together('sum'), together('count')]).toEqual([4, 3]);
+  });
+
+  test('how long a watch has been silent is seen, bookmarks being heard as well', async () => {
+    await start(1);
+    only().create('services', service('web'));
+    await advance(clock, 10);
+    // Bookmarks come each minute.
+    clock.skipTo(clock.now() + 45_000);
+    const age = async (resource: string) => sampleOf(await scrape(), 'sluice_watch_age_seconds', { resource });
+    expect(await age('services')).toBeCloseTo(45, 0);
+    await advance(clock, 120_000);
+    expect(await age('nodes')).toBeLessThan(61);
+  });
+
+  test('is all in docs/metrics.md, with the labels that it has', async () => {
+    await start(2);
+    const page = readFileSync(new URL('../../../../docs/metrics.md', import.meta.url), 'utf8');
+    for (const [name] of (await scrape()).types) {
+      if (name.startsWith('sluice_')) expect(page).toContain(`| \`${name}\` `);
+    }
   });
 });

@@ -89,6 +89,9 @@ class PartitionCounts implements PartitionMetrics {
     queue.done(key);
     if (status === 'conflict' || status === 'unavailable' || status === 'rejected') queue.retry();
     pipeline.settled(identity, controller, status);
+    if (status === 'applied' && outcome.results.length > 0) {
+      this.#metrics.changes.applied(identity, controller, outcome.causes, outcome.completedAt);
+    }
     const [first] = outcome.causes.first;
     if (status === 'applied' && first !== undefined && first.what !== watcherStarted && outcome.results.length > 0) {
       pipeline.written(identity, controller, outcome.completedAt - first.observedAt);

@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createLogger } from './logger.ts';
+
+let lines: string[];
+
+beforeEach(() => {
+  lines = [];
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    lines.push(String(text));
+    return true;
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test('an event is one line, with the fields of its logger and its own', () => {
+  const logger = createLogger('text', 'info').with({ role: 'writer' });
+  logger.warn('plan not applied', { reason: 'line 1\nline 2', trace_id: 'abc', error: new TypeError('no token') });
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^.*warn.* plan not applied .*role=.*writer .*reason=.*"line 1\\nline 2" .*trace_id=.*abc .*error=.*"TypeError: no token"\n$/,
+    ),
+  ]);
+});
+
+test('the level can be changed while it is in use, and all loggers made of it follow', () => {
+  const root = createLogger('text', 'info');
+  const child = root.with({ role: 'writer' }).with({ lane: 3 });
+  child.debug('one');
+  root.level = 'debug';
+  child.debug('two');
+  root.level = 'error';
+  child.warn('three');
+  root.error('four');
+  expect(lines.map((line) => /one|two|three|four/.exec(line)?.[0])).toEqual(['two', 'four']);
+});
