@@ -56,7 +56,7 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfig));
   for (const role of ['watcher', 'reconciler', 'writer'] as const) start(role);
   for (let service = 0; service < 5; service++) await written(service, 3);
-}, 600_000);
+}, 1_500_000);
 
 afterAll(async () => {
   for (const { child } of processes) child.kill('SIGKILL');
