@@ -114,6 +114,7 @@ export class ClusterWatcher {
     ]);
     if (this.#ledger !== undefined) await this.#settleAll(this.#ledger);
     this.#publisher.close();
+    this.#ledger?.close();
   }
 
   #newPublisher(ledger: Ledger | undefined): Publisher {

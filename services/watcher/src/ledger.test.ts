@@ -169,3 +169,19 @@ describe.each(['before', 'after'] as const)('a commit that fails %s it was carri
     expect([...next.remembered].sort()).toEqual(['a', 'b', 'c']);
   });
 });
+
+describe('a watcher that has ended', () => {
+  test('does not wait for a store that is away', async () => {
+    const ledger = await settled();
+    store.commit = () => Promise.reject(new Error('no connection'));
+    const begun = Promise.resolve(ledger.begin(['c']));
+    begun.catch(() => {});
+    for (let i = 0; i < 5; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.step();
+    }
+    ledger.close();
+    await expect(begun).rejects.toMatchObject({ code: 'BUS_CLOSED' });
+    expect(clock.step(), 'nothing is tried again').toBe(false);
+  });
+});

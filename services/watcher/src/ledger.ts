@@ -1,4 +1,4 @@
-import type { Cursor } from '@sluice/bus';
+import { BusClosedError, type Cursor } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
 import type { Stamp } from '@sluice/messages';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
@@ -43,6 +43,8 @@ export class Ledger {
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   readonly #over = new AbortController();
+  readonly #closed = new AbortController();
+  readonly #ended = AbortSignal.any([this.#over.signal, this.#closed.signal]);
 
   private constructor(options: LedgerOptions, scope: string, checkpoint: Checkpoint | null, intact: boolean) {
     this.#options = options;
@@ -131,6 +133,11 @@ export class Ledger {
     return this.#flush();
   }
 
+  /** Gives up what is not stored yet: a store that is away for good shall not keep a watcher that has ended. */
+  close(): void {
+    this.#closed.abort(new BusClosedError('the watcher has ended'));
+  }
+
   /** Waits for what is to be stored. */
   async saved(): Promise<void> {
     await (this.#next ?? this.#running);
@@ -162,13 +169,14 @@ export class Ledger {
   async #commit(): Promise<void> {
     const { clock, random, logger } = this.#options;
     for (let attempt = 0; ; attempt++) {
-      this.#over.signal.throwIfAborted();
+      this.#ended.throwIfAborted();
       try {
         return await this.#tryCommit();
       } catch (error) {
         const delayMs = backoffMs({ baseMs: 20, maxMs: 2_000 }, attempt, random);
         logger.warn('what was told could not be noted; trying again', { error, delayMs });
-        await sleep(clock, delayMs, this.#over.signal);
+        await sleep(clock, delayMs, this.#ended);
+        this.#ended.throwIfAborted();
         await this.#claimAgain();
       }
     }
