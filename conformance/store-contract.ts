@@ -39,6 +39,16 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect((await store.claim('reconciler/1', 1)).entries).toEqual([]);
     });
 
+    test('a key of which every field is removed is gone, also where a field was never there', async () => {
+      const store = await create();
+      const fields = (value: unknown) => ['a', 'b'].map((field) => ({ key: 'c/ns/a', field, value }));
+      const other = { key: 'c/ns/b', field: 'a', value: 1 };
+      await store.commit(commit({ entries: [...fields(1), other] }));
+      const entries = [...fields(undefined), { key: 'c/ns/a', field: 'never', value: undefined }];
+      await store.commit(commit({ expected: 1, checkpoint: at(2), entries }));
+      expect((await store.claim('reconciler/1', 1)).entries).toEqual([other]);
+    });
+
     test('the outbox comes back in the order in which it was committed', async () => {
       const store = await create();
       const ids = Array.from({ length: 30 }, (_, i) => `p${(i * 7) % 30}`);
