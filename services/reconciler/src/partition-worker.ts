@@ -43,6 +43,7 @@ import { PlanNumbers } from './plan-numbers.ts';
 import { resyncRequest } from './resync-request.ts';
 import { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
+import { joinParts } from './stored-parts.ts';
 import { WakeTimer } from './wake-timer.ts';
 
 export interface PartitionWorkerOptions {
@@ -160,7 +161,7 @@ export class PartitionWorker {
     this.#views.clear();
     this.#heard = new Heard();
     this.#planNumbers = new PlanNumbers();
-    for (const entry of state.entries) {
+    for (const entry of joinParts(state.entries)) {
       if (this.#heard.load(entry) || this.#planNumbers.load(entry)) continue;
       this.#view(entry.key).load(entry);
       this.#due.set(entry.key, 0);

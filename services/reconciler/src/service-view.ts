@@ -10,6 +10,7 @@ import type {
 import type { ServiceKey, Stamp, ToldVersions } from '@sluice/messages';
 import type { StoredEntry } from '@sluice/store';
 import { type ControllerState, initialState } from './controller-state.ts';
+import { StoredParts } from './stored-parts.ts';
 
 export interface PodEntry {
   readonly pod: Pod;
@@ -75,6 +76,7 @@ export class ServiceView {
   gone: readonly string[] = [];
   readonly #controllers = new Map<Controller, ControllerState>();
   readonly #changed = new Map<string, unknown>();
+  readonly #parts = new StoredParts();
 
   constructor(key: ServiceKey) {
     this.key = key;
@@ -126,9 +128,10 @@ export class ServiceView {
       this.set('gone', [...this.gone, goneUid].slice(-goneRemembered));
   }
 
-  /** Takes a field as it was stored. */
-  load(entry: StoredEntry): void {
-    this.#assign(entry.field, entry.value);
+  /** Takes a field, with its parts joined, as it was stored. */
+  load({ field, value }: StoredEntry): void {
+    this.#parts.load(field, value);
+    this.#assign(field, value);
   }
 
   /** Removes every field that may be stored. */
@@ -141,9 +144,12 @@ export class ServiceView {
     for (const controller of [...this.#controllers.keys()]) this.set(`controller/${controller}`, undefined);
   }
 
-  /** What changed since this was last asked. */
+  /** What is to be stored of what changed since this was last asked. */
   takeChanges(key: string): StoredEntry[] {
-    const entries = [...this.#changed].map(([field, value]) => ({ key, field, value }));
+    const entries: StoredEntry[] = [];
+    for (const [changed, now] of this.#changed) {
+      for (const [field, value] of this.#parts.split(changed, now)) entries.push({ key, field, value });
+    }
     this.#changed.clear();
     return entries;
   }
