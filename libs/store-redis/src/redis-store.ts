@@ -26,7 +26,7 @@ const claimScript = new Script(['incarnation', 'version', 'claim']);
 const verifyScript = new Script(['incarnation', 'verify'], ['no-writes']);
 const commitScript = new Script(['incarnation', 'version', 'commit']);
 
-/** Fields that Redis is asked for at once while a scope is read: it serves others in between. */
+/** Fields that Redis is asked for at once when a scope is read: it serves others in between. */
 const CHUNK = 500;
 
 /** What this process knows the scope to be at. */
@@ -40,6 +40,8 @@ interface Claimed {
   readonly incarnation: string;
   readonly checkpoint: Checkpoint | null;
   readonly intact: boolean;
+  /** Unless there is more than was handed over with the claim. */
+  readonly contents: Pick<ScopeState, 'entries' | 'outbox'> | undefined;
 }
 
 /**
@@ -59,14 +61,23 @@ export class RedisStore implements Store {
   async claim(scope: string, epoch: number): Promise<ScopeState> {
     for (;;) {
       const claimed = await this.#take(scope, epoch);
-      const [entries, outbox] = [await this.#entries(scope), await this.#outbox(scope)];
+      if (claimed.contents !== undefined) return this.#claimed(scope, epoch, claimed, claimed.contents);
+      const contents = { entries: await this.#entries(scope), outbox: await this.#outbox(scope) };
       // A failover, a restart or somebody else's commit in between: what was read may be neither before nor after it.
       const [version, incarnation] = strings(await this.#run(verifyScript, `claim of ${scope}`, [meta], scope, []));
       if (version !== claimed.version || incarnation !== claimed.incarnation) continue;
-      this.#believed.set(scope, { epoch, version: claimed.version });
-      const { checkpoint, intact } = claimed;
-      return { checkpoint, intact, entries, outbox };
+      return this.#claimed(scope, epoch, claimed, contents);
     }
+  }
+
+  #claimed(
+    scope: string,
+    epoch: number,
+    { version, checkpoint, intact }: Claimed,
+    contents: Pick<ScopeState, 'entries' | 'outbox'>,
+  ): ScopeState {
+    this.#believed.set(scope, { epoch, version });
+    return { checkpoint, intact, ...contents };
   }
 
   async commit(commit: Commit): Promise<void> {
@@ -87,14 +98,23 @@ export class RedisStore implements Store {
   }
 
   async #take(scope: string, epoch: number): Promise<Claimed> {
-    const answer = await this.#run(claimScript, `claim of ${scope}`, [meta], scope, [epoch]);
-    const [verdict, version = '', incarnation = '', checkpoint = '', intact] = strings(answer);
+    const { client, clock, patienceMs } = this.#options;
+    const keys = [meta, view, outbox].map((part) => this.#key(scope, part));
+    const script = claimScript.runBuffer(client, keys, [epoch, CHUNK]);
+    const answer = await bounded(clock, patienceMs, `claim of ${scope}`, script);
+    if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'Redis answered what no script of ours returns');
+    const [verdict, version = '', incarnation = '', checkpoint = '', intact] = strings(answer.slice(0, 5));
+    const [fields, records] = answer.slice(5);
     if (verdict === 'epoch') throw new FencedError(`${scope}: epoch ${epoch} is over, ${version} owns it`);
     return {
       version,
       incarnation,
       checkpoint: checkpoint === '' ? null : (JSON.parse(checkpoint) as Checkpoint),
       intact: intact === '1',
+      contents:
+        fields === undefined
+          ? undefined
+          : { entries: decodeEntries(pairs(fields)), outbox: decodeOutbox(pairs(records)) },
     };
   }
 
@@ -106,28 +126,23 @@ export class RedisStore implements Store {
     do {
       const page = client.hscan(this.#key(scope, view), cursor, 'COUNT', CHUNK);
       const [next, flat] = await bounded(clock, patienceMs, `claim of ${scope}`, page);
-      for (let i = 0; i < flat.length; i += 2) values.set(flat[i] ?? '', flat[i + 1] ?? '');
+      for (const [name, value] of pairs(flat)) values.set(name, String(value));
       cursor = next;
     } while (cursor !== '0');
-    return Array.from(values, ([name, value]) => {
-      const [key, field] = JSON.parse(name) as [string, string];
-      return { key, field, value: JSON.parse(value) as unknown };
-    });
+    return decodeEntries(values);
   }
 
   async #outbox(scope: string): Promise<readonly OutboxEntry[]> {
     const { client, clock, patienceMs } = this.#options;
-    const records = new Map<string, Buffer>();
+    const records = new Map<string, unknown>();
     let cursor = '0';
     do {
       const page = client.hscanBuffer(this.#key(scope, outbox), cursor, 'COUNT', CHUNK);
       const [next, flat] = await bounded(clock, patienceMs, `claim of ${scope}`, page);
-      for (let i = 0; i < flat.length; i += 2) records.set(String(flat[i]), flat[i + 1] ?? Buffer.alloc(0));
+      for (const [id, record] of pairs(flat)) records.set(id, record);
       cursor = String(next);
     } while (cursor !== '0');
-    return Array.from(records, ([id, record]) => decodeOutboxEntry(id, record))
-      .sort((a, b) => a.place - b.place)
-      .map(({ entry }) => entry);
+    return decodeOutbox(records);
   }
 
   #key(scope: string, part: string): string {
@@ -162,6 +177,27 @@ function commitArguments(commit: Commit, version: string): readonly Argument[] {
     ...[epoch, version, expected, checkpoint.position, cursor, ...counts],
     ...[...set, ...removed, ...records, ...published],
   ];
+}
+
+/** Names and values of a hash, as Redis lists them. */
+function pairs(flat: unknown): readonly (readonly [name: string, value: unknown])[] {
+  if (!Array.isArray(flat)) throw new RedisStoreError('REFUSED', 'Redis answered what no hash of ours holds');
+  return Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), flat[2 * i + 1]]);
+}
+
+function decodeEntries(values: Iterable<readonly [name: string, value: unknown]>): readonly StoredEntry[] {
+  return Array.from(values, ([name, value]) => {
+    const [key, field] = JSON.parse(name) as [string, string];
+    return { key, field, value: JSON.parse(String(value)) as unknown };
+  });
+}
+
+function decodeOutbox(records: Iterable<readonly [id: string, record: unknown]>): readonly OutboxEntry[] {
+  return Array.from(records, ([id, record]) =>
+    decodeOutboxEntry(id, Buffer.isBuffer(record) ? record : Buffer.alloc(0)),
+  )
+    .sort((a, b) => a.place - b.place)
+    .map(({ entry }) => entry);
 }
 
 /** `4711 ` and the frame; the number is its place in the order. */
