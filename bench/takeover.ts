@@ -25,7 +25,7 @@ EndpointSlice that shows the change. Then a new process comes, and so on.
   --roles LIST      some of watcher, reconciler, writer (all)
   --signals LIST    some of SIGKILL, SIGTERM (both)
   --repetitions N   of each role and signal (50)
-  --probes N        Services that are changed each time, at most (10)
+  --probes N        Services that are changed each time, at most (3)
   --seed N          which process, Services and Pods, and when (1)
   --output FORMAT   table, json or markdown (table)
   --patience N      longest wait for anything, in seconds (60)
@@ -107,7 +107,7 @@ function parse() {
         roles: text(PROCESSES.join(',')),
         signals: text(SIGNALS.join(',')),
         repetitions: text('50'),
-        probes: text('10'),
+        probes: text('3'),
         seed: text('1'),
         output: text('table'),
         patience: text('60'),
