@@ -1,6 +1,5 @@
 import type { StoredEntry } from '@sluice/store';
 import type { ControllerState } from './controller-state.ts';
-import type { EndpointsEntry, SliceEntry } from './service-view.ts';
 
 type Parts = Readonly<Record<string, unknown>>;
 
@@ -43,12 +42,12 @@ const layouts: Readonly<Record<string, Layout>> = {
   ),
   slice: layout(
     ['object'],
-    ({ slice, ...rest }: SliceEntry) => [rest, { object: slice }],
+    ({ slice, ...rest }: { readonly slice: unknown }) => [rest, { object: slice }],
     (rest, { object: slice }) => ({ ...rest, slice }),
   ),
   endpoints: layout(
     ['object'],
-    ({ endpoints, ...rest }: EndpointsEntry) => [rest, { object: endpoints }],
+    ({ endpoints, ...rest }: { readonly endpoints: unknown }) => [rest, { object: endpoints }],
     (rest, { object: endpoints }) => ({ ...rest, endpoints }),
   ),
 };
