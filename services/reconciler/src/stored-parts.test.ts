@@ -92,10 +92,10 @@ it('leaves no part behind', () => {
   view.setController('endpointslice', waiting);
   stored.commit(view.takeChanges(keyText));
   view.setSlice('web-x', undefined);
-  view.setController('endpointslice', { ...initialState, lastPlan: 1 });
+  view.setController('endpointslice', { ...initialState, dueAt: 1 });
   stored.commit(view.takeChanges(keyText));
   expect(stored.fields).toEqual(['controller/endpointslice']);
-  expect(stored.load().controller('endpointslice')).toEqual({ ...initialState, lastPlan: 1 });
+  expect(stored.load().controller('endpointslice')).toEqual({ ...initialState, dueAt: 1 });
 });
 
 it('leaves no part behind of what was loaded', () => {
@@ -105,9 +105,9 @@ it('leaves no part behind of what was loaded', () => {
   view.setController('endpointslice', waiting);
   stored.commit(view.takeChanges(keyText));
   const settled = stored.load();
-  settled.setController('endpointslice', { ...initialState, lastPlan: 1 });
+  settled.setController('endpointslice', { ...initialState, dueAt: 1 });
   stored.commit(settled.takeChanges(keyText));
-  expect(stored.load().controller('endpointslice')).toEqual({ ...initialState, lastPlan: 1 });
+  expect(stored.load().controller('endpointslice')).toEqual({ ...initialState, dueAt: 1 });
   const cleared = stored.load();
   cleared.clear();
   stored.commit(cleared.takeChanges(keyText));
