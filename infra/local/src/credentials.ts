@@ -7,11 +7,11 @@ import { openssl } from './openssl.ts';
 const IDENTITIES = {
   admin: { user: 'admin', groups: ['system:masters'] },
   'kube-controller-manager': { user: 'system:kube-controller-manager', groups: [] },
-  /** The ServiceAccount of infra/kubernetes/rbac.yaml; under RBAC it may do what that file grants. */
-  sluice: {
-    user: 'system:serviceaccount:sluice:sluice',
-    groups: ['system:serviceaccounts', 'system:serviceaccounts:sluice'],
-  },
+  /** The ServiceAccounts of infra/kubernetes/rbac.yaml; under RBAC they may do what that file grants. */
+  sluice: serviceAccount('sluice'),
+  'sluice-watcher': serviceAccount('sluice-watcher'),
+  'sluice-reconciler': serviceAccount('sluice-reconciler'),
+  'sluice-writer': serviceAccount('sluice-writer'),
 } as const;
 
 /** The name of an identity and of its kubeconfig. */
@@ -49,7 +49,7 @@ export async function makeCredentials(directory: string): Promise<Credentials> {
   // kube-apiserver reads this key in its older form only ("BEGIN EC PRIVATE KEY").
   await openssl(['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', file('sa.key')]);
 
-  const tokens = { admin: token(), 'kube-controller-manager': token(), sluice: token() };
+  const tokens = ofEach(() => randomBytes(24).toString('hex'));
   const lines = identities.map((name, index) => {
     const { user, groups } = IDENTITIES[name];
     return `${tokens[name]},${user},${index + 1},"${groups.join(',')}"\n`;
@@ -88,13 +88,16 @@ export function writeKubeconfigs(
     writeFileSync(path, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600 });
     return path;
   };
-  return {
-    admin: write('admin'),
-    'kube-controller-manager': write('kube-controller-manager'),
-    sluice: write('sluice'),
-  };
+  return ofEach(write);
 }
 
-function token(): string {
-  return randomBytes(24).toString('hex');
+function ofEach<T>(make: (identity: Identity) => T): Readonly<Record<Identity, T>> {
+  return Object.fromEntries(identities.map((identity) => [identity, make(identity)])) as Record<Identity, T>;
+}
+
+function serviceAccount(name: string) {
+  return {
+    user: `system:serviceaccount:sluice:${name}`,
+    groups: ['system:serviceaccounts', 'system:serviceaccounts:sluice'],
+  } as const;
 }

@@ -10,11 +10,16 @@ export interface ClusterProbe {
   checkAccess(access: Access, signal: AbortSignal): Promise<boolean>;
 }
 
+/** A watcher watches, a writer writes: neither needs what the other may do. */
+export type ClusterWork = 'watch' | 'write';
+
+const allWork: readonly ClusterWork[] = ['watch', 'write'];
+
 export interface CheckOptions {
   /** How the cluster is called in messages: its context, or its server's URL. */
   readonly cluster: string;
-  /** Whether Sluice is going to write. Shadow mode does not. Default true. */
-  readonly write?: boolean;
+  /** What is going to be done there. Default: both. */
+  readonly work?: readonly ClusterWork[];
   readonly signal: AbortSignal;
 }
 
@@ -38,15 +43,18 @@ export class ClusterUnavailableError extends Error {
   }
 }
 
-/** All that Sluice must be allowed to do in a cluster. */
-export function neededAccess(write: boolean): readonly Access[] {
+/** All that Sluice must be allowed to do in a cluster for such work. */
+export function neededAccess(work: readonly ClusterWork[]): readonly Access[] {
   const of = (resource: Resource, ...verbs: Access['verb'][]) =>
     verbs.map((verb) => ({ verb, group: resourceInfo[resource].group, resource }));
   return [
     { verb: 'get', group: '', resource: 'namespaces', name: 'kube-system' },
-    ...watchedResources.flatMap((resource) => of(resource, 'list', 'watch')),
-    ...(write
-      ? [...of('endpoints', 'create', 'update', 'delete'), ...of('endpointslices', 'create', 'update', 'delete')]
+    ...(work.includes('watch') ? watchedResources.flatMap((resource) => of(resource, 'list', 'watch')) : []),
+    // get: what a create or update meets is read back.
+    ...(work.includes('write')
+      ? (['endpoints', 'endpointslices'] as const).flatMap((resource) =>
+          of(resource, 'get', 'create', 'update', 'delete'),
+        )
       : []),
   ];
 }
@@ -57,7 +65,7 @@ export async function checkConnection(probe: ClusterProbe, options: CheckOptions
   try {
     const version = await probe.serverVersion(signal);
     refuseOld(cluster, version);
-    const accesses = neededAccess(options.write ?? true);
+    const accesses = neededAccess(options.work ?? allWork);
     const allowed = await Promise.all(accesses.map((access) => probe.checkAccess(access, signal)));
     const missing = accesses.filter((_, index) => allowed[index] === false);
     if (missing.length > 0) throw forbidden(cluster, missing);

@@ -3,6 +3,7 @@ import {
   type ClusterAccess,
   type ClusterReader,
   ClusterUnavailableError,
+  type ClusterWork,
   Connection,
   checkConnection,
   checkReading,
@@ -21,6 +22,8 @@ export interface ConnectOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
+  /** What the permissions must allow. Default: all that Sluice does. */
+  readonly work?: readonly ClusterWork[];
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -106,6 +109,7 @@ export async function open(
   try {
     const { identity, version } = await checkConnection(http, {
       cluster: access.context,
+      ...(options.work !== undefined && { work: options.work }),
       signal: AbortSignal.timeout(30_000),
     });
     return {

@@ -1,4 +1,4 @@
-import { ClusterUnavailableError } from '@sluice/kubernetes';
+import { ClusterUnavailableError, type ClusterWork } from '@sluice/kubernetes';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { ClusterConfiguration } from '../configuration/configuration.ts';
 import { type ConnectedCluster, connect } from '../connect.ts';
@@ -31,13 +31,14 @@ export class Clusters {
  */
 export async function reach(
   { name, ...choice }: ClusterConfiguration,
+  work: ClusterWork,
   ports: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
   environment: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<ConnectedCluster | undefined> {
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
-      return { ...(await connect({ ...choice, ...ports }, environment)), name };
+      return { ...(await connect({ ...choice, ...ports, work: [work] }, environment)), name };
     } catch (error) {
       if (!(error instanceof Error && error.cause instanceof ClusterUnavailableError)) throw error;
       const delayMs = Math.round(backoffMs({ baseMs: 500, maxMs: 30_000 }, attempt, ports.random));

@@ -65,7 +65,9 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const reachAll = (use: (cluster: ConnectedCluster) => Promise<unknown> | undefined) =>
     Promise.all(
       configuration.clusters.map(async (choice) => {
-        const cluster = await reach(choice, { clock, random, logger }, options.environment, working.signal);
+        const ports = { clock, random, logger };
+        const work = role === 'watcher' ? 'watch' : 'write';
+        const cluster = await reach(choice, work, ports, options.environment, working.signal);
         if (cluster === undefined) return;
         clusters.add(cluster);
         names.set(cluster.identity, cluster.name);

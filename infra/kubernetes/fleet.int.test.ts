@@ -1,0 +1,255 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
+import {
+  type ControlPlane,
+  type Identity,
+  kubectl,
+  type Nats,
+  type RedisServer,
+  startControlPlane,
+  startNats,
+  startRedis,
+} from '../local/src/index.ts';
+
+/** The files of this folder on a genuine API server, and the roles with exactly the rights that they give. */
+
+const folder = dirname(fileURLToPath(import.meta.url));
+const main = join(folder, '../../services/sluice/src/main.ts');
+const root = mkdtempSync(join(tmpdir(), 'sluice-kubernetes-'));
+let cluster: ControlPlane;
+let nats: Nats;
+let redis: RedisServer;
+const roles: RoleProcess[] = [];
+const log: string[] = [];
+
+beforeAll(async () => {
+  [cluster, nats, redis] = await Promise.all([
+    startControlPlane({
+      directory: join(root, 'cluster'),
+      name: 'roles',
+      authorization: 'RBAC',
+      grantSluice: false,
+      audit: 'Metadata',
+    }),
+    startNats({ directory: join(root, 'nats') }),
+    startRedis({ directory: join(root, 'redis') }),
+  ]);
+}, 300_000);
+
+afterAll(async () => {
+  for (const role of roles) await role.stop();
+  await cluster?.stop();
+  await nats?.stop();
+  await redis?.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const admin = (...args: string[]) => kubectl(cluster.adminKubeconfig, args);
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly serviceAccountName: string;
+        readonly containers: readonly {
+          readonly args: readonly string[];
+          readonly env: readonly { readonly name: string; readonly value: string }[];
+        }[];
+      };
+    };
+  };
+}
+
+describe('kubectl apply -k', () => {
+  it('is taken by the API server, without a warning, also where the strictest rules for Pods hold', async () => {
+    await admin('apply', '-k', folder, '--warnings-as-errors=true');
+    const restricted = 'pod-security.kubernetes.io/enforce=restricted';
+    // A dry run tells which Pods of the namespace would offend; Deployments are judged when they are applied again.
+    await admin('label', 'namespace', 'sluice', restricted, restricted.replace('enforce', 'warn'), '--overwrite');
+    await admin('delete', 'deployments', '--all', '-n', 'sluice');
+    await admin('apply', '-k', folder, '--warnings-as-errors=true');
+  });
+
+  it('starts each role as its own ServiceAccount, with settings that Sluice takes', async () => {
+    const list = JSON.parse(await admin('get', 'deployments', '-n', 'sluice', '-o', 'json')) as { items: Manifest[] };
+    const configuration = JSON.parse(
+      await admin('get', 'configmaps', '-n', 'sluice', '-l', '!kubernetes.io/metadata.name', '-o', 'json'),
+    ) as { items: { metadata: { name: string }; data: Record<string, string> }[] };
+    const shared = configuration.items.find(({ metadata }) => metadata.name.startsWith('sluice-'))?.data ?? {};
+    expect(list.items.map(({ metadata }) => metadata.name)).toEqual([
+      'sluice-reconciler',
+      'sluice-watcher',
+      'sluice-writer',
+    ]);
+    for (const { metadata, spec } of list.items) {
+      const { serviceAccountName, containers } = spec.template.spec;
+      expect(serviceAccountName).toBe(metadata.name);
+      const [container] = containers;
+      expect(container?.args).toEqual([metadata.name.replace('sluice-', '')]);
+      const own = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
+      // Warns of variables that it does not know, and ends with status 2 if one makes no sense.
+      const told = await promisify(execFile)(process.execPath, [main, 'config'], { env: { ...shared, ...own } });
+      expect(told.stderr).toBe('');
+      expect(told.stdout).toContain('nats://nats.nats.svc:4222');
+    }
+  });
+});
+
+/** Verbs on `resource.group`, and what each ServiceAccount may do of them. */
+const asked: readonly (readonly [resource: string, verbs: readonly string[], by: readonly Identity[]])[] = [
+  ['services', ['get', 'list', 'watch'], ['sluice-watcher']],
+  ['pods', ['get', 'list', 'watch'], ['sluice-watcher']],
+  ['nodes', ['get', 'list', 'watch'], ['sluice-watcher']],
+  ['endpoints', ['list', 'watch'], ['sluice-watcher']],
+  ['endpoints', ['get'], ['sluice-watcher', 'sluice-writer']],
+  ['endpoints', ['create', 'update', 'delete'], ['sluice-writer']],
+  ['endpoints', ['patch', 'deletecollection'], []],
+  ['endpointslices.discovery.k8s.io', ['list', 'watch'], ['sluice-watcher']],
+  ['endpointslices.discovery.k8s.io', ['get'], ['sluice-watcher', 'sluice-writer']],
+  ['endpointslices.discovery.k8s.io', ['create', 'update', 'delete'], ['sluice-writer']],
+  ['endpointslices.discovery.k8s.io', ['patch', 'deletecollection'], []],
+  ['events', ['create', 'patch'], ['sluice-writer']],
+  ['events', ['list', 'delete'], []],
+  ['pods', ['create', 'update', 'patch', 'delete'], []],
+  ['services', ['create', 'update', 'patch', 'delete'], []],
+  ['secrets', ['get', 'list', 'watch'], []],
+  ['configmaps', ['get', 'list'], []],
+  ['leases.coordination.k8s.io', ['get', 'create', 'update'], []],
+];
+
+describe('each role', () => {
+  it('may do what it needs, and nothing that another needs', async () => {
+    const wrong: string[] = [];
+    for (const identity of ['sluice-watcher', 'sluice-reconciler', 'sluice-writer'] as const) {
+      const allowed = await rulesOf(identity);
+      for (const [resource, verbs, by] of asked) {
+        for (const verb of verbs) {
+          if (allowed(verb, resource) !== by.includes(identity)) wrong.push(`${identity} ${verb} ${resource}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('runs with that: a Service gets its endpoints, written by the writer alone, and nobody is refused anything', async () => {
+    await admin('create', 'namespace', 'shop');
+    await admin('create', 'service', 'clusterip', 'web', '--tcp=80:8080', '-n', 'shop');
+    start('watcher', ['--kubeconfig', cluster.kubeconfigs['sluice-watcher']]);
+    start('reconciler', []);
+    start('writer', ['--kubeconfig', cluster.kubeconfigs['sluice-writer']]);
+    await createPod();
+    const read = [
+      '-n',
+      'shop',
+      '-l',
+      'kubernetes.io/service-name=web',
+      '-o',
+      'jsonpath={.items[*].endpoints[*].addresses[*]}',
+    ];
+    await expect
+      .poll(() => admin('get', 'endpointslices', ...read), { timeout: 60_000 })
+      .toBe('10.1.0.1')
+      .catch(withLog);
+    await admin('delete', 'service', 'web', '-n', 'shop');
+    const endpoints = ['get', 'endpoints', '-n', 'shop', '-o', 'name'];
+    await expect
+      .poll(() => admin(...endpoints), { timeout: 60_000 })
+      .not.toContain('web')
+      .catch(withLog);
+    for (const role of roles.splice(0)) await role.stop();
+
+    const events = readFileSync(cluster.auditLog ?? '', 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const ours = events.filter(({ user }) => user.username.startsWith('system:serviceaccount:sluice:sluice-'));
+    const refused = ours.filter(({ responseStatus }) => responseStatus?.code === 403);
+    expect(refused.map(({ user, verb, requestURI }) => `${user.username} ${verb} ${requestURI}`)).toEqual([]);
+    // To ask what one may do is a create too.
+    const isWrite = ({ verb, objectRef }: { verb: string; objectRef?: { apiGroup?: string } }) =>
+      !['get', 'list', 'watch'].includes(verb) && objectRef?.apiGroup !== 'authorization.k8s.io';
+    const writes = ours.filter(isWrite);
+    expect(writes.length).toBeGreaterThan(2);
+    expect(new Set(writes.map(({ user }) => user.username))).toEqual(
+      new Set(['system:serviceaccount:sluice:sluice-writer']),
+    );
+    expect(log.filter((line) => /forbidden|permission/i.test(line))).toEqual([]);
+  });
+});
+
+function start(role: 'watcher' | 'reconciler' | 'writer', cluster: readonly string[]): void {
+  const where = ['--bus', nats.url, '--store', redis.url, '--partitions', '4', '--metrics-bind-address', '0'];
+  roles.push(new RoleProcess(role, role, [...where, ...cluster], (name, line) => log.push(`${name}: ${line}`)));
+}
+
+/** What the roles said stands beside what was expected of them. */
+function withLog(error: unknown): never {
+  throw new Error(`${error}\n${log.slice(-30).join('\n')}`, { cause: error });
+}
+
+async function createPod(): Promise<void> {
+  // A Pod on a Node that nobody knows has no endpoint.
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
+  await kubectl(cluster.adminKubeconfig, ['create', '-f', '-'], JSON.stringify(node));
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web-1', namespace: 'shop', labels: { app: 'web' } },
+    spec: { containers: [{ name: 'web', image: 'web' }], nodeName: 'n1' },
+  };
+  await kubectl(cluster.adminKubeconfig, ['create', '-f', '-'], JSON.stringify(pod));
+  const status = {
+    phase: 'Running',
+    podIP: '10.1.0.1',
+    podIPs: [{ ip: '10.1.0.1' }],
+    conditions: [{ type: 'Ready', status: 'True' }],
+  };
+  await admin(
+    'patch',
+    'pod',
+    'web-1',
+    '-n',
+    'shop',
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ status }),
+  );
+}
+
+interface Rule {
+  readonly verbs: readonly string[];
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+/** What the API server itself says that it may do. */
+async function rulesOf(identity: Identity): Promise<(verb: string, resource: string) => boolean> {
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectRulesReview',
+    spec: { namespace: 'default' },
+  };
+  const args = ['create', '--validate=false', '-f', '-', '-o', 'json'];
+  const answer = await kubectl(cluster.kubeconfigs[identity], args, JSON.stringify(review));
+  const { resourceRules } = JSON.parse(answer).status as { readonly resourceRules: readonly Rule[] };
+  return (verb, groupResource) => {
+    const [resource = '', ...group] = groupResource.split('.');
+    return resourceRules.some(
+      ({ verbs, apiGroups = [], resources = [], resourceNames = [] }) =>
+        resourceNames.length === 0 &&
+        [verb, '*'].some((each) => verbs.includes(each)) &&
+        [group.join('.'), '*'].some((each) => apiGroups.includes(each)) &&
+        [resource, '*'].some((each) => resources.includes(each)),
+    );
+  };
+}
