@@ -14,6 +14,18 @@ export interface ListPage {
   readonly continueToken: string;
 }
 
+export interface ListOptions {
+  /** Objects a page; a server may send more. */
+  readonly limit: number;
+  /** Of the page before; empty for the first. */
+  readonly continueToken: string;
+  /**
+   * Takes each object as soon as it is parsed, so that the page need not be held whole. What it was given is not among the
+   * page's items. A reader that cannot do so gives all of them there.
+   */
+  readonly onItem?: (object: RawObject) => void;
+}
+
 export type WatchEvent<T = RawObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   /** All events up to this version have been sent; `initialEventsEnd` closes those that `sendInitialEvents` asked for. */
@@ -21,8 +33,9 @@ export type WatchEvent<T = RawObject> =
 
 export interface WatchOptions {
   /**
-   * With an empty version: first an ADDED for each object there is, then a bookmark with `initialEventsEnd` (WatchList). A
-   * server that does not know it refuses with a terminal ApiError; a reader that does not know it must not be asked.
+   * First an ADDED for each object there is, as of now or, if a version is given, of any time since then; after them a
+   * bookmark with `initialEventsEnd` (WatchList). A server that does not know it refuses with a terminal ApiError; a
+   * reader that does not know it must not be asked.
    */
   readonly sendInitialEvents?: boolean;
 }
@@ -37,7 +50,7 @@ export interface ClusterReader {
   /** uid of the namespace kube-system: the identity of the cluster, whatever it is called. */
   identity(signal: AbortSignal): Promise<string>;
   /** One page, at most `limit` items, consistent with the first page's resourceVersion. */
-  list(resource: Resource, options: { limit: number; continueToken: string }, signal: AbortSignal): Promise<ListPage>;
+  list(resource: Resource, options: ListOptions, signal: AbortSignal): Promise<ListPage>;
   /**
    * Events after `resourceVersion`, in batches as they arrive. Ends without error when the server closes the watch or
    * `signal` aborts. A batch may be empty: the first one, for instance, when all it has to tell is that the watch is open.

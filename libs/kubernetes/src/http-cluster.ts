@@ -5,6 +5,7 @@ import { ApiError } from './api-error.ts';
 import type {
   ClusterReader,
   ClusterWriter,
+  ListOptions,
   ListPage,
   RawObject,
   Resource,
@@ -17,9 +18,11 @@ import { invalidAnswerError } from './connection-error.ts';
 import type { EventObject } from './event-object.ts';
 import type { EventStore } from './event-recorder.ts';
 import { LineSplitter } from './line-splitter.ts';
+import { NotAList } from './list-splitter.ts';
+import { readList } from './read-list.ts';
 import { asRecord, asString, isRecord } from './record.ts';
 import { apiVersion, collectionPath, objectPath, resourceInfo } from './resources.ts';
-import { checkItems, parseWatchLine, type SkippedObject } from './watch-line.ts';
+import { parseWatchLine, type SkippedObject } from './watch-line.ts';
 
 export interface HttpClusterOptions {
   readonly connection: Connection;
@@ -29,7 +32,7 @@ export interface HttpClusterOptions {
   readonly onSkipped?: (skipped: SkippedObject) => void;
   /** A watch that is silent for so long counts as dead; bookmarks come every minute. Default 150,000. */
   readonly watchIdleMs?: number;
-  /** Time limit of one page of a list. Default 60,000. */
+  /** A list of which nothing comes for so long counts as failed. Default 60,000. */
   readonly listTimeoutMs?: number;
 }
 
@@ -55,28 +58,24 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     return uid;
   }
 
-  async list(
-    resource: Resource,
-    options: { limit: number; continueToken: string },
-    signal: AbortSignal,
-  ): Promise<ListPage> {
+  async list(resource: Resource, options: ListOptions, signal: AbortSignal): Promise<ListPage> {
     // Without resourceVersion the first page is as fresh as the store, never a replica's past.
     const query = new URLSearchParams({ limit: String(options.limit) });
     if (options.continueToken !== '') query.set('continue', options.continueToken);
     const path = `${collectionPath(resource)}?${query}`;
-    const timeoutMs = this.#options.listTimeoutMs ?? 60_000;
-    const { body } = await this.connection.request({ method: 'GET', path, signal, timeoutMs });
-    const { items, metadata } = asRecord(body);
-    const resourceVersion = asString(asRecord(metadata).resourceVersion);
-    // A server may say `items: null` for none.
-    if (resourceVersion === '' || (items !== null && !Array.isArray(items))) {
-      throw invalidAnswerError(this.connection.server, `it is not a list of ${resource}`);
+    const idleMs = this.#options.listTimeoutMs ?? 60_000;
+    const { chunks } = await this.connection.stream({ method: 'GET', path, signal, timeoutMs: idleMs, idleMs });
+    const items: RawObject[] = [];
+    const { onItem = (object) => void items.push(object) } = options;
+    const onSkipped = (skipped: SkippedObject) => this.#options.onSkipped?.(skipped);
+    try {
+      return { items, ...(await readList(resource, chunks, { onItem, onSkipped })) };
+    } catch (error) {
+      if (error instanceof NotAList) {
+        throw invalidAnswerError(this.connection.server, `it is not a list of ${resource}: ${error.message}`);
+      }
+      throw error;
     }
-    return {
-      items: checkItems(resource, items ?? [], (skipped) => this.#options.onSkipped?.(skipped)),
-      resourceVersion,
-      continueToken: asString(asRecord(metadata).continue),
-    };
   }
 
   async *watch(

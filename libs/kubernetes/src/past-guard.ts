@@ -26,6 +26,16 @@ export class PastGuard {
     this.#silentWatches = 0;
   }
 
+  /** What a list must not be older than; empty where nothing is known, or where the past is believed. */
+  get floor(): string {
+    return this.#staleLists >= maxStaleLists ? '' : this.#delivered;
+  }
+
+  /** A server says that it has not come as far as `floor`. */
+  countBehind(): void {
+    this.#staleLists++;
+  }
+
   /** Whether the list is fine; false if it is old, but has been so often enough to be believed. Throws if it is stale. */
   acceptList(resourceVersion: string): boolean {
     if (!isOlderVersion(resourceVersion, this.#delivered)) return true;

@@ -286,6 +286,41 @@ describe('Reflector with WatchList', () => {
     expect(status.errors).toBe(0);
   });
 
+  it('goes back to pages where a server is so old that it takes no notice: it marks no end', async () => {
+    const watches: WatchScript[] = [[[event('ADDED', 'a', '3')], [bookmark('9')], 'silence'], ['silence']];
+    const { told, asked } = await reflect(scripted([page([pod('a', '1')], '10')], watches), { watchList: true });
+    expect(asked).toEqual(['0 watch  with initial events', '0 list 500', '0 watch 10']);
+    expect(told).toContain('replace a @10');
+  });
+
+  it('lists in pages once when the first state breaks off twice', async () => {
+    const broken: WatchScript = [[event('ADDED', 'a', '3')], error('retry', 0)];
+    const watches: WatchScript[] = [broken, broken, [error('gone', 410)], [[end('20')], 'silence']];
+    const { asked } = await reflect(scripted([page([], '10')], watches), { watchList: true });
+    expect(asked.map((line) => line.split(' ').slice(1).join(' ').trim())).toEqual([
+      'watch  with initial events',
+      'watch  with initial events',
+      'list 500',
+      'watch 10',
+      'watch 10 with initial events',
+    ]);
+  });
+
+  it('asks for nothing older than what was delivered, until it is clear that the server will not come so far', async () => {
+    const behind = error('retry', 504);
+    const lists = Array.from({ length: 10 }, () => page([], '10'));
+    const script = scripted(lists, [[behind], [behind], [[], 'silence']]);
+    const { told, asked } = await reflect(script, { watchList: true, notOlderThan: '50' });
+    expect(asked.slice(0, 3).map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      'watch 50 with initial events',
+      'watch 50 with initial events',
+      'list 500',
+    ]);
+    // Two refusals and four stale lists; the next one is believed.
+    expect(asked.filter((line) => line.includes('list'))).toHaveLength(5);
+    expect(told).toContain('replace  @10');
+  });
+
   it('delivers nothing of a first state that broke off', async () => {
     const watches: WatchScript[] = [[[event('ADDED', 'a', '3')]], [[event('ADDED', 'b', '4'), end('10')], 'silence']];
     const { told } = await reflect(scripted([], watches), { watchList: true });

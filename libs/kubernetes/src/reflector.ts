@@ -11,6 +11,8 @@ import { describe, resourceVersionOf } from './watch-line.ts';
 const shortWatchMs = 1_000;
 /** A page that holds everything, when the server forgets its pages faster than they are fetched. */
 const unpaged = 1_000_000_000;
+/** After this many WatchLists that came to nothing, whyever, the next list comes in pages. */
+const maxStreamFailures = 2;
 
 /**
  * Keeps a sink equal to one resource of a cluster: lists it, watches from there, resumes a cut watch where it stood, and
@@ -24,6 +26,8 @@ export class Reflector<T = RawObject> {
   #failures = 0;
   #goneInRow = 0;
   #watchList: boolean;
+  /** Watches in a row that ended before the first state was complete. */
+  #streamFailures = 0;
   #pageExpired = false;
   #lastHeardMs: number;
   #lists = 0;
@@ -54,7 +58,8 @@ export class Reflector<T = RawObject> {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        if (this.#resourceVersion === '') await (this.#watchList ? this.#streamList(signal) : this.#list(signal));
+        const inPages = !this.#watchList || this.#streamFailures >= maxStreamFailures;
+        if (this.#resourceVersion === '') await (inPages ? this.#list(signal) : this.#streamList(signal));
         else await this.#watch(signal);
       } catch (error) {
         if (signal.aborted) return;
@@ -69,10 +74,14 @@ export class Reflector<T = RawObject> {
     this.#enter('listing', 'in pages');
     const limit = this.#pageExpired ? unpaged : pageSize;
     const objects: T[] = [];
+    const onItem = (object: RawObject) => {
+      const decoded = this.#decode(object);
+      if (decoded !== undefined) objects.push(decoded.value);
+    };
     let resourceVersion = '';
     let continueToken = '';
     do {
-      const page = await cluster.list(resource, { limit, continueToken }, signal).catch((error: unknown) => {
+      const page = await cluster.list(resource, { limit, continueToken, onItem }, signal).catch((error: unknown) => {
         if (continueToken !== '' && isApiError(error) && error.reaction === 'gone') this.#pageExpired = true;
         throw error;
       });
@@ -80,10 +89,7 @@ export class Reflector<T = RawObject> {
       resourceVersion ||= page.resourceVersion;
       continueToken = page.continueToken;
       this.#checkList(resourceVersion);
-      for (const object of page.items) {
-        const decoded = this.#decode(object);
-        if (decoded !== undefined) objects.push(decoded.value);
-      }
+      for (const object of page.items) onItem(object);
     } while (continueToken !== '' && !signal.aborted);
     if (!signal.aborted) await this.#replace(objects, resourceVersion);
   }
@@ -94,7 +100,7 @@ export class Reflector<T = RawObject> {
     const initial = new InitialEvents((object) => this.#decode(object));
     let complete = false;
     try {
-      for await (const batch of cluster.watch(resource, '', signal, { sendInitialEvents: true })) {
+      for await (const batch of cluster.watch(resource, this.#past.floor, signal, { sendInitialEvents: true })) {
         if (signal.aborted) return;
         this.#lastHeardMs = clock.monotonic();
         if (complete) {
@@ -102,7 +108,10 @@ export class Reflector<T = RawObject> {
           continue;
         }
         const end = initial.add(batch);
-        if (end === undefined) continue;
+        if (end === undefined) {
+          if (batch.some(({ type }) => type === 'BOOKMARK')) return this.#giveUpWatchList('it marks no end of them');
+          continue;
+        }
         this.#checkList(end.resourceVersion);
         await this.#replace(initial.objects(), end.resourceVersion);
         complete = true;
@@ -112,22 +121,28 @@ export class Reflector<T = RawObject> {
       }
     } catch (error) {
       if (isApiError(error) && error.reaction === 'terminal' && [400, 422].includes(error.status)) {
-        this.#options.logger.info('the server knows no WatchList; listing in pages', {
-          resource,
-          error: error.message,
-        });
-        this.#watchList = false;
-        return;
+        return this.#giveUpWatchList(error.message);
       }
+      if (!complete) this.#streamFailures++;
+      if (isApiError(error) && error.status === 504) this.#past.countBehind();
       throw error;
     }
-    if (!complete && !signal.aborted)
-      throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch before its first state was complete');
+    if (complete || signal.aborted) return;
+    this.#streamFailures++;
+    throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch before its first state was complete');
+  }
+
+  /** It knows no `sendInitialEvents`: it refuses, or is so old that it takes no notice. */
+  #giveUpWatchList(reason: string): void {
+    const { logger, resource } = this.#options;
+    logger.info('the server knows no WatchList; listing in pages', { resource, reason });
+    this.#watchList = false;
   }
 
   async #replace(objects: readonly T[], resourceVersion: string): Promise<void> {
     await this.#options.sink.replace(objects, resourceVersion);
     this.#lists++;
+    this.#streamFailures = 0;
     this.#pageExpired = false;
     this.#advance(resourceVersion);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkItems, parseWatchLine, type SkippedObject } from './watch-line.ts';
+import { parseWatchLine } from './watch-line.ts';
 
 const parse = (value: unknown) => parseWatchLine('pods', typeof value === 'string' ? value : JSON.stringify(value), 0);
 const pod = { metadata: { namespace: 'ns', name: 'p', resourceVersion: '5' }, spec: {} };
@@ -47,14 +47,5 @@ describe('parseWatchLine', () => {
     [[], { why: 'an event of type "" is not known' }],
   ])('skips %j and names it', (line, skipped) => {
     expect(parse(line)).toMatchObject({ kind: 'skipped', skipped: { resource: 'pods', ...skipped } });
-  });
-});
-
-describe('checkItems', () => {
-  it('leaves out what is malformed and reports it', () => {
-    const skipped: SkippedObject[] = [];
-    const broken = { metadata: { namespace: 'ns', name: 'q' } };
-    expect(checkItems('pods', [pod, null, broken], (object) => skipped.push(object))).toEqual([pod]);
-    expect(skipped.map((object) => object.name)).toEqual(['', 'q']);
   });
 });

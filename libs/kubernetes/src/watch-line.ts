@@ -1,5 +1,5 @@
 import type { ApiError } from './api-error.ts';
-import type { RawObject, Resource, WatchEvent } from './cluster.ts';
+import type { Resource, WatchEvent } from './cluster.ts';
 import { asRecord, asString, isRecord } from './record.ts';
 import { errorFromStatus } from './status.ts';
 
@@ -51,21 +51,8 @@ function bookmark(object: unknown, resourceVersion: string): WatchEvent {
     : { type: 'BOOKMARK', resourceVersion };
 }
 
-/** Splits the items of a list into those that can be used and those that cannot. */
-export function checkItems(
-  resource: Resource,
-  items: readonly unknown[],
-  onSkipped: (skipped: SkippedObject) => void,
-): readonly RawObject[] {
-  return items.filter((item): item is RawObject => {
-    const why = whatIsWrong(item);
-    if (why !== undefined) onSkipped(describe(resource, item, why));
-    return why === undefined;
-  });
-}
-
 /** The least that every object has; the rest is checked where it is used. */
-function whatIsWrong(object: unknown): string | undefined {
+export function whatIsWrong(object: unknown): string | undefined {
   if (!isRecord(object)) return 'it is not an object';
   if (!isRecord(object.metadata)) return 'it has no metadata';
   if (asString(object.metadata.name) === '') return 'it has no name';

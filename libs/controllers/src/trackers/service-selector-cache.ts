@@ -34,27 +34,33 @@ export class ServiceSelectorCache {
 }
 
 type Pairs = readonly (readonly [key: string, value: string])[];
+type Drawer = Map<string, Pairs>;
 
 class NamespaceSelectors {
-  readonly #filedUnder = new Map<string, string>();
-  readonly #byPair = new Map<string, Map<string, Pairs>>();
+  /** By name of the Service, the label pair of its selector under which it is filed; null: it selects everything. */
+  readonly #filedUnder = new Map<string, Pairs[number] | null>();
+  /** By key and value: most keys of a Pod are in no selector, and cost one look. */
+  readonly #byKey = new Map<string, Map<string, Drawer>>();
+  readonly #everything: Drawer = new Map();
 
   add(name: string, selector: StringMap): void {
     const pairs = Object.entries(selector);
     const place = this.#emptiestPlace(pairs);
     this.#filedUnder.set(name, place);
-    const drawer = this.#byPair.get(place);
-    if (drawer === undefined) this.#byPair.set(place, new Map([[name, pairs]]));
-    else drawer.set(name, pairs);
+    this.#drawer(place).set(name, pairs);
   }
 
   remove(name: string): void {
     const place = this.#filedUnder.get(name);
     if (place === undefined) return;
     this.#filedUnder.delete(name);
-    const drawer = this.#byPair.get(place);
+    if (place === null) return void this.#everything.delete(name);
+    const [key, value] = place;
+    const byValue = this.#byKey.get(key);
+    const drawer = byValue?.get(value);
     drawer?.delete(name);
-    if (drawer?.size === 0) this.#byPair.delete(place);
+    if (drawer?.size === 0) byValue?.delete(value);
+    if (byValue?.size === 0) this.#byKey.delete(key);
   }
 
   isEmpty(): boolean {
@@ -62,36 +68,44 @@ class NamespaceSelectors {
   }
 
   matching(labels: StringMap): string[] {
-    const names: string[] = [];
-    collect(this.#byPair.get(everything), labels, names);
-    for (const key in labels) collect(this.#byPair.get(placeOf(key, labels[key] ?? '')), labels, names);
+    const names = [...this.#everything.keys()];
+    for (const key in labels) {
+      const drawer = this.#byKey.get(key)?.get(labels[key] ?? '');
+      if (drawer !== undefined) collect(drawer, labels, names);
+    }
     return names;
   }
 
-  #emptiestPlace(pairs: Pairs): string {
-    let best = everything;
+  #drawer(place: Pairs[number] | null): Drawer {
+    if (place === null) return this.#everything;
+    const [key, value] = place;
+    let byValue = this.#byKey.get(key);
+    if (byValue === undefined) {
+      byValue = new Map();
+      this.#byKey.set(key, byValue);
+    }
+    let drawer = byValue.get(value);
+    if (drawer === undefined) {
+      drawer = new Map();
+      byValue.set(value, drawer);
+    }
+    return drawer;
+  }
+
+  #emptiestPlace(pairs: Pairs): Pairs[number] | null {
+    let best: Pairs[number] | null = null;
     let size = Number.POSITIVE_INFINITY;
-    for (const [key, value] of pairs) {
-      const place = placeOf(key, value);
-      const filed = this.#byPair.get(place)?.size ?? 0;
+    for (const pair of pairs) {
+      const filed = this.#byKey.get(pair[0])?.get(pair[1])?.size ?? 0;
       if (filed >= size) continue;
-      best = place;
+      best = pair;
       size = filed;
     }
     return best;
   }
 }
 
-/** Where empty selectors are filed; no pair has this text. */
-const everything = '';
-
-/** A label key contains no `=`. */
-function placeOf(key: string, value: string): string {
-  return `${key}=${value}`;
-}
-
-function collect(drawer: ReadonlyMap<string, Pairs> | undefined, labels: StringMap, names: string[]): void {
-  if (drawer === undefined) return;
+function collect(drawer: Drawer, labels: StringMap, names: string[]): void {
   for (const [name, pairs] of drawer) {
     if (pairs.every(([key, value]) => labels[key] === value)) names.push(name);
   }

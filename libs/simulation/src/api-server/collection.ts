@@ -1,4 +1,5 @@
 import type { Clock } from '@sluice/runtime';
+import type { LogEntry } from './event-log.ts';
 import type { StoredObject } from './object.ts';
 import { keyOf } from './object.ts';
 import { type Selection, selects } from './selection.ts';
@@ -66,11 +67,18 @@ export class Collection {
 
   /**
    * One page. All pages that follow one another by continue token show the state at the first page's resourceVersion;
-   * a token that is too old, or older than `compacted`, is 410 Expired.
+   * a token that is too old, or older than `compacted`, is 410 Expired. `undone`: changes after `now` that are left out.
    */
-  page(selection: Selection, limit: number, continueToken: string, now: number, compacted: number): Page {
+  page(
+    selection: Selection,
+    limit: number,
+    continueToken: string,
+    now: number,
+    compacted: number,
+    undone: readonly LogEntry[] = [],
+  ): Page {
     const token = continueToken === '' ? undefined : decodeToken(continueToken);
-    const snapshot = token === undefined ? this.#snapshot(now) : this.#recall(token.rv, compacted);
+    const snapshot = token === undefined ? this.#snapshot(now, undone) : this.#recall(token.rv, compacted);
     const items: StoredObject[] = [];
     let at = token?.start ?? 0;
     while (at < snapshot.items.length && (limit === 0 || items.length < limit)) {
@@ -87,8 +95,20 @@ export class Collection {
     return { items, resourceVersion, continueToken: next, remainingItemCount: snapshot.items.length - at };
   }
 
-  #snapshot(resourceVersion: number): Snapshot {
-    return { resourceVersion, takenAt: this.#clock.now(), items: this.items() };
+  #snapshot(resourceVersion: number, undone: readonly LogEntry[]): Snapshot {
+    const items = undone.length === 0 ? this.items() : this.#before(undone);
+    return { resourceVersion, takenAt: this.#clock.now(), items };
+  }
+
+  /** All objects as they were before the changes. */
+  #before(changes: readonly LogEntry[]): readonly StoredObject[] {
+    const objects = new Map(this.#objects);
+    for (const { object, previous } of changes.toReversed()) {
+      const key = keyOf(object.metadata.namespace, object.metadata.name);
+      if (previous === undefined) objects.delete(key);
+      else objects.set(key, previous);
+    }
+    return [...objects].sort(([a], [b]) => byteOrder(a, b)).map(([, object]) => object);
   }
 
   #keep(snapshot: Snapshot): void {

@@ -50,6 +50,27 @@ describe('list', () => {
     });
   });
 
+  it('of a server that is behind shows the past, on all pages, as far as it is remembered', () => {
+    const { server } = newServer();
+    addSlices(server, 'a', 'b');
+    server.delete('endpointslices', 'default', 'a');
+    addSlices(server, 'c', 'd');
+    const names = (behind: number, limit = 0, continueToken = '') =>
+      server.list('endpointslices', { behind, limit, continueToken }).items.map((item) => item.metadata.name);
+    expect([0, 1, 2, 3, 4].map((behind) => names(behind))).toEqual([
+      ['b', 'c', 'd'],
+      ['b', 'c'],
+      ['b'],
+      ['a', 'b'],
+      ['a'],
+    ]);
+    const { continueToken, resourceVersion } = server.list('endpointslices', { behind: 3, limit: 1 });
+    expect(Number(server.resourceVersion) - Number(resourceVersion)).toBe(3);
+    expect(names(0, 1, continueToken)).toEqual(['b']);
+    server.compact();
+    expect(names(4)).toEqual(['b', 'c', 'd']);
+  });
+
   it('is 400 for a token that is none', () => {
     const { server } = newServer();
     expect(refusal(() => server.list('pods', { continueToken: 'nonsense' })).code).toBe(400);
@@ -113,6 +134,14 @@ describe('watch', () => {
       code: 410,
       reason: 'Expired',
     });
+  });
+
+  it('of a server that is behind is refused if it starts later, and begins with the past otherwise', () => {
+    const { server } = newServer();
+    addSlices(server, 'a', 'b');
+    const { resourceVersion } = server;
+    expect(() => server.watch('endpointslices', { resourceVersion, behind: 1 })).toThrow('Too large resource version');
+    expect(brief(server.watch('endpointslices', { sendInitialEvents: true, behind: 1 }))).toEqual(['ADDED a']);
   });
 
   it('gets an ERROR with Status 410 and ends when it falls behind the window', async () => {

@@ -48,6 +48,8 @@ export interface ListOptions extends Selection {
   /** 0 or absent: everything. */
   readonly limit?: number;
   readonly continueToken?: string;
+  /** A list as it was so many changes ago, as far as they are remembered. */
+  readonly behind?: number;
 }
 
 export interface WriteOptions {
@@ -102,7 +104,7 @@ export class SimulatedApiServer {
   }
 
   list(resource: ResourceName, options: ListOptions = {}): Page {
-    return this.#store.page(resource, options, options.limit ?? 0, options.continueToken ?? '');
+    return this.#store.page(resource, options, options.limit ?? 0, options.continueToken ?? '', options.behind);
   }
 
   count(resource: ResourceName): number {

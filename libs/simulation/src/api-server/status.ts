@@ -113,6 +113,13 @@ export function tooManyRequests(retryAfterSeconds: number): StatusError {
   return new StatusError(429, 'TooManyRequests', text, { retryAfterSeconds });
 }
 
+/** 504 of a server that has not come to the version it is asked for. */
+export function tooLarge(asked: number, current: number): StatusError {
+  const message = `Too large resource version: ${asked}, current: ${current}`;
+  const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
+  return new StatusError(504, 'Timeout', message, { causes, retryAfterSeconds: 1 });
+}
+
 export function serviceUnavailable(why: string): StatusError {
   return new StatusError(503, 'ServiceUnavailable', why);
 }

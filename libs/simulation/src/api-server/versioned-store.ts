@@ -4,7 +4,7 @@ import { EventLog, type LogEntry } from './event-log.ts';
 import { keyOf, type StoredObject } from './object.ts';
 import { type ResourceName, resourceNames } from './resources.ts';
 import type { Selection } from './selection.ts';
-import { badRequest, expired } from './status.ts';
+import { badRequest, expired, tooLarge } from './status.ts';
 import { Watch, type WatchCut, type WatchOptions } from './watch.ts';
 
 export interface StoreOptions {
@@ -58,9 +58,11 @@ export class VersionedStore {
     return this.#shelf(resource).objects.size;
   }
 
-  page(resource: ResourceName, selection: Selection, limit: number, continueToken: string): Page {
+  page(resource: ResourceName, selection: Selection, limit: number, continueToken: string, behind = 0): Page {
     const { objects, log } = this.#shelf(resource);
-    return objects.page(selection, limit, continueToken, this.#resourceVersion, log.compacted);
+    const at = this.#replicaVersion(log, behind);
+    const undone = behind > 0 ? log.after(at, Number.POSITIVE_INFINITY) : [];
+    return objects.page(selection, limit, continueToken, at, log.compacted, undone);
   }
 
   /** Stores an object, new or changed, and gives it the next resourceVersion. */
@@ -87,9 +89,11 @@ export class VersionedStore {
     const { log, watches } = this.#shelf(resource);
     const asked = options.resourceVersion ?? '';
     const fromNow = asked === '' || asked === '0' || options.sendInitialEvents === true;
-    const position = fromNow ? this.#resourceVersion : parseVersion(asked);
+    const newest = this.#replicaVersion(log, options.behind ?? 0);
+    const position = fromNow ? newest : parseVersion(asked);
+    if (options.behind && asked !== '' && parseVersion(asked) > newest) throw tooLarge(parseVersion(asked), newest);
     if (position < log.compacted) throw expired(`too old resource version: ${position} (${log.compacted})`);
-    const initial = fromNow ? this.page(resource, options, 0, '').items : undefined;
+    const initial = fromNow ? this.page(resource, options, 0, '', options.behind).items : undefined;
     const watch = new Watch(
       {
         resource,
@@ -153,6 +157,11 @@ export class VersionedStore {
     shelf.log.append(entry);
     for (const watch of shelf.watches) watch.notify();
     for (const listener of this.#listeners) listener(resource, entry);
+  }
+
+  /** The version that a server is at which is some changes behind; what is forgotten cannot be undone. */
+  #replicaVersion(log: EventLog, behind: number): number {
+    return behind === 0 ? this.#resourceVersion : Math.max(this.#resourceVersion - behind, log.compacted);
   }
 
   #shelf(resource: ResourceName): Shelf {

@@ -25,6 +25,8 @@ export interface WatchOptions extends Selection {
   readonly allowBookmarks?: boolean;
   /** The present objects first, whatever the resourceVersion; a bookmark marks their end. */
   readonly sendInitialEvents?: boolean;
+  /** The server has not heard of so many changes. */
+  readonly behind?: number;
   /** The server ends the watch after this time. 0 or absent: never. */
   readonly timeoutMs?: number;
 }

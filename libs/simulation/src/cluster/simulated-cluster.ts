@@ -41,7 +41,9 @@ export class SimulatedCluster implements ClusterReader, ClusterWriter {
   }
 
   list(resource: Resource, options: { limit: number; continueToken: string }, signal: AbortSignal): Promise<ListPage> {
-    return this.#perform(signal, { verb: 'list', resource, name: '' }, () => this.#server.list(resource, options));
+    return this.#perform(signal, { verb: 'list', resource, name: '' }, (behind) =>
+      this.#server.list(resource, { ...options, behind }),
+    );
   }
 
   async *watch(
@@ -110,8 +112,8 @@ export class SimulatedCluster implements ClusterReader, ClusterWriter {
   ): Promise<Watch | undefined> {
     const options = { resourceVersion, allowBookmarks: true, sendInitialEvents };
     try {
-      return await this.#perform(signal, { verb: 'watch', resource, name: '' }, () =>
-        this.#server.watch(resource, options),
+      return await this.#perform(signal, { verb: 'watch', resource, name: '' }, (behind) =>
+        this.#server.watch(resource, { ...options, behind }),
       );
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -119,7 +121,7 @@ export class SimulatedCluster implements ClusterReader, ClusterWriter {
     }
   }
 
-  async #perform<T>(signal: AbortSignal, request: FaultyRequest, run: () => T): Promise<T> {
+  async #perform<T>(signal: AbortSignal, request: FaultyRequest, run: (behind: number) => T): Promise<T> {
     try {
       return await perform(this.#faults, this.#clock, signal, request, run);
     } catch (error) {

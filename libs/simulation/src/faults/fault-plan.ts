@@ -33,7 +33,12 @@ export type FaultError =
   /** The request is carried out, and the connection breaks before the answer. */
   | 'resetAfter'
   /** The server ends a watch in order, after `afterEvents`. */
-  | 'end';
+  | 'end'
+  /**
+   * A server answers that is `behind` changes behind: lists show the past; a watch from a version that it has not come to
+   * is refused.
+   */
+  | 'stale';
 
 /** What shall go wrong with requests that match. Absent `verb`, `resource` and `name` match all. */
 export interface Fault {
@@ -52,6 +57,8 @@ export interface Fault {
   readonly probability?: number;
   /** With `reset` and `end` of a watch: after this many events; 0 unless told. */
   readonly afterEvents?: number;
+  /** With `stale`: by how many changes; 1 unless told. */
+  readonly behind?: number;
 }
 
 export interface FaultyRequest {
@@ -66,6 +73,8 @@ export interface Injected {
   readonly error?: StatusError | 'reset' | 'resetAfter';
   /** Of a watch that is let in. */
   readonly cut?: { readonly how: 'reset' | 'end'; readonly afterEvents: number };
+  /** Of a list or watch: changes that the server has not heard of. */
+  readonly behind?: number;
 }
 
 const unharmed: Injected = { latencyMs: 0 };
@@ -123,6 +132,7 @@ function matches(fault: Fault, request: FaultyRequest): boolean {
 
 function outcome(fault: Fault, error: FaultError, request: FaultyRequest): Omit<Injected, 'latencyMs'> {
   if (error === 'resetAfter') return { error };
+  if (error === 'stale') return { behind: fault.behind ?? 1 };
   if (error === 'reset' || error === 'end') {
     if (request.verb === 'watch') return { cut: { how: error, afterEvents: fault.afterEvents ?? 0 } };
     return { error: 'reset' };
@@ -133,7 +143,7 @@ function outcome(fault: Fault, error: FaultError, request: FaultyRequest): Omit<
 /** The texts of the API machinery, with the detail `injected` where one is due. */
 function statusOf(
   fault: Fault,
-  error: Exclude<FaultError, 'reset' | 'resetAfter' | 'end'>,
+  error: Exclude<FaultError, 'reset' | 'resetAfter' | 'end' | 'stale'>,
   { resource, name }: FaultyRequest,
 ): StatusError {
   const info = resources[isResourceName(resource) ? resource : 'events'];

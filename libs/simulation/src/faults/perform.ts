@@ -18,14 +18,14 @@ export async function perform<T>(
   clock: Clock,
   signal: AbortSignal,
   request: FaultyRequest,
-  run: () => T,
+  run: (behind: number) => T,
 ): Promise<T> {
-  const { latencyMs, error, cut } = faults.take(request);
+  const { latencyMs, error, cut, behind = 0 } = faults.take(request);
   if (latencyMs > 0) await sleep(clock, latencyMs, signal);
   if (signal.aborted) throw new ConnectionReset();
   if (error === 'reset') throw new ConnectionReset();
   if (error !== undefined && error !== 'resetAfter') throw error;
-  const result = run();
+  const result = run(behind);
   if (error === 'resetAfter') throw new ConnectionReset();
   if (cut !== undefined && result instanceof Watch) result.cutAfter(cut.afterEvents, cut.how);
   return result;

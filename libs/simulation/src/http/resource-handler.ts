@@ -54,26 +54,26 @@ export class ResourceHandler {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     const present = presentationFor(route, request.headers.accept ?? '', () => this.#clock.now());
-    const run = <T>(act: () => T) => this.#perform(call, gone.signal, act);
+    const run = <T>(act: (behind: number) => T) => this.#perform(call, gone.signal, act);
     if (verb === 'watch') {
-      const watch = await run(() => this.#server.watch(route.info.name, watchOptions(call)));
+      const watch = await run((behind) => this.#server.watch(route.info.name, { ...watchOptions(call), behind }));
       return streamWatch(response, watch, present.object);
     }
-    if (verb === 'list') return sendJson(response, 200, await run(() => this.#list(call, present)));
+    if (verb === 'list') return sendJson(response, 200, await run((behind) => this.#list(call, present, behind)));
     if (verb === 'deletecollection') return sendJson(response, 200, await run(() => this.#deleteAll(call, present)));
     const object = await run(() => this.#act(call));
     const shown = verb === 'delete' ? deletionAnswer(call, object) : present.object(object);
     sendJson(response, verb === 'create' ? 201 : 200, shown);
   }
 
-  #perform<T>({ route, verb, body }: Call, signal: AbortSignal, act: () => T): Promise<T> {
+  #perform<T>({ route, verb, body }: Call, signal: AbortSignal, act: (behind: number) => T): Promise<T> {
     const name = route.name || textOf(recordOf(body.metadata).name);
     const request = { verb: verb === 'deletecollection' ? 'delete' : verb, resource: route.info.name, name } as const;
     return perform(this.#faults, this.#clock, signal, request, act);
   }
 
-  #list({ route, query }: Call, present: Presentation): RawObject {
-    const options = { limit: numberIn(query, 'limit') ?? 0, continueToken: query.get('continue') ?? '' };
+  #list({ route, query }: Call, present: Presentation, behind: number): RawObject {
+    const options = { behind, limit: numberIn(query, 'limit') ?? 0, continueToken: query.get('continue') ?? '' };
     const page = this.#server.list(route.info.name, { ...selectionOf(route, query), ...options });
     const metadata = {
       resourceVersion: page.resourceVersion,

@@ -1,0 +1,107 @@
+/**
+ * Measures what it takes to read very many Pods: peak memory and seconds, of the watcher in its ways of reading and of the
+ * informer of `@kubernetes/client-node`, each in a process of its own. `--help` tells the options.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { kubeconfigOf } from './src/kubeconfig.ts';
+import type { Reading } from './src/list/reader.ts';
+import { machineDescription, requireProcessStats } from './src/process-stats.ts';
+
+const HELP = `usage: node bench/list.ts [options]      (or: npm run bench:list -- [options])
+
+  --pods N,N       how many (100000,150000)
+  --services N     that select them (1000)
+  --ways LIST      some of pages, whole, watch-list, informer (all)
+  --heap MB        most memory for objects of each process; 0: what Node thinks right (0)
+  --json           figures as JSON
+`;
+
+const WAYS: Readonly<Record<string, { readonly about: string; readonly server: readonly string[] }>> = {
+  pages: { about: 'Sluice, pages of 500', server: ['--old'] },
+  whole: { about: 'Sluice, a server that sends all at once', server: ['--old', '--unpaged'] },
+  'watch-list': { about: 'Sluice, WatchList', server: [] },
+  informer: { about: '@kubernetes/client-node, informer', server: ['--old'] },
+};
+
+const file = (name: string): string => fileURLToPath(new URL(`./src/list/${name}`, import.meta.url));
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      pods: { type: 'string', default: '100000,150000' },
+      services: { type: 'string', default: '1000' },
+      ways: { type: 'string', default: Object.keys(WAYS).join(',') },
+      heap: { type: 'string', default: '0' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return void process.stdout.write(HELP);
+  requireProcessStats();
+  const rows: { pods: number; about: string; reading: Reading | string }[] = [];
+  for (const pods of values.pods.split(',').map(Number)) {
+    if (!Number.isInteger(pods) || pods < 1) throw new Error(`--pods ${values.pods}: numbers from 1 on are needed`);
+    for (const way of values.ways.split(',')) {
+      const chosen = WAYS[way];
+      if (chosen === undefined) throw new Error(`--ways ${way}: one of ${Object.keys(WAYS).join(', ')} is needed`);
+      const reading = await measure(
+        way,
+        ['--pods', `${pods}`, '--services', values.services, ...chosen.server],
+        values.heap,
+      );
+      rows.push({ pods, about: chosen.about, reading });
+    }
+  }
+  if (values.json) return void process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  process.stdout.write(`${machineDescription()}, Node ${process.version}\n\n`);
+  process.stdout.write(
+    '| Pods | read by | seconds | peak MB | MB after | Pods held |\n| ---: | --- | ---: | ---: | ---: | ---: |\n',
+  );
+  for (const { pods, about, reading } of rows) {
+    const figures =
+      typeof reading === 'string'
+        ? `${reading} | | |`
+        : `${reading.seconds.toFixed(1)} | ${reading.peakMb.toFixed(0)} | ${reading.heldMb.toFixed(0)} | ${reading.pods}`;
+    process.stdout.write(`| ${pods} | ${about} | ${figures} |\n`);
+  }
+}
+
+/** Or why there is nothing to tell. */
+async function measure(way: string, server: readonly string[], heapMb: string): Promise<Reading | string> {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-list-'));
+  const serving = start(['--expose-gc', file('generated-server.ts'), ...server]);
+  try {
+    const url = await firstLine(serving);
+    const kubeconfig = join(directory, 'kubeconfig.json');
+    writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(url)));
+    const heap = heapMb === '0' ? [] : [`--max-old-space-size=${heapMb}`];
+    const reader = start(['--expose-gc', ...heap, file('reader.ts'), way, kubeconfig]);
+    const line = await Promise.race([
+      firstLine(reader),
+      once(reader, 'exit').then(([code, signal]) => `ended: ${signal ?? code}`),
+    ]);
+    return line.startsWith('{') ? (JSON.parse(line) as Reading) : line;
+  } finally {
+    serving.kill();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function start(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('no output');
+  for await (const line of createInterface({ input: child.stdout })) return line;
+  return 'ended without a word';
+}
+
+await main();

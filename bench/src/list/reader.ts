@@ -1,0 +1,95 @@
+/**
+ * Reads all Pods of a server into memory, in one of several ways, and prints what it took as JSON. In a process of its own,
+ * so that its peak is its own.
+ */
+import { readFileSync } from 'node:fs';
+import type { Bus, Cursor, PartitionReader } from '@sluice/bus';
+import { type ClusterReader, Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { ClusterWatcher } from '@sluice/watcher';
+import { parsePeak } from '../process-stats.ts';
+import { systemClock } from '../system-clock.ts';
+
+export interface Reading {
+  readonly seconds: number;
+  readonly peakMb: number;
+  /** What is held once all is in and the garbage is collected. */
+  readonly heldMb: number;
+  /** Pods that were told of, or are in the cache. */
+  readonly pods: number;
+}
+
+const [way = '', kubeconfig = ''] = process.argv.slice(2);
+
+async function main(): Promise<void> {
+  const before = performance.now();
+  const held = way === 'informer' ? await readByInformer() : await readByWatcher();
+  const seconds = (performance.now() - before) / 1000;
+  const peakMb = parsePeak(readFileSync('/proc/self/status', 'utf8'));
+  globalThis.gc?.();
+  const reading: Reading = { seconds, peakMb, heldMb: process.memoryUsage().rss / 1e6, pods: held() };
+  process.stdout.write(`${JSON.stringify(reading)}\n`);
+  process.exit(0);
+}
+
+/** The whole watcher: lists, joins, and what it tells of each Service, which goes nowhere. */
+async function readByWatcher(): Promise<() => number> {
+  const access = await loadKubeconfig({ paths: [kubeconfig] });
+  const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
+  const connection = new Connection({ access, userAgent: 'sluice-bench', ...ports });
+  const http = new HttpCluster({ connection, ...ports });
+  const reader: ClusterReader = {
+    watchList: way === 'watch-list',
+    identity: http.identity.bind(http),
+    list: http.list.bind(http),
+    watch: http.watch.bind(http),
+  };
+  const bus = new SinkBus();
+  const watcher = new ClusterWatcher({ ...ports, cluster: 'c', epoch: 1, reader, bus });
+  void watcher.run(new AbortController().signal);
+  await watcher.synced;
+  // What the start tells is on its way when the lists are in; the bus takes it at once.
+  await new Promise((resolve) => setImmediate(resolve));
+  return () => bus.pods;
+}
+
+/** `@kubernetes/client-node` as its documentation shows it. */
+async function readByInformer(): Promise<() => number> {
+  const { CoreV1Api, KubeConfig, makeInformer } = await import('@kubernetes/client-node');
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const api = config.makeApiClient(CoreV1Api);
+  const informer = makeInformer(config, '/api/v1/pods', () => api.listPodForAllNamespaces());
+  const failed = Promise.withResolvers<never>();
+  informer.on('error', (error: unknown) => failed.reject(error));
+  await Promise.race([informer.start(), failed.promise]);
+  return () => informer.list().length;
+}
+
+/** Takes everything and keeps nothing but a count. */
+class SinkBus implements Bus {
+  readonly partitions = 64;
+  pods = 0;
+
+  async append(topic: string, _partition: number, records: Parameters<Bus['append']>[2]): Promise<void> {
+    if (topic !== 'changes') return;
+    for (const { payload } of records) this.pods += Buffer.from(payload).toString().split('"of":"pod"').length - 1;
+  }
+
+  async end(): Promise<Cursor> {
+    return { position: 0, id: '', log: 'none' };
+  }
+
+  async oldest(): Promise<Cursor> {
+    return this.end();
+  }
+
+  read(): PartitionReader {
+    const closed = Promise.withResolvers<[]>();
+    return { log: 'none', next: () => closed.promise, release() {}, close: () => closed.resolve([]) };
+  }
+
+  async close(): Promise<void> {}
+}
+
+await main();

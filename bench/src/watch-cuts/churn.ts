@@ -1,0 +1,87 @@
+import type { RawObject } from '@sluice/kubernetes';
+import { type Random, randomInteger } from '@sluice/runtime';
+import { type FaultPlan, populate, type SimulatedApiServer } from '@sluice/simulation';
+
+const services = 10;
+const podsPerService = 20;
+
+/** What happened to the server so far. */
+export interface Churned {
+  readonly changes: number;
+  readonly deletions: number;
+  /** Of those, while no watch was open and before the log was forgotten: only a list can show them. */
+  readonly unseenDeletions: number;
+  readonly watchesCut: number;
+  readonly compactions: number;
+}
+
+/** A server that changes all the while, and whose watches are cut; now and then it forgets what happened meanwhile. */
+export class Churn {
+  readonly #server: SimulatedApiServer;
+  readonly #random: Random;
+  readonly #population: ReturnType<typeof populate>;
+  readonly #there = new Set<string>();
+  #changes = 0;
+  #deletions = 0;
+  #unseenDeletions = 0;
+  #watchesCut = 0;
+  #compactions = 0;
+
+  constructor(server: SimulatedApiServer, random: Random) {
+    this.#server = server;
+    this.#random = random;
+    this.#population = populate(server, { services, podsPerService, nodes: 3 });
+    for (let service = 0; service < services; service++)
+      for (let pod = 0; pod < podsPerService; pod++) this.#there.add(`${service}/${pod}`);
+  }
+
+  get done(): Churned {
+    return {
+      changes: this.#changes,
+      deletions: this.#deletions,
+      unseenDeletions: this.#unseenDeletions,
+      watchesCut: this.#watchesCut,
+      compactions: this.#compactions,
+    };
+  }
+
+  /** One Pod comes, goes, or becomes ready or not. */
+  change(): void {
+    const [service, pod] = [
+      randomInteger(this.#random, 0, services - 1),
+      randomInteger(this.#random, 0, podsPerService - 1),
+    ];
+    const key = `${service}/${pod}`;
+    this.#changes++;
+    if (this.#there.has(key) && this.#random.next() < 0.3) {
+      const { namespace, name } = this.#population.pod(service, pod);
+      this.#server.delete('pods', namespace, name, { gracePeriodSeconds: 0 });
+      this.#there.delete(key);
+      this.#deletions++;
+    } else {
+      this.#server.put('pods', this.#population.podObject(service, pod, this.#random.next() < 0.5) as RawObject);
+      this.#there.add(key);
+    }
+  }
+
+  /** Cuts every watch, as a broken connection or in order; in half of all cases what happens then is forgotten. */
+  cut(): void {
+    this.#watchesCut += this.#server.cutWatches(this.#random.next() < 0.7 ? 'reset' : 'end');
+    if (this.#random.next() < 0.5) return;
+    const before = this.#deletions;
+    for (let n = randomInteger(this.#random, 1, 5); n > 0; n--) this.change();
+    this.#server.compact();
+    this.#compactions++;
+    this.#unseenDeletions += this.#deletions - before;
+  }
+}
+
+/** Requests that fail, and servers that are behind: as long as the churn lasts. */
+export function addFaults(faults: FaultPlan): void {
+  faults.add({ verb: 'list', error: 'stale', behind: 30, probability: 0.3 });
+  faults.add({ verb: 'watch', error: 'stale', behind: 30, probability: 0.1 });
+  faults.add({ verb: 'list', error: 'unavailable', probability: 0.05 });
+  faults.add({ verb: 'list', error: 'gone', probability: 0.05 });
+  faults.add({ verb: 'watch', error: 'gone', probability: 0.05 });
+  faults.add({ verb: 'watch', error: 'reset', afterEvents: 5, probability: 0.2 });
+}

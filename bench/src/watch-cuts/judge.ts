@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RawObject, ReflectorSink, WatchEvent } from '@sluice/kubernetes';
+import type { SimulatedApiServer } from '@sluice/simulation';
+
+export interface Judged {
+  /** Times that what had been delivered was compared with what the server had held at that version, all of it. */
+  readonly compared: number;
+  /** Of those, where it differed: something was missed, or told that was not so. */
+  readonly wrong: number;
+  /** Deliveries older than one before. */
+  readonly wentBack: number;
+  readonly lists: number;
+}
+
+interface Change {
+  readonly version: number;
+  readonly name: string;
+  /** Undefined: it went. */
+  readonly objectVersion: string | undefined;
+}
+
+/** A sink that holds every delivery against the history of the server. */
+export class Judge implements ReflectorSink {
+  readonly #history: Change[] = [];
+  readonly #truth = new Map<string, string>();
+  readonly #told = new Map<string, string>();
+  #at = 0;
+  #read = 0;
+  #compared = 0;
+  #wrong = 0;
+  #wentBack = 0;
+  #lists = 0;
+
+  /** Must be made while the server still holds none of the resource. */
+  constructor(server: SimulatedApiServer) {
+    server.onCommit((resource, { type, object, resourceVersion }) => {
+      if (resource !== 'pods') return;
+      const { name, resourceVersion: objectVersion } = object.metadata;
+      this.#history.push({
+        version: resourceVersion,
+        name,
+        objectVersion: type === 'DELETED' ? undefined : objectVersion,
+      });
+    });
+  }
+
+  get judged(): Judged {
+    return { compared: this.#compared, wrong: this.#wrong, wentBack: this.#wentBack, lists: this.#lists };
+  }
+
+  /** Changes that have not been told, or wrongly, by now. */
+  missing(): number {
+    this.#catchUp(Number.POSITIVE_INFINITY);
+    const names = new Set([...this.#truth.keys(), ...this.#told.keys()]);
+    return [...names].filter((name) => this.#truth.get(name) !== this.#told.get(name)).length;
+  }
+
+  replace(objects: readonly RawObject[], resourceVersion: string): void {
+    this.#lists++;
+    this.#told.clear();
+    for (const object of objects) this.#told.set(metadataOf(object).name, metadataOf(object).resourceVersion);
+    this.#compare(Number(resourceVersion));
+  }
+
+  apply(events: readonly WatchEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'BOOKMARK') {
+        this.#compare(Number(event.resourceVersion));
+        continue;
+      }
+      const { name, resourceVersion } = metadataOf(event.object);
+      if (event.type === 'DELETED') this.#told.delete(name);
+      else this.#told.set(name, resourceVersion);
+      this.#compare(Number(resourceVersion));
+    }
+  }
+
+  #compare(version: number): void {
+    if (version < this.#at) {
+      this.#wentBack++;
+      return;
+    }
+    this.#catchUp(version);
+    this.#at = version;
+    this.#compared++;
+    if (!isDeepStrictEqual(this.#told, this.#truth)) this.#wrong++;
+  }
+
+  #catchUp(version: number): void {
+    for (
+      let next = this.#history[this.#read];
+      next !== undefined && next.version <= version;
+      next = this.#history[++this.#read]
+    ) {
+      if (next.objectVersion === undefined) this.#truth.delete(next.name);
+      else this.#truth.set(next.name, next.objectVersion);
+    }
+  }
+}
+
+function metadataOf(object: RawObject): { readonly name: string; readonly resourceVersion: string } {
+  return object.metadata as { name: string; resourceVersion: string };
+}

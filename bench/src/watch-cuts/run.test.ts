@@ -1,0 +1,43 @@
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { FaultPlan, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
+import { expect, test } from 'vitest';
+import { runWatchCuts } from './run.ts';
+
+/** To play one seed again: `SEED=17` before `npx vitest run --project unit bench/src/watch-cuts`. */
+const seeds = process.env.SEED === undefined ? [1, 2, 3] : [Number(process.env.SEED)];
+
+// A slow machine is no failure.
+test.each(seeds)(
+  'no change is missed, and nothing old comes after something new (seed %i)',
+  async (seed) => {
+    const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+    const faults = new FaultPlan([], seededRandom(seed));
+    const server = new SimulatedApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 500 });
+    const reader = new SimulatedCluster(server, { clock, faults });
+    let over = false;
+    const running = runWatchCuts({
+      server,
+      reader,
+      faults,
+      clock,
+      random: seededRandom(seed + 2),
+      seconds: 30,
+      changesPerSecond: 20,
+    }).finally(() => {
+      over = true;
+    });
+    while (!over) {
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.step();
+    }
+    const { churned, judged } = await running;
+    const why = `seed ${seed}: ${JSON.stringify({ churned, judged })}`;
+    for (const { wrong, wentBack, missing, compared, lists } of Object.values(judged)) {
+      expect({ wrong, wentBack, missing }, why).toEqual({ wrong: 0, wentBack: 0, missing: 0 });
+      expect(compared, why).toBeGreaterThan(200);
+      expect(lists, why).toBeGreaterThan(3);
+    }
+    expect(churned.unseenDeletions, why).toBeGreaterThan(3);
+  },
+  120_000,
+);

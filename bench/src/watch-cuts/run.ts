@@ -1,0 +1,72 @@
+import { type ClusterReader, Reflector } from '@sluice/kubernetes';
+import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
+import type { FaultPlan, SimulatedApiServer } from '@sluice/simulation';
+import { addFaults, Churn, type Churned } from './churn.ts';
+import { Judge, type Judged } from './judge.ts';
+
+export interface WatchCutsOptions {
+  /** Holds nothing yet. */
+  readonly server: SimulatedApiServer;
+  readonly reader: ClusterReader;
+  readonly faults: FaultPlan;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly seconds: number;
+  readonly changesPerSecond: number;
+}
+
+export interface WatchCuts {
+  readonly churned: Churned;
+  /** By how the first state and those after 410 were read. */
+  readonly judged: Readonly<
+    Record<'pages' | 'WatchList', Judged & { readonly missing: number; readonly errors: number }>
+  >;
+}
+
+/** Once nothing fails any more, a reflector that had to back off has caught up within this time. */
+const settleMs = 90_000;
+
+/**
+ * Two reflectors, one by pages and one by WatchList, follow a server that changes all the while, whose watches are cut
+ * each second, which forgets, and which answers some requests from the past.
+ */
+export async function runWatchCuts(options: WatchCutsOptions): Promise<WatchCuts> {
+  const { server, reader, faults, clock, random, seconds, changesPerSecond } = options;
+  const stop = new AbortController();
+  const follow = (watchList: boolean) => {
+    const judge = new Judge(server);
+    const ports = { clock, random, logger: silentLogger };
+    const reflector = new Reflector({
+      cluster: reader,
+      resource: 'pods',
+      decode: (object) => object,
+      sink: judge,
+      pageSize: 50,
+      watchList,
+      ...ports,
+    });
+    return { judge, reflector };
+  };
+  const [pages, stream] = [follow(false), follow(true)];
+  const churn = new Churn(server, random);
+  addFaults(faults);
+  const running = [pages, stream].map(({ reflector }) => reflector.run(stop.signal));
+  for (let second = 0; second < seconds; second++) {
+    for (let n = 0; n < changesPerSecond; n++) {
+      churn.change();
+      await sleep(clock, 1_000 / changesPerSecond);
+    }
+    churn.cut();
+  }
+  faults.clear();
+  const caughtUp = () => [pages, stream].every(({ judge }) => judge.missing() === 0);
+  for (let waited = 0; waited < settleMs && !caughtUp(); waited += 100) await sleep(clock, 100);
+  stop.abort();
+  await Promise.all(running);
+  const outcome = ({ judge, reflector }: typeof pages) => ({
+    ...judge.judged,
+    missing: judge.missing(),
+    errors: reflector.status().errors,
+  });
+  return { churned: churn.done, judged: { pages: outcome(pages), WatchList: outcome(stream) } };
+}

@@ -1,0 +1,72 @@
+/**
+ * Cuts the watches of two reflectors each second while the server changes, forgets, fails and answers from the past, over
+ * real HTTP; compares every delivery with what the server held. `--help` tells the options. Ends with 1 if a change was
+ * missed.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { ApiServerHttp, FaultPlan, SimulatedApiServer } from '@sluice/simulation';
+import { kubeconfigOf } from './src/kubeconfig.ts';
+import { systemClock } from './src/system-clock.ts';
+import { runWatchCuts } from './src/watch-cuts/run.ts';
+
+const HELP = `usage: node bench/watch-cuts.ts [options]      (or: npm run bench:watch-cuts -- [options])
+
+  --seconds N      how long watches are cut, one cut a second (300)
+  --rate N         changes a second (50)
+  --seed N         of what happens (1)
+  --json           the figures as JSON
+`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '300' },
+      rate: { type: 'string', default: '50' },
+      seed: { type: 'string', default: '1' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return void process.stdout.write(HELP);
+  const [seconds, changesPerSecond, seed] = [Number(values.seconds), Number(values.rate), Number(values.seed)];
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-watch-cuts-'));
+  const faults = new FaultPlan([], seededRandom(seed));
+  const server = new SimulatedApiServer({
+    clock: systemClock,
+    random: seededRandom(seed + 1),
+    bookmarkIntervalMs: 500,
+  });
+  const http = new ApiServerHttp({ server, clock: systemClock, faults });
+  const kubeconfig = join(directory, 'kubeconfig.json');
+  writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(await http.listen())));
+  const access = await loadKubeconfig({ paths: [kubeconfig] });
+  const ports = { clock: systemClock, random: seededRandom(seed + 2), logger: silentLogger };
+  const connection = new Connection({ access, userAgent: 'sluice-bench', ...ports });
+  const reader = new HttpCluster({ connection, ...ports });
+  const { churned, judged } = await runWatchCuts({ server, reader, faults, seconds, changesPerSecond, ...ports });
+  await connection.destroy();
+  await http.close();
+  rmSync(directory, { recursive: true, force: true });
+  if (values.json) process.stdout.write(`${JSON.stringify({ seconds, seed, churned, judged }, null, 2)}\n`);
+  else {
+    const { changes, deletions, unseenDeletions, watchesCut, compactions } = churned;
+    process.stdout.write(
+      `${seconds} s, seed ${seed}: ${changes} changes, ${deletions} of them deletions; ${watchesCut} watches cut; ${compactions} times\n` +
+        `the log was forgotten while none was open, with ${unseenDeletions} deletions in it\n\n` +
+        '| read by | lists | failures | states compared | wrong | went back | missed at the end |\n' +
+        '| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n',
+    );
+    for (const [way, { lists, errors, compared, wrong, wentBack, missing }] of Object.entries(judged)) {
+      process.stdout.write(`| ${way} | ${lists} | ${errors} | ${compared} | ${wrong} | ${wentBack} | ${missing} |\n`);
+    }
+  }
+  if (Object.values(judged).some(({ wrong, wentBack, missing }) => wrong + wentBack + missing > 0))
+    process.exitCode = 1;
+}
+
+await main();

@@ -1,0 +1,81 @@
+import { randomInteger, seededRandom } from '@sluice/runtime';
+import { describe, expect, test } from 'vitest';
+import { ListSplitter, NotAList } from './list-splitter.ts';
+
+/** What the text is taken apart into, if it comes in chunks that end at the given places. */
+function split(text: string, cuts: readonly number[] = []) {
+  const items: unknown[] = [];
+  const members: Record<string, unknown> = {};
+  const splitter = new ListSplitter({
+    onItem: (item) => void items.push(JSON.parse(item)),
+    onMember: (member) => void Object.assign(members, JSON.parse(`{${member}}`)),
+  });
+  const bytes = Buffer.from(text);
+  let from = 0;
+  for (const to of [...cuts, bytes.length]) {
+    splitter.push(bytes.subarray(from, to));
+    from = to;
+  }
+  splitter.end();
+  return { items, members };
+}
+
+const awkward = {
+  kind: 'PodList',
+  metadata: { resourceVersion: '7', continue: 'a,b]}"', items: ['not these'] },
+  items: [
+    { metadata: { name: 'a', labels: { quote: '"', slash: '\\', both: '\\"', brackets: '}]{[' } }, items: [1, [2]] },
+    { metadata: { name: 'ü–😀' }, empty: {}, none: [], nothing: null },
+    null,
+  ],
+  after: [{ items: [3] }],
+};
+
+describe('ListSplitter', () => {
+  test.each([undefined, 2])('finds items and members, with white space of %s', (space) => {
+    const { items, ...members } = awkward;
+    expect(split(JSON.stringify(awkward, null, space))).toEqual({ items, members });
+  });
+
+  test('wherever its chunks end', () => {
+    const text = JSON.stringify(awkward);
+    const whole = split(text);
+    const { length } = Buffer.from(text);
+    for (let at = 1; at < length; at++) expect(split(text, [at]), `cut at ${at}`).toEqual(whole);
+    const each = Array.from({ length: length - 1 }, (_, i) => i + 1);
+    expect(split(text, each)).toEqual(whole);
+    const random = seededRandom(1);
+    for (let run = 0; run < 200; run++) {
+      const cuts = [0, 0, 0, 0].map(() => randomInteger(random, 0, length)).sort((a, b) => a - b);
+      expect(split(text, cuts), cuts.join()).toEqual(whole);
+    }
+  });
+
+  test.each([
+    ['{"items":[],"kind":"PodList"}', []],
+    ['{"items":null}', []],
+    ['{}', []],
+    ['{"items": [ {} ] }\n', [{}]],
+  ])('%s', (text, items) => {
+    expect(split(text).items).toEqual(items);
+  });
+
+  test.each([
+    ['<html>{}</html>', 'it is not an object'],
+    ['[{"items":[]}]', 'it is not an object'],
+    ['"text"', 'it is not an object'],
+    ['{} {}', 'it is not an object'],
+    ['{"items":[{}', 'it ended early'],
+    ['', 'it ended early'],
+  ])('refuses %s', (text, why) => {
+    expect(() => split(text)).toThrow(new NotAList(why));
+  });
+
+  test('does not fill the memory with an item that never ends', () => {
+    const splitter = new ListSplitter({ onItem() {}, onMember() {}, maxBytes: 1_000 });
+    splitter.push(Buffer.from('{"items":[{"a":"'));
+    const more = Buffer.alloc(600, 'x');
+    splitter.push(more);
+    expect(() => splitter.push(more)).toThrow('larger than 1000 bytes');
+  });
+});
