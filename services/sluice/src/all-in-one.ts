@@ -1,4 +1,4 @@
-import { MemoryBus } from '@sluice/bus';
+import { type Bus, MemoryBus } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
 import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/messages';
 import { runReconciler, type Settings } from '@sluice/reconciler';
@@ -27,6 +27,8 @@ export interface AllInOneOptions {
   readonly retry?: RetryOptions;
   /** Plans of one cluster applied at once. */
   readonly writeConcurrency?: number;
+  /** Stands between the services and the bus, for what looks on. */
+  readonly tap?: (bus: Bus) => Bus;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
   /** Default: nothing is traced. */
@@ -50,7 +52,8 @@ export interface AllInOne {
 /** All services in this process, on the in-process bus and store. */
 export function startAllInOne(options: AllInOneOptions): AllInOne {
   const { clock, random, logger, settings } = options;
-  const bus = new MemoryBus({ partitions: options.partitions ?? defaultPartitions });
+  const memory = new MemoryBus({ partitions: options.partitions ?? defaultPartitions });
+  const bus = options.tap?.(memory) ?? memory;
   const store = new MemoryStore();
   const partitions = Array.from({ length: bus.partitions }, (_, i) => i);
   const epoch = options.epoch ?? Math.floor(clock.now());

@@ -243,7 +243,7 @@ describe('who may ask', () => {
     const page = await get('/services/prod/shop/web');
     expect(page.headers['content-type']).toContain('text/html');
     expect(page.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
-    expect((await get('/packages/preact.js')).headers['content-type']).toContain('text/javascript');
+    expect((await get('/packages/preact-hooks.js')).headers['content-type']).toContain('text/javascript');
     expect((await get('/../package.json')).status).toBe(404);
   });
 });

@@ -11,12 +11,13 @@ export interface PageFile {
 const folder = fileURLToPath(new URL('../../page/', import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** Modules of packages that the page imports by these names (see the import map of index.html). */
+/** Modules of packages, by the names under which the page imports them. */
 const packages: Readonly<Record<string, string>> = {
-  '/packages/preact.js': 'preact/dist/preact.mjs',
-  '/packages/preact-hooks.js': 'preact/hooks/dist/hooks.mjs',
-  '/packages/htm.js': 'htm/dist/htm.module.js',
+  preact: 'preact/dist/preact.mjs',
+  'preact/hooks': 'preact/hooks/dist/hooks.mjs',
+  htm: 'htm/dist/htm.module.js',
 };
+const pathOfPackage = (name: string): string => `/packages/${name.replaceAll('/', '-')}.js`;
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -36,15 +37,22 @@ export async function loadPage(): Promise<(path: string) => PageFile | undefined
     const path = `/${name.replaceAll('\\', '/')}`;
     if (name.endsWith('.test.ts') || (extension !== '.ts' && types[extension] === undefined)) continue;
     const text = await readFile(join(folder, name), 'utf8');
-    if (extension === '.ts') files.set(path, { type: types['.js'] ?? '', body: stripTypeScriptTypes(text) });
+    if (extension === '.ts') files.set(path, { type: types['.js'] ?? '', body: withPaths(stripTypeScriptTypes(text)) });
     else files.set(path, { type: types[extension] ?? '', body: text });
   }
-  for (const [path, file] of Object.entries(packages)) {
-    files.set(path, { type: types['.js'] ?? '', body: await readFile(locate(file), 'utf8') });
+  for (const [name, file] of Object.entries(packages)) {
+    files.set(pathOfPackage(name), { type: types['.js'] ?? '', body: withPaths(await readFile(locate(file), 'utf8')) });
   }
   const index = files.get('/index.html');
   // The page has addresses of its own, which the browser may be sent to directly.
-  return (path) => files.get(path) ?? (path === '/' || path.startsWith('/services/') ? index : undefined);
+  return (path) => files.get(path) ?? (path === '/' || path === '/fleet' || path.startsWith('/services/') ? index : undefined);
+}
+
+/** Browsers import by path. An import map would say the same, but only as a script within the page, which it forbids. */
+function withPaths(source: string): string {
+  return source.replaceAll(/\b(from\s*)(["'])([^"'.\/][^"']*)\2/g, (whole, from, quote, name) =>
+    packages[name] === undefined ? whole : `${from}${quote}${pathOfPackage(name)}${quote}`,
+  );
 }
 
 /** A file of a package, whose exports may not name it. */

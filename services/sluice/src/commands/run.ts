@@ -1,3 +1,4 @@
+import type { Console } from '@sluice/console';
 import type { Logger } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
 import { type Command, Option } from 'commander';
@@ -19,8 +20,10 @@ import {
   type BindAddress,
   defaultBindAddress,
   formatBindAddress,
+  isLoopback,
   parseBindAddress,
 } from '../telemetry/bind-address.ts';
+import { startConsole } from '../telemetry/start-console.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { startTracing } from '../telemetry/traces/start-tracing.ts';
 import { addTracesOptions, defaultTraces, parseEndpoint, parseRatio, type TracesOptions } from '../traces-options.ts';
@@ -82,7 +85,7 @@ export function addRunCommand(program: Command): void {
     )
     .option(
       '--metrics-bind-address <host:port>',
-      `serve /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
+      `serve the page, /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
       (text) => ({ address: parseBindAddress(text) }),
     )
     .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
@@ -121,7 +124,8 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
   const clusters = new Map([[cluster.identity, cluster.name]]);
   const metrics = address === null ? undefined : new Metrics({ clusters, spans: () => tracing?.counts });
   let ready = false;
-  const server = await serve(metrics, options, () => ready, logger, cluster);
+  const watched = await watchedBy(cluster, address, logger);
+  const server = await serve(metrics, options, () => ready, logger, cluster, watched?.console);
   const startedAt = systemClock.now();
   const fleet = startAllInOne({
     clusters: [cluster],
@@ -131,6 +135,7 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
     logger,
     ...(metrics && { metrics }),
     tracers: tracing?.tracers,
+    ...(watched && { tap: watched.tap }),
     onOutcome: (from, plan, outcome) => {
       const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
       const applied = { cluster: from.name, plan, outcome, latencyMs: outcome.completedAt - since };
@@ -147,13 +152,14 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
     },
     () => {},
   );
-  display.started([...introduction(cluster), ...(server ? [`Metrics: ${server.url}/metrics`] : [])]);
+  display.started([...introduction(cluster), ...whereToLook(server?.url, watched !== undefined)]);
   try {
     await Promise.race([stopped, fleet.done]);
   } finally {
     cluster.pause();
     await fleet.stop(graceMs);
     await tracing?.close(2_000);
+    await watched?.console.close();
     await server?.close();
     await cluster.close();
   }
@@ -186,15 +192,32 @@ async function serve(
   ready: () => boolean,
   logger: RootLogger,
   cluster: RunnableCluster,
+  console: Console | undefined,
 ) {
   if (metrics === undefined) return undefined;
+  const otherwise = console && { otherwise: console.handle };
   try {
-    return await startTelemetry(metricsBindAddress?.address ?? undefined, { metrics, ready, log: logger }, logger);
+    return await startTelemetry(metricsBindAddress?.address ?? undefined, { metrics, ready, log: logger, ...otherwise }, logger);
   } catch (error) {
     cluster.pause();
     await cluster.close();
     throw error;
   }
+}
+
+/** The console of this process, on the address of its metrics; undefined where it may not listen. */
+async function watchedBy(cluster: RunnableCluster, address: BindAddress | null | undefined, logger: Logger) {
+  if (address === null) return undefined;
+  if (address !== undefined && !isLoopback(address)) {
+    logger.info('the console is not served here: others could reach it without a token', { see: 'sluice console' });
+    return undefined;
+  }
+  return startConsole(cluster, { clock: systemClock, logger });
+}
+
+function whereToLook(url: string | undefined, hasConsole: boolean): string[] {
+  if (url === undefined) return [];
+  return [...(hasConsole ? [`Look at it: ${url}`] : []), `Metrics: ${url}/metrics`];
 }
 
 function check(options: RunOptions): void {

@@ -16,6 +16,8 @@ export interface TelemetryServerOptions {
   readonly ready: () => boolean;
   /** Its level can be changed from this machine. Default: it cannot. */
   readonly log?: Pick<RootLogger, 'level'>;
+  /** Answers what is asked for under other paths. */
+  readonly otherwise?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 /** Somebody else listens on the address. */
@@ -53,12 +55,15 @@ function listen(server: Server, at: BindAddress): Promise<void> {
   });
 }
 
+const paths = new Set(['/metrics', '/healthz', '/livez', '/readyz', logLevelPath]);
+
 async function answer(request: IncomingMessage, response: ServerResponse, options: TelemetryServerOptions) {
+  const path = request.url?.split('?', 1)[0] ?? '';
+  if (options.otherwise && !paths.has(path)) return options.otherwise(request, response);
   const text = (status: number, body: string, headers = {}) => {
     response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers });
     response.end(request.method === 'HEAD' ? undefined : body);
   };
-  const path = request.url?.split('?', 1)[0];
   if (options.log !== undefined && path === logLevelPath) {
     const { status, body, headers } = await answerLogLevel(request, options.log);
     return text(status, body, headers);

@@ -1,0 +1,67 @@
+import type { HistoryView, Overview, RecentChange, ServiceDetail, ServiceList, ServiceSummary } from '../src/view/schemas.ts';
+
+/** What the API answered instead, in words for people. */
+export class ApiProblem extends Error {
+  readonly hint: string;
+
+  constructor(message: string, hint = '') {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+export interface ServiceName {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface Update {
+  readonly services: readonly ServiceSummary[];
+  readonly changes: readonly RecentChange[];
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  const url = new URL(`/api/v1/${path}`, location.origin);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
+  }
+  let response: Response;
+  try {
+    response = await fetch(url, { signal: signal ?? null });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiProblem('Sluice does not answer', 'is it still running? This page tries again by itself');
+  }
+  const body: unknown = await response.json().catch(() => ({}));
+  if (response.ok) return body as T;
+  const { error = `status ${response.status}`, hint } = body as { error?: string; hint?: string };
+  throw new ApiProblem(error, hint);
+}
+
+const pathOf = ({ cluster, namespace, name }: ServiceName): string =>
+  `services/${[cluster, namespace, name].map(encodeURIComponent).join('/')}`;
+
+export const api = {
+  overview: (signal?: AbortSignal) => get<Overview>('overview', {}, signal),
+  services: (query: Query, signal?: AbortSignal) => get<ServiceList>('services', query, signal),
+  service: (service: ServiceName, at: number | undefined, signal?: AbortSignal) =>
+    get<ServiceDetail>(pathOf(service), { at }, signal),
+  history: (service: ServiceName, query: Query, signal?: AbortSignal) =>
+    get<HistoryView>(`${pathOf(service)}/history`, query, signal),
+  changes: (limit: number, signal?: AbortSignal) =>
+    get<{ readonly items: readonly RecentChange[] }>('changes', { limit }, signal),
+  items: <T>(what: 'partitions' | 'parked' | 'dead-letters', signal?: AbortSignal) =>
+    get<{ readonly items: readonly T[] }>(what, {}, signal),
+};
+
+/** Calls back for each update, and whenever the connection comes or goes. Returns how to end it. */
+export function follow(onUpdate: (update: Update) => void, onState: (open: boolean) => void): () => void {
+  const source = new EventSource('/api/v1/stream');
+  source.addEventListener('open', () => onState(true));
+  source.addEventListener('error', () => onState(false));
+  source.addEventListener('update', (event) => onUpdate(JSON.parse(event.data) as Update));
+  return () => source.close();
+}

@@ -1,0 +1,82 @@
+import { useEffect, useState } from 'preact/hooks';
+import { html } from './html.ts';
+import { keyHelp, useKeys } from './keys.ts';
+import { useLiveState } from './live.ts';
+import { follows, go, type Place, usePlace } from './router.ts';
+import { FleetView } from './views/fleet-view.ts';
+import { ServiceView } from './views/service-view.ts';
+import { ServicesView } from './views/services-view.ts';
+
+type Theme = 'dark' | 'light';
+
+function useTheme(): readonly [Theme, () => void] {
+  const [theme, setTheme] = useState<Theme>(() => {
+    const kept = localStorage.getItem('theme');
+    if (kept === 'dark' || kept === 'light') return kept;
+    return matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+  });
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  const toggle = () => {
+    const next = theme === 'dark' ? 'light' : 'dark';
+    localStorage.setItem('theme', next);
+    setTheme(next);
+  };
+  return [theme, toggle];
+}
+
+export function App() {
+  const place = usePlace();
+  const live = useLiveState();
+  const [theme, toggleTheme] = useTheme();
+  const [help, setHelp] = useState(false);
+  useKeys({ t: toggleTheme, '?': () => setHelp(!help), g: () => go({ view: 'fleet' }) }, [theme, help]);
+  return html`
+    <header class="top">
+      <a class="brand" href="/" onClick=${(event: MouseEvent) => follows(event, { view: 'services' })}>
+        <img src="/icon.svg" alt="" width="24" height="24" />Sluice
+      </a>
+      <nav aria-label="views">
+        <${NavLink} to=${{ view: 'services' }} now=${place.view !== 'fleet'}>Services<//>
+        <${NavLink} to=${{ view: 'fleet' }} now=${place.view === 'fleet'}>Fleet<//>
+      </nav>
+      <span class="spring"></span>
+      <span class=${`live ${live ? 'on' : 'off'}`} role="status">${live ? 'live' : 'not connected'}</span>
+      <button class="quiet" onClick=${() => setHelp(!help)} aria-label="keys" title="keys (?)">?</button>
+      <button class="quiet" onClick=${toggleTheme} aria-label="dark or light" title="dark or light (t)">
+        ${theme === 'dark' ? '☾' : '☀'}
+      </button>
+    </header>
+    ${help && html`<${KeyHelp} close=${() => setHelp(false)} />`}
+    <main>${viewOf(place)}</main>
+  `;
+}
+
+function viewOf(place: Place) {
+  switch (place.view) {
+    case 'services':
+      return html`<${ServicesView} />`;
+    case 'fleet':
+      return html`<${FleetView} />`;
+    case 'service': {
+      const { cluster, namespace, name } = place.service;
+      return html`<${ServiceView} key=${`${cluster}/${namespace}/${name}`} service=${place.service} at=${place.at} />`;
+    }
+  }
+}
+
+function NavLink({ to, now, children }: { to: Place; now: boolean; children: unknown }) {
+  const href = to.view === 'fleet' ? '/fleet' : '/';
+  return html`<a href=${href} aria-current=${now ? 'page' : undefined} onClick=${(e: MouseEvent) => follows(e, to)}
+    >${children}</a
+  >`;
+}
+
+function KeyHelp({ close }: { close: () => void }) {
+  useKeys({ Escape: close }, [close]);
+  return html`<aside class="keys" role="dialog" aria-label="keys">
+    <dl>${keyHelp.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
+    <button class="quiet" onClick=${close}>close</button>
+  </aside>`;
+}

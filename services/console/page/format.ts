@@ -1,0 +1,45 @@
+/** `12:04:09.250`, in the time zone of whoever looks. */
+export function timeOfDay(at: number, withMillis = true): string {
+  const date = new Date(at);
+  const two = (n: number) => String(n).padStart(2, '0');
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return withMillis ? `${time}.${String(date.getMilliseconds()).padStart(3, '0')}` : time;
+}
+
+/** `21 Nov 12:04:09` */
+export function dateAndTime(at: number): string {
+  const day = new Date(at).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+  return `${day} ${timeOfDay(at, false)}`;
+}
+
+/** `340 ms`, `2.1 s`, `4 min` */
+export function duration(ms: number): string {
+  if (ms < 1) return '<1 ms';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+  return `${Math.round(ms / 3_600_000)} h`;
+}
+
+/** `now`, `12 s ago` */
+export function ago(at: number, now: number): string {
+  const ms = now - at;
+  return ms < 1_500 ? 'now' : `${duration(ms)} ago`;
+}
+
+/** Length of a latency bar from 0 to 1: logarithmic, from 1 ms to 10 s, since both ends matter. */
+export function latencyShare(ms: number): number {
+  return Math.min(1, Math.max(0.04, Math.log10(Math.max(1, ms)) / 4));
+}
+
+export function latencyLevel(ms: number): 'good' | 'fair' | 'poor' {
+  return ms < 100 ? 'good' : ms < 1_000 ? 'fair' : 'poor';
+}
+
+export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+/** The trace id of a W3C traceparent; undefined if it is none. */
+export function traceId(traceparent: string | undefined): string | undefined {
+  return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent ?? '')?.[1];
+}

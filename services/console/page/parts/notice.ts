@@ -1,0 +1,14 @@
+import type { ApiProblem } from '../api.ts';
+import { html } from '../html.ts';
+
+export function Loading({ what }: { what: string }) {
+  return html`<p class="notice" role="status">Loading ${what}…</p>`;
+}
+
+export function Failed({ problem }: { problem: ApiProblem }) {
+  return html`<div class="notice failed" role="alert"><strong>${problem.message}</strong><span>${problem.hint}</span></div>`;
+}
+
+export function Empty({ title, children }: { title: string; children?: unknown }) {
+  return html`<div class="notice"><strong>${title}</strong><span>${children}</span></div>`;
+}

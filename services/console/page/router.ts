@@ -1,0 +1,60 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ServiceName } from './api.ts';
+
+export type Place =
+  | { readonly view: 'services' }
+  | { readonly view: 'fleet' }
+  | { readonly view: 'service'; readonly service: ServiceName; readonly at: number | undefined };
+
+export function placeOf({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Place {
+  const [first, cluster, namespace, name] = pathname.split('/').slice(1).map(decodeURIComponent);
+  if (first === 'fleet') return { view: 'fleet' };
+  if (first === 'services' && cluster && namespace && name) {
+    const at = Number(new URLSearchParams(search).get('at') ?? Number.NaN);
+    return { view: 'service', service: { cluster, namespace, name }, at: Number.isFinite(at) ? at : undefined };
+  }
+  return { view: 'services' };
+}
+
+export function pathOf(place: Place): string {
+  switch (place.view) {
+    case 'services':
+      return '/';
+    case 'fleet':
+      return '/fleet';
+    case 'service': {
+      const { cluster, namespace, name } = place.service;
+      const path = ['services', cluster, namespace, name].map(encodeURIComponent).join('/');
+      return `/${path}${place.at === undefined ? '' : `?at=${Math.round(place.at)}`}`;
+    }
+  }
+}
+
+/** Goes somewhere else. `replace`: without a step in the browser's history, as when a slider moves. */
+export function go(place: Place, replace = false): void {
+  const path = pathOf(place);
+  if (path === location.pathname + location.search) return;
+  if (replace) history.replaceState(null, '', path);
+  else {
+    history.pushState(null, '', path);
+    scrollTo(0, 0);
+  }
+  dispatchEvent(new PopStateEvent('popstate'));
+}
+
+/** Where a click on a link leads, unless it is meant for a new tab. */
+export function follows(event: MouseEvent, place: Place): void {
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  go(place);
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(placeOf(location));
+  useEffect(() => {
+    const moved = () => setPlace(placeOf(location));
+    addEventListener('popstate', moved);
+    return () => removeEventListener('popstate', moved);
+  }, []);
+  return place;
+}

@@ -1,0 +1,181 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ServiceStatus, ServiceSummary } from '../../src/view/schemas.ts';
+import { api } from '../api.ts';
+import { ago, plural } from '../format.ts';
+import { html } from '../html.ts';
+import { useKeys } from '../keys.ts';
+import { useLoaded, useNow } from '../live.ts';
+import { Feed } from '../parts/feed.ts';
+import { LatencyBar } from '../parts/latency-bar.ts';
+import { Empty, Failed, Loading } from '../parts/notice.ts';
+import { nameOf, type ServiceFilter, useServices } from '../parts/service-pages.ts';
+import { ReadyBar, Status, statusText } from '../parts/status.ts';
+import { VirtualRows } from '../parts/virtual-rows.ts';
+import { follows, go, type Place } from '../router.ts';
+
+const rowHeight = 40;
+const everything: ServiceFilter = { cluster: '', namespace: '', q: '', status: '', sort: 'name' };
+/** What was filtered for, when one comes back to the list. */
+let lastFilter = everything;
+
+export function ServicesView() {
+  const [filter, setFilter] = useState(lastFilter);
+  const [selected, setSelected] = useState(-1);
+  const services = useServices(filter);
+  const [overview] = useLoaded(api.overview, []);
+  const search = useRef<HTMLInputElement>(null);
+  const change = (part: Partial<ServiceFilter>) => {
+    lastFilter = { ...filter, ...part };
+    setFilter(lastFilter);
+    setSelected(-1);
+  };
+  const move = (by: number) => setSelected(Math.min(services.total - 1, Math.max(0, selected + by)));
+  const open = () => {
+    const service = services.at(selected);
+    if (service !== undefined) go(placeOf(service));
+  };
+  useKeys(
+    {
+      '/': () => search.current?.focus(),
+      j: () => move(1),
+      k: () => move(-1),
+      ArrowDown: () => move(1),
+      ArrowUp: () => move(-1),
+      Enter: open,
+      Escape: () => (document.activeElement === search.current ? search.current?.blur() : change(everything)),
+    },
+    [selected, services.total, filter],
+  );
+  const clusters = overview.state === 'ready' ? overview.value.clusters : [];
+  return html`<div class="services">
+    <section>
+      <div class="filters">
+        <input
+          ref=${search}
+          type="search"
+          placeholder="namespace/name  ( / )"
+          aria-label="search Services"
+          value=${filter.q}
+          onInput=${(event: InputEvent) => change({ q: (event.target as HTMLInputElement).value.trim() })}
+        />
+        <${StatusChips} counts=${services.counts} chosen=${filter.status} choose=${(status: string) => change({ status })} />
+        <span class="spring"></span>
+        ${
+          clusters.length > 1 &&
+          html`<select aria-label="cluster" value=${filter.cluster} onChange=${(e: Event) => change({ cluster: valueOf(e) })}>
+            <option value="">all clusters</option>
+            ${clusters.map(({ identity, name }) => html`<option value=${identity}>${name}</option>`)}
+          </select>`
+        }
+        <select aria-label="order" value=${filter.sort} onChange=${(e: Event) => change({ sort: valueOf(e) })}>
+          <option value="name">by name</option>
+          <option value="changed">last changed first</option>
+          <option value="ready">least ready first</option>
+          <option value="latency">slowest write first</option>
+        </select>
+      </div>
+      <${Table} services=${services} selected=${selected} filtered=${filter !== everything} showsCluster=${clusters.length > 1} />
+      <footer class="faint">${plural(services.total, 'Service')}${overview.state === 'ready' && behindText(overview.value.behind)}</footer>
+    </section>
+    <${Feed} />
+  </div>`;
+}
+
+function behindText(behind: number): string {
+  return behind > 0 ? ` · still reading what was kept (${behind} logs)` : '';
+}
+
+const valueOf = (event: Event): string => (event.target as HTMLSelectElement).value;
+
+interface TableProps {
+  readonly services: ReturnType<typeof useServices>;
+  readonly selected: number;
+  readonly filtered: boolean;
+  readonly showsCluster: boolean;
+}
+
+function Table({ services, selected, filtered, showsCluster }: TableProps) {
+  const now = useNow();
+  if (services.problem && services.total === 0) return html`<${Failed} problem=${services.problem} />`;
+  if (services.state === 'loading' && services.total === 0) return html`<${Loading} what="Services" />`;
+  if (services.total === 0) {
+    return filtered
+      ? html`<${Empty} title="No Service matches">Press Esc to see all.<//>`
+      : html`<${Empty} title="There is no Service yet">As soon as a cluster has one, it shows here.<//>`;
+  }
+  const row = (index: number) => {
+    const service = services.at(index);
+    if (service === undefined) return html`<div class="row" key=${index}></div>`;
+    return html`<${Row} key=${nameOf(service)} service=${service} now=${now} selected=${index === selected} showsCluster=${showsCluster} />`;
+  };
+  return html`<div class="table" role="table" aria-label="Services">
+    <div class="row head" role="row">
+      ${['status', 'Service', 'ready', 'slices', 'last write', 'latency'].map((name) => html`<span role="columnheader">${name}</span>`)}
+    </div>
+    <${VirtualRows} count=${services.total} rowHeight=${rowHeight} row=${row} selected=${selected} onRange=${services.want} />
+  </div>`;
+}
+
+interface RowProps {
+  readonly service: ServiceSummary;
+  readonly now: number;
+  readonly selected: boolean;
+  readonly showsCluster: boolean;
+}
+
+function Row({ service, now, selected, showsCluster }: RowProps) {
+  const { namespace, name, clusterName, lastChangeAt } = service;
+  const place = placeOf(service);
+  const fresh = useFresh(lastChangeAt);
+  return html`<a
+    class=${`row ${selected ? 'selected' : ''} ${fresh ? 'fresh' : ''}`}
+    role="row"
+    href=${`/services/${[service.cluster, namespace, name].map(encodeURIComponent).join('/')}`}
+    onClick=${(event: MouseEvent) => follows(event, place)}
+  >
+    <span role="cell"><${Status} status=${service.status} /></span>
+    <span role="cell" class="name"><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}</span>
+    <span role="cell"><${ReadyBar} ready=${service.ready} endpoints=${service.endpoints} /></span>
+    <span role="cell" class="number">${service.slices}</span>
+    <span role="cell" class="faint">${lastChangeAt === null ? '–' : ago(lastChangeAt, now)}</span>
+    <span role="cell"><${LatencyBar} ms=${service.lastLatencyMs} /></span>
+  </a>`;
+}
+
+/** True for a moment after the value has changed. */
+function useFresh(value: number | null): boolean {
+  const [fresh, setFresh] = useState(false);
+  const before = useRef(value);
+  useEffect(() => {
+    if (before.current === value) return;
+    before.current = value;
+    setFresh(true);
+    const timer = setTimeout(() => setFresh(false), 900);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return fresh;
+}
+
+interface ChipsProps {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly chosen: string;
+  readonly choose: (status: string) => void;
+}
+
+function StatusChips({ counts, chosen, choose }: ChipsProps) {
+  const present = (Object.keys(statusText) as ServiceStatus[]).filter((status) => counts[status] || status === chosen);
+  return html`<div class="chips" role="group" aria-label="status">
+    ${present.map(
+      (status) => html`<button
+        class=${`chip ${status} ${status === chosen ? 'chosen' : ''}`}
+        aria-pressed=${status === chosen}
+        title=${statusText[status]}
+        onClick=${() => choose(status === chosen ? '' : status)}
+      ><i></i>${status} <b>${counts[status] ?? 0}</b></button>`,
+    )}
+  </div>`;
+}
+
+function placeOf({ cluster, namespace, name }: ServiceSummary): Place {
+  return { view: 'service', service: { cluster, namespace, name }, at: undefined };
+}
