@@ -1,4 +1,11 @@
-import type { HistoryView, Overview, RecentChange, ServiceDetail, ServiceList, ServiceSummary } from '../src/view/schemas.ts';
+import type {
+  HistoryView,
+  Overview,
+  RecentChange,
+  ServiceDetail,
+  ServiceList,
+  ServiceSummary,
+} from '../src/view/schemas.ts';
 
 /** What the API answered instead, in words for people. */
 export class ApiProblem extends Error {

@@ -35,14 +35,16 @@ function Card({ slice, chosen, choose }: { slice: SliceView } & Omit<SliceMapPro
       ${addressType} · ${plural(endpoints.length, 'endpoint')} ·
       ${ports.length === 0 ? ' no ports' : ` ${ports.map((port) => `${port.name && `${port.name} `}${port.port ?? 'any'}/${port.protocol}`).join(', ')}`}
     </p>
-    ${[...zones].sort(([a], [b]) => (a < b ? -1 : 1)).map(
-      ([zone, members]) => html`<div class="zone" key=${zone}>
+    ${[...zones]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(
+        ([zone, members]) => html`<div class="zone" key=${zone}>
         ${(zone || zones.size > 1) && html`<span class="faint" title="zone">${zone || 'no zone'}</span>`}
         <div class="cells">
           ${members.map((endpoint) => html`<${Cell} key=${`${endpoint.pod} ${endpoint.addresses.join()}`} endpoint=${endpoint} chosen=${chosen} choose=${choose} />`)}
         </div>
       </div>`,
-    )}
+      )}
   </article>`;
 }
 

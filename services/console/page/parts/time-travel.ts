@@ -28,7 +28,8 @@ export function TimeTravel({ history, at, travel, step }: TimeTravelProps) {
     <div class="track">
       <div class="bars" aria-hidden="true">
         ${counts.map(
-          ({ done, seen, bad }) => html`<i style=${{ height: `${((done + seen) / highest) * 100}%` }} class=${bad ? 'bad' : done > 0 ? 'done' : 'seen'}></i>`,
+          ({ done, seen, bad }) =>
+            html`<i style=${{ height: `${((done + seen) / highest) * 100}%` }} class=${bad ? 'bad' : done > 0 ? 'done' : 'seen'}></i>`,
         )}
       </div>
       <input

@@ -99,7 +99,14 @@ function DecidedLine({ entry, later, open, jaeger }: LineProps & { entry: Decide
   </li>`;
 }
 
-function DoneLine({ entry, plan, pod, later, open, jaeger }: LineProps & { entry: Done; plan: Decided | undefined; pod: string }) {
+function DoneLine({
+  entry,
+  plan,
+  pod,
+  later,
+  open,
+  jaeger,
+}: LineProps & { entry: Done; plan: Decided | undefined; pod: string }) {
   const [more, setMore] = useState(false);
   const changes = pod === '' ? entry.endpoints : entry.endpoints.filter((change) => change.pod === pod);
   const bad = entry.status !== 'applied';
@@ -154,7 +161,8 @@ function difference(before: Face, after: Face): string {
   const words: string[] = [];
   if (before.ready !== after.ready) words.push(after.ready ? 'ready now' : 'not ready any more');
   if (before.terminating !== after.terminating) words.push('terminating');
-  else if (before.serving !== after.serving && before.ready === after.ready) words.push(after.serving ? 'serving' : 'not serving');
+  else if (before.serving !== after.serving && before.ready === after.ready)
+    words.push(after.serving ? 'serving' : 'not serving');
   if (before.zone !== after.zone) words.push(`zone ${after.zone || 'unknown'}`);
   if (before.hints.join() !== after.hints.join())
     words.push(after.hints.length === 0 ? 'without hints' : `hinted to ${after.hints.join(', ')}`);

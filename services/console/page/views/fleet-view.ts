@@ -67,7 +67,8 @@ function Clusters({ clusters }: { clusters: readonly Cluster[] }) {
 }
 
 function ParkedList({ items }: { items: readonly Parked[] }) {
-  if (items.length === 0) return html`<${Empty} title="None">The API server took everything that was to be written.<//>`;
+  if (items.length === 0)
+    return html`<${Empty} title="None">The API server took everything that was to be written.<//>`;
   return html`<ul class="cards bad">
     ${items.map(({ cluster, namespace, name, controller, message, since }) => {
       const service = { cluster, namespace, name };

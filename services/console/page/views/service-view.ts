@@ -113,7 +113,8 @@ interface HistoryColumnProps {
 
 function HistoryColumn({ history, pod, clear, at, travel, jaeger }: HistoryColumnProps) {
   if (history.state === 'loading') return html`<section><h2>History</h2><${Loading} what="the history" /></section>`;
-  if (history.state === 'failed') return html`<section><h2>History</h2><${Failed} problem=${history.problem} /></section>`;
+  if (history.state === 'failed')
+    return html`<section><h2>History</h2><${Failed} problem=${history.problem} /></section>`;
   const { since, retentionMs, total } = history.value;
   return html`<section class="history" aria-label="history">
     <h2>
@@ -127,11 +128,7 @@ function HistoryColumn({ history, pod, clear, at, travel, jaeger }: HistoryColum
 }
 
 /** The time of the entry before or after the one that is shown; undefined: now. */
-export function neighbour(
-  entries: HistoryView['entries'],
-  at: number | undefined,
-  by: -1 | 1,
-): number | undefined {
+export function neighbour(entries: HistoryView['entries'], at: number | undefined, by: -1 | 1): number | undefined {
   const times = [...new Set(entries.map((entry) => entry.at))].sort((a, b) => a - b);
   if (by < 0) return times.findLast((time) => at === undefined || time < at) ?? at;
   return at === undefined ? undefined : times.find((time) => time > at);

@@ -62,12 +62,12 @@ export function ServicesView() {
         <span class="spring"></span>
         ${
           clusters.length > 1 &&
-          html`<select aria-label="cluster" value=${filter.cluster} onChange=${(e: Event) => change({ cluster: valueOf(e) })}>
+          html`<select aria-label="cluster" value=${filter.cluster} onChange=${(e: Event) => change({ cluster: chosenIn(e) })}>
             <option value="">all clusters</option>
             ${clusters.map(({ identity, name }) => html`<option value=${identity}>${name}</option>`)}
           </select>`
         }
-        <select aria-label="order" value=${filter.sort} onChange=${(e: Event) => change({ sort: valueOf(e) })}>
+        <select aria-label="order" value=${filter.sort} onChange=${(e: Event) => change({ sort: chosenIn(e) })}>
           <option value="name">by name</option>
           <option value="changed">last changed first</option>
           <option value="ready">least ready first</option>
@@ -85,7 +85,7 @@ function behindText(behind: number): string {
   return behind > 0 ? ` · still reading what was kept (${behind} logs)` : '';
 }
 
-const valueOf = (event: Event): string => (event.target as HTMLSelectElement).value;
+const chosenIn = (event: Event): string => (event.target as HTMLSelectElement).value;
 
 interface TableProps {
   readonly services: ReturnType<typeof useServices>;

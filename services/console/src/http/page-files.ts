@@ -45,12 +45,13 @@ export async function loadPage(): Promise<(path: string) => PageFile | undefined
   }
   const index = files.get('/index.html');
   // The page has addresses of its own, which the browser may be sent to directly.
-  return (path) => files.get(path) ?? (path === '/' || path === '/fleet' || path.startsWith('/services/') ? index : undefined);
+  return (path) =>
+    files.get(path) ?? (path === '/' || path === '/fleet' || path.startsWith('/services/') ? index : undefined);
 }
 
 /** Browsers import by path. An import map would say the same, but only as a script within the page, which it forbids. */
 function withPaths(source: string): string {
-  return source.replaceAll(/\b(from\s*)(["'])([^"'.\/][^"']*)\2/g, (whole, from, quote, name) =>
+  return source.replaceAll(/\b(from\s*)(["'])([^"'./][^"']*)\2/g, (whole, from, quote, name) =>
     packages[name] === undefined ? whole : `${from}${quote}${pathOfPackage(name)}${quote}`,
   );
 }

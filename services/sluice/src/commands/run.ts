@@ -197,7 +197,11 @@ async function serve(
   if (metrics === undefined) return undefined;
   const otherwise = console && { otherwise: console.handle };
   try {
-    return await startTelemetry(metricsBindAddress?.address ?? undefined, { metrics, ready, log: logger, ...otherwise }, logger);
+    return await startTelemetry(
+      metricsBindAddress?.address ?? undefined,
+      { metrics, ready, log: logger, ...otherwise },
+      logger,
+    );
   } catch (error) {
     cluster.pause();
     await cluster.close();

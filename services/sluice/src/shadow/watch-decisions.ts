@@ -22,6 +22,7 @@ function watched(metrics: PartitionMetrics, onDecided: OnDecided): PartitionMetr
     settled: (...args) => metrics.settled(...args),
     parked: (...args) => metrics.parked(...args),
     differed: (...args) => metrics.differed(...args),
+    dropped: (...args) => metrics.dropped(...args),
     close: () => metrics.close(),
   };
 }
