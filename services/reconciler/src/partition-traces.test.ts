@@ -1,0 +1,127 @@
+import { MemoryBus, origin } from '@sluice/bus';
+import { encodeMessage, type Message, stepOf, type TraceParent, traceHeaders, traceOf } from '@sluice/messages';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { FencedError, MemoryStore } from '@sluice/store';
+import { SamplingTracer, type Span } from '@sluice/telemetry';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PartitionWorker } from './partition-worker.ts';
+import { defaultSettings } from './settings.ts';
+import { aChange, aSnapshot, fact, keyText } from './testing/messages.ts';
+import { aService } from './testing/objects.ts';
+
+const service = { of: 'service', service: aService() } as const;
+const settings = { ...defaultSettings, controllers: new Set(['endpointslice'] as const) };
+
+let clock: VirtualClock;
+let bus: MemoryBus;
+let store: MemoryStore;
+let spans: Span[];
+let stop: AbortController;
+let running: Promise<void>;
+/** Where the Change is that all of this is about. */
+let change: TraceParent;
+
+const tracer = (seed: number) =>
+  new SamplingTracer({
+    ratio: 1,
+    slowMs: 60_000,
+    systems: { messaging: 'memory', store: 'memory' },
+    random: seededRandom(seed),
+    sink: (span) => spans.push(span),
+  });
+
+beforeEach(() => {
+  clock = new VirtualClock(1_000_000);
+  bus = new MemoryBus({ partitions: 1 });
+  store = new MemoryStore();
+  spans = [];
+  change = tracer(7).begin();
+});
+
+afterEach(async () => {
+  stop.abort();
+  await running.catch(() => {});
+});
+
+async function start(epoch: number): Promise<void> {
+  stop = new AbortController();
+  const ports = { bus, store, clock, random: seededRandom(1), logger: silentLogger, tracer: tracer(epoch) };
+  running = new PartitionWorker({ ...ports, partition: 0, epoch, settings }).run(stop.signal);
+  running.catch(() => {});
+  await settle();
+}
+
+async function settle(ms = 0): Promise<void> {
+  const until = clock.now() + ms;
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step(until));
+}
+
+async function send(message: Message, trace?: TraceParent): Promise<void> {
+  const record = { key: keyText, id: 'id', headers: traceHeaders(trace), payload: encodeMessage(message) };
+  await bus.append('changes', 0, [record]);
+  await settle();
+}
+
+async function published(): Promise<readonly (TraceParent | undefined)[]> {
+  const reader = bus.read('mutations', 0, origin);
+  const next = reader.next(1_000);
+  await settle();
+  reader.close();
+  return (await next).map(({ headers }) => traceOf(headers));
+}
+
+const names = (): readonly string[] => spans.map(({ name }) => name);
+
+test('a plan that its owner committed and did not publish goes on in its trace', async () => {
+  await start(1);
+  const append = bus.append.bind(bus);
+  bus.append = (topic, ...rest) =>
+    topic === 'mutations' ? Promise.reject(new Error('the process dies')) : append(topic, ...rest);
+  await send(aSnapshot(1, [service, fact.pod('p')]), change);
+  await expect(running).rejects.toThrow('the process dies');
+  bus.append = append;
+  // What was not delivered yet died with it.
+  spans.length = 0;
+  await start(2);
+  const [trace, ...others] = await published();
+  expect(others).toEqual([]);
+  expect(spans).toMatchObject([
+    { name: 'publish mutations', at: trace, parent: change, attributes: { 'sluice.repeated': true } },
+  ]);
+});
+
+test('a plan that is asked for again goes on in its trace', async () => {
+  await start(1);
+  await send(aSnapshot(1, [service, fact.pod('p')]), change);
+  await settle(6_000);
+  const [first, again] = await published();
+  expect(again).toBe(first);
+  expect(names().filter((name) => name === 'publish mutations')).toHaveLength(2);
+  expect(spans.at(-1)).toMatchObject({ parent: first, attributes: { 'sluice.repeated': true } });
+  expect(spans.at(-1)?.at).not.toBe(first);
+});
+
+test('what was not committed is not told', async () => {
+  await start(1);
+  store.commit = () => Promise.reject(new FencedError('somebody else'));
+  await send(aSnapshot(1, [service, fact.pod('p')]), change);
+  await expect(running).rejects.toThrow('somebody else');
+  expect(spans).toEqual([]);
+});
+
+test('a Change that comes while a plan is in flight is told of before it is decided', async () => {
+  await start(1);
+  await send(aSnapshot(1, [service, fact.pod('p')]));
+  await send(aChange(2, [fact.podGone('unknown')]), change);
+  expect(names()).toEqual(['process changes']);
+  expect(spans[0]?.at).toBe(stepOf(change, 'process'));
+});
+
+test('a record that cannot be used is a span that says why', async () => {
+  await start(1);
+  const payload = new TextEncoder().encode('garbage');
+  await bus.append('changes', 0, [{ key: keyText, id: 'id', headers: traceHeaders(change), payload }]);
+  await settle();
+  expect(spans).toMatchObject([{ name: 'process changes', error: expect.stringContaining('not JSON') }]);
+});
