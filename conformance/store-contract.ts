@@ -49,6 +49,25 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect((await store.claim('reconciler/1', 1)).entries).toEqual([other]);
     });
 
+    test('what is read along are the fields that begin with the prefix, of that scope; its owner is not disturbed', async () => {
+      const store = await create();
+      const field = (key: string, field: string) => ({ key, field, value: { of: key } });
+      const entries = [
+        field('c/ns/a', 'controller/x'),
+        field('c/ns/b', 'controller/[y]*'),
+        field('c/ns/controller/', 'other'),
+        field('c/ns/a', 'service'),
+      ];
+      await store.commit(commit({ entries }));
+      const found = await store.find('reconciler/1', 'controller/');
+      expect(found).toHaveLength(2);
+      expect(found).toEqual(expect.arrayContaining(entries.slice(0, 2)));
+      expect(await store.find('reconciler/1', 'controller/[y]*')).toEqual([entries[1]]);
+      expect(await store.find('reconciler/1', 'controller/?')).toEqual([]);
+      expect(await store.find('reconciler/2', 'controller/')).toEqual([]);
+      await store.commit(commit({ expected: 1, checkpoint: at(2) }));
+    });
+
     test('the outbox comes back in the order in which it was committed', async () => {
       const store = await create();
       const ids = Array.from({ length: 30 }, (_, i) => `p${(i * 7) % 30}`);

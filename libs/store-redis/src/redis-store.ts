@@ -91,6 +91,12 @@ export class RedisStore implements Store {
     this.#believed.set(scope, { epoch, version: held });
   }
 
+  async find(scope: string, prefix: string): Promise<readonly StoredEntry[]> {
+    // Redis need not send the others. A key may look like a field, so the pattern alone does not tell.
+    const entries = await this.#entries(scope, `*","${escapeGlob(JSON.stringify(prefix).slice(1, -1))}*`);
+    return entries.filter(({ field }) => field.startsWith(prefix));
+  }
+
   async settle(name: string, value: string): Promise<string> {
     const { client, clock, patienceMs, fleet } = this.#options;
     const former = client.set(tagged(fleet, `settled/${name}`), value, 'NX', 'GET');
@@ -118,14 +124,14 @@ export class RedisStore implements Store {
     };
   }
 
-  async #entries(scope: string): Promise<readonly StoredEntry[]> {
+  async #entries(scope: string, pattern = '*'): Promise<readonly StoredEntry[]> {
     const { client, clock, patienceMs } = this.#options;
     // A field may come twice.
     const values = new Map<string, string>();
     let cursor = '0';
     do {
-      const page = client.hscan(this.#key(scope, view), cursor, 'COUNT', CHUNK);
-      const [next, flat] = await bounded(clock, patienceMs, `claim of ${scope}`, page);
+      const page = client.hscan(this.#key(scope, view), cursor, 'MATCH', pattern, 'COUNT', CHUNK);
+      const [next, flat] = await bounded(clock, patienceMs, `reading ${scope}`, page);
       for (const [name, value] of pairs(flat)) values.set(name, String(value));
       cursor = next;
     } while (cursor !== '0');
@@ -199,6 +205,8 @@ function decodeOutbox(records: Iterable<readonly [id: string, record: unknown]>)
     .sort((a, b) => a.place - b.place)
     .map(({ entry }) => entry);
 }
+
+const escapeGlob = (text: string): string => text.replace(/[\\*?[\]]/g, '\\$&');
 
 /** `4711 ` and the frame; the number is its place in the order. */
 function decodeOutboxEntry(id: string, record: Buffer): { readonly place: number; readonly entry: OutboxEntry } {

@@ -5,6 +5,7 @@ import {
   type OutboxEntry,
   type ScopeState,
   type Store,
+  type StoredEntry,
   type StoredValue,
 } from './store.ts';
 
@@ -49,6 +50,10 @@ export class MemoryStore implements Store {
     for (const { key, field, value } of commit.entries) write(scope.values, key, field, value);
     for (const entry of commit.publish) scope.outbox.set(entry.id, entry);
     for (const id of commit.published) scope.outbox.delete(id);
+  }
+
+  async find(name: string, prefix: string): Promise<readonly StoredEntry[]> {
+    return this.peek(name).entries.filter(({ field }) => field.startsWith(prefix));
   }
 
   async settle(name: string, value: string): Promise<string> {

@@ -18,6 +18,11 @@ export interface Store {
    */
   commit(commit: Commit): Promise<void>;
   /**
+   * Reads along, for people: the entries of the scope whose field begins with `prefix`, without taking the scope over.
+   * Some may be from before a commit that is made meanwhile, others from after it.
+   */
+  find(scope: string, prefix: string): Promise<readonly StoredEntry[]>;
+  /**
    * Settles a value for the whole fleet: the first one stays. Returns the one that holds.
    */
   settle(name: string, value: string): Promise<string>;

@@ -5,8 +5,21 @@ import type { ClusterLabel } from './cluster-label.ts';
 
 export type WriteVerb = 'get' | 'create' | 'update' | 'delete';
 
+/** How many writes of a cluster may be under way, are, and wait for that. */
+export interface LimitReadings {
+  readonly current: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+}
+
 /** Seconds; what users wait for is between a millisecond and a minute. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+const limitGauges: readonly (readonly [string, string, (readings: LimitReadings) => number])[] = [
+  ['write_limit', "The writer's requests that may be under way at once; it adapts", ({ current }) => current],
+  ['write_in_flight', "The writer's requests that are under way", ({ inFlight }) => inFlight],
+  ['write_waiting', "The writer's requests that wait to be sent", ({ waiting }) => waiting],
+];
 
 /** Sluice's own metrics: how Changes become plans, and plans writes. */
 export class PipelineMetrics {
@@ -19,6 +32,7 @@ export class PipelineMetrics {
   readonly #malformed: Counter;
   readonly #differences: Counter;
   readonly #latency: Histogram;
+  readonly #limits = new Map<string, LimitReadings>();
   readonly #parked = new Map<Controller, Set<ReadonlySet<string>>>();
 
   constructor(registry: Registry, cluster: ClusterLabel) {
@@ -49,6 +63,18 @@ export class PipelineMetrics {
       labelNames: [...cluster.names, 'controller'],
       registers: [registry],
     });
+    for (const [name, help, read] of limitGauges) {
+      const limits = this.#limits;
+      new Gauge({
+        name: `sluice_${name}`,
+        help,
+        labelNames: cluster.names,
+        registers: [registry],
+        collect() {
+          for (const [identity, readings] of limits) this.set(cluster.of(identity), read(readings));
+        },
+      });
+    }
     const parked = this.#parked;
     new Gauge({
       name: 'sluice_parked_keys',
@@ -86,6 +112,11 @@ export class PipelineMetrics {
 
   repeated(identity: string, requests: number): void {
     if (requests > 0) this.#retries.inc(this.#cluster.of(identity), requests);
+  }
+
+  /** Tells of the limit of a cluster's writes from now on. */
+  limited(identity: string, readings: LimitReadings): void {
+    this.#limits.set(identity, readings);
   }
 
   setAside(topic: 'changes' | 'mutations'): void {

@@ -23,6 +23,8 @@ export interface ControllerState {
   readonly repairAt: number | null;
   /** Why the key is given up for now: it waits for a change, a resync or the slow retry. */
   readonly parked: string | null;
+  /** Since when it has been given up again and again, the tries in between included; null: it has not. */
+  readonly parkedSince: number | null;
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;
   /** Generations of the slices that this controller wrote (C19). */
@@ -54,6 +56,7 @@ export const initialState: ControllerState = {
   delayedUntil: null,
   repairAt: null,
   parked: null,
+  parkedSince: null,
   triggers: null,
   hints: null,
   tracked: endpointSliceTracker.noTrackedSlices,

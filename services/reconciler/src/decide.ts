@@ -61,7 +61,7 @@ export function decide(
   const rested: ControllerState = { ...state, tracked, counted, dueAt, causes: noCauses, parked: null };
   if (controller === 'endpoints' && view.orphaned && view.endpoints === null) view.set('orphaned', undefined);
   if (plan.groups.length === 0 && plan.events.length === 0 && plan.incomplete.length === 0) {
-    view.setController(controller, { ...rested, failures: 0, triggers, hints });
+    view.setController(controller, { ...rested, failures: 0, parkedSince: null, triggers, hints });
     return { plan: undefined, counts };
   }
   const id = nextPlan();

@@ -255,7 +255,10 @@ describe('a plan that came to nothing', () => {
       const { causes } = plan;
       const annotation = created().metadata.annotations;
       fold({ status, results: [], message: 'no' });
-      expect(state()).toMatchObject({ inFlight: null, triggers: null, hints: null, failures: 1, causes });
+      expect(state()).toMatchObject({ inFlight: null, triggers: null, hints: null, causes });
+      expect(state()).toMatchObject(
+        status === 'rejected' ? { failures: 0, parked: 'no' } : { failures: 1, parked: null },
+      );
       expect(state().dueAt).toBeGreaterThan(now);
       plan = decided('endpointslice');
       expect(plan.plan.number).toBe(2);
@@ -283,15 +286,38 @@ describe('a plan that came to nothing', () => {
 
   test(`parks the key after ${settings.maxAttempts} requests, for one to two minutes (B4)`, () => {
     for (let n = 1; n < settings.maxAttempts; n++) {
-      fold({ status: 'rejected', results: [], message: 'forbidden' });
+      fold({ status: 'unavailable', results: [], message: 'no answer' });
       expect(state().parked).toBeNull();
       plan = decided('endpointslice');
     }
-    fold({ status: 'rejected', results: [], message: 'forbidden', causes: whatHappened('cause') });
-    expect(state()).toMatchObject({ parked: 'forbidden', failures: 0, causes: whatHappened('cause') });
+    fold({ status: 'unavailable', results: [], message: 'no answer', causes: whatHappened('cause') });
+    expect(state()).toMatchObject({
+      parked: 'no answer',
+      parkedSince: now,
+      failures: 0,
+      causes: whatHappened('cause'),
+    });
     const wait = (state().dueAt ?? 0) - now;
     expect(wait).toBeGreaterThanOrEqual(60_000);
     expect(wait).toBeLessThanOrEqual(120_000);
+  });
+
+  test('parks the key at once when it was refused for good: it would only be refused again', () => {
+    fold({ status: 'rejected', results: [], message: 'forbidden' });
+    expect(state()).toMatchObject({ parked: 'forbidden', parkedSince: now, failures: 0 });
+  });
+
+  test('remembers since when the key is parked, whatever is tried in between, until it goes through', () => {
+    fold({ status: 'rejected', results: [], message: 'forbidden' });
+    const later = now + 60_000;
+    change(aChange(2, [fact.pod('q')]));
+    plan = decided('endpointslice');
+    fold({ status: 'rejected', results: [], message: 'still forbidden' }, later);
+    expect(state()).toMatchObject({ parked: 'still forbidden', parkedSince: now });
+    change(aChange(3, [fact.pod('r')]));
+    plan = decided('endpointslice');
+    fold();
+    expect(state()).toMatchObject({ parked: null, parkedSince: null });
   });
 
   test('is not parked if something came meanwhile', () => {

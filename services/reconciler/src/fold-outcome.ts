@@ -116,7 +116,7 @@ function next(
       };
       if (inFlight.message.incomplete.length > 0 && settings.policy.retriesIncomplete)
         return failed(after, outcome, now, settings, random);
-      return { ...after, failures: 0 };
+      return { ...after, failures: 0, parkedSince: null };
     }
     case 'conflict':
     case 'unavailable':
@@ -125,7 +125,10 @@ function next(
   }
 }
 
-/** B4: tried again later, up to the limit; then parked, unless something else asks for a decision anyway. */
+/**
+ * B4: tried again later, up to the limit; then parked, unless something else asks for a decision anyway. What was refused
+ * for good would only be refused again, so it is parked at once.
+ */
 function failed(
   free: ControllerState,
   outcome: Outcome,
@@ -135,7 +138,8 @@ function failed(
 ): ControllerState {
   const failures = free.failures + outcome.retries + 1;
   const due = free.dueAt ?? Number.POSITIVE_INFINITY;
-  if (failures < settings.maxAttempts) {
+  const inVain = outcome.status === 'rejected' && settings.policy.parksRefused;
+  if (failures < settings.maxAttempts && !inVain) {
     const moment = { controller: outcome.controller, state: free, now };
     const delayedUntil = settings.policy.retryTime(moment, outcome.status, settings.backoff, random);
     return { ...free, dueAt: Math.min(due, delayedUntil), failures, delayedUntil, causes: mergeBack(free, outcome) };
@@ -153,7 +157,8 @@ function park(
   random: Random,
 ): ControllerState {
   const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs * (1 + random.next());
-  return { ...free, dueAt, failures: 0, causes: outcome.causes, parked: outcome.message };
+  const parkedSince = free.parkedSince ?? now;
+  return { ...free, dueAt, failures: 0, causes: outcome.causes, parked: outcome.message, parkedSince };
 }
 
 /** The retry is still on behalf of what caused the plan, and of what has come in since. */

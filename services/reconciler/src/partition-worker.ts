@@ -392,7 +392,7 @@ export class PartitionWorker {
         logger.error('no decision; parked until it changes', { key, controller, reason, ...traceFields(trace) });
         const state = view.controller(controller);
         const dueAt = settings.parkedRetryMs === null ? null : now + settings.parkedRetryMs;
-        view.setController(controller, { ...state, dueAt, parked: reason });
+        view.setController(controller, { ...state, dueAt, parked: reason, parkedSince: state.parkedSince ?? now });
         this.#metrics.decided(key, controller, undefined);
       }
     }

@@ -38,6 +38,8 @@ export interface ReconcilerPolicy {
   dueAfterDecision(moment: Moment): number | null;
   /** Whether a plan that was carried out is tried again because something kept it from being complete (E15). */
   readonly retriesIncomplete: boolean;
+  /** Whether what was refused for good waits for a change, a resync or the slow retry at once, and not after many tries. */
+  readonly parksRefused: boolean;
   /** When to decide again after a plan that came to nothing, in milliseconds since the Unix epoch. */
   retryTime(moment: Moment, status: OutcomeStatus, backoff: BackoffOptions, random: Random): number;
 }
@@ -56,5 +58,6 @@ export const neverStale: ReconcilerPolicy = {
   isStale: () => false,
   dueAfterDecision: () => null,
   retriesIncomplete: false,
+  parksRefused: true,
   retryTime,
 };

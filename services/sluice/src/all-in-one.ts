@@ -25,8 +25,8 @@ export interface AllInOneOptions {
   /** Between resyncs of each watcher. */
   readonly resyncPeriodMs?: number;
   readonly retry?: RetryOptions;
-  /** Plans of one cluster applied at once. */
-  readonly writeConcurrency?: number;
+  /** Writes of one cluster under way at once, at most. */
+  readonly maxWritesInFlight?: number;
   /** Stands between the services and the bus, for what looks on. */
   readonly tap?: (bus: Bus) => Bus;
   /** Default: nothing is counted. */

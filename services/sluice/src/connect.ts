@@ -97,13 +97,19 @@ async function openReading(access: ClusterAccess, { clock, random, logger }: Con
   }
 }
 
+/** By the work that is meant, the role that does it; undefined: all of them. */
+function roleOf(work: readonly ClusterWork[] | undefined): string | undefined {
+  if (work?.length !== 1) return undefined;
+  return work[0] === 'watch' ? 'watcher' : 'writer';
+}
+
 /** Opens a cluster over HTTP, once it is known how to reach it. */
 export async function open(
   access: ClusterAccess,
   options: Omit<ConnectOptions, 'kubeconfig' | 'context'>,
 ): Promise<ConnectedCluster> {
   const { clock, random, logger } = options;
-  const connection = new Connection({ access, userAgent, clock, logger });
+  const connection = new Connection({ access, userAgent: userAgent(roleOf(options.work)), clock, logger });
   const http = new HttpCluster({ connection, clock, random });
   const recorder = new EventRecorder({ store: http, clock, random, logger: logger.with({ cluster: access.context }) });
   try {

@@ -5,7 +5,7 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { populate, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { type Commit, MemoryStore, type ScopeState, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
-import { defaultRetry, runWriter } from '@sluice/writer';
+import { defaultRetry, runWriter, unlimited } from '@sluice/writer';
 import { describe, expect, test } from 'vitest';
 import { startAllInOne } from './all-in-one.ts';
 
@@ -46,7 +46,7 @@ async function survive(wrapBus: (bus: Bus) => Bus, wrapStore: (store: Store) => 
   const ports = { clock, random: seededRandom(2), logger: silentLogger, bus };
   const work = { ...ports, store, epoch: 1, partitions: [0] };
   const watcher = new ClusterWatcher({ ...ports, cluster: server.identity, epoch: 1, reader: cluster });
-  const writable = { writer: cluster, limit: <T>(task: () => Promise<T>) => task(), record: () => {} };
+  const writable = { writer: cluster, limit: unlimited, record: () => {} };
   const running = [
     watcher.run(stop.signal),
     runReconciler({ ...work, settings: defaultSettings }, stop.signal),
@@ -136,6 +136,8 @@ class CrashingStore implements Store {
   claim(scope: string, epoch: number): Promise<ScopeState> {
     return this.#inner.claim(scope, epoch);
   }
+
+  find: Store['find'] = (scope, prefix) => this.#inner.find(scope, prefix);
 
   settle(name: string, value: string): Promise<string> {
     return this.#inner.settle(name, value);

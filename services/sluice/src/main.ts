@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import colors from 'picocolors';
 import { addConfigCommand } from './commands/config.ts';
 import { addDeadLettersCommand } from './commands/dead-letters.ts';
+import { addParkedCommand } from './commands/parked.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addRoleCommands } from './commands/role.ts';
 import { addRunCommand } from './commands/run.ts';
@@ -21,6 +22,7 @@ const program = new Command('sluice')
 addRunCommand(program);
 addRoleCommands(program);
 addDeadLettersCommand(program);
+addParkedCommand(program);
 addReplayCommand(program);
 addConfigCommand(program);
 

@@ -108,7 +108,7 @@ export function parseControllers(list: string): Controllers {
 }
 
 /** Error texts as kube-controller-manager's (A5). */
-function inRange(flag: string, least: number, most: number): (text: string) => number {
+export function inRange(flag: string, least: number, most: number): (text: string) => number {
   return (text) => {
     const n = Number(text);
     if (!Number.isInteger(n)) throw new InvalidArgumentError(`"${text}" is not a whole number`);

@@ -1,3 +1,10 @@
-/** By which logs, the API servers' audit and priority-and-fairness know this program. */
 export const version = '0.1.0';
-export const userAgent = `sluice/${version}`;
+
+/**
+ * By which audit logs, metrics and `managedFields` of API servers know this program, and which of its roles it is. Up to
+ * the slash it is the field manager.
+ */
+export function userAgent(role?: string): string {
+  const platform = `${process.platform}/${process.arch}`;
+  return `sluice/${version} (${platform})${role === undefined ? '' : ` ${role}`}`;
+}

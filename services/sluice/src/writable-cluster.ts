@@ -1,24 +1,29 @@
+import type { Clock } from '@sluice/runtime';
 import type { Metrics } from '@sluice/telemetry';
-import { meteredWriter, Semaphore, type WritableCluster } from '@sluice/writer';
+import { AdaptiveLimit, meteredWriter, type WritableCluster } from '@sluice/writer';
 import type { Cluster } from './cluster.ts';
+import { writerDefaults } from './writer-options.ts';
 
 export interface WritableOptions {
-  /** Plans of one cluster applied at once. Default 32. */
-  readonly writeConcurrency?: number;
+  readonly clock: Clock;
+  /** Writes of this cluster under way at once, at most. */
+  readonly maxWritesInFlight?: number;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
 }
 
 /** The cluster as a writer uses it. */
-export function writable(cluster: Cluster, { metrics, writeConcurrency = 32 }: WritableOptions): WritableCluster {
-  const semaphore = new Semaphore(writeConcurrency);
+export function writable(cluster: Cluster, options: WritableOptions): WritableCluster {
+  const { clock, metrics, maxWritesInFlight: max = writerDefaults.maxWritesInFlight } = options;
+  const limit = new AdaptiveLimit({ max, clock });
+  metrics?.pipeline.limited(cluster.identity, limit);
   return {
     writer:
       metrics === undefined
         ? cluster.writer
         : meteredWriter(cluster.writer, (...answer) => metrics.pipeline.answered(cluster.identity, ...answer)),
     server: cluster.server,
-    limit: (task) => semaphore.run(task),
+    limit,
     record: cluster.record,
   };
 }

@@ -39,7 +39,8 @@ export async function applyPlan(
 ): Promise<Application> {
   let retries = 0;
   const tries: Retrying = (request) => retrying(request, () => retries++);
-  const groups = await Promise.all(
+  // All of them to their end, also when one throws: nothing of a plan goes on once it is over.
+  const settled = await Promise.allSettled(
     plan.groups.map(async ({ mutations }, group) => {
       const steps: Step[] = [];
       for (const [index, mutation] of mutations.entries()) {
@@ -50,7 +51,10 @@ export async function applyPlan(
       return steps;
     }),
   );
-  const steps = groups.flat();
+  const steps = settled.flatMap((group) => {
+    if (group.status === 'rejected') throw group.reason;
+    return group.value;
+  });
   return {
     status: steps.reduce<OutcomeStatus>((worst, { status }) => worse(worst, status), 'applied'),
     results: steps.map(({ result }) => result),

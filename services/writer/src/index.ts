@@ -1,5 +1,6 @@
+export { AdaptiveLimit, type AdaptiveLimitOptions } from './adaptive-limit.ts';
 export type { LaneWorkerOptions, WritableCluster } from './lane-worker.ts';
 export { meteredWriter, type OnAnswer } from './metered-writer.ts';
 export { defaultRetry, type RetryOptions } from './retrying.ts';
-export { Semaphore } from './semaphore.ts';
+export { type RequestLimit, unlimited } from './sending.ts';
 export { runWriter, type WriterOptions, workLane } from './writer.ts';

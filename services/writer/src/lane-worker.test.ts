@@ -4,8 +4,10 @@ import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type Plan
 import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { AdaptiveLimit } from './adaptive-limit.ts';
 import { LaneWorker, type LaneWorkerOptions } from './lane-worker.ts';
 import { defaultRetry } from './retrying.ts';
+import { unlimited } from './sending.ts';
 import { aPlan, create, remove, update } from './testing/plans.ts';
 import { conflict, forbidden, ScriptedCluster, unavailable } from './testing/scripted-cluster.ts';
 import { runWriter } from './writer.ts';
@@ -51,7 +53,7 @@ function options(): LaneWorkerOptions {
     requests: requests.signal,
     cluster: (identity) =>
       identity === 'c'
-        ? { writer: cluster, limit: (task) => task(), record: (events) => void recorded.push(...events) }
+        ? { writer: cluster, limit: unlimited, record: (events) => void recorded.push(...events) }
         : undefined,
     onDeadLetter: (_record, reason) => setAside.push(reason),
   };
@@ -425,6 +427,71 @@ describe('a lease that has run out', () => {
     running = undefined;
     expect(cluster.requests).toEqual(['create a']);
     expect(await outcomes()).toEqual([]);
+  });
+});
+
+describe('the turn', () => {
+  const oneAtATime = (): LaneWorkerOptions => {
+    const limit = new AdaptiveLimit({ max: 1, clock });
+    return { ...options(), cluster: () => ({ writer: cluster, limit, record: () => {} }) };
+  };
+  const occupied = async (): Promise<void> => {
+    cluster.shut('create busy');
+    running = new LaneWorker(oneAtATime()).run(stop.signal);
+    await send(aPlan([[create('busy')]], { service: 'busy' }));
+  };
+
+  test('of a small change comes between the writes of a giant one, which still come in their order', async () => {
+    await occupied();
+    const giant = Array.from({ length: 5 }, (_, i) => update(`giant-${i}`));
+    await send(aPlan([giant], { service: 'giant' }), aPlan([[update('small')]]));
+    cluster.open('create busy');
+    await settle();
+    expect(cluster.requests).toEqual([
+      'create busy',
+      'update small',
+      ...['giant-0', 'giant-1', 'giant-2', 'giant-3', 'giant-4'].map((name) => `update ${name}`),
+    ]);
+  });
+
+  test('that has not come when a newer plan does is the newer one’s', async () => {
+    await occupied();
+    await send(aPlan([[create('old')]], { number: 1 }));
+    await send(aPlan([[create('new')]], { epoch: 2, number: 2 }));
+    cluster.open('create busy');
+    await settle();
+    expect(cluster.requests).toEqual(['create busy', 'create new']);
+    expect(await all()).toMatchObject([
+      { key: { service: 'busy' }, status: 'applied' },
+      { plan: { epoch: 1 }, status: 'conflict', message: 'plan 2/2 takes its place' },
+      { plan: { epoch: 2 }, status: 'applied' },
+    ]);
+  });
+
+  test('is not lost to a newer plan once something has been sent', async () => {
+    cluster.shut('create a');
+    running = new LaneWorker(oneAtATime()).run(stop.signal);
+    await send(aPlan([[create('a'), create('b')]], { number: 1 }));
+    await send(aPlan([[create('new')]], { epoch: 2, number: 2 }));
+    cluster.open('create a');
+    await settle();
+    expect(cluster.requests).toEqual(['create a', 'create b', 'create new']);
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 applied', 'web endpointslice 2/2 applied']);
+  });
+
+  test('that has not come when the lane is given up is left to its next owner', async () => {
+    await occupied();
+    await send(aPlan([[create('later')]]));
+    stop.abort();
+    await settle();
+    cluster.open('create busy');
+    await running;
+    expect(cluster.requests).toEqual(['create busy']);
+    expect(await outcomes()).toEqual(['busy endpointslice 1/1 applied']);
+    stop = new AbortController();
+    start();
+    await settle();
+    expect(cluster.requests).toEqual(['create busy', 'create later']);
   });
 });
 

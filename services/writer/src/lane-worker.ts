@@ -30,14 +30,16 @@ import { failureEvents, failureText } from './failure-events.ts';
 import { fencedWriter } from './fenced-writer.ts';
 import { PlanTrace } from './plan-trace.ts';
 import { type RetryOptions, retrying } from './retrying.ts';
+import { type RequestLimit, SupersededError, sending } from './sending.ts';
+import { turnOf } from './turn.ts';
 
 /** A cluster as the writer needs it. */
 export interface WritableCluster {
   readonly writer: ClusterWriter;
   /** Address of its API server, if it has one. */
   readonly server?: string | undefined;
-  /** Limits how many plans of this cluster are applied at once. */
-  limit<T>(task: () => Promise<T>): Promise<T>;
+  /** When its requests are let through. */
+  readonly limit: RequestLimit;
   /** Records Kubernetes Events, as best it can: it never fails. */
   record(events: readonly EventToRecord[]): void;
 }
@@ -87,6 +89,8 @@ export class LaneWorker {
   readonly #scope: string;
   /** An older plan, from an owner that was replaced, is not applied. */
   readonly #done = new DonePlans();
+  /** The newest plan read, of Service and controller with a plan under way. */
+  readonly #newest = new Map<string, PlanId>();
   /** The last plan under way per Service and controller. */
   readonly #lines = new Map<string, Promise<void>>();
   readonly #running = new Map<number, Promise<void>>();
@@ -206,8 +210,12 @@ export class LaneWorker {
         ? this.#inTurn(record, plan, line, signal)
         : before.then(() => this.#inTurn(record, plan, line, signal));
     this.#lines.set(line, turn);
+    const newest = this.#newest.get(line);
+    if (newest === undefined || comparePlans(newest, plan.plan) < 0) this.#newest.set(line, plan.plan);
     await turn;
-    if (this.#lines.get(line) === turn) this.#lines.delete(line);
+    if (this.#lines.get(line) !== turn) return;
+    this.#lines.delete(line);
+    this.#newest.delete(line);
   }
 
   #trace(record: Delivery): void {
@@ -229,7 +237,12 @@ export class LaneWorker {
       await this.#report(record, plan, conflict);
       return this.#finish(record, plan.plan);
     }
-    await this.#apply(record, plan, signal);
+    try {
+      await this.#apply(record, plan, line, signal);
+    } catch (error) {
+      if (!(error instanceof SupersededError)) throw error;
+      await this.#report(record, plan, conflict, error.message);
+    }
     this.#done.add(line, plan.plan);
     return this.#finish(record, plan.plan);
   }
@@ -253,7 +266,7 @@ export class LaneWorker {
     }
   }
 
-  async #apply(record: Delivery, plan: PlannedMutations, signal: AbortSignal): Promise<void> {
+  async #apply(record: Delivery, plan: PlannedMutations, line: string, signal: AbortSignal): Promise<void> {
     const { clock, random, logger, retry } = this.#options;
     const cluster = this.#options.cluster(plan.key.cluster);
     if (cluster === undefined) {
@@ -268,16 +281,28 @@ export class LaneWorker {
     const trace = this.#traces.get(record);
     const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.place) });
     const tries = retrying(retry, { clock, random, logger: log }, signal);
-    const writer = fencedWriter(trace?.traced(cluster.writer, cluster.server) ?? cluster.writer, () =>
-      this.#isCurrent(),
-    );
-    const applied = await cluster.limit(() => applyPlan(plan, writer, tries, this.#options.requests));
+    const writer = sending({
+      writer: fencedWriter(trace?.traced(cluster.writer, cluster.server) ?? cluster.writer, () => this.#isCurrent()),
+      limit: cluster.limit,
+      order: turnOf(plan, clock.now()),
+      // What has not begun when the lane is given up is left to its next owner.
+      takenBack: () => (signal.aborted ? new BusClosedError('stopped before its turn') : this.#superseded(line, plan)),
+      stop: signal,
+      requests: this.#options.requests,
+    });
+    const applied = await applyPlan(plan, writer, tries, this.#options.requests);
     if (signal.aborted && applied.status === 'unavailable') {
       throw new BusClosedError('stopped while the API server was away');
     }
     await this.#report(record, plan, applied);
     const events = [...plan.events, ...failureEvents(plan, applied.failures)];
     if (events.length > 0) cluster.record(events);
+  }
+
+  #superseded(line: string, { plan }: PlannedMutations): SupersededError | undefined {
+    const newest = this.#newest.get(line);
+    if (newest === undefined || comparePlans(newest, plan) <= 0) return undefined;
+    return new SupersededError(`plan ${newest.epoch}/${newest.number} takes its place`);
   }
 
   #isCurrent(): boolean {

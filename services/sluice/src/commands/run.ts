@@ -28,10 +28,11 @@ import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { startTracing } from '../telemetry/traces/start-tracing.ts';
 import { addTracesOptions, defaultTraces, parseEndpoint, parseRatio, type TracesOptions } from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
+import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
 import { runDistributed } from './run-distributed.ts';
 import { runShadow } from './run-shadow.ts';
 
-interface RunOptions extends SettingsOptions, Partial<TracesOptions> {
+interface RunOptions extends SettingsOptions, WriterOptions, Partial<TracesOptions> {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
@@ -90,7 +91,7 @@ export function addRunCommand(program: Command): void {
     )
     .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
     .option('--rate <n>', 'simulated world: actions a second', Number);
-  addSettingsOptions(addTracesOptions(command)).action((options: RunOptions) => run(options));
+  addWriterOptions(addSettingsOptions(addTracesOptions(command))).action((options: RunOptions) => run(options));
 }
 
 async function run(options: RunOptions): Promise<void> {
@@ -130,6 +131,7 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
   const fleet = startAllInOne({
     clusters: [cluster],
     settings: toSettings(options),
+    maxWritesInFlight: options.maxWritesInFlight,
     clock: systemClock,
     random: systemRandom,
     logger,

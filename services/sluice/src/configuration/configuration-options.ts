@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { addSettingsOptions } from '../settings-options.ts';
 import { logLevels } from '../system/logger.ts';
+import { addWriterOptions } from '../writer-options.ts';
 import { addTracesOptions } from '../traces-options.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './environment-layer.ts';
@@ -27,7 +28,7 @@ export function addConfigurationOptions(command: Command): Command {
     )
     .addOption(new Option('--log-format <format>', 'form of the log (default text)').choices(['text', 'json']))
     .option('--metrics-bind-address <host:port>', 'serve /metrics, /livez and /readyz here; 0 for nowhere');
-  return addSettingsOptions(addTracesOptions(command));
+  return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
 }
 
 /** What loads the configuration of a command, from the flags that were given to it. */

@@ -4,6 +4,7 @@ import type { RedisOptions } from '@sluice/store-redis';
 import type { SettingsOptions } from '../settings-options.ts';
 import type { LogLevel } from '../system/logger.ts';
 import type { BindAddress } from '../telemetry/bind-address.ts';
+import type { WriterOptions } from '../writer-options.ts';
 
 /** What a process of a fleet is told: file < environment < flags, checked, with its defaults. Holds secrets. */
 export interface Configuration {
@@ -19,6 +20,7 @@ export interface Configuration {
   readonly leases: { readonly ttlMs: number; readonly heartbeatMs: number };
   /** For `toSettings`. */
   readonly controllers: SettingsOptions;
+  readonly writer: WriterOptions;
   readonly traces: TracesConfiguration;
   readonly log: { readonly level: LogLevel; readonly format: 'text' | 'json' };
   /** Null: nowhere. Undefined: the default address, or a free port if that is taken. */

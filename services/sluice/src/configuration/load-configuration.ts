@@ -76,6 +76,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
       endpointsliceUpdatesBatchPeriod: values.need('controllers.endpointsliceUpdatesBatchPeriod'),
       mirroringEndpointsliceUpdatesBatchPeriod: values.need('controllers.mirroringEndpointsliceUpdatesBatchPeriod'),
     },
+    writer: { maxWritesInFlight: values.need('writer.maxInFlight') },
     traces: {
       endpoint: values.get('traces.endpoint'),
       ratio: values.need('traces.ratio'),

@@ -75,6 +75,7 @@ const samples: Readonly<
   'controllers.endpointUpdatesBatchPeriod': ['1s', '1s'],
   'controllers.endpointsliceUpdatesBatchPeriod': ['0', '0s'],
   'controllers.mirroringEndpointsliceUpdatesBatchPeriod': ['0.5s', '500ms'],
+  'writer.maxInFlight': ['8', 8],
   'traces.endpoint': ['https://jaeger:4318', 'https://jaeger:4318/v1/traces'],
   'traces.ratio': ['0.5', 0.5],
   'traces.slow': ['3s', '3s'],

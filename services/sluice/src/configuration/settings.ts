@@ -1,5 +1,6 @@
 import { defaultSettings } from '@sluice/reconciler';
 import { logLevels } from '../system/logger.ts';
+import { writerDefaults } from '../writer-options.ts';
 import { defaultTraces } from '../traces-options.ts';
 import type { Kind } from './kinds.ts';
 import * as kinds from './kinds.ts';
@@ -174,6 +175,9 @@ export const settings = {
     { default: batchPeriodMs.endpointslicemirroring },
   ),
 
+  'writer.maxInFlight': setting(upTo1000, 'writes of one cluster under way at once, at most', {
+    default: writerDefaults.maxWritesInFlight,
+  }),
   'traces.endpoint': setting(kinds.otlpEndpoint, 'where traces are sent, as OTLP over HTTP; nowhere by default', {
     address: true,
     example: 'http://127.0.0.1:4318',

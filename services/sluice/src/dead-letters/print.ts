@@ -1,4 +1,5 @@
 import type { DeadLetter } from '@sluice/store';
+import { firstLine, formatTable, printable, timestamp } from '../table.ts';
 
 const headings = ['NAME', 'SET ASIDE', 'KEY', 'REASON'] as const;
 
@@ -6,17 +7,7 @@ const headings = ['NAME', 'SET ASIDE', 'KEY', 'REASON'] as const;
 export function listLetters(letters: readonly DeadLetter[]): string {
   if (letters.length === 0) return 'No dead letters.\n';
   const rows = letters.map(({ name, at, record, reason }) => [name, timestamp(at), record.key, firstLine(reason)]);
-  const table = [[...headings], ...rows];
-  const widths = headings.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-  return table
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('   ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  return formatTable(headings, rows);
 }
 
 export function describeLetter({ name, topic, partition, position, at, reason, record }: DeadLetter): string {
@@ -42,10 +33,6 @@ export function toJsonLetter({ record, at, ...letter }: DeadLetter): string {
   return `${JSON.stringify({ ...letter, at: timestamp(at), id, key, headers, ...body })}\n`;
 }
 
-const timestamp = (at: number): string => new Date(at).toISOString();
-
-const firstLine = (reason: string): string => reason.split('\n')[0] ?? '';
-
 function utf8(payload: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(payload);
@@ -54,12 +41,8 @@ function utf8(payload: Uint8Array): string | undefined {
   }
 }
 
-/** What a terminal can show: control characters would be obeyed by it. */
 function text(payload: Uint8Array): string {
   const decoded = utf8(payload);
   if (decoded === undefined) return Buffer.from(payload).toString('hex');
-  return decoded.replaceAll(
-    /[\p{Cc}--[\n\t]]/gv,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
+  return printable(decoded);
 }

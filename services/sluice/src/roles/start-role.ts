@@ -21,7 +21,7 @@ export interface StartRoleOptions {
   readonly infrastructure: Infrastructure;
   readonly member: string;
   /** Its clusters are of no use to a reconciler, which sees none. */
-  readonly configuration: Pick<Configuration, 'leases' | 'clusters' | 'controllers'>;
+  readonly configuration: Pick<Configuration, 'leases' | 'clusters' | 'controllers' | 'writer'>;
   readonly environment: NodeJS.ProcessEnv;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
@@ -100,7 +100,10 @@ export function startRole(options: StartRoleOptions): RunningRole {
       case 'writer': {
         const reached = new Map<string, WritableCluster>();
         return Promise.all([
-          reachAll((cluster) => void reached.set(cluster.identity, writable(cluster, { metrics }))),
+          reachAll(
+            (cluster) =>
+              void reached.set(cluster.identity, writable(cluster, { metrics, clock, ...configuration.writer })),
+          ),
           runWriterRole(
             {
               ...roleOptions,

@@ -2,9 +2,9 @@ import { type Bus, MemoryBus } from '@sluice/bus';
 import { defaultSettings, type ReconcilerMetrics, runReconciler, type Settings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, type VirtualClock } from '@sluice/runtime';
 import { type FaultPlan, type SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
-import { MemoryStore } from '@sluice/store';
+import { MemoryStore, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
-import { defaultRetry, runWriter } from '@sluice/writer';
+import { defaultRetry, runWriter, unlimited } from '@sluice/writer';
 
 export interface FleetOptions {
   readonly server: SimulatedApiServer;
@@ -24,6 +24,8 @@ export interface FleetOptions {
 
 export interface Fleet {
   readonly watcher: ClusterWatcher;
+  readonly bus: Bus;
+  readonly store: Store;
   stop(): Promise<void>;
 }
 
@@ -47,7 +49,7 @@ export function startFleet(options: FleetOptions): Fleet {
     reader: cluster,
     ...(comparePeriodMs !== undefined && { comparePeriodMs }),
   });
-  const writable = { writer: cluster, limit: <T>(task: () => Promise<T>) => task(), record: () => {} };
+  const writable = { writer: cluster, limit: unlimited, record: () => {} };
   const running = Promise.all([
     watcher.run(stop.signal),
     runReconciler({ ...work, settings, ...(metrics && { metrics }) }, stop.signal),
@@ -55,6 +57,8 @@ export function startFleet(options: FleetOptions): Fleet {
   ]);
   return {
     watcher,
+    bus,
+    store: work.store,
     async stop() {
       stop.abort();
       requests.abort();

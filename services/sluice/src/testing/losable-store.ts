@@ -104,6 +104,8 @@ export class LosableStore {
         put(commit.scope, { ...committed(scope, commit), incarnation: this.#incarnation });
         this.#observer.committed(commit);
       },
+      find: async (name, prefix) =>
+        stateOf(this.#scopes.get(name), this.#incarnation).entries.filter(({ field }) => field.startsWith(prefix)),
       settle: async (name, value) => {
         const settled = this.#settled.get(name) ?? value;
         this.#settled.set(name, settled);

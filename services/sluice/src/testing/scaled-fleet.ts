@@ -3,6 +3,7 @@ import type { Settings } from '@sluice/reconciler';
 import { type Logger, type Random, randomInteger, seededRandom, type VirtualClock } from '@sluice/runtime';
 import { type FaultPlan, type SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { MemoryDeadLetters } from '@sluice/store';
+import { unlimited } from '@sluice/writer';
 import { runReconcilerRole } from '../roles/reconciler-role.ts';
 import { runWatcherRole } from '../roles/watcher-role.ts';
 import { runWriterRole } from '../roles/writer-role.ts';
@@ -74,7 +75,7 @@ export class ScaledFleet {
           return runReconcilerRole({ ...options, settings }, stop.signal);
         case 'writer': {
           const writer = process.writer(audit.sending(name, cluster));
-          const writable = { writer, limit: <T>(task: () => Promise<T>) => task(), record: () => {} };
+          const writable = { writer, limit: unlimited, record: () => {} };
           const requests = new AbortController().signal;
           return runWriterRole({ ...options, cluster: () => writable, requests }, stop.signal);
         }

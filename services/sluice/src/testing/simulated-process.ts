@@ -84,6 +84,7 @@ export class SimulatedProcess {
     return {
       claim: (...args) => this.#call(() => store.claim(...args)),
       commit: (...args) => this.#call(() => store.commit(...args)),
+      find: (...args) => this.#call(() => store.find(...args)),
       settle: (...args) => this.#call(() => store.settle(...args)),
     };
   }

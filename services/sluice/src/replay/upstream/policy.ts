@@ -20,6 +20,7 @@ export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: 
     isStale,
     dueAfterDecision,
     retriesIncomplete: true,
+    parksRefused: false,
     retryTime,
   };
 }

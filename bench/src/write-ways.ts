@@ -1,0 +1,154 @@
+/** One object of which one endpoint flips with each write. */
+export interface Flip {
+  readonly collection: string;
+  readonly path: string;
+  /** As it shall be after the next write. */
+  object(): object;
+  /** The same as operations on what is stored. */
+  operations(): readonly object[];
+  readonly resourceVersion: string;
+  /** The write is stored. */
+  done(resourceVersion: string): void;
+}
+
+/** A way of writing it. */
+export interface Way {
+  readonly name: string;
+  request(flip: Flip): {
+    readonly method: 'PUT' | 'PATCH';
+    readonly body: unknown;
+    readonly headers: Readonly<Record<string, string>>;
+  };
+}
+
+const whole = { accept: 'application/json' };
+const metadata = { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' };
+const patch = (type: string) => ({ ...metadata, 'content-type': `application/${type}` });
+
+export const ways: readonly Way[] = [
+  { name: 'update, whole answer', request: (flip) => ({ method: 'PUT', body: flip.object(), headers: whole }) },
+  {
+    name: 'update, metadata as answer',
+    request: (flip) => ({ method: 'PUT', body: flip.object(), headers: metadata }),
+  },
+  {
+    name: 'merge patch, metadata as answer',
+    request: (flip) => ({ method: 'PATCH', body: flip.object(), headers: patch('merge-patch+json') }),
+  },
+  {
+    name: 'JSON patch, metadata as answer',
+    request: (flip) => ({
+      method: 'PATCH',
+      // The same precondition that an update has.
+      body: [{ op: 'test', path: '/metadata/resourceVersion', value: flip.resourceVersion }, ...flip.operations()],
+      headers: patch('json-patch+json'),
+    }),
+  },
+];
+
+export function flipsOf(kind: 'slice' | 'endpoints', count: number): readonly Flip[] {
+  return Array.from({ length: count }, (_, i) =>
+    kind === 'slice' ? sliceFlip(`slice-${i}`) : endpointsFlip(`ep-${i}`),
+  );
+}
+
+const targetRef = (i: number) => ({
+  kind: 'Pod',
+  namespace: 'default',
+  name: `web-7d4b9c6f5d-${i.toString(36).padStart(5, 'x')}`,
+  uid: `6f1c2d3e-0000-4000-8000-${String(i).padStart(12, '0')}`,
+});
+const address = (i: number) => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
+
+abstract class Flipping implements Flip {
+  readonly collection: string;
+  readonly path: string;
+  protected readonly name: string;
+  protected ready = true;
+  resourceVersion = '';
+
+  constructor(collection: string, name: string) {
+    this.collection = collection;
+    this.path = `${collection}/${name}`;
+    this.name = name;
+  }
+
+  done(resourceVersion: string): void {
+    this.resourceVersion = resourceVersion;
+    this.ready = !this.ready;
+  }
+
+  protected metadata(labels: Readonly<Record<string, string>>): object {
+    const version = this.resourceVersion === '' ? {} : { resourceVersion: this.resourceVersion };
+    return { name: this.name, namespace: 'default', labels, ...version };
+  }
+
+  abstract object(): object;
+  abstract operations(): readonly object[];
+}
+
+const flipped = 37;
+const endpoints = Array.from({ length: 100 }, (_, i) => ({
+  addresses: [address(i)],
+  conditions: { ready: true, serving: true, terminating: false },
+  nodeName: `node-${i % 10}`,
+  zone: 'a',
+  targetRef: targetRef(i),
+}));
+const addresses = Array.from({ length: 1000 }, (_, i) => ({
+  ip: address(i),
+  nodeName: `node-${i % 10}`,
+  targetRef: targetRef(i),
+}));
+const others = addresses.filter((_, i) => i !== flipped);
+
+class SliceFlip extends Flipping {
+  object(): object {
+    return {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: this.metadata({ 'kubernetes.io/service-name': 'web' }),
+      addressType: 'IPv4',
+      ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+      endpoints: endpoints.map((endpoint, i) =>
+        i === flipped ? { ...endpoint, conditions: this.#conditions() } : endpoint,
+      ),
+    };
+  }
+
+  operations(): readonly object[] {
+    return [{ op: 'replace', path: `/endpoints/${flipped}/conditions`, value: this.#conditions() }];
+  }
+
+  #conditions() {
+    return { ready: this.ready, serving: this.ready, terminating: false };
+  }
+}
+
+class EndpointsFlip extends Flipping {
+  object(): object {
+    const ports = [{ name: 'http', port: 8080, protocol: 'TCP' }];
+    const subset = this.ready
+      ? { addresses, ports }
+      : { addresses: others, notReadyAddresses: [addresses[flipped]], ports };
+    return { apiVersion: 'v1', kind: 'Endpoints', metadata: this.metadata({}), subsets: [subset] };
+  }
+
+  operations(): readonly object[] {
+    const path = '/subsets/0';
+    const at = `${path}/addresses/${flipped}`;
+    return this.ready
+      ? [
+          { op: 'remove', path: `${path}/notReadyAddresses` },
+          { op: 'add', path: at, value: addresses[flipped] },
+        ]
+      : [
+          { op: 'remove', path: at },
+          { op: 'add', path: `${path}/notReadyAddresses`, value: [addresses[flipped]] },
+        ];
+  }
+}
+
+const sliceFlip = (name: string): Flip =>
+  new SliceFlip('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', name);
+const endpointsFlip = (name: string): Flip => new EndpointsFlip('/api/v1/namespaces/default/endpoints', name);

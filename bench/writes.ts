@@ -1,0 +1,100 @@
+/**
+ * Update or patch? One endpoint of a slice of 100, and of Endpoints with 1,000 addresses, flips between ready and not,
+ * again and again, on the genuine API server: what each way of writing that costs client and server, and how long it
+ * takes. `bench/writes.ts [seconds per part]`
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection, loadKubeconfig } from '@sluice/kubernetes';
+import { startControlPlane } from '@sluice/local';
+import { type Clock, silentLogger } from '@sluice/runtime';
+import { cpuSeconds } from './src/process-stats.ts';
+import { percentile } from './src/statistics.ts';
+import { type Flip, flipsOf, type Way, ways } from './src/write-ways.ts';
+
+const OBJECTS = 16;
+const WARM_UP = 200;
+
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  schedule(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+const seconds = Number(process.argv[2] ?? 4);
+if (!(seconds > 0)) throw new Error(`seconds per part is a positive number, not "${process.argv[2]}"`);
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-writes-'));
+const controlPlane = await startControlPlane({ directory, name: 'writes', authorization: 'AlwaysAllow' });
+try {
+  const access = await loadKubeconfig({ paths: [controlPlane.adminKubeconfig] });
+  const connection = new Connection({ access, userAgent: 'sluice-bench', clock, logger: silentLogger });
+  const { signal } = new AbortController();
+  const cpuOf = (process: { readonly pid: number | undefined }) => cpuSeconds(process.pid ?? 0);
+  const { etcd, kubeApiserver } = controlPlane.processes;
+
+  const write = async (flip: Flip, way: Way): Promise<number> => {
+    const { method, body, headers } = way.request(flip);
+    const startedAt = performance.now();
+    const answer = await connection.request({ method, path: flip.path, body, headers, signal });
+    const { metadata } = answer.body as { metadata: { resourceVersion: string } };
+    flip.done(metadata.resourceVersion);
+    return performance.now() - startedAt;
+  };
+
+  const measure = async (flips: readonly Flip[], way: Way, inFlight: number): Promise<readonly string[]> => {
+    for (let i = 0; i < WARM_UP; i++) {
+      const flip = flips[i % flips.length];
+      if (flip !== undefined) await write(flip, way);
+    }
+    const [client, server, store] = [process.cpuUsage(), cpuOf(kubeApiserver), cpuOf(etcd)];
+    const latencies: number[] = [];
+    const until = performance.now() + seconds * 1000;
+    await Promise.all(
+      flips.slice(0, inFlight).map(async (flip) => {
+        while (performance.now() < until) latencies.push(await write(flip, way));
+      }),
+    );
+    const used = process.cpuUsage(client);
+    const perWrite = (microseconds: number) => (microseconds / latencies.length).toFixed(0);
+    return [
+      `${(latencies.length / seconds).toFixed(0)}`,
+      perWrite(used.user + used.system),
+      perWrite((cpuOf(kubeApiserver) - server) * 1e6),
+      perWrite((cpuOf(etcd) - store) * 1e6),
+      percentile(latencies, 0.5).toFixed(2),
+      percentile(latencies, 0.99).toFixed(2),
+    ];
+  };
+
+  const columns = ['in flight', 'writes/s', 'client µs', 'server µs', 'etcd µs', 'p50 ms', 'p99 ms'];
+  for (const [title, kind] of [
+    ['EndpointSlice, 100 endpoints', 'slice'],
+    ['Endpoints, 1,000 addresses', 'endpoints'],
+  ] as const) {
+    const flips = flipsOf(kind, OBJECTS);
+    for (const flip of flips) {
+      const created = await connection.request({ method: 'POST', path: flip.collection, body: flip.object(), signal });
+      flip.done((created.body as { metadata: { resourceVersion: string } }).metadata.resourceVersion);
+    }
+    process.stdout.write(`${title}\n${row('', columns)}`);
+    for (const way of ways) {
+      for (const inFlight of [1, 8]) {
+        process.stdout.write(row(way.name, [String(inFlight), ...(await measure(flips, way, inFlight))]));
+      }
+    }
+    process.stdout.write('\n');
+  }
+  await connection.close();
+} finally {
+  await controlPlane.stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function row(name: string, cells: readonly string[]): string {
+  return `${name.padEnd(34)}${cells.map((cell) => cell.padStart(11)).join('')}\n`;
+}

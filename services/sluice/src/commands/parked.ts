@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { formatServiceKey } from '@sluice/messages';
+import { type Command, Option } from 'commander';
+import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
+import { findParked, matches, named, type ParkedFilter, type ParkedKey } from '../parked/parked-key.ts';
+import { describeParked, listParked, toJsonParked } from '../parked/print.ts';
+import { retryParked } from '../parked/retry.ts';
+import { type OpenInfrastructure, openInfrastructure } from '../roles/open-infrastructure.ts';
+import { systemClock } from '../system/clock.ts';
+import { createLogger } from '../system/logger.ts';
+import { systemRandom } from '../system/random.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface Options extends ParkedFilter {
+  readonly output: 'table' | 'json';
+  readonly all?: boolean;
+}
+
+/** What is done with the fleet, and what is printed of it. */
+type Action = (
+  fleet: OpenInfrastructure,
+  parked: readonly ParkedKey[],
+  names: readonly string[],
+  options: Options,
+) => Promise<string> | string;
+
+export function addParkedCommand(program: Command): void {
+  const group = program
+    .command('parked')
+    .summary('look at Services that a controller has given up for now, and try them again')
+    .description(
+      'A Service whose writes an API server refuses for good is parked with the reason. It is tried again with its next\n' +
+        'change, at every resync, by itself after one to two minutes, and when it is told to here. A Service is named\n' +
+        'NAMESPACE/SERVICE or CLUSTER/NAMESPACE/SERVICE, the cluster by the uid of its namespace kube-system.',
+    );
+  const list = add(group, 'list', 'list them', (_fleet, parked, _names, { output, cluster, namespace }) => {
+    const wanted = parked.filter((key) =>
+      matches(key, { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }),
+    );
+    return output === 'json' ? wanted.map(toJsonParked).join('') : listParked(wanted);
+  });
+  list.option('--cluster <uid>', 'only of this cluster').option('-n, --namespace <name>', 'only of this namespace');
+  add(group, 'show <service>', 'show what is known of one', (_fleet, parked, names, { output }) => {
+    const found = find(parked, names);
+    return output === 'json' ? found.map(toJsonParked).join('') : found.map(describeParked).join('\n');
+  });
+  const retry = add(
+    group,
+    'retry [service...]',
+    'have them told again by their watcher, and so tried again',
+    async ({ bus }, parked, names, { output, all }) => {
+      if (names.length === 0 && !all) throw new UsageError('name the Services to try again, or give --all');
+      const wanted = all ? parked : find(parked, names);
+      const services = new Map(wanted.map(({ key }) => [formatServiceKey(key), key]));
+      for (const key of services.values()) await retryParked(bus, key, randomUUID());
+      const asked = [...services.keys()];
+      if (output === 'json') return asked.map((service) => `${JSON.stringify({ service, asked: true })}\n`).join('');
+      return asked.length === 0
+        ? 'Nothing is parked.\n'
+        : asked.map((service) => `${service} asked for again\n`).join('');
+    },
+  );
+  retry.option('--all', 'all that are parked');
+}
+
+function add(group: Command, usage: string, summary: string, action: Action): Command {
+  const command = group
+    .command(usage)
+    .summary(summary)
+    .description(summary)
+    .addOption(new Option('-o, --output <format>', 'form').choices(['table', 'json']).default('table'));
+  return addConfigurationOptions(command).action(async () => {
+    const options = command.opts<Options>();
+    const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
+    const logger = createLogger('text', 'warn');
+    const fleet = await openInfrastructure(configuration, { clock: systemClock, random: systemRandom, logger });
+    try {
+      const parked = await findParked(fleet.store, configuration.partitions);
+      process.stdout.write(await action(fleet, parked, command.args, options));
+    } finally {
+      await fleet.close();
+    }
+  });
+}
+
+function find(parked: readonly ParkedKey[], names: readonly string[]): readonly ParkedKey[] {
+  return names.flatMap((name) => {
+    const found = named(parked, name);
+    if (found.length === 0) throw new UsageError(`${name} is not parked; "sluice parked list" shows what is`);
+    return found;
+  });
+}

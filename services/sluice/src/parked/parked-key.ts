@@ -1,0 +1,60 @@
+import type { Controller } from '@sluice/controllers';
+import { type Causes, parseServiceKey, type ServiceKey } from '@sluice/messages';
+import type { ControllerState } from '@sluice/reconciler';
+import type { Store } from '@sluice/store';
+
+/** A Service that a controller has given up for now, with the reason. */
+export interface ParkedKey {
+  /** `CLUSTER/NAMESPACE/SERVICE/CONTROLLER` */
+  readonly name: string;
+  readonly key: ServiceKey;
+  readonly controller: Controller;
+  readonly reason: string;
+  /** Since when nothing went through, in milliseconds since the Unix epoch. */
+  readonly since: number;
+  /** When it is tried again by itself; null: only with a change or a resync. */
+  readonly nextTryAt: number | null;
+  /** What asked for that which does not go through. */
+  readonly causes: Causes;
+}
+
+const prefix = 'controller/';
+
+/** All that the reconcilers of a fleet have parked, by name. The store is read along; nobody is disturbed. */
+export async function findParked(store: Store, partitions: number): Promise<readonly ParkedKey[]> {
+  const found: ParkedKey[] = [];
+  for (let partition = 0; partition < partitions; partition++) {
+    for (const { key, field, value } of await store.find(`reconciler/${partition}`, prefix)) {
+      const { parked, parkedSince, dueAt, causes } = value as ControllerState;
+      if (parked === null) continue;
+      const controller = field.slice(prefix.length) as Controller;
+      found.push({
+        name: `${key}/${controller}`,
+        key: parseServiceKey(key),
+        controller,
+        reason: parked,
+        since: parkedSince ?? 0,
+        nextTryAt: dueAt,
+        causes,
+      });
+    }
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export interface ParkedFilter {
+  readonly cluster?: string;
+  readonly namespace?: string;
+}
+
+export function matches({ key }: ParkedKey, { cluster, namespace }: ParkedFilter): boolean {
+  return (cluster ?? key.cluster) === key.cluster && (namespace ?? key.namespace) === key.namespace;
+}
+
+/** Those that a text names: a whole name, or its end from the namespace on, with or without the controller. */
+export function named(keys: readonly ParkedKey[], text: string): readonly ParkedKey[] {
+  return keys.filter(({ name, key, controller }) => {
+    const service = `${key.namespace}/${key.service}`;
+    return [name, `${key.cluster}/${service}`, service, `${service}/${controller}`].includes(text);
+  });
+}

@@ -1,0 +1,174 @@
+import { ApiError } from '@sluice/kubernetes';
+import { VirtualClock } from '@sluice/runtime';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { AdaptiveLimit } from './adaptive-limit.ts';
+import { apiError, conflict, forbidden } from './testing/scripted-cluster.ts';
+
+let clock: VirtualClock;
+const noAbort = new AbortController().signal;
+
+beforeEach(() => {
+  clock = new VirtualClock(0);
+});
+
+async function settle(ms = 0): Promise<void> {
+  const until = clock.now() + ms;
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step(until));
+}
+
+/** Requests that end when the test says so. */
+class Requests {
+  readonly started: string[] = [];
+  readonly #ends = new Map<string, (error: Error | undefined) => void>();
+  readonly limit: AdaptiveLimit;
+
+  constructor(limit: AdaptiveLimit) {
+    this.limit = limit;
+  }
+
+  async send(name: string, order = 0, signal = noAbort): Promise<void> {
+    const run = () => {
+      this.started.push(name);
+      return new Promise<void>((resolve, reject) =>
+        this.#ends.set(name, (error) => (error === undefined ? resolve() : reject(error))),
+      );
+    };
+    this.limit.run(order, run, signal).catch(() => {});
+    await settle();
+  }
+
+  async end(name: string, error?: Error): Promise<void> {
+    this.#ends.get(name)?.(error);
+    await settle();
+  }
+}
+
+/** So many requests one after the other in rounds as large as the limit, each of which takes `latencyMs`. */
+async function rounds(limit: AdaptiveLimit, count: number, latencyMs: number, error?: Error): Promise<void> {
+  for (let round = 0; round < count; round++) {
+    const size = limit.current;
+    for (let i = 0; i < size; i++) {
+      const request = () =>
+        new Promise<void>((resolve, reject) =>
+          clock.schedule(latencyMs, () => (error === undefined ? resolve() : reject(error))),
+        );
+      limit.run(0, request, noAbort).catch(() => {});
+    }
+    await settle(latencyMs);
+  }
+}
+
+test('lets no more than the limit through at once, then the others in their order', async () => {
+  const requests = new Requests(new AdaptiveLimit({ max: 8, initial: 2, clock }));
+  for (const [name, order] of [
+    ['a', 0],
+    ['b', 0],
+    ['late', 9],
+    ['early', 1],
+  ] as const) {
+    await requests.send(name, order);
+  }
+  expect(requests.started).toEqual(['a', 'b']);
+  expect(requests.limit).toMatchObject({ inFlight: 2, waiting: 2 });
+  await requests.end('a');
+  expect(requests.started).toEqual(['a', 'b', 'early']);
+  await requests.end('b', forbidden);
+  expect(requests.started).toEqual(['a', 'b', 'early', 'late']);
+});
+
+describe('the limit', () => {
+  test('rises by one a round up to the maximum while it is used and answers are quick', async () => {
+    const limit = new AdaptiveLimit({ max: 6, initial: 2, clock });
+    await rounds(limit, 1, 5);
+    expect(limit.current).toBe(3);
+    await rounds(limit, 20, 5);
+    expect(limit.current).toBe(6);
+  });
+
+  test('stays where it is while it is not used', async () => {
+    const limit = new AdaptiveLimit({ max: 64, initial: 8, clock });
+    for (let i = 0; i < 100; i++) await limit.run(0, async () => {}, noAbort);
+    expect(limit.current).toBe(8);
+  });
+
+  test.each([
+    ['429', apiError('retry', 429)],
+    ['503', apiError('retry', 503)],
+    ['no answer', apiError('retry', 0)],
+  ])('halves with %s, once for all that were under way together, down to one', async (_, error) => {
+    const limit = new AdaptiveLimit({ max: 64, initial: 16, clock });
+    await rounds(limit, 1, 5, error);
+    expect(limit.current).toBe(8);
+    await rounds(limit, 10, 5, error);
+    expect(limit.current).toBe(1);
+    await rounds(limit, 3, 5);
+    expect(limit.current).toBe(4);
+  });
+
+  test.each([
+    ['conflict', conflict],
+    ['refusal', forbidden],
+    ['request that was given up', new ApiError('given up', { reaction: 'retry', status: 0, reason: 'Aborted' })],
+  ])('does not fall with a %s', async (_, error) => {
+    const limit = new AdaptiveLimit({ max: 64, initial: 16, clock });
+    await rounds(limit, 1, 5, error);
+    expect(limit.current).toBeGreaterThanOrEqual(16);
+  });
+
+  test('falls while answers take much longer than usual, and rises again once they do not', async () => {
+    const limit = new AdaptiveLimit({ max: 64, initial: 16, clock });
+    await rounds(limit, 3, 10);
+    const before = limit.current;
+    await rounds(limit, 8, 400);
+    const after = limit.current;
+    expect(after).toBeLessThan(before * 0.7);
+    await rounds(limit, 10, 10);
+    expect(limit.current).toBeGreaterThan(after);
+  });
+
+  test('rises with a server that is always slow', async () => {
+    const limit = new AdaptiveLimit({ max: 64, initial: 4, clock });
+    await rounds(limit, 30, 5_000);
+    expect(limit.current).toBeGreaterThan(30);
+  });
+});
+
+describe('Retry-After', () => {
+  test('holds back every request, for as long as it says', async () => {
+    const requests = new Requests(new AdaptiveLimit({ max: 8, clock }));
+    await requests.send('a');
+    await requests.end('a', apiError('retry', 429, 3_000));
+    await requests.send('b');
+    await settle(2_900);
+    expect(requests.started).toEqual(['a']);
+    await settle(200);
+    expect(requests.started).toEqual(['a', 'b']);
+  });
+
+  test('of an hour does not keep anybody from finding out after half a minute', async () => {
+    const requests = new Requests(new AdaptiveLimit({ max: 8, clock }));
+    await requests.send('a');
+    await requests.end('a', apiError('retry', 503, 3_600_000));
+    await requests.send('b');
+    await settle(31_000);
+    expect(requests.started).toEqual(['a', 'b']);
+  });
+});
+
+test('a request whose wait is given up runs at once, and counts for nothing', async () => {
+  const limit = new AdaptiveLimit({ max: 1, clock });
+  const requests = new Requests(limit);
+  const stop = new AbortController();
+  await requests.send('a');
+  await requests.send('b', 0, stop.signal);
+  await requests.send('c');
+  stop.abort();
+  await settle();
+  expect(requests.started).toEqual(['a', 'b']);
+  expect(limit).toMatchObject({ inFlight: 1, waiting: 1 });
+  await requests.send('d', 0, stop.signal);
+  expect(requests.started).toEqual(['a', 'b', 'd']);
+  await requests.end('a');
+  expect(requests.started).toEqual(['a', 'b', 'd', 'c']);
+});

@@ -1,0 +1,157 @@
+import { isApiError } from '@sluice/kubernetes';
+import type { Cancel, Clock } from '@sluice/runtime';
+import { LatencyBaseline } from './latency-baseline.ts';
+import { OrderedQueue } from './ordered-queue.ts';
+
+export interface AdaptiveLimitOptions {
+  /** Requests under way at once, at most. */
+  readonly max: number;
+  /** Where it begins. Default: half of `max`. */
+  readonly initial?: number;
+  readonly clock: Clock;
+}
+
+/** After Retry-After, however long that is, one request finds out in this time how things stand, in milliseconds. */
+const maxPauseMs = 30_000;
+/** What is left of the limit after a refusal for overload, and after answers that took too long. */
+const afterOverload = 0.5;
+const afterDelay = 0.9;
+
+/**
+ * Lets requests to one API server through: as many at once as it takes well (additive increase, multiplicative
+ * decrease). A refusal for overload (429, 5xx, no answer) halves the limit, answers that take much longer than they did
+ * lower it, a full round of good ones raises it by one. Retry-After holds back all requests, not only the one that was
+ * told: each of the others would be refused just the same.
+ */
+export class AdaptiveLimit {
+  readonly max: number;
+  readonly #clock: Clock;
+  readonly #queue = new OrderedQueue<() => void>();
+  readonly #latency = new LatencyBaseline();
+  #limit: number;
+  #inFlight = 0;
+  /** Number of the last request that was let through, and of the one at which the limit was last lowered. */
+  #started = 0;
+  #loweredAt = 0;
+  /** Good answers since the limit was last changed. */
+  #good = 0;
+  /** Most requests under way at once since then. */
+  #peak = 0;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+  #wake: Cancel | undefined;
+
+  constructor({ max, initial, clock }: AdaptiveLimitOptions) {
+    this.max = max;
+    this.#limit = Math.min(max, initial ?? Math.max(1, max / 2));
+    this.#clock = clock;
+  }
+
+  /** Requests that may be under way at once, now. */
+  get current(): number {
+    return Math.max(1, Math.floor(this.#limit));
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /**
+   * Runs a request in its turn: the lowest `order` first, of equal ones the first that came. Should `signal` abort while
+   * it waits, it is run at once, to say for itself that it is not wanted any more.
+   */
+  async run<T>(order: number, request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (!(await this.#turn(order, signal))) return request();
+    this.#peak = Math.max(this.#peak, this.#inFlight);
+    const number = ++this.#started;
+    const startedAt = this.#clock.monotonic();
+    try {
+      const answer = await request();
+      this.#answered(number, this.#clock.monotonic() - startedAt);
+      return answer;
+    } catch (error) {
+      if (isOverload(error)) this.#refused(number, error.retryAfterMs ?? 0);
+      else if (isApiError(error) && error.status > 0) this.#answered(number, this.#clock.monotonic() - startedAt);
+      throw error;
+    } finally {
+      this.#inFlight--;
+      this.#startNext();
+    }
+  }
+
+  /** Resolves to false if `signal` aborts first. */
+  #turn(order: number, signal: AbortSignal): Promise<boolean> | boolean {
+    if (this.#queue.size === 0 && this.#mayStart()) {
+      this.#inFlight++;
+      return true;
+    }
+    return new Promise((resolve) => {
+      const start = () => {
+        signal.removeEventListener('abort', giveUp);
+        this.#inFlight++;
+        resolve(true);
+      };
+      const giveUp = () => {
+        remove();
+        resolve(false);
+      };
+      const remove = this.#queue.add(order, start);
+      if (signal.aborted) return giveUp();
+      signal.addEventListener('abort', giveUp, { once: true });
+      this.#startNext();
+    });
+  }
+
+  #answered(number: number, latencyMs: number): void {
+    this.#latency.add(latencyMs);
+    if (this.#latency.isRaised) return this.#lower(number, afterDelay);
+    if (++this.#good < this.current) return;
+    // Of a limit that was not reached nobody knows whether it is too low.
+    const reached = this.#peak >= this.current;
+    this.#good = 0;
+    this.#peak = this.#inFlight - 1;
+    if (!reached) return;
+    this.#limit = Math.min(this.max, this.#limit + 1);
+  }
+
+  #refused(number: number, retryAfterMs: number): void {
+    this.#lower(number, afterOverload);
+    if (retryAfterMs === 0) return;
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + Math.min(retryAfterMs, maxPauseMs));
+  }
+
+  /** Once for all requests that were under way together: what they tell is one piece of news. */
+  #lower(number: number, factor: number): void {
+    if (number <= this.#loweredAt) return;
+    this.#loweredAt = this.#started;
+    this.#good = 0;
+    this.#limit = Math.max(1, this.#limit * factor);
+    this.#latency.restart();
+  }
+
+  #mayStart(): boolean {
+    return this.#inFlight < this.current && this.#clock.monotonic() >= this.#pausedUntil;
+  }
+
+  #startNext(): void {
+    while (this.#mayStart()) {
+      const start = this.#queue.take();
+      if (start === undefined) return;
+      start();
+    }
+    const pauseMs = this.#pausedUntil - this.#clock.monotonic();
+    if (pauseMs <= 0 || this.#queue.size === 0) return;
+    this.#wake ??= this.#clock.schedule(pauseMs, () => {
+      this.#wake = undefined;
+      this.#startNext();
+    });
+  }
+}
+
+/** The server has too much to do, or cannot be reached. A request that its caller gave up says nothing of that. */
+function isOverload(error: unknown): error is { readonly retryAfterMs?: number } {
+  return isApiError(error) && error.reaction === 'retry' && error.reason !== 'Aborted';
+}
