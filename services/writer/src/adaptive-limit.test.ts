@@ -59,7 +59,7 @@ async function rounds(limit: AdaptiveLimit, count: number, latencyMs: number, er
   }
 }
 
-test('lets no more than the limit through at once, then the others in their order', async () => {
+test('lets no more than the limit through at once, which adapts, unlike upstream (A6); then the others in their order', async () => {
   const requests = new Requests(new AdaptiveLimit({ max: 8, initial: 2, clock }));
   for (const [name, order] of [
     ['a', 0],
