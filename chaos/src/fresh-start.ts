@@ -6,7 +6,7 @@ import { defaultSettings, runReconciler } from '@sluice/reconciler';
 import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
 import { MemoryStore } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
-import { defaultRetry, runWriter } from '@sluice/writer';
+import { defaultRetry, runWriter, unlimited } from '@sluice/writer';
 
 export interface FreshStartOptions {
   readonly reader: ClusterReader;
@@ -38,7 +38,7 @@ export async function whatAFreshStartWrites(options: FreshStartOptions): Promise
   });
   const ports = { clock, random, logger: silentLogger, bus };
   const work = { ...ports, store: new MemoryStore(), epoch: 1, partitions: [...Array(partitions).keys()] };
-  const writable = { writer: dry, limit: <T>(task: () => Promise<T>) => task(), record: () => {} };
+  const writable = { writer: dry, limit: unlimited, record: () => {} };
   const watcher = new ClusterWatcher({ ...ports, cluster: identity, epoch: 1, reader });
   const running = Promise.all([
     watcher.run(stop.signal),

@@ -1,7 +1,7 @@
 import { defaultSettings } from '@sluice/reconciler';
 import { logLevels } from '../system/logger.ts';
-import { writerDefaults } from '../writer-options.ts';
 import { defaultTraces } from '../traces-options.ts';
+import { writerDefaults } from '../writer-options.ts';
 import type { Kind } from './kinds.ts';
 import * as kinds from './kinds.ts';
 

@@ -1,0 +1,140 @@
+import { isApiError } from './api-error.ts';
+import type { ApiResponse, Connection } from './connection.ts';
+import { asRecord, asString, isRecord } from './record.ts';
+import { type ForeignWrite, type LeaderLease, type RivalEvidence, upstreamManager } from './rival.ts';
+
+export interface RivalSearch {
+  readonly connection: Connection;
+  /** What this program is called in `managedFields`. */
+  readonly ownManager: string;
+  /** Where the answers carry no date, in milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** Objects of each resource that are looked at, at most. */
+  readonly sample?: number;
+}
+
+const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+const collections = [
+  ['endpointslices', '/apis/discovery.k8s.io/v1/endpointslices', 'endpointslice.kubernetes.io/managed-by'],
+  ['endpoints', '/api/v1/endpoints', 'endpoints.kubernetes.io/managed-by'],
+] as const;
+const ownManaged =
+  /^(endpoint-controller|endpointslice-controller\.k8s\.io|endpointslicemirroring-controller\.k8s\.io)$/;
+/** What kube-controller-manager calls the three, with the aliases that its flag takes. */
+const controllerNames = [
+  ['endpoints-controller', 'endpoint'],
+  ['endpointslice-controller', 'endpointslice'],
+  ['endpointslice-mirroring-controller', 'endpointslicemirroring'],
+] as const;
+
+/** Looks for signs of another controller; what may not be read is no sign. Reads only. */
+export async function findRivalEvidence(search: RivalSearch, signal: AbortSignal): Promise<RivalEvidence> {
+  const found = await Promise.all(collections.map((collection) => foreignWrites(search, collection, signal)));
+  const lease = await leaderLease(search.connection, signal);
+  return {
+    now: Math.max(...found.map(({ now }) => now)),
+    writes: found.flatMap(({ writes }) => writes).sort((a, b) => b.at - a.at),
+    lease,
+    pods: await managerPods(search.connection, signal),
+  };
+}
+
+async function foreignWrites(
+  { connection, ownManager, now, sample = 500 }: RivalSearch,
+  [resource, path, label]: (typeof collections)[number],
+  signal: AbortSignal,
+): Promise<{ readonly now: number; readonly writes: readonly ForeignWrite[] }> {
+  const query = new URLSearchParams({ labelSelector: label, limit: String(sample) });
+  const answer = await unlessForbidden(
+    connection.request({ method: 'GET', path: `${path}?${query}`, headers: { accept: metadataList }, signal }),
+  );
+  if (answer === undefined) return { now, writes: [] };
+  const { items } = asRecord(answer.body);
+  const writes = (Array.isArray(items) ? items : []).flatMap((item: unknown): ForeignWrite[] => {
+    const { name, namespace, labels, managedFields } = asRecord(asRecord(item).metadata);
+    if (!ownManaged.test(asString(asRecord(labels)[label]))) return [];
+    const object = `${resource} ${asString(namespace)}/${asString(name)}`;
+    return lastWrite(managedFields, ownManager, object);
+  });
+  return { now: dateOf(answer) ?? now, writes };
+}
+
+/** The newest write of somebody else to what the controllers write. Who only put a label on it is no rival. */
+function lastWrite(managedFields: unknown, ownManager: string, object: string): ForeignWrite[] {
+  const writes = (Array.isArray(managedFields) ? managedFields : []).flatMap((entry: unknown): ForeignWrite[] => {
+    const { manager, time, fieldsV1 } = asRecord(entry);
+    const at = Date.parse(asString(time));
+    const content =
+      isRecord(fieldsV1) && ('f:endpoints' in fieldsV1 || 'f:subsets' in fieldsV1 || 'f:ports' in fieldsV1);
+    if (!content || manager === ownManager || Number.isNaN(at)) return [];
+    return [{ manager: asString(manager), at, object }];
+  });
+  return writes.sort((a, b) => b.at - a.at).slice(0, 1);
+}
+
+async function leaderLease(connection: Connection, signal: AbortSignal): Promise<LeaderLease | null | undefined> {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/${upstreamManager}`;
+  try {
+    const answer = await unlessForbidden(connection.request({ method: 'GET', path, signal }));
+    if (answer === undefined) return undefined;
+    const { holderIdentity, acquireTime, renewTime, leaseDurationSeconds } = asRecord(asRecord(answer.body).spec);
+    const renewedAt = Date.parse(asString(renewTime));
+    // Given up in order: nobody leads.
+    if (asString(holderIdentity) === '' || Number.isNaN(renewedAt)) return null;
+    return {
+      holder: asString(holderIdentity),
+      acquiredAt: Date.parse(asString(acquireTime)) || 0,
+      renewedAt,
+      durationMs: (typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds : 15) * 1000,
+    };
+  } catch (error) {
+    if (isApiError(error) && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Where it runs as a Pod, as kubeadm has it, its flags can be read. */
+async function managerPods(connection: Connection, signal: AbortSignal): Promise<RivalEvidence['pods']> {
+  const query = new URLSearchParams({ labelSelector: `component=${upstreamManager}` });
+  const path = `/api/v1/namespaces/kube-system/pods?${query}`;
+  const answer = await unlessForbidden(connection.request({ method: 'GET', path, signal }));
+  const { items } = asRecord(answer?.body);
+  return (Array.isArray(items) ? items : []).flatMap((pod: unknown) => {
+    const { metadata, spec, status } = asRecord(pod);
+    if (asRecord(status).phase !== 'Running') return [];
+    return [{ name: asString(asRecord(metadata).name), enabled: runsOneOfThem(flagsOf(spec)) }];
+  });
+}
+
+function flagsOf(spec: unknown): readonly string[] {
+  const { containers } = asRecord(spec);
+  return (Array.isArray(containers) ? containers : []).flatMap((container: unknown) => {
+    const { command, args } = asRecord(container);
+    return [command, args].flatMap((words) => (Array.isArray(words) ? words.map(asString) : []));
+  });
+}
+
+/** By the rule of kube-controller-manager: a name that is listed counts before `*`; no list is all of them. */
+export function runsOneOfThem(flags: readonly string[]): boolean {
+  const given = flags.filter((flag) => flag.startsWith('--controllers=')).at(-1);
+  const words = given === undefined ? ['*'] : given.slice('--controllers='.length).split(',');
+  return controllerNames.some((names) => {
+    const said = words.find((word) => names.some((name) => word.replace(/^-/, '') === name));
+    return said === undefined ? words.includes('*') : !said.startsWith('-');
+  });
+}
+
+async function unlessForbidden(request: Promise<ApiResponse>): Promise<ApiResponse | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isApiError(error) && error.status === 403) return undefined;
+    throw error;
+  }
+}
+
+/** The server's clock, by the header Date. */
+export function dateOf({ headers }: ApiResponse): number | undefined {
+  const at = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at;
+}

@@ -1,0 +1,84 @@
+/** What may show whether another controller still writes what Sluice is about to write. Times are the API server's. */
+export interface RivalEvidence {
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** The last writes of others to Endpoints and EndpointSlices that a controller manages, the newest first. */
+  readonly writes: readonly ForeignWrite[];
+  /** The lease by which one kube-controller-manager leads; null: there is none; undefined: it may not be read. */
+  readonly lease: LeaderLease | null | undefined;
+  /** Of each running Pod of kube-controller-manager, whether its flags leave one of the three controllers on. */
+  readonly pods: readonly { readonly name: string; readonly enabled: boolean }[];
+}
+
+export interface ForeignWrite {
+  /** As in `managedFields`. */
+  readonly manager: string;
+  readonly at: number;
+  /** `endpointslices shop/web-x7k2p` */
+  readonly object: string;
+}
+
+export interface LeaderLease {
+  readonly holder: string;
+  readonly acquiredAt: number;
+  readonly renewedAt: number;
+  readonly durationMs: number;
+}
+
+export interface RivalVerdict {
+  /** `unclear`: nothing shows that it writes, and nothing that it does not. */
+  readonly rival: 'alive' | 'unclear' | 'gone';
+  /** For people. */
+  readonly why: string;
+}
+
+/** A write that is older than this says nothing any more of who will write next, in milliseconds. */
+const recentMs = 5 * 60_000;
+/** A leader that is late by this much is no leader any more. */
+const lateMs = 15_000;
+
+export const upstreamManager = 'kube-controller-manager';
+
+/** How to switch off what Sluice replaces. */
+export const switchOffAdvice =
+  'start kube-controller-manager with --controllers=*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller';
+
+/**
+ * Whether another controller is alive. What it wrote stays in `managedFields` for good, also where Sluice has adopted a slice
+ * without a write, so only what it still does counts: its flags where they can be seen, its lease, and how fresh its last
+ * writes are.
+ */
+export function judgeRival({ now, writes, lease, pods }: RivalEvidence): RivalVerdict {
+  const enabled = pods.find((pod) => pod.enabled);
+  if (enabled !== undefined) {
+    return { rival: 'alive', why: `Pod kube-system/${enabled.name} runs with the controllers switched on` };
+  }
+  const [last] = writes;
+  const recent = last !== undefined && now - last.at <= recentMs ? last : undefined;
+  // Somebody else than kube-controller-manager, whose lease and flags say nothing of it.
+  if (recent !== undefined && recent.manager !== upstreamManager) return alive(recent, now);
+  if (pods.length > 0) return { rival: 'gone', why: 'kube-controller-manager runs with the controllers switched off' };
+  if (lease === undefined || lease === null) {
+    if (recent !== undefined) return alive(recent, now);
+    const known = lease === null ? 'there is no leader lease of kube-controller-manager' : 'its lease may not be read';
+    return { rival: lease === null ? 'gone' : 'unclear', why: `${known}, and nobody else wrote in the last 5 minutes` };
+  }
+  const expiredAt = lease.renewedAt + lease.durationMs + lateMs;
+  if (expiredAt < now && (recent === undefined || recent.at <= expiredAt)) {
+    return { rival: 'gone', why: `${lease.holder} has not renewed its leader lease for ${ago(lease.renewedAt, now)}` };
+  }
+  if (recent !== undefined && recent.at >= lease.acquiredAt) return alive(recent, now);
+  return {
+    rival: 'unclear',
+    why: `kube-controller-manager leads (${lease.holder}), but has not written them of late: its controllers seem to be off`,
+  };
+}
+
+function alive({ manager, object, at }: ForeignWrite, now: number): RivalVerdict {
+  return { rival: 'alive', why: `${manager} wrote ${object} ${ago(at, now)} ago` };
+}
+
+function ago(at: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - at) / 1000));
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
