@@ -79,7 +79,7 @@ export async function connectReading(options: ConnectOptions, environment: NodeJ
 }
 
 async function openReading(access: ClusterAccess, { clock, random, logger }: ConnectOptions): Promise<ReadingCluster> {
-  const connection = new Connection({ access, userAgent, clock, logger, readOnly: true });
+  const connection = new Connection({ access, userAgent: userAgent('shadow'), clock, logger, readOnly: true });
   const http = new HttpCluster({ connection, clock, random });
   try {
     const { identity, version } = await checkReading(http, {
