@@ -11,6 +11,7 @@ import {
 import type { EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import {
+  comparePlans,
   decodeMessage,
   encodeMessage,
   formatServiceKey,
