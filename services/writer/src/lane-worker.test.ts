@@ -481,7 +481,7 @@ describe('the turn', () => {
 
   test('that has not come when the lane is given up is left to its next owner', async () => {
     await occupied();
-    await send(aPlan([[create('later')]]));
+    await send(aPlan([[create('later')]], { number: 2 }));
     stop.abort();
     await settle();
     cluster.open('create busy');
