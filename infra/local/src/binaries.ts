@@ -81,7 +81,7 @@ export async function ensureJaeger(say: (line: string) => void = () => {}): Prom
 
 /**
  * The paths of Prometheus and its promtool, built at the first call (minutes when Go's cache is cold). Prometheus finds
- * its targets by static configuration and files only: the clients of all clouds would take most of the build.
+ * its targets by static configuration, files and DNS only: the clients of all clouds would take most of the build.
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
@@ -94,7 +94,7 @@ export async function ensurePrometheus(
     module: join(FOLDER, 'prometheus'),
     version: PROMETHEUS_VERSION,
     linkerFlags: '-s -w',
-    tags: 'remove_all_sd',
+    tags: 'remove_all_sd,enable_dns_sd',
   };
   const directory = await ensureGoPrograms(programs, say);
   return { prometheus: join(directory, 'prometheus'), promtool: join(directory, 'promtool') };

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { findCluster, listClusters, runningPrograms, startCluster, stopCluster } from './background.ts';
-import { ensureBinaries, ensureJaeger, ensureNatsServer } from './binaries.ts';
+import { ensureBinaries, ensureJaeger, ensureNatsServer, ensurePrometheus } from './binaries.ts';
 import { type Identity, identities } from './credentials.ts';
 import { LocalError } from './local-error.ts';
 
@@ -10,8 +10,8 @@ if wanted, kube-controller-manager. No kubelet: Pods stay what you write into th
 
 usage: infra/local/cluster <command> [options]
 
-  build                    builds the programs with Go, for tests nats-server and Jaeger too (once; the other
-                           commands build what they need)
+  build                    builds the programs with Go, for tests nats-server, Jaeger and Prometheus too (once; the
+                           other commands build what they need)
   start                    starts a cluster in the background; does nothing when it runs
     --rbac                   checks permissions (default: every identity may do everything)
     --controllers            starts kube-controller-manager with the three endpoint controllers
@@ -46,6 +46,7 @@ async function main(args: readonly string[]): Promise<number> {
       await ensureBinaries(say);
       await ensureNatsServer(say);
       await ensureJaeger(say);
+      await ensurePrometheus(say);
       return 0;
     case 'start':
       return start(name, options.rbac === true ? 'RBAC' : 'AlwaysAllow', options.controllers === true);

@@ -1,0 +1,142 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock, systemRandom } from '../../conformance/system-ports.ts';
+import { ApiServerHttp, type Population, populate, SimulatedApiServer } from '../../libs/simulation/src/index.ts';
+import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
+import {
+  freePorts,
+  type Nats,
+  type Prometheus,
+  type RedisServer,
+  startNats,
+  startPrometheus,
+  startRedis,
+} from '../local/src/index.ts';
+
+/** The rules and the dashboard in a genuine Prometheus that scrapes running roles: nothing in them asks for what is not there. */
+
+const folder = dirname(fileURLToPath(import.meta.url));
+const root = mkdtempSync(join(tmpdir(), 'sluice-alerts-'));
+const roles = ['watcher', 'reconciler', 'writer'] as const;
+const processes = new Map<string, RoleProcess>();
+let prometheus: Prometheus;
+let nats: Nats;
+let redis: RedisServer;
+let server: SimulatedApiServer;
+let http: ApiServerHttp;
+let population: Population;
+
+beforeAll(async () => {
+  nats = await startNats({ directory: join(root, 'nats') });
+  redis = await startRedis({ directory: join(root, 'redis') });
+  server = new SimulatedApiServer({ clock: systemClock, random: systemRandom });
+  population = populate(server, { services: 2, podsPerService: 2, now: systemClock.now() });
+  http = new ApiServerHttp({ server, clock: systemClock });
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server: await http.listen() } }],
+    users: [{ name: 'u', user: {} }],
+  };
+  writeFileSync(join(root, 'kubeconfig.json'), JSON.stringify(kubeconfig));
+  const ports = await freePorts(roles.length);
+  for (const [index, role] of roles.entries()) {
+    const where = ['--bus', nats.url, '--store', redis.url, '--partitions', '4'];
+    const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(root, 'kubeconfig.json')];
+    const metrics = ['--metrics-bind-address', `127.0.0.1:${ports[index]}`];
+    processes.set(role, new RoleProcess(role, role, [...where, ...metrics, ...cluster], () => {}));
+  }
+  prometheus = await startPrometheus({
+    directory: join(root, 'prometheus'),
+    configuration: {
+      global: { scrape_interval: '1s', evaluation_interval: '1s' },
+      rule_files: [join(folder, 'alerts.yaml')],
+      scrape_configs: [
+        {
+          job_name: 'sluice',
+          honor_labels: true,
+          static_configs: roles.map((role, index) => ({ targets: [`127.0.0.1:${ports[index]}`], labels: { role } })),
+        },
+      ],
+    },
+  });
+}, 900_000);
+
+afterAll(async () => {
+  await prometheus?.stop();
+  for (const { child } of processes.values()) child.kill('SIGKILL');
+  await http?.close();
+  await nats?.stop();
+  await redis?.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+interface Rule {
+  readonly name: string;
+  readonly query: string;
+  readonly state: string;
+  readonly health: string;
+  readonly lastError?: string;
+}
+
+async function ask<T>(path: string): Promise<T> {
+  const response = await fetch(`${prometheus.url}/api/v1${path}`);
+  const { data, error } = (await response.json()) as { data: T; error?: string };
+  if (error !== undefined) throw new Error(`${path}: ${error}`);
+  return data;
+}
+
+async function rules(): Promise<readonly Rule[]> {
+  const { groups } = await ask<{ groups: readonly { rules: readonly Rule[] }[] }>('/rules');
+  return groups.flatMap((group) => group.rules);
+}
+
+/** Series that the expression finds now. */
+async function find(query: string): Promise<number> {
+  const { result } = await ask<{ result: readonly unknown[] }>(`/query?query=${encodeURIComponent(query)}`);
+  return result.length;
+}
+
+const namesIn = (expression: string) => expression.match(/\b(up|[a-z]+(_[a-z0-9]+)+)\b(?=[{[) ]|$)/g) ?? [];
+const functions = /^(histogram_quantile|sum|max|rate|increase|by)$/;
+
+/** What counts nothing while all goes well has no series until it does: counted here by their names alone. */
+const onlyWhenWrong = ['sluice_dead_letters_total', 'sluice_malformed_objects_total', 'sluice_view_differences_total'];
+
+it('all rules are loaded and can be evaluated, and a fleet that is well sets none off', async () => {
+  await expect.poll(() => find('up{job="sluice"} == 1'), { timeout: 60_000 }).toBe(roles.length);
+  const expected = [...readFileSync(join(folder, 'alerts.yaml'), 'utf8').matchAll(/- alert: (\w+)/g)].length;
+  await expect
+    .poll(async () => (await rules()).filter(({ health }) => health === 'ok').length, { timeout: 30_000 })
+    .toBe(expected);
+  expect((await rules()).filter(({ state }) => state === 'firing')).toEqual([]);
+});
+
+it('each metric that a rule or a panel names is in the scrape of the roles', async () => {
+  const dashboard = JSON.parse(readFileSync(join(folder, '../grafana/dashboards/sluice.json'), 'utf8')) as {
+    panels: { targets: { expr: string }[] }[];
+  };
+  const panels = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  for (const panel of panels) await find(panel.replaceAll('$__rate_interval', '1m'));
+  const queries = [...(await rules()).map(({ query }) => query), ...panels];
+  const names = new Set(queries.flatMap((query) => namesIn(query.replace(/\{[^}]*\}|by \([^)]*\)/g, ''))));
+  const needed = [...names].filter((name) => !functions.test(name) && !onlyWhenWrong.includes(name));
+  expect(needed.length).toBeGreaterThan(10);
+  const missing = async () => {
+    for (const pod of [0, 1]) server.put('pods', population.podObject(0, pod, Math.random() < 0.5));
+    const found = await Promise.all(needed.map(async (name) => ((await find(name)) > 0 ? [] : [name])));
+    return found.flat();
+  };
+  await expect.poll(missing, { timeout: 90_000, interval: 1000 }).toEqual([]);
+});
+
+it('a role of which nobody is left sets off its alert', async () => {
+  const firing = async () => (await rules()).filter(({ state }) => state === 'firing').map(({ name }) => name);
+  processes.get('reconciler')?.child.kill('SIGKILL');
+  await expect.poll(firing, { timeout: 110_000, interval: 1000 }).toContain('SluiceRoleDown');
+});

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string) => readFileSync(root + path, 'utf8');
+const alerts = read('infra/prometheus/alerts.yaml');
+const dashboard = read('infra/grafana/dashboards/sluice.json');
+const runbooks = readdirSync(`${root}docs/runbooks`).filter((file) => file !== 'README.md');
+const sources = ['libs', 'services']
+  .flatMap((folder) =>
+    readdirSync(root + folder, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  )
+  .filter((file) => file.endsWith('.ts') && !file.includes('.test.') && !file.includes('node_modules'))
+  .map(read)
+  .join('\n');
+
+it('each alert names a runbook that is there', () => {
+  const names = [...alerts.matchAll(/runbook: docs\/runbooks\/(\S+)/g)].map(([, name]) => name);
+  expect(names).toHaveLength([...alerts.matchAll(/- alert: /g)].length);
+  for (const name of names) expect(runbooks).toContain(name);
+});
+
+it('each runbook is listed, and those that an alert leads to name it', () => {
+  const index = read('docs/runbooks/README.md');
+  for (const file of runbooks) expect(index).toContain(`(${file})`);
+  for (const [, alert, file] of alerts.matchAll(/- alert: (\w+)[\s\S]*?runbook: (\S+)/g)) {
+    expect(read(file ?? '')).toContain(`\`${alert}\``);
+  }
+});
+
+describe.each(runbooks)('%s', (file) => {
+  it('quotes log lines as they are printed', () => {
+    const [, lines = ''] = /```log\n([^`]*)```/.exec(read(`docs/runbooks/${file}`)) ?? [];
+    const wrong = lines.split('\n').filter((line) => !sources.includes(line));
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** As in docs/metrics.md, of which the first part leaves the prefixes out. */
+it('all metrics of alerts, dashboard and runbooks stand in docs/metrics.md', () => {
+  const guide = read('docs/metrics.md');
+  const text = [alerts, dashboard, ...runbooks.map((file) => read(`docs/runbooks/${file}`))].join('\n');
+  const names = text.match(/\b(sluice|workqueue|endpoint_slice(_mirroring)?_controller)_[a-z_]+/g) ?? [];
+  const missing = new Set(names)
+    .values()
+    .map((name) => name.replace(/_(bucket|sum|count)$/, ''))
+    .filter(
+      (name) =>
+        !guide.includes(`\`${name}\``) && !guide.includes(`\`${name.replace(/^.*?(workqueue|controller)_/, '')}\``),
+    );
+  expect([...missing]).toEqual([]);
+});
