@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   await ensureBinaries(say);
   await ensureNatsServer(say);
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-takeover-'));
-  const scene = await TakeoverScene.open({ ...options, directory, say });
+  const scene = await TakeoverScene.open({ ...options, directory });
   const takeovers: Takeover[] = [];
   for (let repetition = 1; repetition <= options.repetitions; repetition += 1) {
     for (const role of roles) {

@@ -21,7 +21,6 @@ export interface TakeoverOptions {
   readonly repetitions: number;
   readonly patienceSeconds: number;
   readonly seed: number;
-  readonly say: (line: string) => void;
 }
 
 /** One process that went, and what took its place. */
