@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -56,6 +57,7 @@ export class Pair {
   readonly clients: { readonly genuine: ApiClient; readonly sluice: ApiClient };
   #peer: ServerProcess | undefined;
   #sluice: SluiceProcess | undefined;
+  #peerDirectory = '';
   #touches = 0;
   readonly #directory: string;
 
@@ -94,6 +96,7 @@ export class Pair {
   async startGenuine(options: PairOptions = {}, on: Side = 'genuine'): Promise<void> {
     await this.stopGenuine();
     const max = options.maxEndpointsPerSlice;
+    this.#peerDirectory = this.planes[on].directory;
     this.#peer = await startKubeControllerManager(this.planes[on], {
       serviceAccountCredentials: true,
       // The comparison is about what is written; with the default limits it would take hours.
@@ -178,6 +181,30 @@ export class Pair {
         touchedAt = performance.now();
       }
     }
+  }
+
+  /** Writes what may tell why both sides differ into the directory. */
+  async keepEvidence(directory: string, { genuine, sluice, differences }: Rest): Promise<void> {
+    await mkdir(directory, { recursive: true });
+    const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+    await Promise.all([
+      writeFile(join(directory, 'differences.json'), json(differences)),
+      writeFile(join(directory, 'genuine.json'), json(genuine)),
+      writeFile(join(directory, 'sluice.json'), json(sluice)),
+      writeFile(join(directory, 'sluice.log'), this.#sluice?.stderr ?? ''),
+      writeFile(
+        join(directory, 'sluice.jsonl'),
+        (this.#sluice?.lines ?? []).map((line) => JSON.stringify(line)).join('\n'),
+      ),
+      ...(this.#peer === undefined
+        ? []
+        : [
+            cp(
+              join(this.#peerDirectory, 'kube-controller-manager.log'),
+              join(directory, 'kube-controller-manager.log'),
+            ),
+          ]),
+    ]);
   }
 
   async #quiet(limit: number, forMs: number): Promise<void> {

@@ -13,6 +13,7 @@ and Sluice behind the other. At each point of rest their Endpoints and EndpointS
   --steps N        steps of each (1000)
   --rest-points N  points of rest of each (50)
   --max-endpoints-per-slice N  for both; left out, each seed chooses between 100, 10 and 3
+  --evidence DIR   where the state and the logs of both sides go if they differ (.cache/differential)
   --help
 
 The exit status is 1 if there is a difference that nothing explains, 2 if the run could not be made.
@@ -27,6 +28,7 @@ function parse() {
         steps: { type: 'string', default: '1000' },
         'rest-points': { type: 'string', default: '50' },
         'max-endpoints-per-slice': { type: 'string' },
+        evidence: { type: 'string', default: '.cache/differential' },
         help: { type: 'boolean', default: false },
       },
     }).values;
@@ -44,6 +46,7 @@ async function main(values: ReturnType<typeof parse>): Promise<number> {
   const options = {
     steps: number('steps', values.steps),
     restPoints: number('rest-points', values['rest-points']),
+    evidence: values.evidence,
     ...(values['max-endpoints-per-slice'] !== undefined && {
       maxEndpointsPerSlice: number('max-endpoints-per-slice', values['max-endpoints-per-slice']),
     }),

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   autoServices,
   canonical,
@@ -22,6 +23,8 @@ export interface SeedOptions {
   /** Left out: the seed chooses between the default, 10 and 3. */
   readonly maxEndpointsPerSlice?: number;
   readonly restLimitMs?: number;
+  /** Directory for what may tell why both sides differ, in a folder for the seed. Left out: nothing is kept. */
+  readonly evidence?: string;
 }
 
 export interface SeedResult {
@@ -105,6 +108,8 @@ class SeedRun {
       const needsRestart = freezing && last ? await this.#freezingRound(last) : await this.#busyRound(wanted);
       last = await this.#rest(freezing, needsRestart);
       differences = last.differences.map((difference) => this.#tell(difference));
+      if (differences.length > 0 && this.#options.evidence !== undefined)
+        await this.#pair.keepEvidence(join(this.#options.evidence, `seed-${seed}`), last);
       this.#progress(
         `seed ${seed}: ${this.#taken}/${steps} steps, ${this.#rests}/${restPoints} points of rest, ` +
           `${differences.length} differences`,
