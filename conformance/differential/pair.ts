@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +23,7 @@ export interface RestOptions extends NormaliseOptions {
   /** So long neither side may have written anything to count as at rest. Default 1,300. */
   readonly quietMs?: number;
   /** True for differences that are known and right. */
-  readonly isExplained?: (difference: Difference, genuine: ClusterState) => boolean;
+  readonly isExplained?: (difference: Difference, genuine: ClusterState, stuckMirrors: ReadonlySet<string>) => boolean;
 }
 
 export interface Rest {
@@ -32,6 +32,8 @@ export interface Rest {
   /** Differences that `isExplained` does not know; empty: both sides agree. */
   readonly differences: readonly Difference[];
   readonly explained: readonly Difference[];
+  /** Services whose mirroring the genuine side said to fail meanwhile by the defect of H19. */
+  readonly stuckMirrors: ReadonlySet<string>;
 }
 
 /** The genuine side waits a second before it looks at a slice that a user edited (E4); and some. */
@@ -57,7 +59,7 @@ export class Pair {
   readonly clients: { readonly genuine: ApiClient; readonly sluice: ApiClient };
   #peer: ServerProcess | undefined;
   #sluice: SluiceProcess | undefined;
-  #peerDirectory = '';
+  #peerLog = '';
   #touches = 0;
   readonly #directory: string;
 
@@ -96,7 +98,7 @@ export class Pair {
   async startGenuine(options: PairOptions = {}, on: Side = 'genuine'): Promise<void> {
     await this.stopGenuine();
     const max = options.maxEndpointsPerSlice;
-    this.#peerDirectory = this.planes[on].directory;
+    this.#peerLog = join(this.planes[on].directory, 'kube-controller-manager.log');
     this.#peer = await startKubeControllerManager(this.planes[on], {
       serviceAccountCredentials: true,
       // The comparison is about what is written; with the default limits it would take hours.
@@ -165,16 +167,18 @@ export class Pair {
   /** Waits until both sides have come to rest and agree, or for `limitMs`. */
   async rest(options: RestOptions = {}): Promise<Rest> {
     const limit = performance.now() + (options.limitMs ?? 60_000);
+    const { size: logged } = await stat(this.#peerLog);
     await this.#quiet(limit, briefMs);
     await this.touchGenuine();
     let touchedAt = performance.now();
     for (;;) {
       await this.#quiet(limit, options.quietMs ?? defaultQuietMs);
       const [genuine, sluice] = await Promise.all([this.clients.genuine.state(), this.clients.sluice.state()]);
+      const stuckMirrors = stuckInMirroring((await readFile(this.#peerLog)).subarray(logged).toString());
       const all = compareClusters(genuine, sluice, { triggerTime: 'drop', ...options });
-      const explained = all.filter((difference) => options.isExplained?.(difference, genuine) ?? false);
+      const explained = all.filter((difference) => options.isExplained?.(difference, genuine, stuckMirrors) ?? false);
       const differences = all.filter((difference) => !explained.includes(difference));
-      const rest = { genuine, sluice, differences, explained };
+      const rest = { genuine, sluice, differences, explained, stuckMirrors };
       if (differences.length === 0 || performance.now() > limit) return rest;
       if (performance.now() - touchedAt > touchAgainMs) {
         await this.touchGenuine();
@@ -196,14 +200,7 @@ export class Pair {
         join(directory, 'sluice.jsonl'),
         (this.#sluice?.lines ?? []).map((line) => JSON.stringify(line)).join('\n'),
       ),
-      ...(this.#peer === undefined
-        ? []
-        : [
-            cp(
-              join(this.#peerDirectory, 'kube-controller-manager.log'),
-              join(directory, 'kube-controller-manager.log'),
-            ),
-          ]),
+      ...(this.#peer === undefined ? [] : [cp(this.#peerLog, join(directory, 'kube-controller-manager.log'))]),
     ]);
   }
 
@@ -250,4 +247,12 @@ async function refusal(answer: Promise<unknown>): Promise<string> {
     if (isApiError(error) && error.status >= 400 && error.status < 500) return error.message;
     throw error;
   }
+}
+
+/** The Services of which the genuine mirroring says that it cannot create a slice under the name that it gave it. */
+export function stuckInMirroring(log: string): ReadonlySet<string> {
+  const failures = log.matchAll(
+    /"Error mirroring EndpointSlices for Endpoints, retrying" key="([^"]+)" err=".*already exists, the server was not able to generate a unique name/g,
+  );
+  return new Set([...failures].map(([, key = '']) => key));
 }

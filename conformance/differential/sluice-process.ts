@@ -48,7 +48,7 @@ export class SluiceProcess {
   /** Starts on a cluster and returns when it runs there. */
   static async start(kubeconfig: string, args: readonly string[] = []): Promise<SluiceProcess> {
     const sluice = new SluiceProcess(['--kubeconfig', kubeconfig, ...args]);
-    await sluice.until(() => sluice.events('started').length > 0, 60_000, 'it has started');
+    await sluice.until(() => sluice.events('synced').length > 0, 60_000, 'its lists are in');
     return sluice;
   }
 

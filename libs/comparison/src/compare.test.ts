@@ -159,3 +159,34 @@ describe('a placeholder on one side only', () => {
     expect(explained([slice([a]), slice([], { ports: [{ name: 'x', port: 1 }] })], [slice([a])])).toEqual([undefined]);
   });
 });
+
+describe('mirrored slices with which the genuine controller is stuck', () => {
+  const labels = {
+    'kubernetes.io/service-name': 'web',
+    'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io',
+  };
+  const mirrored = (ip: string, ready: boolean) =>
+    slice([{ addresses: [ip], conditions: { ready } }], { metadata: { name: 'web-x', namespace: 'shop', labels } });
+  const endpoints = {
+    metadata: { name: 'web', namespace: 'shop' },
+    subsets: [{ addresses: [{ ip: '192.0.2.1' }], notReadyAddresses: [{ ip: '192.0.2.2' }] }],
+  };
+  const explained = (sluice: readonly JsonObject[], stuck: readonly string[]) => {
+    const genuine = [mirrored('192.0.2.9', true)];
+    const left = { ...state(genuine), endpoints: [endpoints] };
+    const context = { state: left, maxEndpointsPerSlice: 100, stuckMirrors: new Set(stuck) };
+    const differences = compareClusters(left, { ...state(sluice), endpoints: [endpoints] });
+    return differences.map((difference) => explain(difference, context)?.rules);
+  };
+  const right = [mirrored('192.0.2.1', true), mirrored('192.0.2.2', false)];
+
+  it('are explained where that controller says so and Sluice mirrors the Endpoints', () => {
+    expect(new Set(explained(right, ['shop/web']))).toEqual(new Set(['H19']));
+  });
+
+  it('are not where it does not say so, nor where Sluice has what the Endpoints has not', () => {
+    expect(new Set(explained(right, []))).toEqual(new Set([undefined]));
+    expect(explained([...right, mirrored('192.0.2.7', true)], ['shop/web'])).toContain(undefined);
+    expect(explained([mirrored('192.0.2.1', false)], ['shop/web'])).toContain(undefined);
+  });
+});

@@ -8,6 +8,8 @@ export interface ExplainContext {
   readonly maxEndpointsPerSlice: number;
   /** Services, as `namespace/name`, that had topology mode Auto at some point of rest before. */
   readonly onceAuto?: ReadonlySet<string>;
+  /** Services, as `namespace/name`, whose mirroring the genuine controller itself says to fail by the defect of H19. */
+  readonly stuckMirrors?: ReadonlySet<string>;
 }
 
 /** A difference that is right: by chance on the genuine side, or by a deviation on purpose. */
@@ -35,6 +37,11 @@ export const explanations: readonly Explanation[] = [
     rules: 'E15, E24',
     why: 'a placeholder stays beside other slices while Pods whose ports resolve nowhere wait for their Node, if it was there before them',
     explains: (difference, context) => difference.kind === 'object' && isSparePlaceholder(difference, context),
+  },
+  {
+    rules: 'H19',
+    why: 'mirroring of both families fails upstream by the name of a recycled slice, until chance helps; what Sluice has, mirrors the Endpoints',
+    explains: isStuckMirror,
   },
 ];
 
@@ -66,6 +73,34 @@ function isSparePlaceholder({ namespace, service, genuine, sluice }: Difference,
       textAt(slice, 'addressType') === textAt(placeholder, 'addressType') &&
       listAt(slice, 'ports').length > 0,
   );
+}
+
+/**
+ * Mirrored slices of a Service with which the genuine controller is stuck. Each endpoint that Sluice mirrors must be in
+ * the Endpoints, as ready as there.
+ */
+function isStuckMirror(difference: Difference, { state, stuckMirrors }: ExplainContext): boolean {
+  const { namespace, service, genuine, sluice } = difference;
+  const name = `${namespace}/${service}`;
+  if (!stuckMirrors?.has(name) || ![...genuine, ...sluice].every(isMirrored)) return false;
+  const endpoints = state.endpoints.find((object) => fullName(object) === name);
+  if (endpoints === undefined) return false;
+  const wanted = new Set<string>();
+  for (const subset of listAt(endpoints, 'subsets').filter(isObject)) {
+    for (const address of listAt(subset, 'addresses').filter(isObject)) wanted.add(`${textAt(address, 'ip')} true`);
+    for (const address of listAt(subset, 'notReadyAddresses').filter(isObject))
+      wanted.add(`${textAt(address, 'ip')} false`);
+  }
+  return endpointsOf(sluice)
+    .filter(isObject)
+    .every((endpoint) =>
+      listAt(endpoint, 'addresses').every((ip) => wanted.has(`${ip} ${objectAt(endpoint, 'conditions').ready}`)),
+    );
+}
+
+function isMirrored({ metadata }: JsonObject): boolean {
+  const labels = objectAt(metadata, 'labels');
+  return textAt(labels, 'endpointslice.kubernetes.io/managed-by') === 'endpointslicemirroring-controller.k8s.io';
 }
 
 /** Of a Service that is gone, or that nobody keeps slices for any more, the slices stand as they were. */

@@ -13,6 +13,6 @@ export function createDisplay(output: OutputFormat): Display {
     case 'text':
       return new TextDisplay(write, () => process.stdout.columns ?? 120);
     case 'none':
-      return { started() {}, applied() {}, ended() {} };
+      return { started() {}, synced() {}, applied() {}, ended() {} };
   }
 }

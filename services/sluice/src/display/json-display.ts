@@ -15,6 +15,10 @@ export class JsonDisplay implements Display {
     this.#line({ event: 'started', details: lines });
   }
 
+  synced(): void {
+    this.#line({ event: 'synced' });
+  }
+
   applied({ cluster, plan, outcome, latencyMs }: Applied): void {
     this.#line({
       event: 'plan',

@@ -29,6 +29,9 @@ export class TextDisplay implements Display {
     this.#line('');
   }
 
+  /** What is written then says it well enough. */
+  synced(): void {}
+
   applied(applied: Applied): void {
     const { plan, outcome, cluster } = applied;
     const writes = writesOf(plan, outcome);
