@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from './logger.ts';
 
@@ -36,3 +37,22 @@ test('the level can be changed while it is in use, and all loggers made of it fo
   root.error('four');
   expect(lines.map((line) => /one|two|three|four/.exec(line)?.[0])).toEqual(['two', 'four']);
 });
+
+test('as JSON, a line is an object with time, level and msg', () => {
+  const module = JSON.stringify(new URL('./logger.ts', import.meta.url).href);
+  const script = `import(${module}).then(({ createLogger }) => {
+    const logger = createLogger('json', 'info').with({ role: 'writer' });
+    logger.debug('not shown');
+    logger.warn('two\\nlines', { reason: 'a\\nb' });
+  })`;
+  const { stderr } = spawnSync(process.execPath, ['--eval', script], { encoding: 'utf8' });
+  const [line = '', ...others] = stderr.split('\n');
+  expect(others).toEqual(['']);
+  expect(JSON.parse(line)).toEqual({
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    level: 'warn',
+    msg: 'two\nlines',
+    role: 'writer',
+    reason: 'a\nb',
+  });
+}, 30_000);

@@ -1,5 +1,6 @@
+import { traceIdOf } from '@sluice/messages';
 import { defaultSettings } from '@sluice/reconciler';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { FaultPlan, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from '../../all-in-one.ts';
@@ -13,10 +14,19 @@ let server: SimulatedApiServer;
 let faults: FaultPlan;
 let traces: RecordedTraces;
 let fleet: AllInOne;
+/** Lines of the log, with all their fields. */
+let lines: LogFields[];
+
+function recordingLogger(bound: LogFields): Logger {
+  const line = (message: string, fields?: LogFields) => void lines.push({ message, ...bound, ...fields });
+  const { debug, info } = silentLogger;
+  return { debug, info, warn: line, error: line, with: (fields) => recordingLogger({ ...bound, ...fields }) };
+}
 
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   faults = new FaultPlan();
+  lines = [];
   server = new SimulatedApiServer({ clock, random: seededRandom(1) });
   server.create('namespaces', { metadata: { name: namespace } });
   server.put('nodes', nodeObject('n1', 'a'));
@@ -38,7 +48,7 @@ async function start(given: { ratio: number; slowMs?: number }): Promise<void> {
     settings: { ...defaultSettings, controllers: new Set(['endpointslice']) },
     clock,
     random: seededRandom(2),
-    logger: silentLogger,
+    logger: recordingLogger({}),
     partitions: 3,
     tracers: traces.tracers,
   });
@@ -140,6 +150,8 @@ describe('a change', () => {
     const plans = named(spans, 'process mutations');
     expect(plans.map(({ attributes }) => attributes['sluice.status'])).toEqual(['rejected', 'applied']);
     expect(plans[0]?.error).toMatch(/^rejected: .*forbidden/i);
+    const { trace_id } = lines.find(({ message }) => message === 'plan not applied') ?? {};
+    expect(trace_id).toBe(traceIdOf(spans[0]?.at ?? ''));
     expect([traces.orphans, traces.repeated]).toEqual([[], []]);
   });
 });
