@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes what the control plane of docker-compose.yml needs, once: a certificate authority, a serving certificate, the
 # key of ServiceAccount tokens, a token for each identity, and a kubeconfig for each of them: for use among the
-# containers (in $1/internal) and from the host (in $1/host). Needs openssl.
+# containers (in $1/internal) and from the host (in $1/host); and the configuration of NATS and Redis, each with a
+# password of its own. Needs openssl.
 set -eu
 umask 077
 
@@ -49,7 +50,26 @@ EOF
 
 identity admin admin system:masters
 identity kube-controller-manager system:kube-controller-manager ''
-identity sluice system:serviceaccount:sluice:sluice system:serviceaccounts,system:serviceaccounts:sluice
+for account in sluice sluice-watcher sluice-writer; do
+  identity "$account" "system:serviceaccount:sluice:$account" system:serviceaccounts,system:serviceaccounts:sluice
+done
+
+openssl rand -hex 24 > bus-token
+cat > nats.conf <<EOF
+listen: "0.0.0.0:4222"
+max_payload: 8MB
+jetstream { store_dir: "/data", max_file_store: 16GB, sync_interval: 1s }
+authorization { token: "$(cat bus-token)" }
+EOF
+
+openssl rand -hex 24 > store-password
+cat > redis.conf <<EOF
+dir /data
+appendonly yes
+appendfsync everysec
+maxmemory-policy noeviction
+requirepass $(cat store-password)
+EOF
 
 # Sluice does not run as root in its image, this does. All of it is worth nothing elsewhere.
 chmod -R a+rX .

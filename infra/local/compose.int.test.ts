@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { load } from 'js-yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureBinaries, ensureNatsServer, ensurePrometheus, freePorts, ServerProcess } from './src/index.ts';
+
+/** docker-compose.yml without Docker: what it starts takes what it is told, word by word. */
+
+interface Service {
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly deploy?: { readonly replicas: number };
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+const compose = merged(load(text)) as { services: Record<string, Service>; volumes: Record<string, null> };
+const services = Object.entries(compose.services);
+const run = promisify(execFile);
+const directory = mkdtempSync(join(tmpdir(), 'sluice-compose-'));
+const made = join(directory, 'certificates');
+
+beforeAll(async () => {
+  const script = join(root, 'infra/images/make-certificates.sh');
+  await run('mkdir', [made]);
+  await run('sh', [script, made, '6443']);
+});
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** `<<` takes over what the node does not say itself; the parser leaves it as it is. */
+function merged(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(merged);
+  if (typeof node !== 'object' || node === null) return node;
+  const { '<<': base, ...own } = node as Record<string, unknown>;
+  const entries = Object.entries({ ...(base as Record<string, unknown> | undefined), ...own });
+  return base === undefined
+    ? Object.fromEntries(entries.map(([key, value]) => [key, merged(value)]))
+    : merged(Object.fromEntries(entries));
+}
+
+const service = (name: string): Service => compose.services[name] ?? {};
+/** Where the volume of the containers is here. */
+const here = (value: string) => value.replaceAll('/certificates', made);
+
+it('has the fleet and all that it needs', () => {
+  const counts = ['watcher', 'reconciler', 'writer'].map((role) => service(role).deploy?.replicas);
+  expect(counts).toEqual([2, 3, 2]);
+  const others = ['etcd', 'kube-apiserver', 'nats', 'redis', 'jaeger', 'prometheus', 'grafana'];
+  expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(others));
+});
+
+it('refers only to what is there: services, volumes, files', () => {
+  for (const [, { depends_on = {}, volumes = [] }] of services) {
+    for (const name of Object.keys(depends_on)) expect(Object.keys(compose.services)).toContain(name);
+    for (const [source = ''] of volumes.map((volume) => volume.split(':'))) {
+      if (source.startsWith('.')) expect([source, existsSync(join(root, source))]).toEqual([source, true]);
+      else expect(Object.keys(compose.volumes)).toContain(source);
+    }
+  }
+});
+
+it('opens nothing but loopback, pins every image, and holds no secret', () => {
+  for (const port of services.flatMap(([, { ports = [] }]) => ports)) expect(port).toMatch(/^127\.0\.0\.1:/);
+  for (const [name, { image }] of services)
+    expect([name, image]).toEqual([name, expect.stringMatching(/:(v?\d|local$)/)]);
+  for (const [, { environment = {} }] of services) {
+    const secrets = Object.keys(environment).filter((key) => /PASSWORD|TOKEN|SECRET|SEED|CREDS/.test(key));
+    for (const name of secrets) expect(name).toMatch(/_FILE$/);
+  }
+  expect(text).not.toMatch(/-----BEGIN|:\/\/[^/\s]+:[^/\s]+@/);
+});
+
+describe.each(['watcher', 'reconciler', 'writer', 'sluice'])('%s', (name) => {
+  const { command = [], environment = {}, read_only, cap_drop, security_opt } = service(name);
+
+  it('takes its flags and its environment', async () => {
+    const [role = '', ...flags] = command.map(here);
+    const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, here(value)]));
+    const main = join(root, 'services/sluice/src/main.ts');
+    // `run` has no configuration to print; its flags stand in its help.
+    if (role === 'run') {
+      const { stdout } = await run(process.execPath, [main, role, '--help']);
+      for (const flag of flags.filter((each) => each.startsWith('--'))) expect(stdout).toContain(flag);
+      return;
+    }
+    expect((await run(process.execPath, [main, role, '--help'])).stdout).toContain('Usage');
+    const { stdout, stderr } = await run(process.execPath, [main, 'config', ...flags], { env });
+    expect(stderr).toBe('');
+    expect(stdout).toContain('redis://redis:6379');
+    expect(stdout).not.toContain(readFileSync(join(made, 'bus-token'), 'utf8').trim());
+  });
+
+  it('runs with few rights', () => {
+    expect({ read_only, cap_drop, security_opt }).toEqual({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+  });
+});
+
+it('gives etcd and the Kubernetes programs flags that they have', async () => {
+  const { etcd, kubeApiserver, kubeControllerManager } = await ensureBinaries();
+  const programs = { etcd, 'kube-apiserver': kubeApiserver, 'kube-controller-manager': kubeControllerManager };
+  for (const [name, program] of Object.entries(programs)) {
+    const { stdout, stderr } = await run(program, ['--help'], { maxBuffer: 4 * 1024 * 1024 });
+    for (const flag of service(name).command ?? []) {
+      const [option = ''] = flag.split('=');
+      expect([option, `${stdout}${stderr}`.includes(option)]).toEqual([option, true]);
+    }
+  }
+});
+
+it('gives NATS and Redis configurations that they take', async () => {
+  const [port = 0] = await freePorts(1);
+  const nats = (service('nats').command ?? []).map(here);
+  await run(await ensureNatsServer(), [...nats, '-t']);
+  const [program = '', file = ''] = (service('redis').command ?? []).map(here);
+  const log = join(directory, 'redis.log');
+  const configuration = readFileSync(file, 'utf8').replace('dir /data', `dir ${directory}`);
+  writeFileSync(join(directory, 'redis.conf'), configuration);
+  const args = [join(directory, 'redis.conf'), '--port', String(port), '--bind', '127.0.0.1'];
+  const redis = new ServerProcess({ name: 'redis', program, args, log });
+  try {
+    await redis.start();
+    await redis.ready(async () => readFileSync(log, 'utf8').includes('Ready to accept connections'), 20_000);
+  } finally {
+    await redis.stop();
+  }
+});
+
+it('gives Prometheus a configuration and rules that it takes', async () => {
+  const copy = join(directory, 'prometheus');
+  cpSync(join(root, 'infra/prometheus'), copy, { recursive: true });
+  const { promtool, prometheus } = await ensurePrometheus();
+  const { stdout } = await run(promtool, ['check', 'config', join(copy, 'prometheus.yaml')]);
+  expect(stdout).toMatch(/10 rules found/);
+  const help = await run(prometheus, ['--help']);
+  for (const flag of service('prometheus').command ?? []) {
+    expect(`${help.stdout}${help.stderr}`).toContain(flag.split('=')[0]);
+  }
+}, 900_000);
