@@ -31,7 +31,9 @@ export interface OwnershipOptions {
    * lease is given back and taken anew, by whoever it falls to, with a new epoch.
    */
   readonly work: (tenure: Tenure) => Promise<void>;
-  /** Told after each heartbeat, for displays and metrics. */
+  /** Told before each heartbeat, whatever comes of it: this goes round while the process is well, also without a store. */
+  readonly onTurn?: () => void;
+  /** Told after each heartbeat that succeeded, for displays and metrics. */
   readonly onGroup?: (state: GroupState) => void;
 }
 
@@ -113,6 +115,7 @@ export class Ownership {
 
   async #heartbeat(): Promise<void> {
     const { leases, group, member, ttlMs, clock, logger } = this.#options;
+    this.#options.onTurn?.();
     const sentAt = clock.monotonic();
     const release = [...this.#ended];
     const request = { group, member, ttlMs, release, acquire: this.#wanted, leaving: this.#leaving };

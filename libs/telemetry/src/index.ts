@@ -1,3 +1,4 @@
+export type { HeldLease, LeaseMetrics, OwningRole, PartitionTopic } from './lease-metrics.ts';
 export { Metrics, type MetricsOptions } from './metrics.ts';
 export type { WriteVerb } from './pipeline-metrics.ts';
 export type { ShadowMetrics, ShadowStands } from './shadow-metrics.ts';

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ChangeMetrics } from './change-metrics.ts';
 import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
+import { LeaseMetrics } from './lease-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
 import { PipelineMetrics } from './pipeline-metrics.ts';
 import { ShadowMetrics, type ShadowStands } from './shadow-metrics.ts';
@@ -27,6 +28,7 @@ export class Metrics {
   readonly workqueue: WorkqueueMetrics;
   readonly pipeline: PipelineMetrics;
   readonly changes: ChangeMetrics;
+  readonly leases: LeaseMetrics;
   readonly #registry = new Registry();
   readonly #cluster: ClusterLabel;
 
@@ -38,6 +40,7 @@ export class Metrics {
     this.workqueue = new WorkqueueMetrics(this.#registry);
     this.pipeline = new PipelineMetrics(this.#registry, cluster);
     this.changes = new ChangeMetrics(this.#registry, cluster);
+    this.leases = new LeaseMetrics(this.#registry);
     spanMetrics(this.#registry, options.spans ?? (() => undefined));
     if (options.process !== false) collectDefaultMetrics({ register: this.#registry });
   }

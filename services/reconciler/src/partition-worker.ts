@@ -64,6 +64,8 @@ export interface PartitionWorkerOptions {
   readonly metrics?: ReconcilerMetrics;
   /** Default: nothing is traced. */
   readonly tracer?: Tracer | undefined;
+  /** Told up to where the partition is done with, at the start and whenever that moves. */
+  readonly onCheckpoint?: (position: number, partition: number) => void;
   /** Keeps a record aside that cannot be used; awaited before the checkpoint passes it. */
   readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
 }
@@ -157,7 +159,7 @@ export class PartitionWorker {
       // Numbers of plans may be among what was lost: under this epoch they would be given twice.
       throw new FencedError(`${this.#scope}: the store may have lost what was decided under epoch ${epoch}`);
     }
-    this.#checkpoint = state.checkpoint ?? origin;
+    this.#reach(state.checkpoint ?? origin);
     this.#views.clear();
     this.#heard = new Heard();
     this.#planNumbers = new PlanNumbers();
@@ -288,7 +290,12 @@ export class PartitionWorker {
     const startedAt = this.#traces?.now() ?? 0;
     await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries, publish, published });
     this.#traces?.committed(startedAt);
+    this.#reach(checkpoint);
+  }
+
+  #reach(checkpoint: Cursor): void {
     this.#checkpoint = checkpoint;
+    this.#options.onCheckpoint?.(checkpoint.position, this.#options.partition);
   }
 
   /** Folds the record into the view of its key, or returns why it cannot be. */

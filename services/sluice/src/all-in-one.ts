@@ -4,10 +4,11 @@ import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/
 import { runReconciler, type Settings } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { MemoryStore } from '@sluice/store';
-import type { Metrics } from '@sluice/telemetry';
+import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter } from '@sluice/writer';
 import type { Cluster } from './cluster.ts';
+import { partitionLag } from './telemetry/partition-lag.ts';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
 import type { Tracers } from './telemetry/traces/tracers.ts';
 import { watchAges } from './telemetry/watch-ages.ts';
@@ -83,6 +84,10 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     });
   });
   const work = { ...ports, store, epoch, logger, partitions };
+  const lag = (topic: PartitionTopic) => {
+    const lags = partitions.map((partition) => partitionLag(options.metrics, ports, topic, partition));
+    return (position: number, partition: number) => lags[partition]?.reached(position);
+  };
   const running = [
     ...watchers.map((watcher) => watcher.run(watching.signal)),
     runReconciler(
@@ -92,6 +97,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         tracer: options.tracers?.reconciler,
         ...(options.metrics && { metrics: reconcilerMetrics(options.metrics, clock) }),
         onDeadLetter: () => pipeline?.setAside('changes'),
+        onCheckpoint: lag('changes'),
       },
       working.signal,
     ),
@@ -103,6 +109,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         tracer: options.tracers?.writer,
         requests: requests.signal,
         onDeadLetter: () => pipeline?.setAside('mutations'),
+        onCheckpoint: lag('mutations'),
         onOutcome: (plan, outcome) => {
           pipeline?.repeated(plan.key.cluster, outcome.retries);
           const cluster = named.get(plan.key.cluster);

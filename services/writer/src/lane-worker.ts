@@ -67,6 +67,8 @@ export interface LaneWorkerOptions {
   readonly requests: AbortSignal;
   /** Called when a plan has its Outcome on the bus. */
   readonly onOutcome?: (plan: PlannedMutations, outcome: Outcome) => void;
+  /** Told up to where the lane is done with, at the start and whenever that moves. */
+  readonly onCheckpoint?: (position: number, partition: number) => void;
   /** Keeps a record aside that cannot be used; awaited before the checkpoint passes it. */
   readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
 }
@@ -128,7 +130,7 @@ export class LaneWorker {
     const { bus, partition, store, epoch, logger } = this.#options;
     const state = await store.claim(this.#scope, epoch);
     this.#done.load(state.entries);
-    this.#checkpoint = state.checkpoint ?? origin;
+    this.#reach(state.checkpoint ?? origin);
     if (state.checkpoint === null) return this.#skip('the store knows nothing of it');
     if (state.intact) return;
     const end = await bus.end('mutations', partition);
@@ -153,9 +155,14 @@ export class LaneWorker {
       publish: [],
       published: [],
     });
-    this.#checkpoint = end;
+    this.#reach(end);
     // What comes now was decided after the loss; in a lane that is made anew, its positions may be low.
     this.#doubtfulUpTo = 0;
+  }
+
+  #reach(checkpoint: Cursor): void {
+    this.#checkpoint = checkpoint;
+    this.#options.onCheckpoint?.(checkpoint.position, this.#options.partition);
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -370,7 +377,7 @@ export class LaneWorker {
         publish: [],
         published: [],
       });
-      this.#checkpoint = checkpoint;
+      this.#reach(checkpoint);
       this.#reader?.release(checkpoint.position);
       for (const [position] of done) this.#finished.delete(position);
     }

@@ -65,11 +65,11 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
     });
     const environment = process.env;
     const running = startRole({ role, infrastructure, configuration, member, environment, tracing, ...ports });
-    const { metrics, ready } = running;
+    const { metrics, health } = running;
     const server =
       configuration.metricsBindAddress === null
         ? undefined
-        : await startTelemetry(configuration.metricsBindAddress, { metrics, ready, log }, logger);
+        : await startTelemetry(configuration.metricsBindAddress, { metrics, health, log }, logger);
     logger.info('started', { member, ...(server && { metrics: `${server.url}/metrics` }) });
     try {
       await Promise.race([stop.stopped, running.done]);

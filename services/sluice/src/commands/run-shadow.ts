@@ -10,6 +10,7 @@ import { systemClock } from '../system/clock.ts';
 import { createLogger, type LogLevel } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
 import type { BindAddress } from '../telemetry/bind-address.ts';
+import { syncHealth } from '../telemetry/health.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 
 export interface ShadowRunOptions extends SettingsOptions {
@@ -36,7 +37,11 @@ export async function runShadow(stopped: Promise<void>, options: ShadowRunOption
   const server =
     metricsBindAddress?.address === null
       ? undefined
-      : await startTelemetry(metricsBindAddress?.address, { metrics, ready: () => ready }, logger);
+      : await startTelemetry(
+          metricsBindAddress?.address,
+          { metrics, health: syncHealth(cluster.name, () => ready) },
+          logger,
+        );
   const shadow = startShadow({
     ...ports,
     clusters: [{ ...cluster, existing: (key, signal) => existing(cluster.connection, key, signal) }],

@@ -23,6 +23,7 @@ import {
   isLoopback,
   parseBindAddress,
 } from '../telemetry/bind-address.ts';
+import { syncHealth } from '../telemetry/health.ts';
 import { startConsole } from '../telemetry/start-console.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { startTracing } from '../telemetry/traces/start-tracing.ts';
@@ -201,7 +202,7 @@ async function serve(
   try {
     return await startTelemetry(
       metricsBindAddress?.address ?? undefined,
-      { metrics, ready, log: logger, ...otherwise },
+      { metrics, health: syncHealth(cluster.name, ready), log: logger, ...otherwise },
       logger,
     );
   } catch (error) {

@@ -2,14 +2,15 @@ import { ClusterUnavailableError, type ClusterWork } from '@sluice/kubernetes';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { ClusterConfiguration } from '../configuration/configuration.ts';
 import { type ConnectedCluster, connect } from '../connect.ts';
+import { type Check, condition } from '../telemetry/health.ts';
 
 /** The clusters of a process, as far as they have been reached. */
 export class Clusters {
   readonly #reached: ConnectedCluster[] = [];
-  readonly #count: number;
+  readonly #names: readonly string[];
 
-  constructor(count: number) {
-    this.#count = count;
+  constructor(all: readonly Pick<ClusterConfiguration, 'name'>[]) {
+    this.#names = all.map(({ name }) => name);
   }
 
   add(cluster: ConnectedCluster): void {
@@ -17,7 +18,13 @@ export class Clusters {
   }
 
   get complete(): boolean {
-    return this.#reached.length === this.#count;
+    return this.#reached.length === this.#names.length;
+  }
+
+  /** Whether each has been reached. */
+  get checks(): readonly Check[] {
+    const isReached = (name: string) => this.#reached.some((cluster) => cluster.name === name);
+    return this.#names.map((name) => condition(`cluster/${name}`, () => isReached(name), 'not reached yet'));
   }
 
   async close(): Promise<void> {

@@ -1,25 +1,32 @@
-import type { Tenure } from '@sluice/ownership';
-import { type ReconcilerMetrics, type Settings, workPartition } from '@sluice/reconciler';
+import { type Settings, workPartition } from '@sluice/reconciler';
+import { partitionLag } from '../telemetry/partition-lag.ts';
+import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
 import { setAside } from './set-aside.ts';
 
 export interface ReconcilerRoleOptions extends RoleOptions {
   readonly settings: Settings;
-  readonly metrics?: ReconcilerMetrics;
 }
 
 /** Reconciles this process's share of the partitions. */
-export function runReconcilerRole(options: ReconcilerRoleOptions, signal: AbortSignal): Promise<void> {
-  const scopes = partitionScopes(options.bus);
+export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions, signal: AbortSignal): Promise<void> {
+  const counting = metrics && { metrics: reconcilerMetrics(metrics, options.clock) };
   return own(
-    options,
+    { ...options, ...(metrics && { metrics }) },
     {
+      role: 'reconciler',
       group: 'reconciler',
-      scopes,
-      work: ({ scope, epoch, signal, isCurrent }: Tenure) => {
+      scopes: partitionScopes(options.bus),
+      work: async ({ scope, epoch, signal, isCurrent }, store) => {
         const partition = Number(scope);
         const onDeadLetter = setAside(options, 'changes', partition);
-        return workPartition({ ...options, partition, epoch, isCurrent, onDeadLetter }, signal);
+        const lag = partitionLag(metrics, options, 'changes', partition);
+        const told = { ...counting, onDeadLetter, onCheckpoint: lag.reached };
+        try {
+          await workPartition({ ...options, ...told, store, partition, epoch, isCurrent }, signal);
+        } finally {
+          lag.close();
+        }
       },
     },
     signal,

@@ -1,9 +1,11 @@
 import type { Bus } from '@sluice/bus';
-import { Ownership, type OwnershipOptions } from '@sluice/ownership';
+import { Ownership, type OwnershipOptions, type Tenure } from '@sluice/ownership';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { DeadLetters, GroupState, Leases, Store } from '@sluice/store';
-import type { Tracer } from '@sluice/telemetry';
+import type { DeadLetters, Leases, Store } from '@sluice/store';
+import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import type { Configuration } from '../configuration/configuration.ts';
+import { countFences } from './count-fences.ts';
+import type { RoleHealth } from './role-health.ts';
 
 /** What the roles of a fleet share. */
 export interface Infrastructure {
@@ -22,19 +24,54 @@ export interface RoleOptions extends Infrastructure {
   readonly logger: Logger;
   /** Undefined: nothing is traced. */
   readonly tracer?: Tracer | undefined;
-  readonly onGroup?: (group: string, state: GroupState) => void;
+  /** Default: nobody counts. */
+  readonly metrics?: Metrics;
+  /** Default: nobody asks. */
+  readonly health?: RoleHealth;
   readonly onDeadLetter?: (topic: 'changes' | 'mutations') => void;
 }
 
+/** What a role does with its share. */
+export interface Share extends Pick<OwnershipOptions, 'group' | 'scopes'> {
+  readonly role: OwningRole;
+  /** `store` is the fleet's, with its refusals counted. */
+  readonly work: (tenure: Tenure, store: Store) => Promise<void>;
+  /** How the scope is called in metrics. */
+  readonly nameOf?: (scope: string) => string;
+}
+
 /** Keeps this process's share of the group's scopes until `signal` aborts and all of it is handed over. */
-export function own(
-  options: RoleOptions,
-  share: Pick<OwnershipOptions, 'group' | 'scopes' | 'work'>,
+export async function own(
+  { store, leases, member, leaseTimes, clock, random, logger, metrics, health }: RoleOptions,
+  { role, group, scopes, work, nameOf = (scope) => scope }: Share,
   signal: AbortSignal,
 ): Promise<void> {
-  const { leases, member, leaseTimes, clock, random, logger, onGroup } = options;
-  const told = (state: GroupState) => onGroup?.(share.group, state);
-  return new Ownership({ leases, member, ...leaseTimes, clock, random, logger, onGroup: told, ...share }).run(signal);
+  const standing = health?.group(group, scopes.length);
+  const ownership = new Ownership({
+    ...{ leases, member, ...leaseTimes, clock, random, logger, group, scopes },
+    onTurn: () => standing?.turned(),
+    onGroup: (state) => standing?.heard(state),
+    work: async (tenure) => {
+      if (metrics === undefined) return work(tenure, store);
+      const held = metrics.leases.hold(role, nameOf(tenure.scope), tenure.epoch);
+      const isCurrent = () => {
+        const current = tenure.isCurrent();
+        // Whoever asks does nothing then.
+        if (!current) held.fenced();
+        return current;
+      };
+      try {
+        await work({ ...tenure, isCurrent }, countFences(store, held.fenced));
+      } finally {
+        held.release();
+      }
+    },
+  });
+  try {
+    await ownership.run(signal);
+  } finally {
+    standing?.ended();
+  }
 }
 
 /** The partitions of a topic as scopes of a group. */

@@ -5,12 +5,13 @@ import type { WritableCluster } from '@sluice/writer';
 import type { Configuration } from '../configuration/configuration.ts';
 import type { ConnectedCluster } from '../connect.ts';
 import { toSettings } from '../settings-options.ts';
-import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
+import type { Health } from '../telemetry/health.ts';
 import type { Tracing } from '../telemetry/traces/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
 import { Clusters, reach } from './reach-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import type { Infrastructure, RoleOptions } from './role.ts';
+import { RoleHealth } from './role-health.ts';
 import { runWatcherRole } from './watcher-role.ts';
 import { runWriterRole } from './writer-role.ts';
 
@@ -32,8 +33,7 @@ export interface StartRoleOptions {
 
 export interface RunningRole {
   readonly metrics: Metrics;
-  /** It takes part in its group, and has reached its clusters. */
-  ready(): boolean;
+  readonly health: Health;
   /** Rejects if it cannot go on; resolves after `stop`. */
   readonly done: Promise<unknown>;
   /** Hands over, gives requests under way up to `graceMs`, and ends. */
@@ -47,8 +47,11 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const requests = new AbortController();
   const names = new Map<string, string>();
   const metrics = new Metrics({ clusters: names, fleet: true, spans: () => tracing?.counts });
-  const clusters = new Clusters(role === 'reconciler' ? 0 : configuration.clusters.length);
-  let takesPart = false;
+  const clusters = new Clusters(role === 'reconciler' ? [] : configuration.clusters);
+  const health = new RoleHealth({
+    ...{ ...infrastructure, clock, member, leaseTimes: configuration.leases },
+    clusters: () => (role === 'reconciler' ? [] : clusters.checks),
+  });
   const roleOptions: RoleOptions = {
     ...infrastructure,
     member,
@@ -57,9 +60,8 @@ export function startRole(options: StartRoleOptions): RunningRole {
     clock,
     random,
     logger,
-    onGroup: () => {
-      takesPart = true;
-    },
+    metrics,
+    health,
     onDeadLetter: (topic) => metrics.pipeline.setAside(topic),
   };
   const reachAll = (use: (cluster: ConnectedCluster) => Promise<unknown> | undefined) =>
@@ -81,7 +83,6 @@ export function startRole(options: StartRoleOptions): RunningRole {
           {
             ...roleOptions,
             settings: toSettings(configuration.controllers),
-            metrics: reconcilerMetrics(metrics, clock),
           },
           working.signal,
         );
@@ -120,7 +121,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const done = run();
   return {
     metrics,
-    ready: () => takesPart && clusters.complete,
+    health,
     done,
     async stop(graceMs) {
       working.abort();

@@ -1,6 +1,4 @@
 import type { ClusterReader } from '@sluice/kubernetes';
-import type { Tenure } from '@sluice/ownership';
-import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions } from '@sluice/watcher';
 import { watchAges } from '../telemetry/watch-ages.ts';
 import { own, type RoleOptions } from './role.ts';
@@ -15,8 +13,6 @@ export interface WatcherRoleOptions
   extends RoleOptions,
     Pick<ClusterWatcherOptions, 'resyncPeriodMs' | 'onState' | 'onMalformed'> {
   readonly cluster: WatchedCluster;
-  /** Default: nobody counts. */
-  readonly metrics?: Metrics;
 }
 
 /**
@@ -35,17 +31,22 @@ export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal)
   return own(
     { ...options, logger },
     {
+      role: 'watcher',
       group: `watcher/${cluster.identity}`,
       scopes: ['cluster'],
-      work: async ({ epoch, signal }: Tenure) => {
+      nameOf: () => cluster.name,
+      work: async ({ epoch, signal }, store) => {
         const { identity, reader } = cluster;
         const ages = watchAges(options.metrics, identity, options.clock);
-        const watched = { cluster: identity, epoch, reader, onHeard: ages.heard };
+        const watched = { cluster: identity, epoch, reader, store, onHeard: ages.heard };
         const watcher = new ClusterWatcher({ comparePeriodMs, ...options, logger, ...watched });
         logger.info('watching the cluster', { epoch });
+        const standing = options.health?.watching(cluster.name);
+        void watcher.synced.then(() => standing?.synced());
         try {
           await watcher.run(signal);
         } finally {
+          standing?.ended();
           ages.close();
         }
       },

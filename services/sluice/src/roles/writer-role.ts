@@ -1,5 +1,5 @@
-import type { Tenure } from '@sluice/ownership';
 import { defaultRetry, type LaneWorkerOptions, type RetryOptions, workLane } from '@sluice/writer';
+import { partitionLag } from '../telemetry/partition-lag.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
 import { setAside } from './set-aside.ts';
 
@@ -15,12 +15,19 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
   return own(
     options,
     {
+      role: 'writer',
       group: 'writer',
       scopes: partitionScopes(options.bus),
-      work: ({ scope, epoch, signal, isCurrent }: Tenure) => {
+      work: async ({ scope, epoch, signal, isCurrent }, store) => {
         const partition = Number(scope);
         const onDeadLetter = setAside(options, 'mutations', partition);
-        return workLane({ ...options, retry, partition, epoch, isCurrent, onDeadLetter }, signal);
+        const lag = partitionLag(options.metrics, options, 'mutations', partition);
+        const told = { onDeadLetter, onCheckpoint: lag.reached };
+        try {
+          await workLane({ ...options, ...told, retry, store, partition, epoch, isCurrent }, signal);
+        } finally {
+          lag.close();
+        }
       },
     },
     signal,

@@ -4,6 +4,7 @@ import { Metrics } from '@sluice/telemetry';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LogLevel } from '../system/logger.ts';
 import { parseBindAddress } from './bind-address.ts';
+import { syncHealth } from './health.ts';
 import type { TelemetryServer } from './http-server.ts';
 import { answerLogLevel } from './log-level.ts';
 import { startTelemetry } from './start-telemetry.ts';
@@ -21,7 +22,11 @@ beforeEach(() => {
 afterEach(() => Promise.all(servers.map((server) => server.close())));
 
 async function start(at: Parameters<typeof startTelemetry>[0], log?: { level: LogLevel }): Promise<TelemetryServer> {
-  const server = await startTelemetry(at, { metrics, ready: () => ready, ...(log && { log }) }, silentLogger);
+  const server = await startTelemetry(
+    at,
+    { metrics, health: syncHealth('c', () => ready), ...(log && { log }) },
+    silentLogger,
+  );
   if (server === undefined) throw new Error('not served');
   servers.push(server);
   return server;
@@ -42,6 +47,20 @@ test('is live at once, and ready when all lists are in', async () => {
   expect([await status('/healthz'), await status('/livez?verbose'), await status('/readyz')]).toEqual([200, 200, 503]);
   ready = true;
   expect(await status('/readyz')).toBe(200);
+});
+
+test('tells which checks failed, as kube-apiserver does, and why', async () => {
+  const { url } = await start(anyPort);
+  const body = async (path: string) => (await fetch(url + path)).text();
+  expect(await body('/livez')).toBe('ok');
+  expect(await body('/livez?verbose')).toBe('[+]ping ok\n[+]event-loop ok\nlivez check passed\n');
+  expect(await body('/readyz')).toBe(
+    '[+]ping ok\n[-]lists/c failed: not all lists of the cluster are in yet\nreadyz check failed\n',
+  );
+  expect(await body('/readyz?verbose&exclude=lists/c')).toContain('[+]lists/c ok: excluded\n');
+  expect((await fetch(`${url}/readyz/lists/c`)).status).toBe(503);
+  expect((await fetch(`${url}/readyz/ping`)).status).toBe(200);
+  expect((await fetch(`${url}/readyz/%ff`)).status).toBe(404);
 });
 
 test('answers HEAD, and nothing that it does not know', async () => {
@@ -73,12 +92,29 @@ describe('the level of the log', () => {
     expect((await fetch(`${url}/debug/log-level`, { method: 'POST', body: 'debug' })).status).toBe(405);
   });
 
-  test('cannot be changed from elsewhere', async () => {
+  test.each([
+    ['10.0.0.7', 'localhost:10270'],
+    // DNS rebinding: a page of this name, in a browser on this machine.
+    ['127.0.0.1', 'rebound.example:10270'],
+    ['127.0.0.1', 'localhost.rebound.example'],
+    ['127.0.0.1', '127.0.0.1.rebound.example'],
+    ['127.0.0.1', undefined],
+  ])('cannot be changed from %s as %s', async (remoteAddress, host) => {
     const log = { level: 'info' as LogLevel };
-    const request = { method: 'PUT', socket: { remoteAddress: '10.0.0.7' } } as IncomingMessage;
-    expect((await answerLogLevel(request, log)).status).toBe(403);
+    for (const method of ['GET', 'PUT']) {
+      const request = { method, headers: { host }, socket: { remoteAddress } } as IncomingMessage;
+      expect((await answerLogLevel(request, log)).status).toBe(403);
+    }
     expect(log.level).toBe('info');
   });
+
+  test.each(['localhost', 'LOCALHOST:10270', '127.0.0.1:1', '127.8.0.1', '[::1]', '[::1]:10270'])(
+    'can be read as %s',
+    async (host) => {
+      const request = { method: 'GET', headers: { host }, socket: { remoteAddress: '::1' } } as IncomingMessage;
+      expect((await answerLogLevel(request, { level: 'warn' })).status).toBe(200);
+    },
+  );
 });
 
 test('an address that was given and is taken is an error that names it', async () => {

@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Metrics } from '@sluice/telemetry';
+import { systemClock } from '../system/clock.ts';
 import type { RootLogger } from '../system/logger.ts';
 import { type BindAddress, formatBindAddress } from './bind-address.ts';
+import { answerHealth, type Health, type HealthAnswer } from './health.ts';
 import { answerLogLevel, logLevelPath } from './log-level.ts';
+import { eventLoopPulse } from './pulse.ts';
 
 export interface TelemetryServer {
   /** Where it listens, to be opened by people on this machine. */
@@ -12,8 +15,7 @@ export interface TelemetryServer {
 
 export interface TelemetryServerOptions {
   readonly metrics: Metrics;
-  /** Whether all lists of all clusters are in. */
-  readonly ready: () => boolean;
+  readonly health: Health;
   /** Its level can be changed from this machine. Default: it cannot. */
   readonly log?: Pick<RootLogger, 'level'>;
   /** Answers what is asked for under other paths. */
@@ -26,12 +28,22 @@ export class AddressInUseError extends Error {
 }
 
 /**
- * Serves `/metrics`, `/healthz`, `/livez`, `/readyz` and `/debug/log-level`. Throws AddressInUseError, or what else the system says where it
- * cannot listen.
+ * Serves `/metrics`, `/healthz`, `/livez`, `/readyz` and `/debug/log-level`. Throws AddressInUseError, or what else the
+ * system says where it cannot listen.
  */
 export async function serveTelemetry(at: BindAddress, options: TelemetryServerOptions): Promise<TelemetryServer> {
-  const server = createServer((request, response) => void answer(request, response, options));
-  await listen(server, at);
+  const eventLoop = eventLoopPulse(systemClock);
+  const health: Health = {
+    livez: () => [eventLoop.check, ...options.health.livez()],
+    readyz: () => options.health.readyz(),
+  };
+  const server = createServer((request, response) => void answer(request, response, { ...options, health }));
+  try {
+    await listen(server, at);
+  } catch (error) {
+    eventLoop.close();
+    throw error;
+  }
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : at.port;
   const host = ['', '0.0.0.0', '::'].includes(at.host) ? 'localhost' : at.host;
@@ -39,6 +51,7 @@ export async function serveTelemetry(at: BindAddress, options: TelemetryServerOp
     url: `http://${formatBindAddress({ host, port })}`,
     close: () =>
       new Promise((resolve) => {
+        eventLoop.close();
         server.close(() => resolve());
         server.closeAllConnections();
       }),
@@ -55,11 +68,20 @@ function listen(server: Server, at: BindAddress): Promise<void> {
   });
 }
 
-const paths = new Set(['/metrics', '/healthz', '/livez', '/readyz', logLevelPath]);
+const isOwn = (path: string): boolean =>
+  path === '/metrics' || path === logLevelPath || /^\/(livez|readyz|healthz)(\/|$)/.test(path);
+
+/** `/healthz` is the older name of `/livez`. Undefined: it is none of them. */
+async function healthAt(path: string, query: string, health: Health): Promise<HealthAnswer | undefined> {
+  const [, name, single] = /^\/(livez|readyz|healthz)(?:\/(.+))?$/.exec(path) ?? [];
+  if (name !== 'livez' && name !== 'readyz' && name !== 'healthz') return undefined;
+  const checks = name === 'readyz' ? health.readyz() : health.livez();
+  return answerHealth(name, single, new URLSearchParams(query), checks);
+}
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: TelemetryServerOptions) {
-  const path = request.url?.split('?', 1)[0] ?? '';
-  if (options.otherwise && !paths.has(path)) return options.otherwise(request, response);
+  const [path = '', query = ''] = (request.url ?? '').split('?');
+  if (options.otherwise && !isOwn(path)) return options.otherwise(request, response);
   const text = (status: number, body: string, headers = {}) => {
     response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers });
     response.end(request.method === 'HEAD' ? undefined : body);
@@ -78,12 +100,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
       } catch (error) {
         return text(500, `${error instanceof Error ? error.message : error}\n`);
       }
-    case '/healthz':
-    case '/livez':
-      return text(200, 'ok');
-    case '/readyz':
-      return options.ready() ? text(200, 'ok') : text(503, 'not all lists of the cluster are in yet\n');
-    default:
+    default: {
+      const health = await healthAt(path, query, options.health);
+      if (health !== undefined) return text(health.status, health.body);
       return text(404, 'there is /metrics, /healthz, /livez, /readyz and /debug/log-level\n');
+    }
   }
 }

@@ -1,0 +1,19 @@
+import { isFencedError, type Store } from '@sluice/store';
+
+/** The store, with `onFenced` told whenever it refuses somebody who is not the owner any more. */
+export function countFences(store: Store, onFenced: () => void): Store {
+  const counted = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isFencedError(error)) onFenced();
+      throw error;
+    }
+  };
+  return {
+    claim: (...args) => counted(store.claim(...args)),
+    commit: (...args) => counted(store.commit(...args)),
+    settle: (...args) => store.settle(...args),
+    find: (...args) => store.find(...args),
+  };
+}

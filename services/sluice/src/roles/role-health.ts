@@ -1,0 +1,98 @@
+import type { Bus } from '@sluice/bus';
+import type { Clock } from '@sluice/runtime';
+import type { GroupState, Store } from '@sluice/store';
+import { type Check, condition, type Health } from '../telemetry/health.ts';
+import { Inquiry } from '../telemetry/inquiry.ts';
+import { Pulse } from '../telemetry/pulse.ts';
+
+export interface RoleHealthOptions {
+  readonly bus: Bus;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly member: string;
+  readonly leaseTimes: { readonly ttlMs: number };
+  /** What is to be said of the clusters of this process. */
+  readonly clusters: () => readonly Check[];
+}
+
+/** One group in which this process takes part. */
+export interface GroupHealth {
+  turned(): void;
+  heard(state: GroupState): void;
+  ended(): void;
+}
+
+/** A heartbeat is over within the lease's length; this is far beyond that. */
+const stuckMs = 60_000;
+
+/** Whether a role is alive, and whether all that it needs is there. */
+export class RoleHealth implements Health {
+  readonly #options: RoleHealthOptions;
+  readonly #groups = new Map<string, { readonly loop: Pulse; readonly ready: Check }>();
+  readonly #lists = new Map<string, Check>();
+  readonly #servers: readonly Check[];
+
+  constructor(options: RoleHealthOptions) {
+    const { bus, store, clock } = options;
+    this.#options = options;
+    const end = new Inquiry(clock, () => bus.end('requests', 0));
+    // Settled before anything started; a store that was wiped since gets it again.
+    const settled = new Inquiry(clock, () => store.settle('partitions', String(bus.partitions)));
+    const answers = (name: string, inquiry: Inquiry<unknown>): Check => ({
+      name,
+      ask: async () => {
+        await inquiry.ask();
+        return '';
+      },
+    });
+    this.#servers = [answers('bus', end), answers('store', settled)];
+  }
+
+  /** `scopes`: how many there are to be shared. */
+  group(group: string, scopes: number): GroupHealth {
+    const { clock, member, leaseTimes } = this.#options;
+    const loop = new Pulse(`leases/${group}`, clock, stuckMs + 2 * leaseTimes.ttlMs);
+    let heardAt: number | undefined;
+    let held = 0;
+    const ask = (): string => {
+      if (heardAt === undefined) throw new Error('does not take part yet');
+      const ageMs = clock.monotonic() - heardAt;
+      if (ageMs > 2 * leaseTimes.ttlMs) throw new Error(`no heartbeat for ${(ageMs / 1000).toFixed(1)} s`);
+      return held === 0 ? 'stands by' : `holds ${held} of ${scopes}`;
+    };
+    this.#groups.set(group, { loop, ready: { name: `leases/${group}`, ask } });
+    return {
+      turned: () => loop.beat(),
+      heard: ({ leases }) => {
+        heardAt = clock.monotonic();
+        held = leases.filter(({ holder }) => holder === member).length;
+      },
+      ended: () => void this.#groups.delete(group),
+    };
+  }
+
+  /** This process watches the cluster of that name. */
+  watching(cluster: string): { synced(): void; ended(): void } {
+    let synced = false;
+    const name = `lists/${cluster}`;
+    this.#lists.set(
+      cluster,
+      condition(name, () => synced, 'not all lists of the cluster are in yet'),
+    );
+    return {
+      synced() {
+        synced = true;
+      },
+      ended: () => void this.#lists.delete(cluster),
+    };
+  }
+
+  livez(): readonly Check[] {
+    return [...this.#groups.values()].map(({ loop }) => loop.check);
+  }
+
+  readyz(): readonly Check[] {
+    const shares = [...this.#groups.values()].map(({ ready }) => ready);
+    return [...this.#servers, ...this.#options.clusters(), ...shares, ...this.#lists.values()];
+  }
+}

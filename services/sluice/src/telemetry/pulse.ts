@@ -1,0 +1,41 @@
+import type { Clock } from '@sluice/runtime';
+import type { Check } from './health.ts';
+
+/** Something that has to go round again and again, whatever else is away. It counts as stuck when it has not for long. */
+export class Pulse {
+  readonly check: Check;
+  readonly #clock: Clock;
+  #beatAt: number;
+
+  constructor(name: string, clock: Clock, limitMs: number) {
+    this.#clock = clock;
+    this.#beatAt = clock.monotonic();
+    this.check = {
+      name,
+      ask: () => {
+        const ageMs = this.#clock.monotonic() - this.#beatAt;
+        if (ageMs > limitMs) throw new Error(`stuck for ${Math.round(ageMs / 1000)} s`);
+        return '';
+      },
+    };
+  }
+
+  beat(): void {
+    this.#beatAt = this.#clock.monotonic();
+  }
+}
+
+/** The event loop's own: it stands still while something runs that does not let go. */
+export function eventLoopPulse(clock: Clock): { readonly check: Check; close(): void } {
+  const pulse = new Pulse('event-loop', clock, eventLoopLimitMs);
+  let cancel = (): void => {};
+  const tick = () => {
+    pulse.beat();
+    cancel = clock.schedule(eventLoopTickMs, tick);
+  };
+  tick();
+  return { check: pulse.check, close: () => cancel() };
+}
+
+const eventLoopTickMs = 1_000;
+const eventLoopLimitMs = 20_000;
