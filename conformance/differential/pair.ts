@@ -99,6 +99,7 @@ export class Pair {
     await this.stopGenuine();
     const max = options.maxEndpointsPerSlice;
     this.#peerLog = join(this.planes[on].directory, 'kube-controller-manager.log');
+    const { length: logged } = await readFile(this.#peerLog).catch(() => '');
     this.#peer = await startKubeControllerManager(this.planes[on], {
       serviceAccountCredentials: true,
       // The comparison is about what is written; with the default limits it would take hours.
@@ -109,6 +110,18 @@ export class Pair {
         ...(options.args ?? []),
       ],
     });
+    await this.#genuineSynced(logged);
+  }
+
+  /** Until its three controllers know the cluster: what is made from then on is no leftover (D4). */
+  async #genuineSynced(logged: number): Promise<void> {
+    const limit = performance.now() + 30_000;
+    for (;;) {
+      const said = (await readFile(this.#peerLog)).subarray(logged).toString();
+      if (said.split('"Caches are synced"').length > 3) return;
+      if (performance.now() > limit) throw new Error(`kube-controller-manager does not sync; it says:\n${said}`);
+      await sleep(pollMs);
+    }
   }
 
   async stopGenuine(): Promise<void> {

@@ -152,6 +152,7 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
   fleet.synced.then(
     () => {
       ready = true;
+      display.synced();
     },
     () => {},
   );
