@@ -6,6 +6,7 @@ import { ROOT, run, workspaceEnvironment } from './root.mjs';
 const CHECKS = [
   { name: 'lint and format', command: ['biome', 'check', '--diagnostic-level=warn', '.'] },
   { name: 'types', command: ['tsc', '-p', '.'] },
+  { name: 'types of the page', command: ['tsc', '-p', 'services/console/page'] },
   { name: 'arrows', command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'libs', 'services'] },
 ];
 
