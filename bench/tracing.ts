@@ -12,105 +12,109 @@ import { systemRandom } from '../services/sluice/src/system/random.ts';
 import { startTracing } from '../services/sluice/src/telemetry/traces/start-tracing.ts';
 
 /**
- * What tracing costs: the CPU time of the same changes, one after the other through the whole pipeline in one process, with
- * tracing off and at several ratios. Each measurement is a process of its own; the collector is another one, which takes
+ * What tracing costs: the CPU time of the same changes, one after the other through the whole pipeline, with tracing off and
+ * at several ratios. The pipelines take turns in one process, so that whatever else the machine does hits them alike; told
+ * is the median of the turns. Delivering the spans is part of a turn; the collector is another process, which takes
  * everything and keeps nothing.
  *
- *     node bench/tracing.ts [--changes 5000] [--rounds 3]
+ *     node bench/tracing.ts [--turns 20] [--changes 100]
  */
 const ratios = [undefined, 0, 0.05, 1] as const;
-const [services, podsPerService, warmUp] = [100, 10, 1_000];
+const [services, podsPerService, warmUpTurns] = [20, 10, 5];
 
-interface Measured {
-  /** Of this process, in microseconds. */
-  readonly cpuPerChange: number;
-  readonly spans: number;
-  readonly dropped: number;
-}
+class Pipeline {
+  readonly name: string;
+  /** Of each turn, in microseconds per change. */
+  readonly cpu: number[] = [];
+  spansPerChange = 0;
+  readonly #clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  readonly #server = new SimulatedApiServer({ clock: this.#clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
+  readonly #population = populate(this.#server, { services, podsPerService });
+  readonly #fleet: ReturnType<typeof startAllInOne>;
+  readonly #tracing: Awaited<ReturnType<typeof startTracing>>;
+  #changes = 0;
 
-async function measure(changes: number, ratio: number | undefined, endpoint: string): Promise<Measured> {
-  const tracing = await startTracing(
-    { endpoint: ratio === undefined ? undefined : endpoint, ratio: ratio ?? 0, slowMs: 60_000 },
-    {
-      systems: { messaging: 'memory', store: 'memory' },
-      fleet: 'bench',
-      member: 'bench',
-      environment: {},
-      clock: systemClock,
-      random: systemRandom,
+  constructor(name: string, tracing: Awaited<ReturnType<typeof startTracing>>) {
+    this.name = name;
+    this.#tracing = tracing;
+    const cluster = new SimulatedCluster(this.#server, { clock: this.#clock });
+    this.#fleet = startAllInOne({
+      clusters: [{ name: 'c', identity: this.#server.identity, reader: cluster, writer: cluster, record: () => {} }],
+      settings: defaultSettings,
+      clock: this.#clock,
+      random: seededRandom(2),
       logger: silentLogger,
-    },
-  );
-  const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const server = new SimulatedApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
-  const population = populate(server, { services, podsPerService, now: clock.now() });
-  const cluster = new SimulatedCluster(server, { clock });
-  const fleet = startAllInOne({
-    clusters: [{ name: 'c', identity: server.identity, reader: cluster, writer: cluster, record: () => {} }],
-    settings: defaultSettings,
-    clock,
-    random: seededRandom(2),
-    logger: silentLogger,
-    tracers: tracing?.tracers,
-  });
-  const settle = async () => {
-    const until = clock.now() + 20;
-    do await new Promise((resolve) => setImmediate(resolve));
-    while (clock.step(until));
-  };
-  await settle();
-  const flip = async (i: number) => {
+      partitions: 4,
+      tracers: tracing?.tracers,
+    });
+  }
+
+  static async start(ratio: number | undefined, collector: string): Promise<Pipeline> {
+    const tracing = await startTracing(
+      { endpoint: ratio === undefined ? undefined : collector, ratio: ratio ?? 0, slowMs: 60_000 },
+      {
+        systems: { messaging: 'memory', store: 'memory' },
+        fleet: 'bench',
+        member: 'bench',
+        environment: {},
+        clock: systemClock,
+        random: systemRandom,
+        logger: silentLogger,
+      },
+    );
+    const pipeline = new Pipeline(ratio === undefined ? 'off' : `ratio ${ratio}`, tracing);
+    await pipeline.#settle();
+    return pipeline;
+  }
+
+  async turn(changes: number): Promise<void> {
+    const [before, sent] = [process.cpuUsage(), this.#tracing?.counts.sent ?? 0];
+    for (let i = 0; i < changes; i++) await this.#change();
+    await this.#tracing?.flush(10_000);
+    const { user, system } = process.cpuUsage(before);
+    this.cpu.push((user + system) / changes);
+    this.spansPerChange = ((this.#tracing?.counts.sent ?? 0) - sent) / changes;
+  }
+
+  async stop(): Promise<void> {
+    await this.#fleet.stop(0);
+    await this.#tracing?.close(1_000);
+  }
+
+  /** A Pod becomes not ready or ready: one write of Endpoints, one of a slice, and both come back over the watch. */
+  async #change(): Promise<void> {
+    const i = this.#changes++;
     const [service, pod] = [i % services, Math.floor(i / services) % podsPerService];
     const round = Math.floor(i / (services * podsPerService));
-    server.put('pods', population.podObject(service, pod, round % 2 === 1));
-    await settle();
-  };
-  for (let i = 0; i < warmUp; i++) await flip(i);
-  const [before, spansBefore] = [process.cpuUsage(), tracing?.counts.sent ?? 0];
-  for (let i = warmUp; i < warmUp + changes; i++) await flip(i);
-  const { user, system } = process.cpuUsage(before);
-  const counts = tracing?.counts;
-  await fleet.stop(0);
-  await tracing?.close(2_000);
-  return {
-    cpuPerChange: (user + system) / changes,
-    spans: ((counts?.sent ?? 0) - spansBefore) / changes,
-    dropped: counts?.overflown ?? 0,
-  };
+    this.#server.put('pods', this.#population.podObject(service, pod, round % 2 === 1));
+    await this.#settle();
+  }
+
+  async #settle(): Promise<void> {
+    const until = this.#clock.now() + 20;
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (this.#clock.step(until));
+  }
 }
 
-const self = fileURLToPath(import.meta.url);
-
-function inProcess<T>(args: readonly string[]): Promise<{ readonly message: T; readonly stop: () => void }> {
-  return new Promise((resolve, reject) => {
-    const child = fork(self, args);
-    child.once('message', (message) => resolve({ message: message as T, stop: () => void child.kill() }));
-    child.once('exit', (code) => reject(new Error(`it ended with status ${code}`)));
-  });
-}
-
-async function compare(changes: number, rounds: number): Promise<void> {
-  const collector = await inProcess<string>(['--collect']);
-  const measured = new Map<number | undefined, Measured[]>(ratios.map((ratio) => [ratio, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const ratio of ratios) {
-      const given = ratio === undefined ? [] : ['--ratio', String(ratio)];
-      const args = ['--measure', '--endpoint', collector.message, '--changes', String(changes), ...given];
-      const { message } = await inProcess<Measured>(args);
-      measured.get(ratio)?.push(message);
-    }
+async function compare(turns: number, changes: number): Promise<void> {
+  const collector = fork(fileURLToPath(import.meta.url), ['--collect']);
+  const address = await new Promise<string>((resolve) => collector.once('message', (url) => resolve(String(url))));
+  const pipelines: Pipeline[] = [];
+  for (const ratio of ratios) pipelines.push(await Pipeline.start(ratio, address));
+  for (let turn = 0; turn < warmUpTurns + turns; turn++) {
+    for (const pipeline of pipelines) await pipeline.turn(changes);
   }
-  collector.stop();
-  const least = (of: readonly Measured[]) => Math.min(...of.map(({ cpuPerChange }) => cpuPerChange));
-  const off = least(measured.get(undefined) ?? []);
-  console.log('| traces | CPU per change | more | spans per change | dropped |\n| --- | --- | --- | --- | --- |');
-  for (const [ratio, of] of measured) {
-    const cpu = least(of);
-    const more = ratio === undefined ? '' : `${(((cpu - off) / off) * 100).toFixed(1)} %`;
-    const [{ spans, dropped } = { spans: 0, dropped: 0 }] = of;
-    const name = ratio === undefined ? 'off' : `ratio ${ratio}`;
-    console.log(`| ${name} | ${cpu.toFixed(0)} µs | ${more} | ${spans.toFixed(2)} | ${dropped} |`);
+  const median = ({ cpu }: Pipeline) => cpu.slice(warmUpTurns).sort((a, b) => a - b)[Math.floor(turns / 2)] ?? 0;
+  const [off = 0] = pipelines.map(median);
+  console.log('| traces | CPU per change | more | spans per change |\n| --- | --- | --- | --- |');
+  for (const pipeline of pipelines) {
+    const more = pipeline.name === 'off' ? '' : `${(((median(pipeline) - off) / off) * 100).toFixed(1)} %`;
+    const row = [pipeline.name, `${median(pipeline).toFixed(0)} µs`, more, pipeline.spansPerChange.toFixed(1)];
+    console.log(`| ${row.join(' | ')} |`);
   }
+  for (const pipeline of pipelines) await pipeline.stop();
+  collector.kill();
 }
 
 /** Takes whatever is posted. */
@@ -125,16 +129,10 @@ function collect(): void {
 
 const { values } = parseArgs({
   options: {
-    changes: { type: 'string', default: '5000' },
-    rounds: { type: 'string', default: '3' },
+    turns: { type: 'string', default: '20' },
+    changes: { type: 'string', default: '100' },
     collect: { type: 'boolean' },
-    measure: { type: 'boolean' },
-    endpoint: { type: 'string', default: '' },
-    ratio: { type: 'string' },
   },
 });
 if (values.collect) collect();
-else if (values.measure) {
-  const ratio = values.ratio === undefined ? undefined : Number(values.ratio);
-  process.send?.(await measure(Number(values.changes), ratio, values.endpoint), () => process.exit());
-} else await compare(Number(values.changes), Number(values.rounds));
+else await compare(Number(values.turns), Number(values.changes));

@@ -21,7 +21,9 @@ export interface Tracing {
   readonly tracers: Tracers;
   /** What became of the spans so far. */
   readonly counts: SpanCounts;
-  /** Delivers what waits, within the time, and ends. */
+  /** Delivers what waits, within the time. */
+  flush(limitMs: number): Promise<void>;
+  /** The same, and ends. */
   close(limitMs: number): Promise<void>;
 }
 
@@ -52,6 +54,7 @@ export async function startTracing(
     get counts() {
       return buffer.counts;
     },
+    flush: (limitMs) => buffer.flush(limitMs),
     async close(limitMs) {
       await buffer.flush(limitMs);
       await sender.close();
