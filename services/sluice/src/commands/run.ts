@@ -30,10 +30,12 @@ import { startTracing } from '../telemetry/traces/start-tracing.ts';
 import { addTracesOptions, defaultTraces, parseEndpoint, parseRatio, type TracesOptions } from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
+import { withConfiguration } from './run-configuration.ts';
 import { runDistributed } from './run-distributed.ts';
 import { runShadow } from './run-shadow.ts';
 
 interface RunOptions extends SettingsOptions, WriterOptions, Partial<TracesOptions> {
+  readonly config?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
@@ -59,7 +61,20 @@ export function addRunCommand(program: Command): void {
     .description(
       'Runs watcher, reconciler and writer in this process, in the foreground until SIGINT or SIGTERM.\n' +
         'With no cluster named it runs against a simulated API server with a small living world in it.',
-    )
+    );
+  addRunOptions(command).action(async (options: RunOptions) => {
+    const warnings: string[] = [];
+    const configured = await withConfiguration(options, command, process.env, (warning) => warnings.push(warning));
+    const logger = createLogger(configured.output === 'json' ? 'json' : 'text', configured.logLevel);
+    for (const warning of warnings) logger.warn(warning);
+    await run(configured);
+  });
+}
+
+/** All flags of `sluice run`. */
+export function addRunOptions(command: Command): Command {
+  command
+    .option('--config <file>', 'what no flag says, in YAML, as for the roles; default $SLUICE_CONFIG')
     .option('--kubeconfig <file>', 'run on the cluster of this kubeconfig')
     .option('--context <name>', 'context of the kubeconfig; its current context if left out')
     .option('--in-cluster', 'run on the cluster of the Pod in which this runs, as its service account')
@@ -92,7 +107,7 @@ export function addRunCommand(program: Command): void {
     )
     .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
     .option('--rate <n>', 'simulated world: actions a second', Number);
-  addWriterOptions(addSettingsOptions(addTracesOptions(command))).action((options: RunOptions) => run(options));
+  return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
 }
 
 async function run(options: RunOptions): Promise<void> {
