@@ -47,7 +47,7 @@ export class SluiceProcess {
 
   /** Starts on a cluster and returns when it knows it: what is made from then on is no leftover (D4). */
   static async start(kubeconfig: string, args: readonly string[] = []): Promise<SluiceProcess> {
-    const sluice = new SluiceProcess(['--kubeconfig', kubeconfig, ...args]);
+    const sluice = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfig, ...args]);
     await sluice.until(() => sluice.events('synced').length > 0, 60_000, 'its lists are in');
     return sluice;
   }

@@ -29,7 +29,14 @@ export interface CheckedCluster {
   readonly version: ServerVersion;
 }
 
-export type Unavailability = 'unreachable' | 'untrusted' | 'unauthenticated' | 'forbidden' | 'tooOld' | 'failing';
+export type Unavailability =
+  | 'unreachable'
+  | 'untrusted'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'tooOld'
+  | 'failing'
+  | 'rival';
 
 /** A cluster that cannot be used as it is. The message says why, and what to do. */
 export class ClusterUnavailableError extends Error {

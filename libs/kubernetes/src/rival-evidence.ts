@@ -1,6 +1,6 @@
 import { isApiError } from './api-error.ts';
 import type { ApiResponse, Connection } from './connection.ts';
-import { asRecord, asString, isRecord } from './record.ts';
+import { asRecord, asString } from './record.ts';
 import { type ForeignWrite, type LeaderLease, type RivalEvidence, upstreamManager } from './rival.ts';
 
 export interface RivalSearch {
@@ -59,14 +59,12 @@ async function foreignWrites(
   return { now: dateOf(answer) ?? now, writes };
 }
 
-/** The newest write of somebody else to what the controllers write. Who only put a label on it is no rival. */
+/** The newest write of somebody else. What it wrote does not matter: of a slice without endpoints only labels are noted. */
 function lastWrite(managedFields: unknown, ownManager: string, object: string): ForeignWrite[] {
   const writes = (Array.isArray(managedFields) ? managedFields : []).flatMap((entry: unknown): ForeignWrite[] => {
-    const { manager, time, fieldsV1 } = asRecord(entry);
+    const { manager, time } = asRecord(entry);
     const at = Date.parse(asString(time));
-    const content =
-      isRecord(fieldsV1) && ('f:endpoints' in fieldsV1 || 'f:subsets' in fieldsV1 || 'f:ports' in fieldsV1);
-    if (!content || manager === ownManager || Number.isNaN(at)) return [];
+    if (manager === ownManager || Number.isNaN(at)) return [];
     return [{ manager: asString(manager), at, object }];
   });
   return writes.sort((a, b) => b.at - a.at).slice(0, 1);

@@ -38,6 +38,8 @@ const recentMs = 5 * 60_000;
 const lateMs = 15_000;
 
 export const upstreamManager = 'kube-controller-manager';
+/** What it is called in `managedFields`: some distributions have it in a program of theirs. */
+const upstreamManagers: ReadonlySet<string> = new Set([upstreamManager, 'k3s', 'kubelite', 'hyperkube']);
 
 /** How to switch off what Sluice replaces. */
 export const switchOffAdvice =
@@ -53,15 +55,15 @@ export function judgeRival({ now, writes, lease, pods }: RivalEvidence): RivalVe
   if (enabled !== undefined) {
     return { rival: 'alive', why: `Pod kube-system/${enabled.name} runs with the controllers switched on` };
   }
-  const [last] = writes;
-  const recent = last !== undefined && now - last.at <= recentMs ? last : undefined;
-  // Somebody else than kube-controller-manager, whose lease and flags say nothing of it.
-  if (recent !== undefined && recent.manager !== upstreamManager) return alive(recent, now);
+  const recent = writes.find(({ manager, at }) => upstreamManagers.has(manager) && now - at <= recentMs);
   if (pods.length > 0) return { rival: 'gone', why: 'kube-controller-manager runs with the controllers switched off' };
   if (lease === undefined || lease === null) {
     if (recent !== undefined) return alive(recent, now);
     const known = lease === null ? 'there is no leader lease of kube-controller-manager' : 'its lease may not be read';
-    return { rival: lease === null ? 'gone' : 'unclear', why: `${known}, and nobody else wrote in the last 5 minutes` };
+    return {
+      rival: lease === null ? 'gone' : 'unclear',
+      why: `${known}, and it has not written in the last 5 minutes`,
+    };
   }
   const expiredAt = lease.renewedAt + lease.durationMs + lateMs;
   if (expiredAt < now && (recent === undefined || recent.at <= expiredAt)) {

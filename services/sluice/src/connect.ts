@@ -8,15 +8,19 @@ import {
   checkConnection,
   checkReading,
   EventRecorder,
+  findRivalEvidence,
   HttpCluster,
+  isApiError,
   isKubeconfigError,
+  judgeRival,
   loadInCluster,
   loadKubeconfig,
+  switchOffAdvice,
 } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { Cluster } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
-import { userAgent } from './version.ts';
+import { fieldManager, userAgent } from './version.ts';
 
 export interface ConnectOptions {
   readonly kubeconfig?: string;
@@ -24,6 +28,8 @@ export interface ConnectOptions {
   readonly inCluster?: boolean;
   /** What the permissions must allow. Default: all that Sluice does. */
   readonly work?: readonly ClusterWork[];
+  /** Whether to write though another controller seems to write the same. */
+  readonly takeOver?: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -31,6 +37,7 @@ export interface ConnectOptions {
 
 export interface ConnectedCluster extends Cluster {
   readonly server: string;
+  readonly connection: Connection;
   readonly version: string;
   close(): Promise<void>;
 }
@@ -41,7 +48,9 @@ export interface ConnectedCluster extends Cluster {
  */
 export async function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ConnectedCluster> {
   try {
-    return await open(await findAccess(options, environment), options);
+    const cluster = await open(await findAccess(options, environment), options);
+    await refuseRival(cluster, options);
+    return cluster;
   } catch (error) {
     if (error instanceof ClusterUnavailableError || isKubeconfigError(error))
       throw new UsageError(error.message, { cause: error });
@@ -49,7 +58,34 @@ export async function connect(options: ConnectOptions, environment: NodeJS.Proce
   }
 }
 
-function findAccess(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ClusterAccess> {
+/** Two who write the same would undo each other's work for good, so Sluice asks before it is the second. */
+async function refuseRival(
+  cluster: ConnectedCluster,
+  { work, takeOver, clock, logger }: ConnectOptions,
+): Promise<void> {
+  if (takeOver || work?.includes('write') === false) return;
+  try {
+    const search = { connection: cluster.connection, ownManager: fieldManager, now: clock.now() };
+    const { rival, why } = judgeRival(await findRivalEvidence(search, AbortSignal.timeout(30_000)));
+    if (rival === 'unclear') logger.warn('another controller may write here; "sluice doctor" tells more', { why });
+    if (rival !== 'alive') return;
+    throw new ClusterUnavailableError(
+      'rival',
+      `another controller writes the Endpoints and EndpointSlices of cluster ${cluster.name}: ${why}; ${switchOffAdvice}, or give --take-over if that is done`,
+    );
+  } catch (error) {
+    // No evidence is no proof: a rival would be noticed by what it does.
+    if (isApiError(error)) return logger.warn('could not look for another controller', { reason: error.message });
+    await cluster.close();
+    throw error;
+  }
+}
+
+/** How the cluster that is named is reached. */
+export function findAccess(
+  options: Pick<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster'>,
+  environment: NodeJS.ProcessEnv,
+): Promise<ClusterAccess> {
   if (options.inCluster) {
     return loadInCluster({
       host: environment.KUBERNETES_SERVICE_HOST ?? '',
@@ -122,6 +158,7 @@ export async function open(
       name: access.context,
       identity,
       server: connection.server,
+      connection,
       version: version.gitVersion,
       reader: http,
       writer: http,

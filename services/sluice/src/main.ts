@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import colors from 'picocolors';
 import { addConfigCommand } from './commands/config.ts';
 import { addDeadLettersCommand } from './commands/dead-letters.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addParkedCommand } from './commands/parked.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addRoleCommands } from './commands/role.ts';
@@ -23,6 +24,7 @@ addRunCommand(program);
 addRoleCommands(program);
 addDeadLettersCommand(program);
 addParkedCommand(program);
+addDoctorCommand(program);
 addReplayCommand(program);
 addConfigCommand(program);
 

@@ -289,6 +289,7 @@ async function openCluster(options: RunOptions, logger: Logger): Promise<Runnabl
   const cluster = await connect(
     {
       ...ports,
+      takeOver: options.takeOver,
       ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
       ...(options.context !== undefined && { context: options.context }),
       ...(options.inCluster !== undefined && { inCluster: options.inCluster }),

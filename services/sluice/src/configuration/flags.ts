@@ -19,6 +19,7 @@ export const flagPaths = {
   '--endpoint-updates-batch-period': 'controllers.endpointUpdatesBatchPeriod',
   '--endpointslice-updates-batch-period': 'controllers.endpointsliceUpdatesBatchPeriod',
   '--mirroring-endpointslice-updates-batch-period': 'controllers.mirroringEndpointsliceUpdatesBatchPeriod',
+  '--take-over': 'writer.takeOver',
   '--max-writes-in-flight': 'writer.maxInFlight',
   '--otlp-endpoint': 'traces.endpoint',
   '--trace-ratio': 'traces.ratio',

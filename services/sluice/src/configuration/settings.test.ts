@@ -75,6 +75,7 @@ const samples: Readonly<
   'controllers.endpointUpdatesBatchPeriod': ['1s', '1s'],
   'controllers.endpointsliceUpdatesBatchPeriod': ['0', '0s'],
   'controllers.mirroringEndpointsliceUpdatesBatchPeriod': ['0.5s', '500ms'],
+  'writer.takeOver': ['true', true],
   'writer.maxInFlight': ['8', 8],
   'traces.endpoint': ['https://jaeger:4318', 'https://jaeger:4318/v1/traces'],
   'traces.ratio': ['0.5', 0.5],
@@ -207,7 +208,7 @@ describe('flags', () => {
     const path = flagPaths[flag];
     const [sample, , beside] = samples[path];
     const text = path === 'store.url' ? 'redis://a' : sample;
-    const { flags } = parse(...(path === 'cluster.inCluster' ? [flag] : [`${flag}=${text}`]));
+    const { flags } = parse(...(path === 'cluster.inCluster' || path === 'writer.takeOver' ? [flag] : [`${flag}=${text}`]));
     const byFlag = resolve({ environment: beside ?? {}, flags });
     expect(byFlag.configuration).toEqual(
       resolve({ environment: { ...beside, [variableOf(path)]: text } }).configuration,

@@ -175,6 +175,9 @@ export const settings = {
     { default: batchPeriodMs.endpointslicemirroring },
   ),
 
+  'writer.takeOver': setting(kinds.yesOrNo, 'write, though kube-controller-manager seems to write the same objects', {
+    default: writerDefaults.takeOver,
+  }),
   'writer.maxInFlight': setting(upTo1000, 'writes of one cluster under way at once, at most', {
     default: writerDefaults.maxWritesInFlight,
   }),

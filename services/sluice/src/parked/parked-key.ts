@@ -1,4 +1,4 @@
-import type { Controller } from '@sluice/controllers';
+import { type Controller, controllers } from '@sluice/controllers';
 import { type Causes, parseServiceKey, type ServiceKey } from '@sluice/messages';
 import type { ControllerState } from '@sluice/reconciler';
 import type { Store } from '@sluice/store';
@@ -25,9 +25,11 @@ export async function findParked(store: Store, partitions: number): Promise<read
   const found: ParkedKey[] = [];
   for (let partition = 0; partition < partitions; partition++) {
     for (const { key, field, value } of await store.find(`reconciler/${partition}`, prefix)) {
+      const controller = controllers.find((one) => field === `${prefix}${one}`);
+      // What is large in a state is stored beside it, under names that begin with its own.
+      if (controller === undefined) continue;
       const { parked, parkedSince, dueAt, causes } = value as ControllerState;
       if (parked === null) continue;
-      const controller = field.slice(prefix.length) as Controller;
       found.push({
         name: `${key}/${controller}`,
         key: parseServiceKey(key),

@@ -39,7 +39,7 @@ export class Clusters {
 export async function reach(
   { name, ...choice }: ClusterConfiguration,
   work: ClusterWork,
-  ports: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
+  ports: { readonly clock: Clock; readonly random: Random; readonly logger: Logger; readonly takeOver?: boolean },
   environment: NodeJS.ProcessEnv,
   signal: AbortSignal,
 ): Promise<ConnectedCluster | undefined> {

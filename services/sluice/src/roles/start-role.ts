@@ -67,7 +67,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const reachAll = (use: (cluster: ConnectedCluster) => Promise<unknown> | undefined) =>
     Promise.all(
       configuration.clusters.map(async (choice) => {
-        const ports = { clock, random, logger };
+        const ports = { clock, random, logger, takeOver: configuration.writer.takeOver };
         const work = role === 'watcher' ? 'watch' : 'write';
         const cluster = await reach(choice, work, ports, options.environment, working.signal);
         if (cluster === undefined) return;

@@ -1,0 +1,111 @@
+import {
+  type Access,
+  type ClusterAccess,
+  type ClusterWork,
+  Connection,
+  dateOf,
+  findRivalEvidence,
+  HttpCluster,
+  isApiError,
+  judgeRival,
+  neededAccess,
+  switchOffAdvice,
+} from '@sluice/kubernetes';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import { fieldManager, userAgent } from '../version.ts';
+import { type Check, failed, ok, warning } from './check.ts';
+
+interface Ports {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** Clocks that differ by more make times in logs and metrics wrong, in milliseconds; the header Date has whole seconds. */
+const skewMs = 5_000;
+const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };
+
+/** What there is to say of one cluster. Reads only, and asks "may I?". Never throws for what the cluster does. */
+export async function checkCluster(name: string, access: ClusterAccess, ports: Ports): Promise<readonly Check[]> {
+  const about = `cluster ${name}`;
+  const connection = new Connection({ access, userAgent: userAgent('doctor'), timeoutMs: 10_000, ...ports });
+  const cluster = new HttpCluster({ connection, ...ports });
+  const { signal } = new AbortController();
+  const checks: Check[] = [];
+  const attempt = async (check: string, advice: string, run: () => Promise<readonly Check[]>): Promise<boolean> => {
+    try {
+      checks.push(...(await run()));
+      return true;
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      checks.push(failed(about, check, error.message, advice));
+      return false;
+    }
+  };
+  try {
+    const reached = await attempt('version', 'check the server and the credentials in the kubeconfig', async () => {
+      const version = await cluster.serverVersion(signal);
+      const isOld = version.major === 1 && version.minor < 21;
+      return [
+        isOld
+          ? failed(about, 'version', version.gitVersion, 'upgrade the cluster to Kubernetes 1.21 or later')
+          : ok(about, 'version', version.gitVersion),
+      ];
+    });
+    if (!reached) return checks;
+    await attempt('discovery.k8s.io/v1', 'upgrade the cluster to Kubernetes 1.21 or later', async () => {
+      const startedAt = ports.clock.now();
+      const answer = await connection.request({ method: 'GET', path: '/apis/discovery.k8s.io/v1', signal });
+      const skew = clockSkew(about, dateOf(answer), startedAt, ports.clock.now());
+      return [ok(about, 'discovery.k8s.io/v1', 'is served'), ...skew];
+    });
+    for (const work of ['watch', 'write'] as const) {
+      const check = `permissions of the ${roles[work]}`;
+      await attempt(check, 'allow SelfSubjectAccessReviews (system:basic-user)', async () => {
+        return [await permissions(about, check, neededAccess([work]), cluster, signal)];
+      });
+    }
+    await attempt('other controllers', 'allow to list EndpointSlices', async () => {
+      const search = { connection, ownManager: fieldManager, now: ports.clock.now(), sample: 5_000 };
+      const { rival, why } = judgeRival(await findRivalEvidence(search, signal));
+      const check = 'other controllers';
+      if (rival === 'alive')
+        return [failed(about, check, why, `${switchOffAdvice}; Sluice writes before only with --take-over`)];
+      if (rival === 'unclear') return [warning(about, check, why, `if they are not switched off, ${switchOffAdvice}`)];
+      return [ok(about, check, why)];
+    });
+    return checks;
+  } finally {
+    await connection.destroy();
+  }
+}
+
+async function permissions(
+  about: string,
+  check: string,
+  needed: readonly Access[],
+  cluster: HttpCluster,
+  signal: AbortSignal,
+): Promise<Check> {
+  const allowed = await Promise.all(needed.map((access) => cluster.checkAccess(access, signal)));
+  const missing = needed.filter((_, i) => !allowed[i]);
+  if (missing.length === 0) return ok(about, check, `all ${needed.length} are there`);
+  const list = missing.map(({ verb, group, resource }) => `${verb} ${resource}${group === '' ? '' : `.${group}`}`);
+  return failed(
+    about,
+    check,
+    `missing: ${list.join(', ')}`,
+    'kubectl apply -k infra/kubernetes, or grant them in another way',
+  );
+}
+
+/** Against the middle of the request, since nobody knows when within it the server looked at its clock. */
+function clockSkew(about: string, server: number | undefined, from: number, to: number): readonly Check[] {
+  if (server === undefined) return [];
+  const ms = Math.abs(server + 500 - (from + to) / 2);
+  const detail = `${(ms / 1000).toFixed(1)} s between this machine and the API server`;
+  if (ms <= skewMs + (to - from)) return [ok(about, 'clock', detail)];
+  return [
+    warning(about, 'clock', detail, 'synchronise both with NTP: times in logs, metrics and annotations are wrong'),
+  ];
+}

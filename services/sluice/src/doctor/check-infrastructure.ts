@@ -1,0 +1,51 @@
+import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
+import type { Configuration } from '../configuration/configuration.ts';
+import { openInfrastructure } from '../roles/open-infrastructure.ts';
+import { isUsageError } from '../usage-error.ts';
+import { type Check, failed, ok, warning } from './check.ts';
+
+/**
+ * Connects to bus and store as a role does: what would keep it from starting is told in the same words, and what it would
+ * warn of is a warning here (eviction, persistence, versions, partitions, rights).
+ */
+export async function checkInfrastructure(
+  configuration: Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>,
+  ports: { readonly clock: Clock; readonly random: Random },
+): Promise<readonly Check[]> {
+  const { bus, store } = configuration;
+  const about = 'bus and store';
+  if (bus.kind === 'memory' && store.kind === 'memory') {
+    return [ok(about, 'in this process', 'all in one: what is in them is read from the clusters anew at each start')];
+  }
+  const warnings: string[] = [];
+  try {
+    const opened = await openInfrastructure(configuration, { ...ports, logger: collecting(warnings) });
+    try {
+      const letters = await opened.deadLetters.list();
+      const checks = [ok(about, 'connection', `${bus.kind} and ${store.kind}, ${configuration.partitions} partitions`)];
+      checks.push(
+        ...warnings.map((text) => warning(about, 'settings', text, 'see docs/redis.md, docs/nats.md, docs/kafka.md')),
+      );
+      if (letters.length === 0) return [...checks, ok(about, 'dead letters', 'none')];
+      const detail = `${letters.length} records could not be used`;
+      return [...checks, warning(about, 'dead letters', detail, 'look at them with "sluice dead-letters list"')];
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    if (!isUsageError(error)) throw error;
+    return [
+      failed(about, 'connection', error.message, 'correct the configuration or the servers; the message says which'),
+    ];
+  }
+}
+
+function collecting(warnings: string[]): Logger {
+  const note = (message: string, fields?: LogFields) => {
+    const { error, ...rest } = fields ?? {};
+    const details = Object.entries(rest).map(([name, value]) => `${name} ${String(value)}`);
+    warnings.push([message, ...details, ...(error instanceof Error ? [error.message] : [])].join(', '));
+  };
+  const logger: Logger = { debug() {}, info() {}, warn: note, error: note, with: () => logger };
+  return logger;
+}
