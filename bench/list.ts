@@ -46,31 +46,29 @@ async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(HELP);
   requireProcessStats();
   const rows: { pods: number; about: string; reading: Reading | string }[] = [];
+  if (!values.json) process.stdout.write(`${machineDescription()}, Node ${process.version}\n\n${HEAD}`);
   for (const pods of values.pods.split(',').map(Number)) {
     if (!Number.isInteger(pods) || pods < 1) throw new Error(`--pods ${values.pods}: numbers from 1 on are needed`);
     for (const way of values.ways.split(',')) {
       const chosen = WAYS[way];
       if (chosen === undefined) throw new Error(`--ways ${way}: one of ${Object.keys(WAYS).join(', ')} is needed`);
-      const reading = await measure(
-        way,
-        ['--pods', `${pods}`, '--services', values.services, ...chosen.server],
-        values.heap,
-      );
-      rows.push({ pods, about: chosen.about, reading });
+      const server = ['--pods', `${pods}`, '--services', values.services, ...chosen.server];
+      const row = { pods, about: chosen.about, reading: await measure(way, server, values.heap) };
+      rows.push(row);
+      if (!values.json) process.stdout.write(line(row));
     }
   }
-  if (values.json) return void process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-  process.stdout.write(`${machineDescription()}, Node ${process.version}\n\n`);
-  process.stdout.write(
-    '| Pods | read by | seconds | peak MB | MB after | Pods held |\n| ---: | --- | ---: | ---: | ---: | ---: |\n',
-  );
-  for (const { pods, about, reading } of rows) {
-    const figures =
-      typeof reading === 'string'
-        ? `${reading} | | |`
-        : `${reading.seconds.toFixed(1)} | ${reading.peakMb.toFixed(0)} | ${reading.heldMb.toFixed(0)} | ${reading.pods}`;
-    process.stdout.write(`| ${pods} | ${about} | ${figures} |\n`);
-  }
+  if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+}
+
+const HEAD =
+  '| Pods | read by | seconds | CPU s | peak MB | MB after | Pods held |\n| ---: | --- | ---: | ---: | ---: | ---: | ---: |\n';
+
+function line({ pods, about, reading }: { pods: number; about: string; reading: Reading | string }): string {
+  if (typeof reading === 'string') return `| ${pods} | ${about} | ${reading} | | | | |\n`;
+  const { seconds, cpuSeconds, peakMb, heldMb } = reading;
+  const figures = `${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} | ${peakMb.toFixed(0)} | ${heldMb.toFixed(0)} | ${reading.pods}`;
+  return `| ${pods} | ${about} | ${figures} |\n`;
 }
 
 /** Or why there is nothing to tell. */

@@ -80,6 +80,20 @@ describe('HttpCluster.list', () => {
   });
 });
 
+describe('HttpCluster on a server without the API', () => {
+  it('says which one is missing, and since when servers have it', async () => {
+    const { cluster } = await given((_, response) => {
+      response.writeHead(404, { 'content-type': 'text/plain' });
+      response.end('404 page not found\n');
+    });
+    const message = /no endpointslices in discovery\.k8s\.io\/v1; Kubernetes 1\.21 or later has \(.*404 page not found/;
+    const list = cluster.list('endpointslices', { limit: 1, continueToken: '' }, noAbort);
+    expect(await failure(list)).toMatchObject({ reaction: 'terminal', message: expect.stringMatching(message) });
+    const watch = cluster.watch('endpointslices', '1', noAbort)[Symbol.asyncIterator]().next();
+    expect(await failure(watch)).toMatchObject({ reaction: 'terminal', message: expect.stringMatching(message) });
+  });
+});
+
 describe('HttpCluster.watch', () => {
   it('asks for bookmarks and a random end between 5 and 10 minutes', async () => {
     const { cluster, server } = await given((_, response) => response.end());

@@ -13,7 +13,7 @@ import type {
   WatchOptions,
   WrittenMeta,
 } from './cluster.ts';
-import type { Connection } from './connection.ts';
+import type { ApiStream, Connection } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import type { EventObject } from './event-object.ts';
 import type { EventStore } from './event-recorder.ts';
@@ -64,7 +64,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     if (options.continueToken !== '') query.set('continue', options.continueToken);
     const path = `${collectionPath(resource)}?${query}`;
     const idleMs = this.#options.listTimeoutMs ?? 60_000;
-    const { chunks } = await this.connection.stream({ method: 'GET', path, signal, timeoutMs: idleMs, idleMs });
+    const { chunks } = await this.#read(resource, { method: 'GET', path, signal, timeoutMs: idleMs, idleMs });
     const items: RawObject[] = [];
     const { onItem = (object) => void items.push(object) } = options;
     const onSkipped = (skipped: SkippedObject) => this.#options.onSkipped?.(skipped);
@@ -95,11 +95,20 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     try {
       const path = `${collectionPath(resource)}?${query}`;
       const idleMs = this.#options.watchIdleMs ?? 150_000;
-      const { chunks } = await this.connection.stream({ method: 'GET', path, signal, idleMs });
+      const { chunks } = await this.#read(resource, { method: 'GET', path, signal, idleMs });
       yield [];
       yield* this.#events(resource, chunks);
     } catch (error) {
       if (!signal.aborted) throw error;
+    }
+  }
+
+  async #read(resource: Resource, request: Parameters<Connection['stream']>[0]): Promise<ApiStream> {
+    try {
+      return await this.connection.stream(request);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) throw notServed(resource, error);
+      throw error;
     }
   }
 
@@ -210,4 +219,10 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
 
 function eventsPath(namespace: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+}
+
+/** A collection is there even if nothing is in it, so that it is not found says something of the server. */
+function notServed(resource: Resource, cause: ApiError): ApiError {
+  const message = `the server has no ${resource} in ${apiVersion(resource)}; Kubernetes 1.21 or later has (${cause.message})`;
+  return new ApiError(message, { reaction: 'terminal', status: cause.status, reason: cause.reason, cause });
 }

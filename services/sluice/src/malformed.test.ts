@@ -63,6 +63,53 @@ describe('a malformed object on the watch', () => {
   });
 });
 
+describe('what is at the limits of Kubernetes, or hardly there', () => {
+  const long = (length: number, end = '') => `${'x'.repeat(length - end.length)}${end}`;
+
+  it('names and labels as long as they may be, and as many as one likes', async () => {
+    const [prefix, name, value] = [`${long(61)}.${long(61)}.${long(61)}.${long(61)}.com`, long(63), long(63)];
+    const labels = { app: 'web', [`${prefix}/${name}`]: value };
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`label-${i}`, `${i}`]));
+    server.delete('services', 'shop', 'web');
+    const spec = { selector: labels, ports: [{ port: 80 }] };
+    for (const name of ['web', long(63)]) server.create('services', { ...service(name), spec });
+    const longest = pod(long(253, '.pod'), '10.1.0.253');
+    const metadata = {
+      ...(longest.metadata as object),
+      labels: { ...labels, ...many },
+      annotations: { note: 'ü–😀'.repeat(9_000) },
+    };
+    server.put('pods', { ...longest, metadata });
+    await start();
+    expect([skipped, warnings]).toEqual([[], []]);
+    expect(addresses()).toEqual(['10.1.0.253']);
+    const slices = server.list('endpointslices').items as unknown as readonly Slice[];
+    expect(slices.map((slice) => slice.metadata.labels?.['kubernetes.io/service-name']).sort()).toEqual([
+      'web',
+      long(63),
+    ]);
+  });
+
+  it.each<[Resource, RawObject]>([
+    ['pods', { metadata: { name: 'web-bare', namespace: 'shop', labels: { app: 'web' } } }],
+    ['pods', { metadata: { name: 'web-bare', namespace: 'shop', labels: null }, spec: null, status: null }],
+    ['services', { metadata: { name: 'web-bare', namespace: 'shop' } }],
+    ['nodes', { metadata: { name: 'web-bare' }, spec: {} }],
+    ['endpoints', { metadata: { name: 'web-bare', namespace: 'shop' }, subsets: null }],
+    [
+      'endpointslices',
+      { metadata: { name: 'web-bare', namespace: 'shop' }, addressType: 'IPv4', endpoints: null, ports: null },
+    ],
+  ])('of %s all that may be missing', async (resource, bare) => {
+    await start();
+    server.put(resource, bare);
+    server.put('pods', pod('web-2', '10.1.0.2'));
+    await settle();
+    expect([skipped, warnings]).toEqual([[], []]);
+    expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
+  });
+});
+
 async function start(): Promise<void> {
   const cluster = new SimulatedCluster(server, { clock });
   fleet = startAllInOne({
