@@ -113,7 +113,11 @@ test('kube-controller-manager gone, with a lease that has run out: what it wrote
 test('a cluster that cannot be reached, and one without rights, are told with what to do', async () => {
   const gone = await sluice('doctor', '--kubeconfig', join(directory, 'none'), '-o', 'table');
   expect(gone.status).not.toBe(0);
-  await kubectl(controlPlane.kubeconfigs.admin, ['delete', 'clusterrolebinding', '--selector=app.kubernetes.io/name=sluice']);
+  await kubectl(controlPlane.kubeconfigs.admin, [
+    'delete',
+    'clusterrolebinding',
+    '--selector=app.kubernetes.io/name=sluice',
+  ]);
   const { status, of } = await doctor(controlPlane.kubeconfigs.sluice);
   expect(status).toBe(1);
   expect(of('permissions of the writer')).toMatchObject({
