@@ -35,6 +35,30 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
       expect([...state.members].sort()).toEqual(['a', 'c']);
     });
 
+    test('who only looks sees the group as it is, and changes nothing', async () => {
+      const { leases, pass } = await create();
+      expect(await leases.state('g')).toEqual({ members: [], leases: [] });
+      await beat(leases, 'a', ['s1']);
+      await leases.heartbeat({
+        group: 'g',
+        member: 'b',
+        ttlMs: ttlMs * 4,
+        acquire: ['s2'],
+        release: [],
+        leaving: true,
+      });
+      const seen = await leases.state('g');
+      expect(holders(seen)).toEqual({ s1: 'a', s2: 'b' });
+      expect(seen.members).toEqual(['a']);
+      expect(await leases.state('other')).toEqual({ members: [], leases: [] });
+      await pass(ttlMs * 1.5);
+      expect(holders(await leases.state('g'))).toEqual({ s2: 'b' });
+      const after = await beat(leases, 'c', ['s1', 's2']);
+      expect(holders(after)).toEqual({ s1: 'c', s2: 'b' });
+      expect(epochOf(await leases.state('g'), 's1')).toBe(epochOf(after, 's1'));
+      expect(epochOf(after, 's1')).toBeGreaterThan(epochOf(seen, 's1'));
+    });
+
     test('who comes back too late has lost what it held', async () => {
       const { leases, pass } = await create();
       await beat(leases, 'a', ['s1', 's2']);

@@ -1,7 +1,8 @@
 import { MemoryBus } from '@sluice/bus';
 import { VirtualClock } from '@sluice/runtime';
-import { MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { busContract } from './bus-contract.ts';
+import { clusterDirectoryContract } from './cluster-directory-contract.ts';
 import { deadLettersContract } from './dead-letters-contract.ts';
 import { leasesContract } from './leases-contract.ts';
 import { storeContract } from './store-contract.ts';
@@ -13,6 +14,7 @@ busContract('memory', { maxBacklog }, async ({ partitions }) => {
   return { connect: async () => bus, dispose: () => bus.close() };
 });
 storeContract('memory', async () => new MemoryStore());
+clusterDirectoryContract('memory', async () => new MemoryClusterDirectory());
 deadLettersContract('memory', async () => new MemoryDeadLetters(5));
 leasesContract('memory', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1));

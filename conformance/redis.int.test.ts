@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, startRedisCluster, startRedisSentinel } from '@sluice/local';
 import type { RedisOptions } from '@sluice/store-redis';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { clusterDirectoryContract } from './cluster-directory-contract.ts';
 import { deadLettersContract } from './dead-letters-contract.ts';
 import { leasesContract } from './leases-contract.ts';
 import { Connections, documentedRights, SLUICE_PASSWORD, SLUICE_USER } from './redis-fixture.ts';
@@ -56,6 +57,7 @@ for (const [kind, start] of Object.entries(KINDS)) {
     });
 
     storeContract(kind, async () => (await connections.open()).store);
+    clusterDirectoryContract(kind, async () => (await connections.open()).directory);
     deadLettersContract(kind, async () => (await connections.open({ maxDeadLetters: 5 })).deadLetters);
     leasesContract(kind, async () => {
       const { leases } = await connections.open();

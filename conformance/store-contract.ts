@@ -154,6 +154,16 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect((await store.claim('reconciler/1', 1)).entries).toEqual([{ key: 'k', field: 'f', value: 1 }]);
     });
 
+    test('who only looks sees how far the owner has come, and fences nobody', async () => {
+      const store = await create();
+      expect((await store.checkpoint('reconciler/1'))?.position ?? 0).toBe(0);
+      await store.commit(commit({ checkpoint: at(7) }));
+      expect(await store.checkpoint('reconciler/1')).toEqual(at(7));
+      await store.commit(commit({ expected: 7, checkpoint: at(8) }));
+      expect(await store.checkpoint('reconciler/1')).toEqual(at(8));
+      expect((await store.checkpoint('reconciler/2'))?.position ?? 0).toBe(0);
+    });
+
     test('what was settled first stays', async () => {
       const store = await create();
       expect(await store.settle('partitions', '64')).toBe('64');

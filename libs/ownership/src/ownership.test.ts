@@ -69,6 +69,10 @@ class Member implements Leases {
     return leases.leave(group, member);
   }
 
+  state(group: string) {
+    return leases.state(group);
+  }
+
   watch(group: string, onChange: () => void): () => void {
     return leases.watch(group, onChange);
   }

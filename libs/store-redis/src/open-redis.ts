@@ -1,20 +1,22 @@
 import type { Clock, Logger } from '@sluice/runtime';
-import type { DeadLetters, Leases, Store } from '@sluice/store';
+import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
 import { Cluster, type Redis } from 'ioredis';
 import { bounded } from './bounded.ts';
 import { checkServer } from './check-server.ts';
 import { connect, createClient } from './client.ts';
+import { RedisClusterDirectory } from './redis-cluster-directory.ts';
 import { RedisDeadLetters } from './redis-dead-letters.ts';
 import { RedisLeases } from './redis-leases.ts';
 import type { RedisOptions } from './redis-options.ts';
 import { RedisStore } from './redis-store.ts';
 import type { Client } from './script.ts';
 
-/** The three ports on one Redis. */
+/** The ports on one Redis. */
 export interface RedisPorts {
   readonly store: Store;
   readonly leases: Leases;
   readonly deadLetters: DeadLetters;
+  readonly directory: ClusterDirectory;
   /** Commands under way reject. */
   close(): void;
 }
@@ -60,6 +62,7 @@ export async function openRedis(options: RedisOptions, { clock, logger }: RedisS
   return {
     store: new RedisStore(parts),
     leases: new RedisLeases({ ...parts, client: pulse, subscriber }),
+    directory: new RedisClusterDirectory(parts),
     deadLetters: new RedisDeadLetters(maxDeadLetters === undefined ? parts : { ...parts, max: maxDeadLetters }),
     close,
   };

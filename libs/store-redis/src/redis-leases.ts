@@ -18,6 +18,7 @@ export interface RedisLeasesOptions {
 
 // Few bytes, and of no more keys than before: a Redis without memory shall not also take everybody's leases away.
 const heartbeatScript = new Script(['group', 'heartbeat'], ['allow-oom']);
+const stateScript = new Script(['group-state'], ['no-writes']);
 const leaveScript = new Script(['group', 'leave'], ['allow-oom']);
 
 /**
@@ -46,6 +47,13 @@ export class RedisLeases implements Leases {
     const { client, clock, patienceMs } = this.#options;
     const answer = leaveScript.run(client, this.#keys(group), [member]);
     await bounded(clock, patienceMs, `leave of ${member} from ${group}`, answer);
+  }
+
+  async state(group: string): Promise<GroupState> {
+    const { client, clock, patienceMs } = this.#options;
+    return groupState(
+      await bounded(clock, patienceMs, `look at ${group}`, stateScript.run(client, this.#keys(group), [])),
+    );
   }
 
   watch(group: string, onChange: () => void): () => void {

@@ -103,6 +103,17 @@ export class RedisStore implements Store {
     return (await bounded(clock, patienceMs, `settling ${name}`, former)) ?? value;
   }
 
+  async checkpoint(scope: string): Promise<Checkpoint | null> {
+    const { client, clock, patienceMs } = this.#options;
+    const stored = await bounded(
+      clock,
+      patienceMs,
+      `checkpoint of ${scope}`,
+      client.hget(this.#key(scope, meta), 'checkpoint'),
+    );
+    return stored === null ? null : (JSON.parse(stored) as Checkpoint);
+  }
+
   async #take(scope: string, epoch: number): Promise<Claimed> {
     const { client, clock, patienceMs } = this.#options;
     const keys = [meta, view, outbox].map((part) => this.#key(scope, part));

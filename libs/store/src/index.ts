@@ -1,5 +1,7 @@
+export * from './cluster-directory.ts';
 export * from './dead-letters.ts';
 export * from './leases.ts';
+export * from './memory-cluster-directory.ts';
 export * from './memory-dead-letters.ts';
 export * from './memory-leases.ts';
 export * from './memory-store.ts';

@@ -15,6 +15,8 @@ export interface Leases {
    * nothing. Returns how to stop that.
    */
   watch(group: string, onChange: () => void): () => void;
+  /** The group as it is now. For whoever looks on: nothing is changed by it. */
+  state(group: string): Promise<GroupState>;
 }
 
 export interface Heartbeat {
@@ -31,7 +33,7 @@ export interface Heartbeat {
   readonly leaving?: boolean;
 }
 
-/** The group as it is just after a heartbeat. */
+/** The group as it is just after a heartbeat, or when somebody looks. */
 export interface GroupState {
   readonly members: readonly string[];
   readonly leases: readonly Lease[];

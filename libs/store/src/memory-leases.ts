@@ -31,10 +31,11 @@ export class MemoryLeases implements Leases {
       const epoch = Math.max((lease?.epoch ?? 0) + 1, Math.floor(this.#clock.now()));
       group.leases.set(scope, { holder: member, epoch });
     }
-    const leases = [...group.leases].flatMap(([scope, { holder, epoch }]) =>
-      holder === null ? [] : [{ scope, holder, epoch }],
-    );
-    return { members: [...group.members].flatMap(([name, { leaving }]) => (leaving ? [] : [name])), leases };
+    return stateOf(group);
+  }
+
+  async state(name: string): Promise<GroupState> {
+    return stateOf(this.#group(name));
   }
 
   async leave(name: string, member: string): Promise<void> {
@@ -68,6 +69,13 @@ export class MemoryLeases implements Leases {
     }
     return group;
   }
+}
+
+function stateOf({ members, leases }: Group): GroupState {
+  return {
+    members: [...members].flatMap(([name, { leaving }]) => (leaving ? [] : [name])),
+    leases: [...leases].flatMap(([scope, { holder, epoch }]) => (holder === null ? [] : [{ scope, holder, epoch }])),
+  };
 }
 
 /** Not from within the caller's step, as from a server. */

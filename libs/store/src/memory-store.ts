@@ -62,6 +62,10 @@ export class MemoryStore implements Store {
     return settled;
   }
 
+  async checkpoint(name: string): Promise<Checkpoint | null> {
+    return this.#scopes.get(name)?.checkpoint ?? null;
+  }
+
   #scope(name: string): Scope {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {

@@ -26,6 +26,8 @@ export interface Store {
    * Settles a value for the whole fleet: the first one stays. Returns the one that holds.
    */
   settle(name: string, value: string): Promise<string>;
+  /** How far the owner of a scope has come; null: nothing is there. For whoever looks on: nothing is taken over. */
+  checkpoint(scope: string): Promise<Checkpoint | null>;
 }
 
 /** Plain data, as JSON can carry it. Values are never changed after they were handed over. */

@@ -143,6 +143,8 @@ class CrashingStore implements Store {
     return this.#inner.settle(name, value);
   }
 
+  checkpoint: Store['checkpoint'] = (scope) => this.#inner.checkpoint(scope);
+
   commit(commit: Commit): Promise<void> {
     return this.#point.pass(() => this.#inner.commit(commit));
   }

@@ -15,5 +15,6 @@ export function countFences(store: Store, onFenced: () => void): Store {
     commit: (...args) => counted(store.commit(...args)),
     settle: (...args) => store.settle(...args),
     find: (...args) => store.find(...args),
+    checkpoint: (...args) => store.checkpoint(...args),
   };
 }

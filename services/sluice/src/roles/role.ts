@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import { Ownership, type OwnershipOptions, type Tenure } from '@sluice/ownership';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { DeadLetters, Leases, Store } from '@sluice/store';
+import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import type { Configuration } from '../configuration/configuration.ts';
 import { countFences } from './count-fences.ts';
@@ -13,6 +13,8 @@ export interface Infrastructure {
   readonly store: Store;
   readonly leases: Leases;
   readonly deadLetters: DeadLetters;
+  /** Undefined: nobody is told which clusters there are. */
+  readonly directory?: ClusterDirectory;
 }
 
 export interface RoleOptions extends Infrastructure {

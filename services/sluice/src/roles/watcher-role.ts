@@ -1,4 +1,5 @@
 import type { ClusterReader } from '@sluice/kubernetes';
+import type { Logger } from '@sluice/runtime';
 import { ClusterWatcher, type ClusterWatcherOptions } from '@sluice/watcher';
 import { watchAges } from '../telemetry/watch-ages.ts';
 import { own, type RoleOptions } from './role.ts';
@@ -7,6 +8,9 @@ export interface WatchedCluster {
   readonly name: string;
   readonly identity: string;
   readonly reader: ClusterReader;
+  /** For people, as far as they are known. */
+  readonly version?: string;
+  readonly server?: string;
 }
 
 export interface WatcherRoleOptions
@@ -43,6 +47,7 @@ export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal)
         logger.info('watching the cluster', { epoch });
         const standing = options.health?.watching(cluster.name);
         void watcher.synced.then(() => standing?.synced());
+        void tellOf(options, logger);
         try {
           await watcher.run(signal);
         } finally {
@@ -53,4 +58,14 @@ export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal)
     },
     signal,
   );
+}
+
+/** For those who show the fleet to people; the work does not depend on it. */
+async function tellOf({ directory, cluster }: WatcherRoleOptions, logger: Logger): Promise<void> {
+  const { identity, name, version = '', server = '' } = cluster;
+  try {
+    await directory?.tell({ identity, name, version, server });
+  } catch (error) {
+    logger.warn('the name of the cluster is not told to the fleet', { error });
+  }
 }

@@ -111,6 +111,7 @@ export class LosableStore {
         this.#settled.set(name, settled);
         return settled;
       },
+      checkpoint: async (name) => this.#scopes.get(name)?.checkpoint ?? null,
     };
   }
 
@@ -122,6 +123,7 @@ export class LosableStore {
         return state;
       },
       leave: (group, member) => this.#leases.leave(group, member),
+      state: (group) => this.#leases.state(group),
       watch: (group, onChange) => {
         const watcher = [group, onChange] as const;
         this.#watchers.add(watcher);

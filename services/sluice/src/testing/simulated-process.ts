@@ -86,6 +86,7 @@ export class SimulatedProcess {
       commit: (...args) => this.#call(() => store.commit(...args)),
       find: (...args) => this.#call(() => store.find(...args)),
       settle: (...args) => this.#call(() => store.settle(...args)),
+      checkpoint: (...args) => this.#call(() => store.checkpoint(...args)),
     };
   }
 
@@ -93,6 +94,7 @@ export class SimulatedProcess {
     return {
       heartbeat: (...args) => this.#call(() => leases.heartbeat(...args)),
       leave: (...args) => this.#call(() => leases.leave(...args)),
+      state: (...args) => this.#call(() => leases.state(...args)),
       watch: (group, onChange) => leases.watch(group, () => void this.#awake().then(onChange)),
     };
   }

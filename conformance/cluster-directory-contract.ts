@@ -1,0 +1,29 @@
+import type { ClusterDirectory } from '@sluice/store';
+import { describe, expect, test } from 'vitest';
+
+/** The contract of the port that tells which clusters a fleet has. */
+export function clusterDirectoryContract(name: string, create: () => Promise<ClusterDirectory>): void {
+  describe(`cluster directory contract: ${name}`, () => {
+    const cluster = (identity: string, given: string) => ({
+      identity,
+      name: given,
+      version: 'v1.36.3',
+      server: 'https://c',
+    });
+
+    test('is empty at first, and lists what was told, by identity', async () => {
+      const directory = await create();
+      expect(await directory.list()).toEqual([]);
+      await directory.tell(cluster('b', 'staging'));
+      await directory.tell(cluster('a', 'production'));
+      expect(await directory.list()).toEqual([cluster('a', 'production'), cluster('b', 'staging')]);
+    });
+
+    test('what is told last of a cluster holds', async () => {
+      const directory = await create();
+      await directory.tell(cluster('a', 'old'));
+      await directory.tell(cluster('a', 'new'));
+      expect(await directory.list()).toEqual([cluster('a', 'new')]);
+    });
+  });
+}

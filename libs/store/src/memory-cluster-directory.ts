@@ -1,0 +1,14 @@
+import { byIdentity, type ClusterDirectory, type KnownCluster } from './cluster-directory.ts';
+
+/** The clusters of a fleet that is one process. */
+export class MemoryClusterDirectory implements ClusterDirectory {
+  readonly #clusters = new Map<string, KnownCluster>();
+
+  async tell(cluster: KnownCluster): Promise<void> {
+    this.#clusters.set(cluster.identity, cluster);
+  }
+
+  async list(): Promise<readonly KnownCluster[]> {
+    return byIdentity(this.#clusters.values());
+  }
+}
