@@ -102,6 +102,7 @@ test('a loop that does not go round any more is not alive', async () => {
     heartbeat: (heartbeat) => (isStuck ? stuck.promise : memory.heartbeat(heartbeat)),
     leave: (...args) => memory.leave(...args),
     watch: (...args) => memory.watch(...args),
+    state: (...args) => memory.state(...args),
   };
   const health = member('a', { leases });
   await advance(100_000);
