@@ -52,6 +52,16 @@ export function peakMemoryMb(root: number): number {
   return descendants(readStats(), root).reduce((sum, { pid }) => sum + peakOf(pid), 0);
 }
 
+/** Memory that a process holds now, in MB (10⁶ bytes); 0 if it has ended. */
+export function memoryMb(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return (Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
 /** Starts the peak anew at what is held now. Where the kernel refuses it, the peak since the process began remains. */
 export function resetPeakMemory(root: number): void {
   for (const { pid } of descendants(readStats(), root)) {

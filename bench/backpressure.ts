@@ -1,0 +1,126 @@
+/**
+ * Measures what waits while a part of a fleet is away, and how it catches up. `--help` tells the rest.
+ * Exit status 0 if everything came right, 1 when it did not, 2 for wrong usage, 130 when interrupted.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureNatsServer } from '@sluice/local';
+import { count, list, oneOf, UsageError } from './src/arguments.ts';
+import { type Missing, measureOutage, type Outage } from './src/outage-measure.ts';
+import { machineDescription, requireProcessStats } from './src/process-stats.ts';
+import { rounded } from './src/statistics.ts';
+import { markdownTable, number, type Table, textTable } from './src/table.ts';
+
+const HELP = `usage: node bench/backpressure.ts [options]      (or: npm run bench:backpressure -- [options])
+
+Runs one process of each role on a NATS and a Redis of this machine, and a simulated cluster over HTTP whose Pods become
+ready and not ready, go and come back. The reconciler, the writer or the cluster goes away for some minutes and comes
+back. Shows the memory of each process meanwhile, what was waiting, and the writes of catching up; it fails if slices or
+Endpoints are not what they should be in the end.
+
+  --minutes N       how long it is away (10)
+  --missing LIST    some of reconciler, writer, cluster; one after the other (all)
+  --services N      Services (200)
+  --pods N          Pods of each Service (5)
+  --rate N          changes of Pods a second (50)
+  --seed N          which Pods change, and how (1)
+  --output FORMAT   table, json or markdown (table)
+  --patience N      longest wait for everything to be right, in seconds (120)
+  --help            this text
+`;
+
+const MISSING = ['reconciler', 'writer', 'cluster'] as const satisfies readonly Missing[];
+const PROCESSES = ['watcher', 'reconciler', 'writer', 'NATS', 'Redis'];
+
+async function main(): Promise<void> {
+  const values = parse();
+  if (values.help) return void process.stdout.write(HELP);
+  const output = oneOf('output', values.output, ['table', 'json', 'markdown']);
+  const missing = list(values.missing).map((one) => oneOf('missing', one, MISSING));
+  const options = {
+    shape: { services: count('services', values.services), pods: count('pods', values.pods) },
+    minutes: count('minutes', values.minutes),
+    rate: count('rate', values.rate),
+    seed: count('seed', values.seed),
+    patienceSeconds: count('patience', values.patience),
+  };
+  requireProcessStats();
+  await ensureNatsServer(say);
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-backpressure-'));
+  const outages: Outage[] = [];
+  for (const one of missing) outages.push(await measureOutage(one, { ...options, directory, say }));
+  // Left behind when something failed: the logs are in it.
+  rmSync(directory, { recursive: true, force: true });
+  const conditions = { machine: machineDescription(), node: process.version };
+  if (output === 'json') {
+    process.stdout.write(`${JSON.stringify({ ...conditions, ...options, outages }, rounded, 2)}\n`);
+    return;
+  }
+  const print = output === 'markdown' ? markdownTable : textTable;
+  const { services, pods } = options.shape;
+  const title = `${services} Services × ${pods} Pods, ${options.rate} changes/s, ${options.minutes} min`;
+  const tables = [summary(title, outages), ...outages.map(memory)];
+  process.stdout.write(`${tables.map(print).join('\n')}\n${conditions.machine}, Node ${conditions.node}.\n`);
+}
+
+function summary(title: string, outages: readonly Outage[]): Table {
+  return {
+    title,
+    head: ['without', 'changes', 'Changes kept', 'plans kept', 'writes then', 'writes after', 'right after s'],
+    rows: outages.map((one) => {
+      const { changes, backlog, writesMeanwhile, writesAfter, caughtUpSeconds } = one;
+      const figures = [changes, backlog.changes, backlog.mutations, writesMeanwhile, writesAfter, caughtUpSeconds];
+      return { ratio: false, cells: [one.missing, ...figures.map(number)] };
+    }),
+  };
+}
+
+/** Resident memory by time; the last column is after catching up. */
+function memory({ missing, memory }: Outage): Table {
+  return {
+    title: `Memory in MB without ${missing}, by second`,
+    head: ['', ...memory.map(({ seconds }) => String(Math.round(seconds)))],
+    rows: PROCESSES.map((name) => ({
+      ratio: false,
+      cells: [name, ...memory.map(({ mb }) => number(Math.round(mb[name] ?? Number.NaN)))],
+    })),
+  };
+}
+
+function parse() {
+  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
+  try {
+    return parseArgs({
+      options: {
+        minutes: text('10'),
+        missing: text(MISSING.join(',')),
+        services: text('200'),
+        pods: text('5'),
+        rate: text('50'),
+        seed: text('1'),
+        output: text('table'),
+        patience: text('120'),
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+// The servers end with this process, however it ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+try {
+  await main();
+} catch (error) {
+  const wrongUsage = error instanceof UsageError;
+  say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : String(error));
+  process.exitCode = wrongUsage ? 2 : 1;
+}

@@ -1,0 +1,197 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bus } from '@sluice/bus';
+import { connectJetStreamBus } from '@sluice/bus-jetstream';
+import type { ServerProcess } from '@sluice/local';
+import { defaultPartitions } from '@sluice/messages';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { ApiServerHttp, SimulatedApiServer } from '@sluice/simulation';
+import { PodWorld } from '../../services/sluice/src/testing/pod-world.ts';
+import { spiedServer } from '../../services/sluice/src/testing/spied-server.ts';
+import { Fleet, type Role } from './fleet.ts';
+import { clock, random } from './ports.ts';
+import { memoryMb } from './process-stats.ts';
+import type { Shape } from './shape.ts';
+
+export type Missing = 'reconciler' | 'writer' | 'cluster';
+
+export interface OutageOptions {
+  readonly directory: string;
+  readonly shape: Shape;
+  readonly minutes: number;
+  /** Changes of Pods a second. */
+  readonly rate: number;
+  readonly seed: number;
+  /** Longest wait for all to be right, in seconds. */
+  readonly patienceSeconds: number;
+  readonly say: (line: string) => void;
+}
+
+export interface MemorySample {
+  /** Since somebody went away. */
+  readonly seconds: number;
+  /** Resident memory by process, in MB (10⁶ bytes); those that run. */
+  readonly mb: Readonly<Record<string, number>>;
+}
+
+export interface Outage {
+  readonly missing: Missing;
+  readonly changes: number;
+  /** Records appended while somebody was away. */
+  readonly backlog: { readonly changes: number; readonly mutations: number };
+  readonly writesMeanwhile: number;
+  readonly writesAfter: number;
+  /** From the moment that all is there again until everything written is right. */
+  readonly caughtUpSeconds: number;
+  /** At the beginning, every so often, and after catching up. */
+  readonly memory: readonly MemorySample[];
+}
+
+const samples = 10;
+const roles = ['watcher', 'reconciler', 'writer'] as const;
+
+/** One process of each role on real servers, and a simulated cluster over HTTP, one of which goes away for a while. */
+export async function measureOutage(missing: Missing, options: OutageOptions): Promise<Outage> {
+  const directory = join(options.directory, missing);
+  mkdirSync(directory, { recursive: true });
+  const server = new SimulatedApiServer({ clock, random: seededRandom(options.seed) });
+  let writes = 0;
+  const spied = spiedServer(
+    server,
+    () => writes++,
+    () => {},
+  );
+  const world = new PodWorld(server, options.shape, seededRandom(options.seed + 1), clock.now());
+  const cluster = new ClusterOverHttp(spied);
+  await cluster.up();
+  const kubeconfig = cluster.writeKubeconfig(directory);
+  const fleet = await Fleet.start({ directory, kubeconfig });
+  const bus = await connectJetStreamBus(
+    { servers: [fleet.nats.url], partitions: defaultPartitions },
+    { clock, random, logger: silentLogger },
+  );
+  const processes = new Map<Role, ServerProcess>();
+  for (const role of roles) processes.set(role, await fleet.run(role));
+  await settled(world, options, 'the start');
+
+  const memory: MemorySample[] = [];
+  const startedAt = performance.now();
+  const sample = () => {
+    const pids = [
+      ...[...processes].map(([role, { pid }]) => [role, pid] as const),
+      ['NATS', fleet.nats.process.pid] as const,
+      ['Redis', fleet.redis.process.pid] as const,
+    ];
+    const mb = Object.fromEntries(pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, memoryMb(pid)]])));
+    const seconds = (performance.now() - startedAt) / 1000;
+    memory.push({ seconds, mb });
+    const shown = Object.entries(mb).map(([name, value]) => `${name} ${value.toFixed(0)}`);
+    options.say(`without ${missing}, ${seconds.toFixed(0)} s: ${shown.join(', ')} MB`);
+  };
+  sample();
+  const before = { ...(await ends(bus)), writes };
+  if (missing === 'cluster') await cluster.down();
+  else await processes.get(missing)?.stop(20_000);
+  const changes = await churn(world, options, sample);
+  const after = await ends(bus);
+  const [writesMeanwhile, backAt] = [writes - before.writes, performance.now()];
+  writes = 0;
+  if (missing === 'cluster') await cluster.up();
+  else processes.set(missing, await fleet.run(missing));
+  await settled(world, options, 'the return');
+  const caughtUpSeconds = (performance.now() - backAt) / 1000;
+  // Whatever is written more than needed comes now.
+  await sleep(quietMs);
+  const wrong = world.wrong();
+  if (wrong.length > 0) throw new Error(`what was right is wrong again: ${wrong.join(', ')}`);
+  sample();
+  const result: Outage = {
+    ...{ missing, changes, writesMeanwhile, writesAfter: writes, caughtUpSeconds, memory },
+    backlog: { changes: after.changes - before.changes, mutations: after.mutations - before.mutations },
+  };
+  await bus.close();
+  await fleet.stop();
+  await cluster.down();
+  return result;
+}
+
+const quietMs = 5_000;
+
+/** Changes Pods at the rate for all the minutes, and has memory sampled now and then. Returns how many. */
+async function churn(world: PodWorld, options: OutageOptions, sample: () => void): Promise<number> {
+  const { minutes, rate } = options;
+  const [startedAt, lengthMs] = [performance.now(), minutes * 60_000];
+  const total = Math.round((lengthMs / 1000) * rate);
+  let [changes, sampled] = [0, 0];
+  while (changes < total) {
+    const elapsedMs = performance.now() - startedAt;
+    const due = Math.min(total, Math.floor((elapsedMs / 1000) * rate));
+    for (; changes < due; changes++) world.change();
+    if (elapsedMs >= ((sampled + 1) * lengthMs) / samples) {
+      sampled++;
+      sample();
+    }
+    await sleep(50);
+  }
+  if (sampled < samples) sample();
+  return changes;
+}
+
+/** @throws Error which Services are not right after the longest wait */
+async function settled(world: PodWorld, { patienceSeconds }: OutageOptions, after: string): Promise<void> {
+  const deadline = performance.now() + patienceSeconds * 1000;
+  for (;;) {
+    const wrong = world.wrong();
+    if (wrong.length === 0) return;
+    if (performance.now() > deadline) {
+      throw new Error(`${patienceSeconds} s after ${after}, ${wrong.length} Services are wrong: ${wrong.slice(0, 10)}`);
+    }
+    await sleep(200);
+  }
+}
+
+/** How many records there ever were, over all partitions. */
+async function ends(bus: Bus): Promise<{ readonly changes: number; readonly mutations: number }> {
+  const partitions = Array.from({ length: bus.partitions }, (_, partition) => partition);
+  const sum = async (topic: 'changes' | 'mutations') => {
+    const all = await Promise.all(partitions.map((partition) => bus.end(topic, partition)));
+    return all.reduce((total, { position }) => total + position, 0);
+  };
+  return { changes: await sum('changes'), mutations: await sum('mutations') };
+}
+
+/** A simulated cluster that can be reached, or cannot, under one address. */
+class ClusterOverHttp {
+  readonly #server: SimulatedApiServer;
+  #http: ApiServerHttp | undefined;
+  #url = '';
+
+  constructor(server: SimulatedApiServer) {
+    this.#server = server;
+  }
+
+  async up(): Promise<void> {
+    this.#http = new ApiServerHttp({ server: this.#server, clock });
+    this.#url = await this.#http.listen(this.#url === '' ? 0 : Number(new URL(this.#url).port));
+  }
+
+  /** Whatever is connected is cut off, and nobody gets through any more. */
+  async down(): Promise<void> {
+    await this.#http?.close();
+  }
+
+  writeKubeconfig(directory: string): string {
+    const path = join(directory, 'kubeconfig.json');
+    const kubeconfig = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+      clusters: [{ name: 'c', cluster: { server: this.#url } }],
+      users: [{ name: 'u', user: {} }],
+    };
+    writeFileSync(path, JSON.stringify(kubeconfig));
+    return path;
+  }
+}
