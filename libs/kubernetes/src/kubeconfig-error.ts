@@ -11,6 +11,8 @@ export type KubeconfigErrorCode =
   | 'KUBECONFIG_INCOMPLETE'
   /** A file that the kubeconfig names (CA, certificate, key, token) cannot be read. */
   | 'KUBECONFIG_FILE_MISSING'
+  /** A kubeconfig from elsewhere names a plugin or a file of this machine. */
+  | 'KUBECONFIG_NOT_SELF_CONTAINED'
   /** A certificate or key is not one, or they do not belong together. */
   | 'KUBECONFIG_BAD_CERTIFICATE';
 

@@ -35,7 +35,8 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-async function parseKubeconfig(file: string, text: string): Promise<KubeconfigEntries> {
+/** `file` names the text in messages, and paths in it are relative to its directory. Throws KubeconfigError. */
+export async function parseKubeconfig(file: string, text: string): Promise<KubeconfigEntries> {
   if (text.trim() === '') throw malformed(file, 'it is empty');
   // Loaded when first needed: a run without a kubeconfig need not pay for it.
   const { load } = await import('js-yaml');

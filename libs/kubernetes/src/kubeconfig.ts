@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Authenticator, plainAuthenticator } from './authenticator.ts';
 import type { KubeconfigCluster, KubeconfigEntries, KubeconfigUser } from './kubeconfig-entries.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
-import { errorCode, readKubeconfigs } from './kubeconfig-file.ts';
+import { errorCode, parseKubeconfig, readKubeconfigs } from './kubeconfig-file.ts';
 import { asRecord } from './record.ts';
 
 /** One cluster as one user: what a connection needs. */
@@ -44,6 +44,47 @@ export async function loadKubeconfig(options: KubeconfigOptions): Promise<Cluste
       return authenticatorOf(again);
     },
   };
+}
+
+export interface KubeconfigTextOptions {
+  /** Where the text comes from, for messages: `Secret sluice/prod`. */
+  readonly source: string;
+  readonly text: string;
+  /** The kubeconfig's current context if left out. */
+  readonly context?: string | undefined;
+}
+
+/**
+ * One context of a kubeconfig that is not a file of this machine. Whoever can write it must not thereby run programs here
+ * or have files of this machine sent to a server, so plugins and paths are refused. Throws KubeconfigError.
+ */
+export async function loadKubeconfigText({ source, text, context }: KubeconfigTextOptions): Promise<ClusterAccess> {
+  const selected = select(await parseKubeconfig(source, text), context, source);
+  refuseForeign(selected, source);
+  return {
+    context: selected.context,
+    server: selected.cluster.server,
+    source,
+    proxyUrl: selected.cluster.proxyUrl,
+    open: () => authenticatorOf(selected),
+  };
+}
+
+function refuseForeign({ cluster, user }: Selected, source: string): void {
+  const given: readonly (readonly [string, unknown])[] = [
+    [`an exec plugin for user "${user.name}"`, user.exec],
+    [`an auth-provider for user "${user.name}"`, user.authProvider],
+    [`a path as certificate-authority of cluster "${cluster.name}"`, cluster.caFile],
+    [`a path as client-certificate of user "${user.name}"`, user.certFile],
+    [`a path as client-key of user "${user.name}"`, user.keyFile],
+    [`a path as tokenFile of user "${user.name}"`, user.tokenFile],
+  ];
+  const [found] = given.find(([, value]) => value !== undefined) ?? [];
+  if (found === undefined) return;
+  throw new KubeconfigError(
+    'KUBECONFIG_NOT_SELF_CONTAINED',
+    `${source} names ${found}, which is not looked at on this machine; put the credentials themselves into it`,
+  );
 }
 
 /** Names of the contexts in the files, in order. Throws KubeconfigError. */

@@ -106,7 +106,11 @@ describe('what is no message is refused with a reason that names the place', () 
     ['no object', bytes('[]'), /not a JSON object/],
     ['no version', bytes('{"kind":"change"}'), /version undefined: expected MAJOR.MINOR/],
     ['a newer major version', altered({ version: '2.0' }), /this program understands 1.x/],
-    ['an unknown kind', altered({ kind: 'poem' }), /kind "poem": expected one of change, outcome, mutations/],
+    [
+      'an unknown kind',
+      altered({ kind: 'poem' }),
+      /kind "poem": expected one of change, forgotten, outcome, mutations/,
+    ],
     ['a missing key', altered({ key: undefined }), /change: key/],
     ['an empty name', altered({ key: { ...key, service: '' } }), /key.service/],
     ['a fact of no known kind', altered({ facts: [{ of: 'weather' }] }), /facts.0.of/],

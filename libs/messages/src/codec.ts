@@ -1,21 +1,29 @@
 import type { z } from 'zod';
 import type { Change } from './change.ts';
+import type { ClusterForgotten } from './cluster-forgotten.ts';
 import type { Outcome } from './outcome.ts';
 import type { PlannedMutations } from './plan-message.ts';
 import type { ResyncRequest } from './resync-request.ts';
-import { changeSchema, outcomeSchema, plannedMutationsSchema, resyncRequestSchema } from './schemas.ts';
+import {
+  changeSchema,
+  clusterForgottenSchema,
+  outcomeSchema,
+  plannedMutationsSchema,
+  resyncRequestSchema,
+} from './schemas.ts';
 
-export type Message = Change | Outcome | PlannedMutations | ResyncRequest;
+export type Message = Change | ClusterForgotten | Outcome | PlannedMutations | ResyncRequest;
 
 /**
  * Version of the messages' form. Within a major version fields may only be added; a reader ignores what it does not
  * know. A message of a newer major version is not understood and goes to the dead letters.
  */
-export const messageVersion = { major: 1, minor: 1 } as const;
+export const messageVersion = { major: 1, minor: 2 } as const;
 const versionText = `${messageVersion.major}.${messageVersion.minor}`;
 
 const schemas = {
   change: changeSchema,
+  forgotten: clusterForgottenSchema,
   outcome: outcomeSchema,
   mutations: plannedMutationsSchema,
   resync: resyncRequestSchema,

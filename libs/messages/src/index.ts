@@ -1,5 +1,6 @@
 export * from './cause.ts';
 export * from './change.ts';
+export * from './cluster-forgotten.ts';
 export * from './codec.ts';
 export * from './digest.ts';
 export * from './digest-of.ts';

@@ -218,3 +218,5 @@ export const resyncRequestSchema = z.object({
   of: z.union([z.object({ partition: index }), z.object({ key })]),
   reason: z.string(),
 });
+
+export const clusterForgottenSchema = z.object({ kind: z.literal('forgotten'), cluster: z.string().min(1) });

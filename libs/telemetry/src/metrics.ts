@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ChangeMetrics } from './change-metrics.ts';
 import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
+import { type ClusterPhase, clusterPhaseGauge } from './cluster-phases.ts';
 import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
 import { LeaseMetrics } from './lease-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
@@ -17,6 +18,8 @@ export interface MetricsOptions {
   readonly fleet?: boolean;
   /** What became of the spans of this process; undefined if it traces nothing. */
   readonly spans?: () => SpanCounts | undefined;
+  /** Where each cluster of this process stands. Default: nobody says. */
+  readonly phases?: () => readonly ClusterPhase[];
   /** Also the standard metrics of the process and of Node. Default true. */
   readonly process?: boolean;
 }
@@ -42,6 +45,7 @@ export class Metrics {
     this.changes = new ChangeMetrics(this.#registry, cluster);
     this.leases = new LeaseMetrics(this.#registry);
     spanMetrics(this.#registry, options.spans ?? (() => undefined));
+    if (options.phases) clusterPhaseGauge(this.#registry, options.phases);
     if (options.process !== false) collectDefaultMetrics({ register: this.#registry });
   }
 

@@ -45,6 +45,11 @@ export class Heard {
     }
   }
 
+  /** Nothing more is expected of the cluster. */
+  drop(cluster: string): void {
+    if (this.#last.delete(cluster)) this.#changed.add(cluster);
+  }
+
   /** True if the entry is of this kind; it is taken as it was stored then. */
   load({ key, field: name, value }: StoredEntry): boolean {
     if (name !== field) return false;

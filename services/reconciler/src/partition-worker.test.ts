@@ -1,6 +1,7 @@
 import { type Delivery, LogLostError, MemoryBus, origin, type Topic } from '@sluice/bus';
 import {
   type Change,
+  type ClusterForgotten,
   decodeMessage,
   digestOf,
   encodeMessage,
@@ -80,7 +81,7 @@ async function settle(ms = 0): Promise<void> {
   while (clock.step(until));
 }
 
-async function send(...messages: Exclude<Message, ResyncRequest>[]): Promise<void> {
+async function send(...messages: Exclude<Message, ResyncRequest | ClusterForgotten>[]): Promise<void> {
   for (const message of messages) await sendRaw(encodeMessage(message), formatServiceKey(message.key));
 }
 

@@ -92,6 +92,8 @@ export class PartitionWorker {
   /** What is missing, if something is, and whose views are in doubt for it. */
   #missed: string | undefined;
   readonly #distrusted = new Set<string>();
+  /** Removals of fields of views that are dropped, to be committed. */
+  readonly #dropped: StoredEntry[] = [];
   /** Services whose views are not what the watcher knows, by formatted key: what it is that differs. */
   readonly #differing = new Map<string, string>();
   /** When something was last asked for because of that, by the monotonic clock. */
@@ -249,8 +251,9 @@ export class PartitionWorker {
     for (const record of batch) {
       const reason = this.#fold(record, now);
       if (reason !== undefined) await this.#setAside(record, reason);
-      if (reason === undefined || this.#views.has(record.key)) touched.add(record.key);
+      if (this.#views.has(record.key)) touched.add(record.key);
     }
+    for (const key of touched) if (!this.#views.has(key)) touched.delete(key);
     await this.#askForMissed(touched, signal);
     await this.#askForDiffering();
     for (const key of this.#due.take(now)) touched.add(key);
@@ -282,7 +285,13 @@ export class PartitionWorker {
 
   async #commit(checkpoint: Cursor, changed: StoredEntry[], publish: readonly OutboxEntry[]): Promise<void> {
     const { store, epoch } = this.#options;
-    const entries = [...changed, ...this.#heard.takeChanges(), ...this.#planNumbers.takeChanges()];
+    // What is dropped may have come back since.
+    const entries = [
+      ...this.#dropped.splice(0),
+      ...changed,
+      ...this.#heard.takeChanges(),
+      ...this.#planNumbers.takeChanges(),
+    ];
     if (checkpoint === this.#checkpoint && entries.length === 0) return;
     const published = this.#published;
     this.#published = [];
@@ -298,6 +307,21 @@ export class PartitionWorker {
     this.#options.onCheckpoint?.(checkpoint.position, this.#options.partition);
   }
 
+  /** Of a cluster that is not served any more nothing is kept. */
+  #forgetCluster(record: Delivery, cluster: string): void {
+    if (record.key !== cluster) throw new TypeError(`forgotten cluster ${cluster} under key ${record.key}`);
+    for (const [key, view] of this.#views) {
+      if (view.key.cluster !== cluster) continue;
+      view.clear();
+      this.#dropped.push(...view.takeChanges(key));
+      this.#views.delete(key);
+      this.#distrusted.delete(key);
+      this.#due.set(key, null);
+      this.#metrics.dropped(key);
+    }
+    this.#heard.drop(cluster);
+  }
+
   /** Folds the record into the view of its key, or returns why it cannot be. */
   #fold(record: Delivery, now: number): string | undefined {
     const { settings, logger } = this.#options;
@@ -305,6 +329,10 @@ export class PartitionWorker {
     try {
       const decoded = decodeMessage(record.payload);
       const message = this.#traces?.received(record, decoded) ?? decoded;
+      if (message.kind === 'forgotten') {
+        this.#forgetCluster(record, message.cluster);
+        return undefined;
+      }
       if (message.kind !== 'change' && message.kind !== 'outcome') throw new TypeError(`${message.kind} among changes`);
       if (formatServiceKey(message.key) !== record.key) {
         throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${record.key}`);

@@ -5,9 +5,10 @@ import { runReconciler, type Settings } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { MemoryStore } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
-import { ClusterWatcher } from '@sluice/watcher';
-import { defaultRetry, type RetryOptions, runWriter } from '@sluice/writer';
+import { ClusterWatcher, forgetCluster } from '@sluice/watcher';
+import { defaultRetry, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
 import type { Cluster } from './cluster.ts';
+import { draining } from './clusters/draining.ts';
 import { partitionLag } from './telemetry/partition-lag.ts';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
 import type { Tracers } from './telemetry/traces/tracers.ts';
@@ -37,11 +38,19 @@ export interface AllInOneOptions {
   readonly onOutcome?: (cluster: Cluster, plan: PlannedMutations, outcome: Outcome) => void;
   readonly onWatchState?: (cluster: Cluster, resource: Resource, state: string, detail: string) => void;
   readonly onMalformed?: (cluster: Cluster, resource: Resource) => void;
+  /** All lists of a cluster that came later are in. */
+  readonly onSynced?: (cluster: Cluster) => void;
+  /** What is not known here may still come: its plans are tried again instead of being set aside. */
+  readonly mayCome?: (identity: string) => boolean;
 }
 
 export interface AllInOne {
   /** Resolves once every cluster's lists are in. */
   readonly synced: Promise<unknown>;
+  /** Serves one more cluster until `signal` aborts; resolves when nothing of it is under way any more. */
+  serve(cluster: Cluster, signal: AbortSignal): Promise<void>;
+  /** Tells the reconcilers to forget a cluster that is no longer served. */
+  forget(identity: string): Promise<void>;
   /** Makes every watcher tell its Services all over again. */
   resync(): void;
   /** Rejects if a service fails in a way that it cannot mend; never resolves before `stop`. */
@@ -61,16 +70,22 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
   const watching = new AbortController();
   const working = new AbortController();
   const requests = new AbortController();
-  const byIdentity = new Map(options.clusters.map((cluster) => [cluster.identity, writable(cluster, options)]));
+  const byIdentity = new Map<string, WritableCluster>(
+    options.clusters.map((cluster) => [cluster.identity, writable(cluster, options)]),
+  );
   const named = new Map(options.clusters.map((cluster) => [cluster.identity, cluster]));
   const ports = { bus, clock, random };
   const pipeline = options.metrics?.pipeline;
 
-  const watchers = options.clusters.map((cluster) => {
-    return new ClusterWatcher({
+  const watchers = new Set<ClusterWatcher>();
+  // One that watches the same cluster later has to be believed.
+  let lastEpoch = epoch - 1;
+  const nextEpoch = () => (lastEpoch = lastEpoch < epoch ? epoch : Math.max(lastEpoch + 1, Math.floor(clock.now())));
+  const watch = (cluster: Cluster) => {
+    const watcher = new ClusterWatcher({
       ...ports,
       cluster: cluster.identity,
-      epoch,
+      epoch: nextEpoch(),
       reader: cluster.reader,
       tracer: options.tracers?.watcher,
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
@@ -82,14 +97,17 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         options.onMalformed?.(cluster, resource);
       },
     });
-  });
+    watchers.add(watcher);
+    return watcher;
+  };
+  const watched = options.clusters.map(watch);
   const work = { ...ports, store, epoch, logger, partitions };
   const lag = (topic: PartitionTopic) => {
     const lags = partitions.map((partition) => partitionLag(options.metrics, ports, topic, partition));
     return (position: number, partition: number) => lags[partition]?.reached(position);
   };
   const running = [
-    ...watchers.map((watcher) => watcher.run(watching.signal)),
+    ...watched.map((watcher) => watcher.run(watching.signal)),
     runReconciler(
       {
         ...work,
@@ -104,7 +122,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     runWriter(
       {
         ...work,
-        cluster: (identity) => byIdentity.get(identity),
+        cluster: (identity) => byIdentity.get(identity) ?? (options.mayCome?.(identity) ? 'connecting' : undefined),
         retry: options.retry ?? defaultRetry,
         tracer: options.tracers?.writer,
         requests: requests.signal,
@@ -120,8 +138,28 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     ),
   ];
   return {
-    synced: Promise.all(watchers.map((watcher) => watcher.synced)),
+    synced: Promise.all(watched.map((watcher) => watcher.synced)),
     done: Promise.all(running),
+    async serve(cluster, signal) {
+      const { identity } = cluster;
+      const writing = draining(writable(cluster, options));
+      byIdentity.set(identity, writing.cluster);
+      named.set(identity, cluster);
+      const watcher = watch(cluster);
+      try {
+        watcher.synced.then(
+          () => options.onSynced?.(cluster),
+          () => {},
+        );
+        await watcher.run(AbortSignal.any([signal, watching.signal]));
+      } finally {
+        watchers.delete(watcher);
+        byIdentity.delete(identity);
+        await writing.idle();
+        named.delete(identity);
+      }
+    },
+    forget: (identity) => forgetCluster({ cluster: identity, epoch, bus }),
     resync() {
       for (const watcher of watchers) watcher.resync();
     },

@@ -48,12 +48,9 @@ export interface ConnectedCluster extends Cluster {
  */
 export async function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ConnectedCluster> {
   try {
-    const cluster = await open(await findAccess(options, environment), options);
-    await refuseRival(cluster, options);
-    return cluster;
+    return await connectTo(await findAccess(options, environment), options);
   } catch (error) {
-    if (error instanceof ClusterUnavailableError || isKubeconfigError(error))
-      throw new UsageError(error.message, { cause: error });
+    if (isKubeconfigError(error)) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }
@@ -93,6 +90,19 @@ export function findAccess(
     });
   }
   return loadKubeconfig({ paths: [options.kubeconfig ?? ''], context: options.context });
+}
+
+/** As `connect`, once it is known how to reach the cluster. */
+export async function connectTo(access: ClusterAccess, options: Omit<ConnectOptions, 'kubeconfig' | 'context'>) {
+  try {
+    const cluster = await open(access, options);
+    await refuseRival(cluster, options);
+    return cluster;
+  } catch (error) {
+    if (error instanceof ClusterUnavailableError || isKubeconfigError(error))
+      throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 /** A cluster that cannot be written: its connection sends GET and nothing else. */

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import colors from 'picocolors';
+import { addClustersCommand } from './commands/clusters.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addDeadLettersCommand } from './commands/dead-letters.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
@@ -22,6 +23,7 @@ const program = new Command('sluice')
 
 addRunCommand(program);
 addRoleCommands(program);
+addClustersCommand(program);
 addDeadLettersCommand(program);
 addParkedCommand(program);
 addDoctorCommand(program);

@@ -1,1 +1,2 @@
 export * from './cluster-watcher.ts';
+export { type ForgetOptions, forgetCluster } from './forget-cluster.ts';

@@ -18,6 +18,9 @@ export interface LedgerOptions {
 /** Instead of a digest: something is being told of this Service. */
 const telling = '';
 
+/** Of the store, by the identity of the cluster. */
+export const ledgerScope = (cluster: string): string => `watcher/${cluster}`;
+
 /**
  * What the watchers of a cluster have told, as the store remembers it: a digest of each Service that nothing is being told
  * of, and how far requests were answered. The next watcher says nothing of what has not changed.
@@ -56,7 +59,7 @@ export class Ledger {
 
   /** Takes it over. Throws FencedError if a newer watcher has it. */
   static async claim(options: LedgerOptions): Promise<Ledger> {
-    const scope = `watcher/${options.cluster}`;
+    const scope = ledgerScope(options.cluster);
     const { checkpoint, intact, entries } = await options.store.claim(scope, options.epoch);
     const ledger = new Ledger(options, scope, checkpoint, intact);
     for (const entry of entries) ledger.#load(entry);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
+import { checkOnlySource, sourcesOf } from '../clusters/sources-of.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
@@ -45,13 +46,14 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
   const log = createLogger(configuration.log.format, configuration.log.level);
   const logger = log.with({ role });
   for (const warning of warnings) logger.warn(warning);
-  if (role !== 'reconciler' && configuration.clusters.length === 0) {
+  if (role !== 'reconciler' && configuration.clusters.length === 0 && configuration.clusterSecrets === undefined) {
     throw new UsageError(
-      `a ${role} needs a cluster: give --kubeconfig FILE, --in-cluster, or clusters in --config FILE`,
+      `a ${role} needs a cluster: give --kubeconfig FILE, --in-cluster, --cluster-secrets LABELS, or clusters in --config FILE`,
     );
   }
   const ports = { clock: systemClock, random: systemRandom, logger };
   const stop = stopSignal(undefined);
+  if (role !== 'reconciler') await checkOnlySource(sourcesOf(configuration, process.env, ports));
   const infrastructure = await openInfrastructure(configuration, ports);
   try {
     // Unique, and new with each start: who comes back after a crash is somebody else.

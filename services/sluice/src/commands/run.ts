@@ -30,6 +30,7 @@ import { startTracing } from '../telemetry/traces/start-tracing.ts';
 import { addTracesOptions, defaultTraces, parseEndpoint, parseRatio, type TracesOptions } from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
+import { namesMany, runClusters } from './run-clusters.ts';
 import { withConfiguration } from './run-configuration.ts';
 import { runDistributed } from './run-distributed.ts';
 import { runShadow } from './run-shadow.ts';
@@ -39,6 +40,9 @@ interface RunOptions extends SettingsOptions, WriterOptions, Partial<TracesOptio
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
+  readonly clusterSecrets?: string;
+  readonly clusterSecretsNamespace?: string;
+  readonly clusterSecretsKubeconfig?: string;
   readonly for?: number;
   readonly output: OutputFormat;
   readonly distributed?: boolean;
@@ -75,8 +79,14 @@ export function addRunCommand(program: Command): void {
 export function addRunOptions(command: Command): Command {
   command
     .option('--config <file>', 'what no flag says, in YAML, as for the roles; default $SLUICE_CONFIG')
-    .option('--kubeconfig <file>', 'run on the cluster of this kubeconfig')
-    .option('--context <name>', 'context of the kubeconfig; its current context if left out')
+    .option('--kubeconfig <path>', 'run on the cluster of this kubeconfig, or on those of a directory of kubeconfigs')
+    .option('--context <name,...>', 'contexts of the kubeconfig, * for all; its current context if left out')
+    .option('--cluster-secrets <selector>', 'run on the clusters of kubeconfigs in Secrets with these labels')
+    .option('--cluster-secrets-namespace <name>', 'where these Secrets are (default sluice)')
+    .option(
+      '--cluster-secrets-kubeconfig <file>',
+      'kubeconfig of the cluster that has them (default: that of this Pod)',
+    )
     .option('--in-cluster', 'run on the cluster of the Pod in which this runs, as its service account')
     .option(
       '--distributed',
@@ -116,6 +126,7 @@ async function run(options: RunOptions): Promise<void> {
   try {
     if (options.shadow) await runShadow(stop.stopped, options);
     else if (options.distributed) await runDistributed(stop.stopped, options);
+    else if (namesMany(options)) await runClusters(stop.stopped, options);
     else await runUntil(stop.stopped, options);
   } finally {
     stop.cancel();
@@ -250,10 +261,13 @@ function check(options: RunOptions): void {
   if (options.inCluster && options.kubeconfig !== undefined) {
     throw new UsageError('--in-cluster and --kubeconfig name two clusters: give one of them');
   }
-  if (options.distributed && (options.kubeconfig !== undefined || options.inCluster)) {
+  if (options.distributed && (options.kubeconfig !== undefined || options.inCluster || options.clusterSecrets)) {
     throw new UsageError(
       '--distributed shows the simulated world; on a cluster, start the roles: sluice watcher --help',
     );
+  }
+  if (options.shadow && namesMany(options)) {
+    throw new UsageError('--shadow looks at one cluster: give one --kubeconfig FILE, and one --context');
   }
   if (options.shadow && options.kubeconfig === undefined && !options.inCluster) {
     throw new UsageError('--shadow compares with the controllers of a cluster: give --kubeconfig FILE or --in-cluster');

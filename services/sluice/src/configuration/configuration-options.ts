@@ -18,10 +18,16 @@ export function addConfigurationOptions(command: Command): Command {
     .option('--store <url,...>', 'redis:// or rediss:// host:port, or memory')
     .addOption(new Option('--store-mode <mode>', 'what --store names').choices(['standalone', 'sentinel', 'cluster']))
     .option('--store-master-name <name>', 'what the sentinels call the master')
-    .option('--kubeconfig <file>', 'the one cluster of this process: its kubeconfig')
-    .option('--context <name>', 'context of the kubeconfig; its current context if left out')
+    .option('--kubeconfig <path>', 'kubeconfig of a cluster, or a directory of kubeconfigs')
+    .option('--context <name,...>', 'contexts of the kubeconfig, * for all; its current context if left out')
     .option('--in-cluster', 'the cluster of the Pod in which this runs, as its service account')
     .option('--cluster-name <name>', 'name of the cluster (default: the context)')
+    .option('--cluster-secrets <selector>', 'clusters of kubeconfigs in Secrets with these labels')
+    .option('--cluster-secrets-namespace <name>', 'where these Secrets are (default sluice)')
+    .option(
+      '--cluster-secrets-kubeconfig <file>',
+      'kubeconfig of the cluster that has them (default: that of this Pod)',
+    )
     .option('--lease-ttl <duration>', 'how long a lease lasts, and about how long a take-over takes (default 900ms)')
     .addOption(
       new Option('--log-level <level>', 'least severe log line on standard error (default info)').choices(logLevels),

@@ -16,6 +16,8 @@ export interface Configuration {
   readonly store: StoreConfiguration;
   /** Each name once. Empty: the file names none, and no flag does. */
   readonly clusters: readonly ClusterConfiguration[];
+  /** Further clusters, in Secrets of a management cluster. */
+  readonly clusterSecrets?: ClusterSecretsConfiguration;
   /** heartbeatMs is less than half of ttlMs. */
   readonly leases: { readonly ttlMs: number; readonly heartbeatMs: number };
   /** For `toSettings`. */
@@ -53,10 +55,20 @@ export type StoreConfiguration =
 export interface ClusterConfiguration {
   /** For logs and metrics. */
   readonly name: string;
-  /** Path of the kubeconfig. */
+  /** Path of the kubeconfig, or of a directory of kubeconfigs. */
   readonly kubeconfig?: string;
-  /** The kubeconfig's current context if left out. */
+  /** Context, several with commas, or `*` for all; the kubeconfig's current one if left out. */
   readonly context?: string;
   /** The cluster of the Pod in which this runs, as its service account. */
   readonly inCluster?: boolean;
+}
+
+export interface ClusterSecretsConfiguration {
+  /** Of the Secrets' labels. */
+  readonly selector: string;
+  readonly namespace: string;
+  /** Of the management cluster; that of the Pod in which this runs if left out. */
+  readonly kubeconfig?: string;
+  /** Context in it. */
+  readonly context?: string;
 }

@@ -67,5 +67,8 @@ function exampleOf(path: Path): Plain {
 const examples: Readonly<Partial<Record<Path, Plain>>> = {
   'bus.tls.enabled': true,
   'bus.minInsyncReplicas': 2,
+  'clusterSecrets.selector': 'sluice.io/cluster=true',
+  'clusterSecrets.kubeconfig': '/etc/sluice/management.kubeconfig',
+  'clusterSecrets.context': 'management',
   'leases.heartbeat': '250ms',
 };

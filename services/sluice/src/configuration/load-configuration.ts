@@ -67,6 +67,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
     bus: assembleBus(values, problems),
     store: assembleStore(values, problems),
     clusters,
+    ...clusterSecrets(values, problems),
     leases: { ttlMs, heartbeatMs },
     controllers: {
       controllers: values.need('controllers.enabled'),
@@ -87,4 +88,17 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
   };
   const shown = clusters.map((cluster) => ({ ...cluster }));
   return { configuration, entries: [...values.entries(given), { path: 'clusters', shown, origin }] };
+}
+
+function clusterSecrets(values: Values, problems: Problems): Pick<Configuration, 'clusterSecrets'> {
+  const selector = values.get('clusterSecrets.selector');
+  const [kubeconfig, context] = [values.get('clusterSecrets.kubeconfig'), values.get('clusterSecrets.context')];
+  if (context !== undefined && kubeconfig === undefined) {
+    problems.add(`${values.where('clusterSecrets.context')} is of no kubeconfig: give clusterSecrets.kubeconfig`);
+  }
+  if (selector === undefined) return {};
+  const namespace = values.need('clusterSecrets.namespace');
+  return {
+    clusterSecrets: { selector, namespace, ...(kubeconfig && { kubeconfig }), ...(context && { context }) },
+  };
 }

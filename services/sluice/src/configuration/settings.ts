@@ -148,6 +148,14 @@ export const settings = {
     default: 1000,
   }),
 
+  'clusterSecrets.selector': setting(kinds.text, 'labels of Secrets that hold kubeconfigs, one cluster each'),
+  'clusterSecrets.namespace': setting(kinds.text, 'where these Secrets are', { default: 'sluice' }),
+  'clusterSecrets.kubeconfig': setting(
+    kinds.path,
+    'kubeconfig of the cluster that has them; that of the Pod in which this runs by default',
+  ),
+  'clusterSecrets.context': setting(kinds.text, 'context in it'),
+
   'leases.ttl': setting(kinds.duration('100ms', '10m'), 'a take-over after a crash takes about this long', {
     default: 900,
   }),
@@ -204,8 +212,8 @@ export const settings = {
 /** One cluster, by variables or flags: it takes the place of the `clusters` of the file. */
 export const clusterSettings = {
   'cluster.name': setting(kinds.text, 'for logs and metrics; the context, or `default`'),
-  'cluster.kubeconfig': setting(kinds.path, 'kubeconfig of the cluster'),
-  'cluster.context': setting(kinds.text, "context in it; the kubeconfig's current one by default"),
+  'cluster.kubeconfig': setting(kinds.path, 'kubeconfig of the cluster, or a directory of kubeconfigs'),
+  'cluster.context': setting(kinds.text, 'context in it, several with commas, or `*`; the current one by default'),
   'cluster.inCluster': setting(kinds.yesOrNo, 'the cluster of the Pod in which this runs'),
 } as const;
 

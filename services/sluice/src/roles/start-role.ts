@@ -2,13 +2,18 @@ import type { Clock, Logger, Random } from '@sluice/runtime';
 import { sleep } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
+import { clusterChecks } from '../clusters/cluster-checks.ts';
+import { ClusterSet } from '../clusters/cluster-set.ts';
+import type { ClusterState } from '../clusters/cluster-state.ts';
+import { draining } from '../clusters/draining.ts';
+import { Latecomers } from '../clusters/latecomers.ts';
+import { sourcesOf } from '../clusters/sources-of.ts';
 import type { Configuration } from '../configuration/configuration.ts';
-import type { ConnectedCluster } from '../connect.ts';
+import { type ConnectedCluster, connectTo } from '../connect.ts';
 import { toSettings } from '../settings-options.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Tracing } from '../telemetry/traces/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
-import { Clusters, reach } from './reach-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import type { Infrastructure, RoleOptions } from './role.ts';
 import { RoleHealth } from './role-health.ts';
@@ -22,7 +27,7 @@ export interface StartRoleOptions {
   readonly infrastructure: Infrastructure;
   readonly member: string;
   /** Its clusters are of no use to a reconciler, which sees none. */
-  readonly configuration: Pick<Configuration, 'leases' | 'clusters' | 'controllers' | 'writer'>;
+  readonly configuration: Pick<Configuration, 'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'writer'>;
   readonly environment: NodeJS.ProcessEnv;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
@@ -34,6 +39,8 @@ export interface StartRoleOptions {
 export interface RunningRole {
   readonly metrics: Metrics;
   readonly health: Health;
+  /** Where each cluster of this process stands. */
+  clusters(): readonly ClusterState[];
   /** Rejects if it cannot go on; resolves after `stop`. */
   readonly done: Promise<unknown>;
   /** Hands over, gives requests under way up to `graceMs`, and ends. */
@@ -46,11 +53,12 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const working = new AbortController();
   const requests = new AbortController();
   const names = new Map<string, string>();
-  const metrics = new Metrics({ clusters: names, fleet: true, spans: () => tracing?.counts });
-  const clusters = new Clusters(role === 'reconciler' ? [] : configuration.clusters);
+  const metrics: Metrics = new Metrics({
+    ...{ clusters: names, fleet: true, spans: () => tracing?.counts, phases: () => clusters.states },
+  });
   const health = new RoleHealth({
     ...{ ...infrastructure, clock, member, leaseTimes: configuration.leases },
-    clusters: () => (role === 'reconciler' ? [] : clusters.checks),
+    clusters: () => (role === 'reconciler' ? [] : clusterChecks(clusters)),
   });
   const roleOptions: RoleOptions = {
     ...infrastructure,
@@ -64,19 +72,42 @@ export function startRole(options: StartRoleOptions): RunningRole {
     health,
     onDeadLetter: (topic) => metrics.pipeline.setAside(topic),
   };
-  const reachAll = (use: (cluster: ConnectedCluster) => Promise<unknown> | undefined) =>
-    Promise.all(
-      configuration.clusters.map(async (choice) => {
-        const ports = { clock, random, logger, takeOver: configuration.writer.takeOver };
-        const work = role === 'watcher' ? 'watch' : 'write';
-        const cluster = await reach(choice, work, ports, options.environment, working.signal);
-        if (cluster === undefined) return;
-        clusters.add(cluster);
-        names.set(cluster.identity, cluster.name);
-        await use(cluster);
-      }),
+  const reached = new Map<string, WritableCluster>();
+  const latecomers = new Latecomers(clock);
+  const watch = (cluster: ConnectedCluster, signal: AbortSignal) =>
+    runWatcherRole(
+      {
+        ...{ ...roleOptions, cluster, metrics },
+        onMalformed: (resource) => metrics.pipeline.malformed(cluster.identity, resource),
+      },
+      signal,
     );
-  const run = async (): Promise<unknown> => {
+  const write = async (cluster: ConnectedCluster, signal: AbortSignal) => {
+    const { identity } = cluster;
+    const writing = draining(writable(cluster, { metrics, clock, ...configuration.writer }));
+    reached.set(identity, writing.cluster);
+    latecomers.came(identity);
+    await aborted(signal);
+    // Its lanes end by themselves when the whole process does.
+    if (working.signal.aborted) return;
+    reached.delete(identity);
+    if (signal.reason === 'removed') latecomers.gone(identity);
+    await writing.idle();
+  };
+  const clusters: ClusterSet = new ClusterSet({
+    sources: role === 'reconciler' ? [] : sourcesOf(configuration, options.environment, { clock, logger }),
+    open: (access) =>
+      connectTo(access, {
+        ...{ clock, random, logger, work: [role === 'watcher' ? 'watch' : 'write'] },
+        takeOver: configuration.writer.takeOver,
+      }),
+    serve: (cluster, signal) => {
+      names.set(cluster.identity, cluster.name);
+      return role === 'watcher' ? watch(cluster, signal) : write(cluster, signal);
+    },
+    ...{ clock, random, logger },
+  });
+  const run = (): Promise<unknown> => {
     switch (role) {
       case 'reconciler':
         return runReconcilerRole(
@@ -87,34 +118,21 @@ export function startRole(options: StartRoleOptions): RunningRole {
           working.signal,
         );
       case 'watcher':
-        return reachAll((cluster) =>
-          runWatcherRole(
-            {
-              ...roleOptions,
-              cluster,
-              metrics,
-              onMalformed: (resource) => metrics.pipeline.malformed(cluster.identity, resource),
-            },
-            working.signal,
-          ),
-        );
+        return clusters.run(working.signal);
       case 'writer': {
-        const reached = new Map<string, WritableCluster>();
-        return Promise.all([
-          reachAll(
-            (cluster) =>
-              void reached.set(cluster.identity, writable(cluster, { metrics, clock, ...configuration.writer })),
-          ),
-          runWriterRole(
-            {
-              ...roleOptions,
-              requests: requests.signal,
-              cluster: (identity) => reached.get(identity) ?? (clusters.complete ? undefined : 'connecting'),
-              onOutcome: (plan, outcome) => metrics.pipeline.repeated(plan.key.cluster, outcome.retries),
-            },
-            working.signal,
-          ),
-        ]);
+        // Connections are needed until the last lane is handed over.
+        const reaching = new AbortController();
+        const lanes = runWriterRole(
+          {
+            ...roleOptions,
+            requests: requests.signal,
+            cluster: (identity) =>
+              reached.get(identity) ?? (latecomers.mayCome(identity, clusters.complete) ? 'connecting' : undefined),
+            onOutcome: (plan, outcome) => metrics.pipeline.repeated(plan.key.cluster, outcome.retries),
+          },
+          working.signal,
+        ).finally(() => reaching.abort());
+        return Promise.all([clusters.run(reaching.signal), lanes]);
       }
     }
   };
@@ -122,6 +140,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   return {
     metrics,
     health,
+    clusters: () => clusters.states,
     done,
     async stop(graceMs) {
       working.abort();
@@ -130,7 +149,13 @@ export function startRole(options: StartRoleOptions): RunningRole {
       await sleep(clock, graceMs, grace.signal);
       requests.abort();
       await ended;
-      await clusters.close();
     },
   };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

@@ -1,6 +1,6 @@
 import type { ClusterReader } from '@sluice/kubernetes';
 import type { Logger } from '@sluice/runtime';
-import { ClusterWatcher, type ClusterWatcherOptions } from '@sluice/watcher';
+import { ClusterWatcher, type ClusterWatcherOptions, forgetCluster } from '@sluice/watcher';
 import { watchAges } from '../telemetry/watch-ages.ts';
 import { own, type RoleOptions } from './role.ts';
 
@@ -27,9 +27,10 @@ const comparePeriodMs = 60_000;
 
 /**
  * Watches one cluster, or stands by while another process does. Each cluster is a group of its own, so that processes with
- * different clusters make one fleet.
+ * different clusters make one fleet. If `served` aborts because the cluster is `removed`, whoever watches it makes the fleet
+ * forget it.
  */
-export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal): Promise<void> {
+export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal): Promise<void> {
   const { cluster } = options;
   const logger = options.logger.with({ cluster: cluster.name });
   return own(
@@ -54,9 +55,11 @@ export function runWatcherRole(options: WatcherRoleOptions, signal: AbortSignal)
           standing?.ended();
           ages.close();
         }
+        if (served.reason !== 'removed') return;
+        await forgetCluster({ cluster: identity, epoch, bus: options.bus, store: options.store });
       },
     },
-    signal,
+    served,
   );
 }
 

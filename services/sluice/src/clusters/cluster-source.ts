@@ -1,0 +1,34 @@
+import type { ClusterAccess } from '@sluice/kubernetes';
+
+/** A cluster that a source names. */
+export interface Candidate {
+  /** For people. */
+  readonly name: string;
+  /** Where it comes from, for people: a file and its context, or a Secret. */
+  readonly from: string;
+  /** Another one means that the cluster is to be reached in another way. */
+  readonly fingerprint: string;
+  /** Throws KubeconfigError. */
+  load(): Promise<ClusterAccess>;
+}
+
+/** Something in a source that names no cluster, though it should. */
+export interface SourceProblem {
+  readonly name: string;
+  readonly from: string;
+  readonly reason: string;
+}
+
+export interface SourceReading {
+  readonly candidates: readonly Candidate[];
+  readonly problems: readonly SourceProblem[];
+}
+
+/** Names clusters, now these and later others. */
+export interface ClusterSource {
+  readonly about: string;
+  /** A single file, which somebody has just named. */
+  readonly isFile?: boolean;
+  /** As of now. Fails if it cannot be read at all; then what was read before stays. */
+  read(signal: AbortSignal): Promise<SourceReading>;
+}

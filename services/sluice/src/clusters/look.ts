@@ -1,0 +1,37 @@
+import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { connectTo } from '../connect.ts';
+import { ClusterSet } from './cluster-set.ts';
+import type { ClusterSource } from './cluster-source.ts';
+import type { ClusterState } from './cluster-state.ts';
+
+interface Ports {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** How long a cluster may take to answer, in milliseconds. */
+const patienceMs = 35_000;
+
+/** Where each cluster would stand that these sources name. Throws what a source fails with. */
+export async function lookAtClusters(
+  sources: readonly ClusterSource[],
+  ports: Ports,
+): Promise<readonly ClusterState[]> {
+  for (const source of sources) await source.read(AbortSignal.timeout(patienceMs));
+  const stop = new AbortController();
+  const set = new ClusterSet({
+    ...ports,
+    sources,
+    // Who else writes there is for the doctor to say.
+    open: (access) => connectTo(access, { ...ports, takeOver: true }),
+    serve: (_, signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+  });
+  const running = set.run(stop.signal);
+  const late = ports.clock.monotonic() + patienceMs;
+  while (!set.settled && ports.clock.monotonic() < late) await sleep(ports.clock, 50);
+  const { states } = set;
+  stop.abort();
+  await running;
+  return states;
+}

@@ -1,0 +1,137 @@
+import { statSync } from 'node:fs';
+import { Metrics } from '@sluice/telemetry';
+import { startAllInOne } from '../all-in-one.ts';
+import { clusterChecks } from '../clusters/cluster-checks.ts';
+import { ClusterSet } from '../clusters/cluster-set.ts';
+import type { ClusterState } from '../clusters/cluster-state.ts';
+import { Latecomers } from '../clusters/latecomers.ts';
+import { checkOnlySource, sourcesOf } from '../clusters/sources-of.ts';
+import type { ClusterSecretsConfiguration } from '../configuration/configuration.ts';
+import { connectTo } from '../connect.ts';
+import { createDisplay, type OutputFormat } from '../display/create-display.ts';
+import { Statistics } from '../display/statistics.ts';
+import { type SettingsOptions, toSettings } from '../settings-options.ts';
+import { systemClock } from '../system/clock.ts';
+import { createLogger, type LogLevel } from '../system/logger.ts';
+import { systemRandom } from '../system/random.ts';
+import type { BindAddress } from '../telemetry/bind-address.ts';
+import { condition } from '../telemetry/health.ts';
+import { startTelemetry } from '../telemetry/start-telemetry.ts';
+
+export interface ManyClustersOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly inCluster?: boolean;
+  readonly clusterSecrets?: string;
+  readonly clusterSecretsNamespace?: string;
+  readonly clusterSecretsKubeconfig?: string;
+}
+
+export interface RunClustersOptions extends ManyClustersOptions, SettingsOptions {
+  readonly output: OutputFormat;
+  readonly takeOver: boolean;
+  readonly logLevel: LogLevel;
+  readonly metricsBindAddress?: { readonly address: BindAddress | null };
+}
+
+/** How long writes under way are waited for at the end. */
+const graceMs = 5_000;
+
+/** Whether the flags may name more than one cluster, now or later. */
+export function namesMany({ kubeconfig, context, clusterSecrets }: ManyClustersOptions): boolean {
+  if (clusterSecrets !== undefined) return true;
+  if (kubeconfig === undefined) return false;
+  return (
+    context === '*' || context?.includes(',') || statSync(kubeconfig, { throwIfNoEntry: false })?.isDirectory() === true
+  );
+}
+
+/** Where the flags say that clusters are named. */
+export function sourcesOfFlags(options: ManyClustersOptions, ports: Parameters<typeof sourcesOf>[2]) {
+  const { kubeconfig, context, inCluster, clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
+  const named = kubeconfig !== undefined || inCluster;
+  const secrets: ClusterSecretsConfiguration | undefined =
+    clusterSecrets === undefined
+      ? undefined
+      : {
+          selector: clusterSecrets,
+          namespace: clusterSecretsNamespace ?? 'sluice',
+          ...(clusterSecretsKubeconfig && { kubeconfig: clusterSecretsKubeconfig }),
+        };
+  const one = {
+    name: context ?? 'default',
+    ...(kubeconfig && { kubeconfig }),
+    ...(context && { context }),
+    ...(inCluster && { inCluster }),
+  };
+  return sourcesOf({ clusters: named ? [one] : [], clusterSecrets: secrets }, process.env, ports);
+}
+
+/** All services in this process, on all clusters that the flags name, as they come and go. */
+export async function runClusters(stopped: Promise<void>, options: RunClustersOptions): Promise<void> {
+  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const display = createDisplay(options.output);
+  const statistics = new Statistics();
+  const names = new Map<string, string>();
+  const synced = new Set<string>();
+  const sources = sourcesOfFlags(options, ports);
+  await checkOnlySource(sources);
+  const latecomers = new Latecomers(systemClock);
+  const ending = new AbortController();
+  const metrics = new Metrics({ clusters: names, fleet: true, phases: () => clusters.states });
+  const fleet = startAllInOne({
+    ...ports,
+    clusters: [],
+    settings: toSettings(options),
+    metrics,
+    mayCome: (identity) => latecomers.mayCome(identity, clusters.complete),
+    onSynced: ({ identity }) => void synced.add(identity),
+    onOutcome: (from, plan, outcome) => {
+      const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
+      const applied = { cluster: from.name, plan, outcome, latencyMs: outcome.completedAt - since };
+      statistics.add(applied);
+      display.applied(applied);
+    },
+    onMalformed: () => {
+      statistics.malformed++;
+    },
+  });
+  const clusters = new ClusterSet({
+    ...ports,
+    sources,
+    open: (access) => connectTo(access, { ...ports, takeOver: options.takeOver }),
+    serve: async (cluster, signal) => {
+      names.set(cluster.identity, cluster.name);
+      latecomers.came(cluster.identity);
+      try {
+        await fleet.serve(cluster, signal);
+      } finally {
+        synced.delete(cluster.identity);
+      }
+    },
+    forget: ({ identity }) => {
+      latecomers.gone(identity);
+      return fleet.forget(identity);
+    },
+  });
+  const listed = ({ name, phase, identity }: ClusterState) =>
+    condition(`lists/${name}`, () => phase !== 'serving' || synced.has(identity), 'not all lists are in yet');
+  const health = { livez: () => [], readyz: () => [...clusterChecks(clusters), ...clusters.states.map(listed)] };
+  const address = options.metricsBindAddress?.address;
+  const server = address === null ? undefined : await startTelemetry(address, { metrics, health, log: logger }, logger);
+  const startedAt = systemClock.now();
+  display.started([
+    ...sources.map(({ about }) => `Sluice keeps Endpoints and EndpointSlices of the clusters of ${about}`),
+    ...(server ? [`Metrics: ${server.url}/metrics`] : []),
+  ]);
+  const serving = clusters.run(ending.signal);
+  try {
+    await Promise.race([stopped, fleet.done, serving]);
+  } finally {
+    ending.abort();
+    await Promise.all([serving, fleet.stop(graceMs)]);
+    await server?.close();
+  }
+  display.ended(statistics, systemClock.now() - startedAt);
+}
