@@ -15,6 +15,8 @@ export default defineConfig({
             'infra/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', '**/*.int.test.ts'],
+          // For what hangs; how fast something is, is for the benches, and a busy machine is no failure.
+          testTimeout: 60_000,
         },
       },
       {

@@ -212,7 +212,9 @@ describe('flags', () => {
     const path = flagPaths[flag];
     const [sample, , beside] = samples[path];
     const text = path === 'store.url' ? 'redis://a' : sample;
-    const { flags } = parse(...(path === 'cluster.inCluster' || path === 'writer.takeOver' ? [flag] : [`${flag}=${text}`]));
+    const { flags } = parse(
+      ...(path === 'cluster.inCluster' || path === 'writer.takeOver' ? [flag] : [`${flag}=${text}`]),
+    );
     const byFlag = resolve({ environment: beside ?? {}, flags });
     expect(byFlag.configuration).toEqual(
       resolve({ environment: { ...beside, [variableOf(path)]: text } }).configuration,
