@@ -62,6 +62,7 @@ test.each([
   ["bus: { servers: 'nats://n' }", /names a bus: start the roles/],
   ["bus: { servers: 'nats://n' }\nstore: { url: 'redis://r' }", /names a bus and a store: start the roles/],
   ['clusters: [{ name: a, kubeconfig: a }, { name: b, kubeconfig: b }]', /serves one cluster.* names a, b/],
+  ['clusterSecrets: { selector: a=b }', /by flag only: give --cluster-secrets/],
   ['log: { level: loud }', /log\.level/],
 ])('%s is refused', async (yaml, message) => {
   const refused = options(yaml, ['--config', file]);

@@ -50,7 +50,10 @@ export async function withConfiguration<T extends ConfiguredOptions>(
 }
 
 /** A process with a bus of its own beside a fleet would write what the fleet writes. */
-function checkOneProcess({ bus, store }: Configuration): void {
+function checkOneProcess({ bus, store, clusterSecrets }: Configuration): void {
+  if (clusterSecrets !== undefined) {
+    throw new UsageError('run takes Secrets with kubeconfigs by flag only: give --cluster-secrets LABELS');
+  }
   const foreign = [bus.kind === 'memory' ? [] : 'a bus', store.kind === 'memory' ? [] : 'a store'].flat();
   if (foreign.length === 0) return;
   throw new UsageError(
