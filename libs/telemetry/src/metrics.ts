@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ChangeMetrics } from './change-metrics.ts';
 import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { type ClusterPhase, clusterPhaseGauge } from './cluster-phases.ts';
+import { type ConsoleStands, consoleMetrics } from './console-metrics.ts';
 import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
 import { LeaseMetrics } from './lease-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
@@ -52,6 +53,11 @@ export class Metrics {
   /** Adds the metrics of a shadow run; `stands` says where its Services stand now. */
   openShadow(stands: () => ShadowStands): ShadowMetrics {
     return new ShadowMetrics(this.#registry, this.#cluster, stands);
+  }
+
+  /** Adds the metrics of a console. */
+  openConsole(stands: () => ConsoleStands): void {
+    consoleMetrics(this.#registry, stands);
   }
 
   get contentType(): string {

@@ -1,13 +1,17 @@
 import type { z } from 'zod';
-import type { clusterView, deadLetterView, partitionView } from './view/schemas.ts';
+import type { clusterView, deadLetterView, parkedView, partitionView } from './view/schemas.ts';
 
 export type ClusterView = Omit<z.infer<typeof clusterView>, 'services'>;
 export type PartitionView = z.infer<typeof partitionView>;
 export type DeadLetterView = z.infer<typeof deadLetterView>;
 
+export type ParkedView = Omit<z.infer<typeof parkedView>, 'clusterName'>;
+
 /** What the console asks of whoever runs it, besides the history. What is absent is answered with "not here". */
 export interface ConsoleSources {
   readonly clusters: () => readonly ClusterView[];
   readonly partitions?: () => Promise<readonly PartitionView[]>;
+  /** Default: what the history tells of Outcomes. */
+  readonly parked?: () => Promise<readonly ParkedView[]>;
   readonly deadLetters?: () => Promise<readonly DeadLetterView[]>;
 }

@@ -2,12 +2,15 @@ import { Command } from 'commander';
 import colors from 'picocolors';
 import { addClustersCommand } from './commands/clusters.ts';
 import { addConfigCommand } from './commands/config.ts';
+import { addConsoleCommand } from './commands/console.ts';
 import { addDeadLettersCommand } from './commands/dead-letters.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
+import { addInspectCommands } from './commands/inspect.ts';
 import { addParkedCommand } from './commands/parked.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addRoleCommands } from './commands/role.ts';
 import { addRunCommand } from './commands/run.ts';
+import { isAnswerError } from './inspect/answer-error.ts';
 import { isUsageError } from './usage-error.ts';
 import { version } from './version.ts';
 
@@ -24,6 +27,8 @@ const program = new Command('sluice')
 addRunCommand(program);
 addRoleCommands(program);
 addClustersCommand(program);
+addConsoleCommand(program);
+addInspectCommands(program);
 addDeadLettersCommand(program);
 addParkedCommand(program);
 addDoctorCommand(program);
@@ -33,7 +38,7 @@ addConfigCommand(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!isUsageError(error)) throw error;
+  if (!isUsageError(error) && !isAnswerError(error)) throw error;
   process.stderr.write(`${colors.red('error')} ${error.message}\n`);
-  process.exitCode = 2;
+  process.exitCode = isUsageError(error) ? 2 : 1;
 }

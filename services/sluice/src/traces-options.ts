@@ -48,6 +48,13 @@ export function parseEndpoint(text: string): string {
   return url.href;
 }
 
+/** Where a trace is shown to people; `{traceId}` stands for its id. @throws InvalidArgumentError */
+export function parseTraceUrl(text: string): string {
+  const url = URL.parse(text.replaceAll('{traceId}', '0'));
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && text.includes('{traceId}')) return text;
+  throw new InvalidArgumentError('it is not an address such as http://127.0.0.1:16686/trace/{traceId}');
+}
+
 /** @throws InvalidArgumentError */
 export function parseRatio(text: string): number {
   const share = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -22,7 +22,7 @@ export class History {
   readonly #journals = new Map<string, Journal>();
   readonly #listeners = new Set<(key: ServiceKey) => void>();
   #bytes = 0;
-  /** When the first record came: before it nothing is known. */
+  /** Before it nothing is known: when the first record came, or what the first record of a log tells of. */
   #since: number | undefined;
 
   constructor({ clock, maxBytes = 128 * 1024 * 1024, retentionMs = 24 * 3_600_000 }: HistoryOptions) {
@@ -49,12 +49,22 @@ export class History {
     for (const listener of this.#listeners) listener(journal.key);
   }
 
+  /** What is kept tells of things from that time on, long as they may have been read after it. */
+  reachesBackTo(time: number): void {
+    this.#since = Math.min(this.#since ?? time, time);
+  }
+
   get(key: ServiceKey): Journal | undefined {
     return this.#journals.get(formatServiceKey(key));
   }
 
   get journals(): Iterable<Journal> {
     return this.#journals.values();
+  }
+
+  /** How many Services there are. */
+  get size(): number {
+    return this.#journals.size;
   }
 
   get bytes(): number {

@@ -68,7 +68,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   app.get('/*', (request, reply) => {
     const token = queryToken(request);
     if (token !== undefined) {
-      const attributes = 'Path=/; HttpOnly; SameSite=Strict';
+      const attributes = `Path=/; HttpOnly; SameSite=Strict${'encrypted' in request.raw.socket ? '; Secure' : ''}`;
       return reply.header('Set-Cookie', `${tokenCookie}=${encodeURIComponent(token)}; ${attributes}`).redirect('/');
     }
     const file = page(new URL(request.url, 'http://console').pathname);

@@ -147,7 +147,7 @@ export const routes: readonly Route[] = [
     none,
     none,
     z.object({ items: z.array(schemas.parkedView).readonly() }),
-    (context) => ({ items: refused(context) }),
+    async (context) => ({ items: (await parked(context)) ?? refused(context) }),
   ),
   route(
     '/api/v1/dead-letters',
@@ -175,7 +175,8 @@ function find({ history, sources }: RouteContext, params: z.infer<typeof ofServi
     .slice(0, 5)
     .map((other) => `${other.namespace}/${other.service}`);
   const hint = alike.length > 0 ? `there is: ${alike.join(', ')}` : 'GET /api/v1/services lists what there is';
-  throw new Problem(404, `nothing is kept of Service ${namespace}/${service} in cluster ${cluster}`, hint);
+  const name = sources.clusters().find((one) => one.identity === identity)?.name ?? cluster;
+  throw new Problem(404, `nothing is kept of Service ${namespace}/${service} in cluster ${name}`, hint);
 }
 
 function stateOf({ history, now }: RouteContext, journal: Journal, at: number | undefined) {
@@ -223,6 +224,12 @@ function recent({ history, directory }: RouteContext, limit: number) {
   return changes.sort((a, b) => b.at - a.at).slice(0, limit);
 }
 
+async function parked({ sources }: RouteContext) {
+  const names = new Map(sources.clusters().map(({ identity, name }) => [identity, name]));
+  const items = await sources.parked?.();
+  return items?.map((item) => ({ ...item, clusterName: names.get(item.cluster) ?? item.cluster }));
+}
+
 function refused({ history, directory }: RouteContext) {
   return [...history.journals].flatMap((journal) =>
     [...journal.state.refused].map(([controller, { message, since }]) => {
@@ -235,6 +242,7 @@ function refused({ history, directory }: RouteContext) {
         controller,
         message,
         since,
+        nextTryAt: null,
       };
     }),
   );

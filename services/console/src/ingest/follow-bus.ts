@@ -1,11 +1,13 @@
 import {
   type Bus,
   BusClosedError,
+  type Delivery,
   isLogLostError,
   type PartitionReader,
   readUntilAborted,
   type Topic,
 } from '@sluice/bus';
+import { decodeMessage } from '@sluice/messages';
 import { type Clock, keepRunning, type Logger, type Random } from '@sluice/runtime';
 import type { History } from '../history/history.ts';
 
@@ -76,9 +78,13 @@ export class BusFollower {
   }
 
   async #keep(reader: PartitionReader, topic: Topic, partition: number, end: number): Promise<void> {
+    let begun = false;
     for (;;) {
       const records = await reader.next(recordsRead);
       if (records.length === 0) return;
+      const first: number | undefined = begun ? undefined : firstTime(records);
+      if (first !== undefined) this.#options.history.reachesBackTo(first);
+      begun ||= first !== undefined;
       for (const record of records) this.#options.history.add(topic, record);
       if ((records.at(-1)?.position ?? 0) >= end) this.#reached(topic, partition);
     }
@@ -87,5 +93,25 @@ export class BusFollower {
   #reached(topic: Topic, partition: number): void {
     this.#behind.delete(`${topic}/${partition}`);
     if (this.#behind.size === 0) this.#caughtUp.resolve();
+  }
+}
+
+/** The earliest time that one of some records is about; undefined if none tells. */
+function firstTime(records: readonly Delivery[]): number | undefined {
+  for (const { payload } of records) {
+    const at = timeOf(payload);
+    if (at !== undefined) return at;
+  }
+  return undefined;
+}
+
+function timeOf(payload: Uint8Array): number | undefined {
+  try {
+    const message = decodeMessage(payload);
+    if (message.kind === 'change') return message.causes.first[0]?.observedAt;
+    return 'decidedAt' in message ? message.decidedAt : undefined;
+  } catch {
+    // Whoever works on it sets it aside and says so.
+    return undefined;
   }
 }

@@ -191,6 +191,7 @@ export const parkedView = z.object({
   controller: z.string(),
   message: z.string(),
   since: time,
+  nextTryAt: time.nullable().describe('by itself; null: not known, or only when something changes'),
 });
 export const deadLetterView = z.object({
   name: z.string(),

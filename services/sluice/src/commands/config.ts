@@ -1,6 +1,10 @@
 import { type Command, Option } from 'commander';
 import colors from 'picocolors';
-import { addConfigurationOptions, configurationSources } from '../configuration/configuration-options.ts';
+import {
+  addConfigurationOptions,
+  addConsoleOptions,
+  configurationSources,
+} from '../configuration/configuration-options.ts';
 
 interface ConfigOptions {
   readonly output: 'yaml' | 'json';
@@ -12,12 +16,12 @@ export function addConfigCommand(program: Command): void {
     .command('config')
     .summary('show the configuration that file, environment and flags make, without its secrets')
     .description(
-      'Prints what watcher, reconciler and writer would be told here, and what tells it.\n' +
+      'Prints what watcher, reconciler, writer and console would be told here, and what tells it.\n' +
         'Secrets are shown as ***. Ends with status 2 if it cannot be used.',
     )
     .addOption(new Option('-o, --output <format>', 'form').choices(['yaml', 'json']).default('yaml'))
     .option('--example', 'print a file to begin with instead');
-  addConfigurationOptions(command).action(config);
+  addConsoleOptions(addConfigurationOptions(command)).action(config);
 }
 
 async function config(options: ConfigOptions, command: Command): Promise<void> {

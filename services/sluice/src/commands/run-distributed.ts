@@ -12,6 +12,7 @@ export interface DistributedRunOptions extends Partial<TracesOptions> {
   readonly logLevel: LogLevel;
   readonly seed?: number;
   readonly rate?: number;
+  readonly jaegerUrl?: string;
 }
 
 /** The living world on a fleet of processes, with bus and store of their own. */
@@ -35,6 +36,7 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
       server: world.server,
       clusterName: 'simulated-world',
       flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel, ...tracesFlags(options)],
+      consoleFlags: options.jaegerUrl === undefined ? [] : ['--jaeger-url', options.jaegerUrl],
       onOutcome: (plan, outcome) => {
         const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
         const applied = { cluster: world.name, plan, outcome, latencyMs: outcome.completedAt - since };

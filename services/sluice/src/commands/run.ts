@@ -27,7 +27,14 @@ import { syncHealth } from '../telemetry/health.ts';
 import { startConsole } from '../telemetry/start-console.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { startTracing } from '../telemetry/traces/start-tracing.ts';
-import { addTracesOptions, defaultTraces, parseEndpoint, parseRatio, type TracesOptions } from '../traces-options.ts';
+import {
+  addTracesOptions,
+  defaultTraces,
+  parseEndpoint,
+  parseRatio,
+  parseTraceUrl,
+  type TracesOptions,
+} from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
 import { namesMany, runClusters } from './run-clusters.ts';
@@ -51,6 +58,7 @@ interface RunOptions extends SettingsOptions, WriterOptions, Partial<TracesOptio
   readonly logLevel: LogLevel;
   readonly seed?: number;
   readonly rate?: number;
+  readonly jaegerUrl?: string;
   /** In an object, since commander takes a null for a flag without a value. Null: none. */
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
 }
@@ -115,6 +123,7 @@ export function addRunOptions(command: Command): Command {
       `serve the page, /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
       (text) => ({ address: parseBindAddress(text) }),
     )
+    .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}', parseTraceUrl)
     .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
     .option('--rate <n>', 'simulated world: actions a second', Number);
   return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
@@ -152,7 +161,7 @@ async function runUntil(stopped: Promise<void>, options: RunOptions): Promise<vo
   const clusters = new Map([[cluster.identity, cluster.name]]);
   const metrics = address === null ? undefined : new Metrics({ clusters, spans: () => tracing?.counts });
   let ready = false;
-  const watched = await watchedBy(cluster, address, logger);
+  const watched = await watchedBy(cluster, address, options.jaegerUrl, logger);
   const server = await serve(metrics, options, () => ready, logger, cluster, watched?.console);
   const startedAt = systemClock.now();
   const fleet = startAllInOne({
@@ -240,13 +249,18 @@ async function serve(
 }
 
 /** The console of this process, on the address of its metrics; undefined where it may not listen. */
-async function watchedBy(cluster: RunnableCluster, address: BindAddress | null | undefined, logger: Logger) {
+async function watchedBy(
+  cluster: RunnableCluster,
+  address: BindAddress | null | undefined,
+  jaeger: string | undefined,
+  logger: Logger,
+) {
   if (address === null) return undefined;
   if (address !== undefined && !isLoopback(address)) {
     logger.info('the console is not served here: others could reach it without a token', { see: 'sluice console' });
     return undefined;
   }
-  return startConsole(cluster, { clock: systemClock, logger });
+  return startConsole(cluster, jaeger, { clock: systemClock, logger });
 }
 
 function whereToLook(url: string | undefined, hasConsole: boolean): string[] {

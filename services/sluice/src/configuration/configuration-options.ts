@@ -5,7 +5,7 @@ import { addTracesOptions } from '../traces-options.ts';
 import { addWriterOptions } from '../writer-options.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './environment-layer.ts';
-import { type ConfigurationFlags, type Flag, flagPaths } from './flags.ts';
+import { type ConfigurationFlags, type Flag, fileFlagPaths, flagPaths } from './flags.ts';
 import type { ConfigurationSources } from './load-configuration.ts';
 
 /** Adds `--config` and the flags that say the same as a file; `configurationOf` reads them. */
@@ -37,6 +37,17 @@ export function addConfigurationOptions(command: Command): Command {
   return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
 }
 
+/** Adds the flags of a console; the others have them in their file, and make nothing of them. */
+export function addConsoleOptions(command: Command): Command {
+  return command
+    .option('--console-bind-address <host:port>', 'serve page, API, /metrics, /livez and /readyz here')
+    .option('--console-host <name,...>', 'names under which it may be asked for besides localhost')
+    .option('--console-token-file <file>', 'who asks must have this token; needed for anything but loopback')
+    .option('--console-tls-cert-file <file>', 'its certificate in PEM; needed for anything but loopback')
+    .option('--console-tls-key-file <file>', 'the key of its certificate in PEM')
+    .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}');
+}
+
 /** What loads the configuration of a command, from the flags that were given to it. */
 export function configurationSources(
   command: Command,
@@ -46,7 +57,7 @@ export function configurationSources(
   const given = command.options.filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli');
   const flags: ConfigurationFlags = Object.fromEntries(
     given
-      .filter(({ long }) => Object.hasOwn(flagPaths, long ?? ''))
+      .filter(({ long }) => Object.hasOwn(flagPaths, long ?? '') || Object.hasOwn(fileFlagPaths, long ?? ''))
       .map((option) => [option.long as Flag, command.getOptionValue(option.attributeName()) as unknown]),
   );
   return { file: command.opts<{ config?: string }>().config, environment, flags, warn };

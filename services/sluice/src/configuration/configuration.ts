@@ -27,6 +27,20 @@ export interface Configuration {
   readonly log: { readonly level: LogLevel; readonly format: 'text' | 'json' };
   /** Null: nowhere. Undefined: the default address, or a free port if that is taken. */
   readonly metricsBindAddress: BindAddress | null | undefined;
+  readonly console: ConsoleConfiguration;
+}
+
+export interface ConsoleConfiguration {
+  /** On loopback, unless there are a token and TLS. Undefined: the default address, or a free port if that is taken. */
+  readonly bindAddress: BindAddress | undefined;
+  readonly hosts: readonly string[];
+  readonly token: string | undefined;
+  /** In PEM. */
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly maxBytes: number;
+  readonly retentionMs: number;
+  /** `{traceId}` in it stands for the id of a trace. */
+  readonly jaegerUrl: string | undefined;
 }
 
 export interface TracesConfiguration {

@@ -1,4 +1,4 @@
-import { type ConfigurationFlags, type Flag, flagPaths } from './flags.ts';
+import { type ConfigurationFlags, fileFlagPaths, flagPaths } from './flags.ts';
 import type { Given, Layer } from './layer.ts';
 import type { Problems } from './problems.ts';
 import { settingAt } from './settings.ts';
@@ -6,7 +6,11 @@ import { settingAt } from './settings.ts';
 /** What the flags say. */
 export function flagLayer(flags: ConfigurationFlags, problems: Problems): Layer {
   const layer = new Map<string, Given>();
-  for (const flag of Object.keys(flagPaths) as Flag[]) {
+  for (const [flag, path] of Object.entries(fileFlagPaths) as [keyof typeof fileFlagPaths, string][]) {
+    const raw = flags[flag];
+    if (raw !== undefined) layer.set(`${path}File`, { raw, origin: { from: 'flag', flag } });
+  }
+  for (const flag of Object.keys(flagPaths) as (keyof typeof flagPaths)[]) {
     const value = flags[flag];
     if (value === undefined) continue;
     const path = flagPaths[flag];

@@ -30,9 +30,19 @@ export const flagPaths = {
   '--log-level': 'log.level',
   '--log-format': 'log.format',
   '--metrics-bind-address': 'metricsBindAddress',
+  '--console-bind-address': 'console.bindAddress',
+  '--console-host': 'console.hosts',
+  '--jaeger-url': 'console.jaegerUrl',
 } as const satisfies Readonly<Record<string, Path>>;
 
-export type Flag = keyof typeof flagPaths;
+/** Flags that name a file with the value: a secret itself would be seen by everybody on the machine. */
+export const fileFlagPaths = {
+  '--console-token-file': 'console.token',
+  '--console-tls-cert-file': 'console.tls.cert',
+  '--console-tls-key-file': 'console.tls.key',
+} as const satisfies Readonly<Record<string, Path>>;
+
+export type Flag = keyof typeof flagPaths | keyof typeof fileFlagPaths;
 
 /** Those that were given, with their texts, or with what commander made of them. */
 export type ConfigurationFlags = Readonly<Partial<Record<Flag, unknown>>>;

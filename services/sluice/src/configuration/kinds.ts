@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseDuration } from '../duration.ts';
 import { type Controllers, controllerList, parseControllers } from '../settings-options.ts';
 import { type BindAddress, formatBindAddress, parseBindAddress } from '../telemetry/bind-address.ts';
-import { parseEndpoint } from '../traces-options.ts';
+import { parseEndpoint, parseTraceUrl } from '../traces-options.ts';
 
 /** What a file can hold where a setting's value stands. */
 export type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
@@ -114,6 +114,12 @@ export function addresses(pattern: RegExp, wanted: string): Kind<readonly string
   };
 }
 
+/** Without ports. */
+export const hostNames: Kind<readonly string[]> = addresses(
+  /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/,
+  'a host name or address in lower case, without a port',
+);
+
 export const controllers: Kind<Controllers> = {
   wanted: "a list as --controllers takes it, such as '*' or endpoints-controller,endpointslice-controller",
   schema: z
@@ -154,6 +160,21 @@ export const otlpEndpoint: Kind<string> = {
       return parseEndpoint(given);
     } catch {
       context.addIssue({ code: 'custom', message: otlpEndpoint.wanted });
+      return z.NEVER;
+    }
+  }),
+  fromText: asIs,
+  show: asIs,
+};
+
+/** Where a person looks at a trace. */
+export const traceUrl: Kind<string> = {
+  wanted: 'an address with {traceId} in it, such as http://127.0.0.1:16686/trace/{traceId}',
+  schema: z.string({ error: () => traceUrl.wanted }).transform((given, context) => {
+    try {
+      return parseTraceUrl(given);
+    } catch {
+      context.addIssue({ code: 'custom', message: traceUrl.wanted });
       return z.NEVER;
     }
   }),

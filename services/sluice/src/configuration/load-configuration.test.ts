@@ -24,6 +24,15 @@ test('with nothing given: one process, in memory, no cluster', () => {
     traces: { endpoint: undefined, ratio: 0.05, slowMs: 1_000 },
     log: { level: 'info', format: 'text' },
     metricsBindAddress: undefined,
+    console: {
+      bindAddress: undefined,
+      hosts: [],
+      token: undefined,
+      tls: undefined,
+      maxBytes: 128 * 1024 ** 2,
+      retentionMs: 86_400_000,
+      jaegerUrl: undefined,
+    },
   });
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { assembleBus } from './assemble-bus.ts';
 import { assembleClusters } from './assemble-clusters.ts';
+import { assembleConsole } from './assemble-console.ts';
 import { assembleStore } from './assemble-store.ts';
 import type { Configuration } from './configuration.ts';
 import { configVariable, type Environment, environmentLayer } from './environment-layer.ts';
@@ -85,6 +86,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
     },
     log: { level: values.need('log.level'), format: values.need('log.format') },
     metricsBindAddress: values.get('metricsBindAddress'),
+    console: assembleConsole(values, problems),
   };
   const shown = clusters.map((cluster) => ({ ...cluster }));
   return { configuration, entries: [...values.entries(given), { path: 'clusters', shown, origin }] };

@@ -25,6 +25,7 @@ test('the secrets are these', () => {
   expect(secrets.map((path) => path.split('.').at(-1))).toEqual([
     ...['password', 'token', 'nkeySeed', 'creds', 'key'],
     ...['password', 'sentinelPassword', 'key'],
+    ...['token', 'key'],
   ]);
 });
 

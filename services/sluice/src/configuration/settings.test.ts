@@ -7,10 +7,10 @@ import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { entry, type Given, refusal, resolve } from '../testing/configuration.ts';
 import { settingsTable } from '../testing/settings-table.ts';
-import { addConfigurationOptions, configurationSources } from './configuration-options.ts';
+import { addConfigurationOptions, addConsoleOptions, configurationSources } from './configuration-options.ts';
 import { exampleFile } from './example.ts';
 import { fileLayer } from './file-layer.ts';
-import { type Flag, flagPaths } from './flags.ts';
+import { fileFlagPaths, flagPaths } from './flags.ts';
 import { toJson, toYaml } from './print.ts';
 import { Problems } from './problems.ts';
 import { isClusterPath, type Path, paths, settingAt, variableOf } from './settings.ts';
@@ -87,6 +87,14 @@ const samples: Readonly<
   'log.level': ['debug', 'debug'],
   'log.format': ['json', 'json'],
   metricsBindAddress: ['[::1]:80', '[::1]:80'],
+  'console.bindAddress': ['127.0.0.1:8080', '127.0.0.1:8080'],
+  'console.hosts': ['sluice.example.com,[::1]', ['sluice.example.com', '[::1]']],
+  'console.token': ['pw', '***'],
+  'console.tls.cert': ['C', 'C', { SLUICE_CONSOLE_TLS_KEY: 'K' }],
+  'console.tls.key': ['K', '***', { SLUICE_CONSOLE_TLS_CERT: 'C' }],
+  'console.maxBytes': ['1Gi', '1Gi'],
+  'console.retention': ['2h', '2h'],
+  'console.jaegerUrl': ['http://j/trace/{traceId}', 'http://j/trace/{traceId}'],
   'cluster.name': ['a', [{ name: 'a', kubeconfig: '/k' }], kubeconfig],
   'cluster.kubeconfig': ['/l', [{ name: 'default', kubeconfig: '/l' }]],
   'cluster.context': ['c', [{ name: 'c', kubeconfig: '/k', context: 'c' }], kubeconfig],
@@ -190,14 +198,16 @@ describe('variables of OpenTelemetry', () => {
 
 describe('flags', () => {
   const parse = (...args: string[]) => {
-    const command = addConfigurationOptions(new Command('watcher')).exitOverride();
+    const command = addConsoleOptions(addConfigurationOptions(new Command('console'))).exitOverride();
     command.parse(args, { from: 'user' });
     return configurationSources(command, {}, () => {});
   };
-  const offered = addConfigurationOptions(new Command('watcher')).options.map(({ long }) => long);
+  const offered = addConsoleOptions(addConfigurationOptions(new Command('console'))).options.map(({ long }) => long);
 
   test('those that are offered are those that are read', () => {
-    expect(offered.toSorted()).toEqual(['--config', ...Object.keys(flagPaths)].toSorted());
+    expect(offered.toSorted()).toEqual(
+      ['--config', ...Object.keys(flagPaths), ...Object.keys(fileFlagPaths)].toSorted(),
+    );
   });
 
   test('none that was not given counts, whatever its default', () => {
@@ -208,7 +218,16 @@ describe('flags', () => {
     for (const path of Object.values(flagPaths)) expect(settingAt(path).secret).not.toBe(true);
   });
 
-  test.each(Object.keys(flagPaths) as Flag[])('%s sets what its variable sets', (flag) => {
+  test.each(Object.keys(fileFlagPaths) as (keyof typeof fileFlagPaths)[])('%s names the file', (flag) => {
+    const path = fileFlagPaths[flag];
+    const [text, shown, beside] = samples[path];
+    const { flags } = parse(`${flag}=/f`);
+    const given = resolve({ environment: beside ?? {}, flags, files: { '/f': `${text}\n` } });
+    expect(entry(given, `${path}File`)).toEqual({ path: `${path}File`, shown: '/f', origin: { from: 'flag', flag } });
+    expect(shown).toBeDefined();
+  });
+
+  test.each(Object.keys(flagPaths) as (keyof typeof flagPaths)[])('%s sets what its variable sets', (flag) => {
     const path = flagPaths[flag];
     const [sample, , beside] = samples[path];
     const text = path === 'store.url' ? 'redis://a' : sample;

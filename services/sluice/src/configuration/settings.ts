@@ -207,6 +207,23 @@ export const settings = {
     '`/metrics`, `/livez` and `/readyz`; `auto`: 127.0.0.1:10270, or a free port if that is taken',
     { default: undefined },
   ),
+
+  'console.bindAddress': setting(
+    kinds.bindAddress,
+    'page, API, `/metrics`, `/livez` and `/readyz` of a console; `auto`: 127.0.0.1:10270, or a free port if that is taken',
+    { default: undefined },
+  ),
+  'console.hosts': setting(kinds.hostNames, 'names under which a console may be asked for besides those of loopback', {
+    example: ['sluice.example.com'],
+  }),
+  'console.token': setting(kinds.text, 'who asks a console must have it; needed for anything but loopback', secret),
+  'console.tls.cert': setting(kinds.text, 'certificate of a console in PEM; needed for anything but loopback', pem),
+  'console.tls.key': setting(kinds.text, 'its key in PEM', secret),
+  'console.maxBytes': setting(kinds.size, 'size of the history that a console holds', { default: 128 * 1024 ** 2 }),
+  'console.retention': setting(age, 'how long it holds it, if the bus does', { default: 86_400_000 }),
+  'console.jaegerUrl': setting(kinds.traceUrl, 'where a console links traces to; `{traceId}` stands for the id', {
+    example: 'http://127.0.0.1:16686/trace/{traceId}',
+  }),
 } as const;
 
 /** One cluster, by variables or flags: it takes the place of the `clusters` of the file. */

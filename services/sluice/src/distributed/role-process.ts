@@ -10,10 +10,15 @@ export class RoleProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<string>;
 
-  constructor(name: string, role: Role, args: readonly string[], onLine: (name: string, line: string) => void) {
+  constructor(
+    name: string,
+    role: Role | 'console',
+    args: readonly string[],
+    onLine: (name: string, line: string) => void,
+  ) {
     this.name = name;
     // A group of its own: Ctrl-C in the terminal is for this process, which then stops the roles in order.
-    const child = spawn(process.execPath, [program, role, ...args], {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, role, ...args], {
       detached: true,
       stdio: ['ignore', 'inherit', 'pipe'],
     });

@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LocalError, type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
+import { freePorts, LocalError, type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import type { Outcome, PlannedMutations } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import type { Role } from '../roles/start-role.ts';
+import { defaultBindAddress, formatBindAddress } from '../telemetry/bind-address.ts';
 import { UsageError } from '../usage-error.ts';
 import { followPlans } from './follow-plans.ts';
 import { RoleProcess } from './role-process.ts';
@@ -14,8 +16,9 @@ export interface DistributedOptions {
   /** Of the cluster, without credentials. */
   readonly server: string;
   readonly clusterName: string;
-  /** Further flags for every role. */
+  /** Further flags for every role but the console, and for that. */
   readonly flags: readonly string[];
+  readonly consoleFlags: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -65,21 +68,25 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     });
     const where = ['--bus', nats.url, '--store', redis.url, '--partitions', String(partitions)];
     const count = new Map<Role, number>();
-    const roles = processes.map((role) => {
+    const roles = processes.map((role): RoleProcess => {
       const n = (count.get(role) ?? 0) + 1;
       count.set(role, n);
-      const cluster = role === 'reconciler' ? [] : ['--kubeconfig', kubeconfig];
+      const cluster = role === 'reconciler' ? [] : ['--kubeconfig', kubeconfig, '--cluster-name', options.clusterName];
       const args = [...where, ...cluster, '--metrics-bind-address', '127.0.0.1:0', ...options.flags];
       return new RoleProcess(`${role}-${n}`, role, args, options.onLine);
     });
+    const consoleAddress = await freeAddress();
+    const page = ['--console-bind-address', consoleAddress, ...options.consoleFlags];
+    roles.push(new RoleProcess('console', 'console', [...where, ...page, '--log-level', 'warn'], options.onLine));
     ended.push(async () => {
       // In the order in which changes flow, so that what is under way comes to its end.
-      for (const role of ['watcher', 'reconciler', 'writer']) {
+      for (const role of ['watcher', 'reconciler', 'writer', 'console']) {
         await Promise.all(roles.filter(({ name }) => name.startsWith(role)).map((process) => process.stop()));
       }
     });
     return {
       about: [
+        `Look at it: http://${consoleAddress}`,
         `NATS at ${nats.url}, Redis at ${redis.url}`,
         `Processes: ${roles.map(({ name, child }) => `${name} (${child.pid})`).join(', ')}`,
       ],
@@ -91,6 +98,17 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     if (error instanceof LocalError) throw new UsageError(`--distributed: ${error.message}`, { cause: error });
     throw error;
   }
+}
+
+/** The address that people and commands know, or another if somebody has it. */
+async function freeAddress(): Promise<string> {
+  const probe = createServer();
+  const isFree = await new Promise<boolean>((resolve) => {
+    probe.once('error', () => resolve(false));
+    probe.listen(defaultBindAddress.port, defaultBindAddress.host, () => probe.close(() => resolve(true)));
+  });
+  const [port = 0] = isFree ? [defaultBindAddress.port] : await freePorts(1);
+  return formatBindAddress({ ...defaultBindAddress, port });
 }
 
 async function startServers(directory: string, ended: (() => unknown)[]): Promise<[Nats, RedisServer]> {

@@ -1,5 +1,6 @@
 import { type Bus, isBusSetupError } from '@sluice/bus';
 import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { ClusterDirectory } from '@sluice/store';
 import type { Configuration } from '../configuration/configuration.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Infrastructure } from './role.ts';
@@ -13,6 +14,7 @@ interface Ports {
 }
 
 export interface OpenInfrastructure extends Infrastructure {
+  readonly directory: ClusterDirectory;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { Metrics } from '@sluice/telemetry';
 import { systemClock } from '../system/clock.ts';
 import type { RootLogger } from '../system/logger.ts';
@@ -20,6 +21,8 @@ export interface TelemetryServerOptions {
   readonly log?: Pick<RootLogger, 'level'>;
   /** Answers what is asked for under other paths. */
   readonly otherwise?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** In PEM. Default: HTTP without TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
 /** Somebody else listens on the address. */
@@ -37,7 +40,9 @@ export async function serveTelemetry(at: BindAddress, options: TelemetryServerOp
     livez: () => [eventLoop.check, ...options.health.livez()],
     readyz: () => options.health.readyz(),
   };
-  const server = createServer((request, response) => void answer(request, response, { ...options, health }));
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void answer(request, response, { ...options, health });
+  const server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
   try {
     await listen(server, at);
   } catch (error) {
@@ -48,7 +53,7 @@ export async function serveTelemetry(at: BindAddress, options: TelemetryServerOp
   const port = address !== null && typeof address === 'object' ? address.port : at.port;
   const host = ['', '0.0.0.0', '::'].includes(at.host) ? 'localhost' : at.host;
   return {
-    url: `http://${formatBindAddress({ host, port })}`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://${formatBindAddress({ host, port })}`,
     close: () =>
       new Promise((resolve) => {
         eventLoop.close();

@@ -13,11 +13,19 @@ export interface LocalConsole {
 /** The console of a process in which everything runs: it keeps what passes over the bus. */
 export async function startConsole(
   { identity, name, version: kubernetes, server }: ConnectedCluster,
+  jaeger: string | undefined,
   ports: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<LocalConsole> {
   const history = new History(ports);
   const cluster = { identity, name, version: kubernetes, server, state: 'watched' };
   const sources = { clusters: () => [cluster] };
-  const console = await createConsole({ history, sources, access: { hosts: [] }, version, ...ports });
+  const console = await createConsole({
+    history,
+    sources,
+    access: { hosts: [] },
+    version,
+    ...(jaeger !== undefined && { jaeger }),
+    ...ports,
+  });
   return { console, tap: (bus) => tapBus(bus, history) };
 }

@@ -12,13 +12,14 @@ export async function startTelemetry(
   given: BindAddress | undefined,
   options: TelemetryServerOptions,
   logger: Logger,
+  flag = '--metrics-bind-address',
 ): Promise<TelemetryServer | undefined> {
   if (given !== undefined) {
     try {
       return await serveTelemetry(given, options);
     } catch (error) {
-      const hint = 'give another one, or 0 for none';
-      throw new UsageError(`--metrics-bind-address ${formatBindAddress(given)}: ${messageOf(error)}; ${hint}`, {
+      const hint = flag === '--metrics-bind-address' ? 'give another one, or 0 for none' : 'give another one';
+      throw new UsageError(`${flag} ${formatBindAddress(given)}: ${messageOf(error)}; ${hint}`, {
         cause: error,
       });
     }
@@ -27,10 +28,10 @@ export async function startTelemetry(
     try {
       return await serveTelemetry(address, options);
     } catch (error) {
-      logger.debug('cannot serve metrics here', { address: formatBindAddress(address), reason: messageOf(error) });
+      logger.debug('cannot listen here', { address: formatBindAddress(address), reason: messageOf(error) });
     }
   }
-  logger.warn('metrics are not served: no port of loopback can be had');
+  logger.warn('nothing is served: no port of loopback can be had');
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { flagPaths } from '../configuration/flags.ts';
+import { fileFlagPaths, flagPaths } from '../configuration/flags.ts';
 import { type Path, paths, settingAt, variableOf } from '../configuration/settings.ts';
 
 /** The table of docs/configuration.md: a test holds them together. */
@@ -15,7 +15,7 @@ export function settingsTable(): string {
 
 function row(path: Path): readonly string[] {
   const { about, file } = settingAt(path);
-  const flag = Object.entries(flagPaths).find(([, one]) => one === path)?.[0];
+  const flag = Object.entries({ ...flagPaths, ...fileFlagPaths }).find(([, one]) => one === path)?.[0];
   return [
     `\`${path}\`${file ? ' ◦' : ''}`,
     code(variableOf(path)),

@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { addConfigurationOptions, addConsoleOptions, configurationOf } from '../configuration/configuration-options.ts';
+import { startConsoleRole } from '../roles/console-role.ts';
+import { openInfrastructure } from '../roles/open-infrastructure.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { systemClock } from '../system/clock.ts';
+import { createLogger } from '../system/logger.ts';
+import { systemRandom } from '../system/random.ts';
+
+export function addConsoleCommand(program: Command): void {
+  const command = program
+    .command('console')
+    .summary('show a fleet: page, history and HTTP API; changes nothing')
+    .description(
+      'Runs the console of a fleet, in the foreground until SIGINT or SIGTERM: it reads along what watchers, reconcilers\n' +
+        'and writers tell each other, and shows it. It changes nothing and nobody waits for it; any number may run.\n' +
+        'For anything but loopback it needs a token and TLS.',
+    );
+  addConsoleOptions(addConfigurationOptions(command)).action(() => run(command));
+}
+
+async function run(command: Command): Promise<void> {
+  const warnings: string[] = [];
+  const configuration = await configurationOf(command, process.env, (warning) => warnings.push(warning));
+  const logger = createLogger(configuration.log.format, configuration.log.level);
+  for (const warning of warnings) logger.warn(warning);
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const stop = stopSignal(undefined);
+  const infrastructure = await openInfrastructure(configuration, ports);
+  try {
+    const running = await startConsoleRole({ infrastructure, configuration, ...ports });
+    logger.info('started', { role: 'console', url: running.url });
+    try {
+      await Promise.race([stop.stopped, running.done]);
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    await infrastructure.close();
+    stop.cancel();
+  }
+}

@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import { AnswerError } from '../inspect/answer-error.ts';
+import { ConsoleClient } from '../inspect/console-client.ts';
+import { findService } from '../inspect/find-service.ts';
+import { printPod, printService } from '../inspect/print-explanation.ts';
+import { type HistoryEntry, printEntry } from '../inspect/print-history.ts';
+import { printTraces, traceLines } from '../inspect/print-traces.ts';
+import { type Paper, paperFor } from '../inspect/text.ts';
+import { localTime, parseAt, parseSince } from '../inspect/times.ts';
+import { systemClock } from '../system/clock.ts';
+import { defaultBindAddress, formatBindAddress, isLoopback } from '../telemetry/bind-address.ts';
+import { UsageError } from '../usage-error.ts';
+
+interface Options {
+  readonly console: string;
+  readonly consoleTokenFile?: string;
+  readonly cluster?: string;
+  readonly output: 'text' | 'json';
+  readonly pod?: string;
+  readonly since?: string;
+  readonly at?: string;
+  readonly follow?: boolean;
+  readonly limit?: string;
+}
+
+const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
+
+/** `history`, `explain` and `trace`: what a console knows of one Service. */
+export function addInspectCommands(program: Command): void {
+  add(program, 'history', 'what was seen, decided and done for a Service, with causes', history)
+    .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: all that is kept)')
+    .option('--pod <name>', 'only what concerns this Pod')
+    .option('-f, --follow', 'go on with what happens next, until SIGINT');
+  add(program, 'explain', 'why the Pods of a Service get traffic or not, now or at a time', explain)
+    .option('--pod <name>', 'only this Pod, which may be gone')
+    .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12:00Z (default: now)');
+  add(program, 'trace', 'traces of the last writes of a Service, with links', trace).option(
+    '--since <duration>',
+    'how far back, e.g. 1h or 30m (default: all that is kept)',
+  );
+}
+
+function add(
+  program: Command,
+  name: string,
+  summary: string,
+  action: (service: string, options: Options, client: ConsoleClient) => Promise<void>,
+): Command {
+  return program
+    .command(`${name} <namespace/service>`)
+    .summary(summary)
+    .description(
+      `Asks a console ${summary}.\nEnds with status 1 if there is no answer to that, and 2 if it is asked wrongly.`,
+    )
+    .option('--console <url>', 'address of the console', defaultUrl)
+    .option('--console-token-file <file>', 'token of the console (default: $SLUICE_CONSOLE_TOKEN or …_TOKEN_FILE)')
+    .option('--cluster <name>', 'name or identity of the cluster, where several have the Service')
+    .addOption(new Option('-o, --output <format>', 'form').choices(['text', 'json']).default('text'))
+    .action((service: string, options: Options) => action(service, options, clientFor(options)));
+}
+
+function clientFor({ console: url, consoleTokenFile }: Options): ConsoleClient {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
+    throw new UsageError(`--console is ${JSON.stringify(url)}; wanted is an address such as ${defaultUrl}`);
+  }
+  const token = tokenOf(consoleTokenFile);
+  const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (token !== undefined && parsed.protocol === 'http:' && !isLoopback({ host, port: 0 })) {
+    throw new UsageError(
+      `--console: the token would go to ${parsed.host} for everybody to read; give an https:// address`,
+    );
+  }
+  return new ConsoleClient({ url, token });
+}
+
+function tokenOf(given: string | undefined): string | undefined {
+  const file = given ?? process.env.SLUICE_CONSOLE_TOKEN_FILE;
+  if (given === undefined && process.env.SLUICE_CONSOLE_TOKEN) return process.env.SLUICE_CONSOLE_TOKEN;
+  if (!file) return undefined;
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new UsageError(`--console-token-file: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function history(service: string, options: Options, client: ConsoleClient): Promise<void> {
+  const since = sinceOf(options);
+  const name = await findService(client, await client.overview(), service, options.cluster);
+  const query = { since, pod: options.pod, limit: 5_000 };
+  const view = await client.history(name, query);
+  const paper = paperFor(process.stdout, systemClock.now());
+  if (options.output === 'text') process.stdout.write(preface(view, since, paper));
+  print(view.entries, options, paper);
+  if (!options.follow) return;
+  const told = new Set(view.entries.map(keyOf));
+  for (;;) {
+    await sleep(1_000);
+    const { entries } = await client.history(name, {
+      ...query,
+      since: Math.max(since ?? 0, systemClock.now() - 60_000),
+    });
+    const fresh = entries.filter((entry) => !told.has(keyOf(entry)));
+    for (const entry of fresh) told.add(keyOf(entry));
+    print(fresh, options, { ...paper, now: systemClock.now() });
+  }
+}
+
+/** What a reader has to know before the first line. */
+function preface(view: Awaited<ReturnType<ConsoleClient['history']>>, since: number | undefined, paper: Paper): string {
+  const lines = [
+    ...(since !== undefined && since < view.since
+      ? [`The history begins at ${localTime(view.since, paper.now)}.`]
+      : []),
+    ...(view.total > view.entries.length ? [`The last ${view.entries.length} of ${view.total} entries.`] : []),
+    ...(view.total === 0 ? ['Nothing happened in that time.'] : []),
+  ];
+  return lines.map((line) => `${paper.colors.dim(line)}\n`).join('');
+}
+
+function print(entries: readonly HistoryEntry[], { output }: Options, paper: Paper): void {
+  for (const entry of entries) {
+    process.stdout.write(output === 'json' ? `${JSON.stringify(entry)}\n` : printEntry(entry, paper));
+  }
+}
+
+/** Late echoes come with an earlier time, so the time alone does not tell what is new. */
+const keyOf = (entry: HistoryEntry): string => JSON.stringify(entry);
+
+async function explain(service: string, options: Options, client: ConsoleClient): Promise<void> {
+  const at = atOf(options);
+  const name = await findService(client, await client.overview(), service, options.cluster);
+  const paper = paperFor(process.stdout, systemClock.now());
+  const { pod } = options;
+  if (pod === undefined) {
+    const detail = await client.service(name, at);
+    process.stdout.write(options.output === 'json' ? `${JSON.stringify(detail)}\n` : printService(detail, paper));
+    return;
+  }
+  const view = await client.pod(name, pod, at);
+  if (view.verdict === 'unknown' && view.lastChange === null && view.placements.length === 0) {
+    const { pods } = await client.service(name, at);
+    const known = pods.map((one) => one.pod).join(', ');
+    throw new AnswerError(
+      `nothing is kept of Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `There is: ${known}`}`,
+    );
+  }
+  process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : printPod(view, paper));
+}
+
+async function trace(service: string, options: Options, client: ConsoleClient): Promise<void> {
+  const since = sinceOf(options);
+  const overview = await client.overview();
+  const name = await findService(client, overview, service, options.cluster);
+  const lines = traceLines(await client.history(name, { since, limit: 5_000 }), overview.jaeger).slice(0, 50);
+  if (options.output === 'json') {
+    process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  } else if (lines.length === 0) {
+    throw new AnswerError('no write of that time carries a trace; --otlp-endpoint of the roles turns tracing on');
+  } else {
+    process.stdout.write(printTraces(lines, systemClock.now()));
+  }
+}
+
+function sinceOf({ since }: Options): number | undefined {
+  if (since === undefined) return undefined;
+  const from = parseSince(since, systemClock.now());
+  if (from === undefined)
+    throw new UsageError(`--since is ${JSON.stringify(since)}; wanted is a duration such as 1h or 30m`);
+  return Math.max(0, Math.floor(from));
+}
+
+function atOf({ at }: Options): number | undefined {
+  if (at === undefined) return undefined;
+  const time = parseAt(at, systemClock.now());
+  if (time === undefined) {
+    throw new UsageError(`--at is ${JSON.stringify(at)}; wanted is 03:12, 03:12:30, "5m ago" or 2026-03-01T03:12:00Z`);
+  }
+  return Math.floor(time);
+}

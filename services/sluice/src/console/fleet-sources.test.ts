@@ -1,0 +1,82 @@
+import { MemoryBus } from '@sluice/bus';
+import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { beforeEach, expect, test } from 'vitest';
+import { FleetSources } from './fleet-sources.ts';
+
+const record = (id: string) => ({ id, key: 'c/shop/web', headers: {}, payload: new Uint8Array([1]) });
+let clock: VirtualClock;
+let fleet: ReturnType<typeof memoryFleet>;
+let sources: FleetSources;
+
+function memoryFleet() {
+  return {
+    bus: new MemoryBus({ partitions: 2 }),
+    store: new MemoryStore(),
+    leases: new MemoryLeases(clock),
+    deadLetters: new MemoryDeadLetters(),
+    directory: new MemoryClusterDirectory(),
+  };
+}
+
+beforeEach(() => {
+  clock = new VirtualClock(1_000);
+  fleet = memoryFleet();
+  sources = new FleetSources(fleet, { clock, logger: silentLogger });
+});
+
+const beat = (group: string, member: string, acquire: readonly string[]) =>
+  fleet.leases.heartbeat({ group, member, ttlMs: 60_000, acquire, release: [] });
+
+test('each partition has its owner, epoch and lag', async () => {
+  await fleet.bus.append('changes', 0, [record('a'), record('b'), record('c')]);
+  const end = await fleet.bus.end('changes', 0);
+  await beat('reconciler', 'reconciler-1', ['0']);
+  const commit = { scope: 'reconciler/0', epoch: 1_000, expected: 0, entries: [], publish: [], published: [] };
+  await fleet.store.commit({ ...commit, checkpoint: { position: 1, id: 'a', log: end.log } });
+  expect(await sources.partitions()).toEqual([
+    { partition: 0, owner: 'reconciler-1', epoch: 1_000, lag: 2 },
+    { partition: 1, owner: '', epoch: 0, lag: 0 },
+  ]);
+});
+
+test('clusters have the names that their watchers told, and whether one is there', async () => {
+  await fleet.directory.tell({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
+  await fleet.directory.tell({ identity: 'uid-2', name: 'staging', version: 'v1.36.3', server: 'https://two' });
+  await beat('watcher/uid-1', 'watcher-1', ['cluster']);
+  expect(sources.clusters()).toEqual([]);
+  await sources.look();
+  expect(sources.clusters()).toMatchObject([
+    { name: 'production', state: 'watched' },
+    { name: 'staging', state: 'nobody watches it' },
+  ]);
+});
+
+test('dead letters and parked keys are those of the store', async () => {
+  const letter = { topic: 'changes', partition: 1, position: 7, at: 900, reason: 'version 9.0', record: record('x') };
+  await fleet.deadLetters.add(letter);
+  expect(await sources.deadLetters()).toEqual([
+    { name: 'changes/1/7', topic: 'changes', key: 'c/shop/web', reason: 'version 9.0', at: 900 },
+  ]);
+  const state = { parked: 'forbidden', parkedSince: 500, dueAt: 2_000, causes: { first: [], more: 0 } };
+  await fleet.store.commit({
+    scope: 'reconciler/1',
+    epoch: 1,
+    expected: 0,
+    checkpoint: { position: 1, id: 'a', log: 'l' },
+    entries: [{ key: 'c/shop/web', field: 'controller/endpointslice', value: state }],
+    publish: [],
+    published: [],
+  });
+  expect(await sources.parked()).toEqual([
+    {
+      cluster: 'c',
+      namespace: 'shop',
+      name: 'web',
+      controller: 'endpointslice',
+      message: 'forbidden',
+      since: 500,
+      nextTryAt: 2_000,
+    },
+  ]);
+});

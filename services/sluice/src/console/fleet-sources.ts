@@ -1,0 +1,103 @@
+import type { Cursor } from '@sluice/bus';
+import type { ClusterView, ConsoleSources, DeadLetterView, ParkedView, PartitionView } from '@sluice/console';
+import type { Clock, Logger } from '@sluice/runtime';
+import { sleep } from '@sluice/runtime';
+import type { Checkpoint } from '@sluice/store';
+import { findParked } from '../parked/parked-key.ts';
+import type { OpenInfrastructure } from '../roles/open-infrastructure.ts';
+import { remembered } from './remembered.ts';
+
+type Fleet = Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'deadLetters' | 'directory'>;
+
+interface Ports {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How long answers serve: many may look, and parked keys are found by reading all views. */
+const [partitionsMs, lettersMs, parkedMs] = [1_000, 1_000, 10_000] as const;
+/** Between looks at the clusters of the fleet. */
+const clustersMs = 5_000;
+
+/** What a console tells of a fleet besides its history. It only looks: nothing is claimed, committed or written. */
+export class FleetSources implements ConsoleSources {
+  readonly partitions: () => Promise<readonly PartitionView[]>;
+  readonly parked: () => Promise<readonly ParkedView[]>;
+  readonly deadLetters: () => Promise<readonly DeadLetterView[]>;
+  readonly #fleet: Fleet;
+  readonly #ports: Ports;
+  #clusters: readonly ClusterView[] = [];
+
+  constructor(fleet: Fleet, ports: Ports) {
+    this.#fleet = fleet;
+    this.#ports = ports;
+    const { clock } = ports;
+    this.partitions = remembered(clock, partitionsMs, () => partitions(fleet));
+    this.parked = remembered(clock, parkedMs, () => parked(fleet));
+    this.deadLetters = remembered(clock, lettersMs, () => deadLetters(fleet));
+  }
+
+  /** As they were at the last look. */
+  clusters(): readonly ClusterView[] {
+    return this.#clusters;
+  }
+
+  /** Looks at the clusters once. */
+  async look(): Promise<void> {
+    const { directory, leases } = this.#fleet;
+    const known = await directory.list();
+    this.#clusters = await Promise.all(
+      known.map(async (cluster) => {
+        const { leases: held } = await leases.state(`watcher/${cluster.identity}`);
+        return { ...cluster, state: held.length > 0 ? 'watched' : 'nobody watches it' };
+      }),
+    );
+  }
+
+  /** Looks again and again until `signal` aborts. A store that is away leaves what was seen last. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.look();
+      } catch (error) {
+        this.#ports.logger.debug('the clusters of the fleet cannot be listed now', { error });
+      }
+      await sleep(this.#ports.clock, clustersMs, signal);
+    }
+  }
+}
+
+async function partitions({ bus, store, leases }: Fleet): Promise<readonly PartitionView[]> {
+  const { leases: held } = await leases.state('reconciler');
+  const owners = new Map(held.map((lease) => [lease.scope, lease]));
+  return Promise.all(
+    Array.from({ length: bus.partitions }, async (_, partition) => {
+      const [checkpoint, end] = await Promise.all([
+        store.checkpoint(`reconciler/${partition}`),
+        bus.end('changes', partition),
+      ]);
+      const { holder = '', epoch = 0 } = owners.get(String(partition)) ?? {};
+      return { partition, owner: holder, epoch, lag: lagOf(checkpoint, end) };
+    }),
+  );
+}
+
+/** Null: nothing was committed yet, or the log has been made anew since. */
+function lagOf(checkpoint: Checkpoint | null, end: Cursor): number | null {
+  if (end.position === 0) return 0;
+  if (checkpoint === null || (checkpoint.log !== end.log && checkpoint.log !== '' && end.log !== '')) return null;
+  return Math.max(0, end.position - checkpoint.position);
+}
+
+async function parked({ store, bus }: Fleet): Promise<readonly ParkedView[]> {
+  const keys = await findParked(store, bus.partitions);
+  return keys.map(({ key, controller, reason, since, nextTryAt }) => {
+    const { cluster, namespace, service: name } = key;
+    return { cluster, namespace, name, controller, message: reason, since, nextTryAt };
+  });
+}
+
+async function deadLetters({ deadLetters }: Fleet): Promise<readonly DeadLetterView[]> {
+  const letters = await deadLetters.list();
+  return letters.map(({ name, topic, record, reason, at }) => ({ name, topic, key: record.key, reason, at }));
+}

@@ -1,0 +1,111 @@
+import type { HistoryView, Overview, PodView, ServiceDetail, ServiceList } from '@sluice/console';
+import { AnswerError } from './answer-error.ts';
+
+export interface ConsoleClientOptions {
+  /** Of the console, such as http://127.0.0.1:10270. */
+  readonly url: string;
+  readonly token?: string | undefined;
+}
+
+export interface ServiceName {
+  /** Name or identity. */
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly service: string;
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** How long one answer may take, in milliseconds: the first look at a long history folds all of it. */
+const patienceMs = 30_000;
+
+/** The HTTP API of a console. Every method throws AnswerError with what to do. */
+export class ConsoleClient {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor({ url, token }: ConsoleClientOptions) {
+    this.#url = url.replace(/\/+$/, '');
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  overview(): Promise<Overview> {
+    return this.#get('/api/v1/overview');
+  }
+
+  services(query: Query): Promise<ServiceList> {
+    return this.#get('/api/v1/services', query);
+  }
+
+  service(name: ServiceName, at?: number): Promise<ServiceDetail> {
+    return this.#get(pathOf(name), { at });
+  }
+
+  pod(name: ServiceName, pod: string, at?: number): Promise<PodView> {
+    return this.#get(`${pathOf(name)}/pods/${encodeURIComponent(pod)}`, { at });
+  }
+
+  history(name: ServiceName, query: Query): Promise<HistoryView> {
+    return this.#get(`${pathOf(name)}/history`, query);
+  }
+
+  async #get<T>(path: string, query: Query = {}): Promise<T> {
+    const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
+    const parameters = new URLSearchParams(given);
+    const response = await this.#ask(`${this.#url}${path}${given.length > 0 ? `?${parameters}` : ''}`);
+    const body = await bodyOf(response);
+    if (response.ok && body !== undefined) return body as T;
+    throw new AnswerError(this.#problem(response, body));
+  }
+
+  async #ask(address: string): Promise<Response> {
+    try {
+      return await fetch(address, {
+        headers: this.#headers,
+        redirect: 'error',
+        signal: AbortSignal.timeout(patienceMs),
+      });
+    } catch (error) {
+      throw new AnswerError(
+        `no console answers at ${this.#url}: ${reasonOf(error)}\n` +
+          'Start one with "sluice run" or "sluice console", or say with --console URL where it is.',
+        { cause: error },
+      );
+    }
+  }
+
+  #problem({ status }: Response, body: unknown): string {
+    const { error, hint } = (typeof body === 'object' && body !== null ? body : {}) as {
+      error?: string;
+      hint?: string;
+    };
+    if (status === 401) {
+      return `the console at ${this.#url} wants a token: give --console-token-file FILE or SLUICE_CONSOLE_TOKEN`;
+    }
+    if (error === undefined) {
+      return `what answers at ${this.#url} is no console of Sluice (status ${status}): say with --console URL where it is`;
+    }
+    return hint === undefined ? error : `${error}\n${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
+  }
+}
+
+function pathOf({ cluster, namespace, service }: ServiceName): string {
+  return `/api/v1/services/${[cluster, namespace, service].map(encodeURIComponent).join('/')}`;
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What fetch wraps tells more than "fetch failed". */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name);
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { localTime, parseAt, parseSince } from './times.ts';
+
+const now = new Date(2026, 2, 1, 14, 30, 0, 0).getTime();
+const today = (hours: number, minutes: number, seconds = 0) => new Date(2026, 2, 1, hours, minutes, seconds).getTime();
+
+test('since when, as a duration', () => {
+  expect(parseSince('1h', now)).toBe(now - 3_600_000);
+  expect(parseSince('1m30s', now)).toBe(now - 90_000);
+  for (const text of ['', 'yesterday', '-5m', '5']) expect(parseSince(text, now)).toBeUndefined();
+});
+
+test.each([
+  ['03:12', today(3, 12)],
+  ['3:12:09', today(3, 12, 9)],
+  ['5m ago', now - 300_000],
+  ['2026-03-01T03:12:00Z', Date.UTC(2026, 2, 1, 3, 12)],
+  ['2026-03-01T03:12:00.250+01:00', Date.UTC(2026, 2, 1, 2, 12, 0, 250)],
+])('at %s', (text, at) => {
+  expect(parseAt(text, now)).toBe(at);
+});
+
+test.each(['', 'noon', '24:00', '03:60', '2026-03-01', '2026-13-01T00:00:00Z', 'x ago', '1700000000'])(
+  'not at %j',
+  (text) => {
+    expect(parseAt(text, now)).toBeUndefined();
+  },
+);
+
+test('times are local, with the date only on other days', () => {
+  expect(localTime(today(3, 2, 1) + 7, now)).toBe('03:02:01.007');
+  expect(localTime(new Date(2026, 1, 28, 23, 59, 59).getTime(), now)).toBe('2026-02-28 23:59:59.000');
+});
