@@ -163,13 +163,17 @@ class SeedRun {
   }
 
   async #freezingRound(last: Rest): Promise<boolean> {
-    const steps = new Map<string, FreezingStep>();
+    const steps: FreezingStep[] = [];
+    const taken = new Set<string>();
     for (let i = this.#world.integer(1, mostFreezingSteps); i > 0; i--) {
-      const made = freezingStep(this.#world, last, new Set(steps.keys()));
-      if (made !== undefined) steps.set(made.service, made);
+      const made = freezingStep(this.#world, last, taken);
+      if (made === undefined) continue;
+      steps.push(made);
+      taken.add(made.service);
+      if (made.otherService !== undefined) taken.add(made.otherService);
     }
-    for (const each of steps.values()) await this.#take(each);
-    return [...steps.values()].some(({ needsRestart }) => needsRestart);
+    for (const each of steps) await this.#take(each);
+    return steps.some(({ needsRestart }) => needsRestart);
   }
 
   async #take(steps: Step | readonly Step[]): Promise<void> {
@@ -213,8 +217,8 @@ class SeedRun {
       userSlices: this.#world.userSlices,
       ...(quietMs !== undefined && { quietMs }),
       ...(this.#options.restLimitMs !== undefined && { limitMs: this.#options.restLimitMs }),
-      isExplained: (difference, state) =>
-        explain(difference, this.#context(state)) !== undefined ||
+      isExplained: (difference, state, stuckMirrors) =>
+        explain(difference, this.#context(state, stuckMirrors)) !== undefined ||
         (onlyGenuineSwept && difference.resource === 'endpoints' && difference.genuine.length === 0),
     });
   }
@@ -224,15 +228,15 @@ class SeedRun {
     this.#note(`— point of rest ${this.#rests}`);
     this.#compared += rest.genuine.endpointslices.length;
     for (const difference of rest.explained) {
-      const rules = explain(difference, this.#context(rest.genuine))?.rules ?? 'D4';
+      const rules = explain(difference, this.#context(rest.genuine, rest.stuckMirrors))?.rules ?? 'D4';
       this.#explained.set(rules, (this.#explained.get(rules) ?? 0) + 1);
     }
     for (const name of autoServices(rest.genuine)) this.#onceAuto.add(name);
     return rest;
   }
 
-  #context(state: ExplainContext['state']): ExplainContext {
-    return { state, maxEndpointsPerSlice: this.#max, onceAuto: this.#onceAuto };
+  #context(state: ExplainContext['state'], stuckMirrors: ReadonlySet<string>): ExplainContext {
+    return { state, stuckMirrors, maxEndpointsPerSlice: this.#max, onceAuto: this.#onceAuto };
   }
 
   #note(what: string): void {

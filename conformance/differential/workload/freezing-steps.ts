@@ -18,6 +18,8 @@ import { type Step, step, type World, type WorldService } from './world.ts';
 export interface FreezingStep extends Step {
   /** The Service concerned: at most one such step a round for each. */
   readonly service: string;
+  /** Another one that it concerns as well. */
+  readonly otherService?: string;
   /** The genuine controllers find out of this only when they start anew (C21). */
   readonly needsRestart: boolean;
 }
@@ -84,14 +86,23 @@ function editSlice(world: World, rest: Rest, taken: ReadonlySet<string>): Freezi
     else await client.patch(where, change);
   };
   const service = serviceOf(chosen.genuine);
+  const { otherService } = edit;
+  if (otherService !== undefined && taken.has(otherService)) return undefined;
   const made = step(`slice of ${service} by hand: ${edit.what}`, (client, side) => request(side, client));
-  return { ...made, service, needsRestart: edit.needsRestart ?? false };
+  return {
+    ...made,
+    service,
+    ...(otherService !== undefined && { otherService }),
+    needsRestart: edit.needsRestart ?? false,
+  };
 }
 
 interface Edit {
   readonly what: string;
   readonly change: (slice: JsonObject) => JsonObject | 'delete';
   readonly needsRestart?: boolean;
+  /** The Service that has the slice from then on. */
+  readonly otherService?: string;
 }
 
 function chooseEdit(world: World, slice: JsonObject): Edit {
@@ -129,6 +140,7 @@ function chooseEdit(world: World, slice: JsonObject): Edit {
     {
       what: `given to ${otherService}`,
       change: () => labelled({ [serviceNameLabel]: otherService }),
+      otherService,
       needsRestart: true,
     },
   ];
