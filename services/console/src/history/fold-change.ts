@@ -3,7 +3,7 @@ import { type Change, compareStamps, type Fact, noCauses } from '@sluice/message
 import type { News, SeenEntry } from './entry.ts';
 import { podNews } from './pod-news.ts';
 import { serviceNews } from './service-news.ts';
-import type { ServiceState, SliceFact } from './service-state.ts';
+import type { EndpointsFact, ServiceState, SliceFact } from './service-state.ts';
 
 /** Folds what a watcher told; undefined if it was no news, as the echo of a write is none. */
 export function foldChange(state: ServiceState, change: Change): SeenEntry | undefined {
@@ -40,6 +40,10 @@ function foldFact(state: ServiceState, fact: Fact): News[] {
       }
       return foldSlice(state, fact);
     case 'endpoints':
+      if (state.inFlight.has('endpoints')) {
+        state.endpointsEcho = fact;
+        return [];
+      }
       return foldEndpoints(state, fact);
     case 'topology': {
       const same = JSON.stringify(state.topology) === JSON.stringify(fact.topology);
@@ -59,13 +63,18 @@ function isWritten(state: ServiceState, slice: string): boolean {
   return false;
 }
 
-/** Folds what was told of slices while their plan was in flight, once its Outcome is in: an echo is no news then. */
+/** Folds what was told of slices and Endpoints while their plan was in flight, once its Outcome is in: an echo is no news then. */
 export function foldEchoes(state: ServiceState, at: number): SeenEntry | undefined {
   const news: News[] = [];
   for (const [name, fact] of state.echoes) {
     if (isWritten(state, name)) continue;
     state.echoes.delete(name);
     news.push(...foldSlice(state, fact));
+  }
+  const { endpointsEcho } = state;
+  if (endpointsEcho !== null && !state.inFlight.has('endpoints')) {
+    state.endpointsEcho = null;
+    news.push(...foldEndpoints(state, endpointsEcho));
   }
   return news.length > 0 ? { kind: 'seen', at, news, causes: noCauses } : undefined;
 }
@@ -88,7 +97,7 @@ function foldSlice(state: ServiceState, fact: SliceFact): News[] {
   return told('was changed by somebody else');
 }
 
-function foldEndpoints(state: ServiceState, fact: Extract<Fact, { of: 'endpoints' }>): News[] {
+function foldEndpoints(state: ServiceState, fact: EndpointsFact): News[] {
   const known = state.endpoints;
   const told = (what: string): News[] => [{ of: 'endpoints', name: state.key.service, what }];
   if (fact.endpoints === null) {

@@ -55,7 +55,8 @@ export class Folding {
 
   /** What the last folded Outcome left to be told of slices; undefined if nothing. */
   afterOutcome(at: number): Entry | undefined {
-    return this.state.echoes.size > 0 ? foldEchoes(this.state, at) : undefined;
+    const { echoes, endpointsEcho } = this.state;
+    return echoes.size > 0 || endpointsEcho !== null ? foldEchoes(this.state, at) : undefined;
   }
 
   #fold(message: Message): Entry | undefined {

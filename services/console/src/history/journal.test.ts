@@ -1,3 +1,4 @@
+import type { Outcome } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
 import { decided, done, pod, podChange, record, service, shop, sliceOf, snapshot } from '../testing/records.ts';
 import { Journal } from './journal.ts';
@@ -80,6 +81,32 @@ describe('the journal of a Service', () => {
     expect(foreign.entries.at(-1)).toMatchObject({ news: [{ of: 'slice', what: 'was changed by somebody else' }] });
     const meanwhile = journalOf(first, plan, podChange(2, 1_015, { ...echo, slice: theirs }), outcome);
     expect(meanwhile.entries.at(-1)).toMatchObject({ news: [{ of: 'slice', what: 'was changed by somebody else' }] });
+  });
+
+  test('nor is the echo of Endpoints, also while their write is on its way', () => {
+    const object = { metadata: { name: 'web', namespace: 'shop', uid: 'e' }, subsets: [] };
+    const stored = { uid: 'e', resourceVersion: '11', generation: 1 };
+    const told = (version: string) => ({
+      ...{ of: 'endpoints' as const, uid: 'e' },
+      endpoints: { ...object, metadata: { ...object.metadata, resourceVersion: version } },
+    });
+    const mutation = { verb: 'create', resource: 'endpoints', object } as const;
+    const plan = { ...decided(1, 1_010, []), controller: 'endpoints' as const, groups: [{ mutations: [mutation] }] };
+    const result = {
+      group: 0,
+      index: 0,
+      verb: 'create',
+      resource: 'endpoints',
+      name: 'web',
+      status: 'applied',
+      stored,
+    };
+    const outcome = { ...done(1, 1_020, 1_000, []), controller: 'endpoints', results: [result] } as Outcome;
+    const first = snapshot(1, 1_000, [service()]);
+    const echo = journalOf(first, plan, podChange(2, 1_015, told('11')), outcome);
+    expect(echo.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
+    const theirs = journalOf(first, plan, podChange(2, 1_015, told('15')), outcome);
+    expect(theirs.entries.at(-1)).toMatchObject({ news: [{ of: 'endpoints', what: 'were changed by somebody else' }] });
   });
 
   test('what a later snapshot does not assert is gone', () => {

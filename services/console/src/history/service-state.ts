@@ -10,6 +10,7 @@ import type { Fact, PlannedMutations, ServiceKey, Stamp, ToldVersions } from '@s
 import type { KnownPod } from './pod-news.ts';
 
 export type SliceFact = Extract<Fact, { of: 'slice' }>;
+export type EndpointsFact = Extract<Fact, { of: 'endpoints' }>;
 
 /** What is known of a Service after some message of its history. Changed only by the fold. */
 export class ServiceState {
@@ -29,6 +30,8 @@ export class ServiceState {
   readonly inFlight = new Map<Controller, PlannedMutations>();
   /** What was told of slices that a plan in flight writes: perhaps only the echo of its writes. */
   readonly echoes = new Map<string, SliceFact>();
+  /** The same of the Endpoints object. */
+  endpointsEcho: EndpointsFact | null = null;
   /** Why the API server refused the last plan of a controller; removed when one is applied. */
   readonly refused = new Map<Controller, { readonly message: string; readonly since: number }>();
   /** The last word of the Events TopologyAwareHints…, by reason. */
