@@ -145,7 +145,8 @@ describe('a change', () => {
     await start({ ratio: 1 });
     faults.add({ verb: 'update', resource: 'endpointslices', error: 'forbidden', times: 1 });
     put(1);
-    await advance(clock, 10_000);
+    // What is refused for good is tried again after a minute or two.
+    await advance(clock, 150_000);
     const [spans = []] = ofPods();
     const plans = named(spans, 'process mutations');
     expect(plans.map(({ attributes }) => attributes['sluice.status'])).toEqual(['rejected', 'applied']);
@@ -203,7 +204,8 @@ describe('of traces that were not to be recorded', () => {
     await start({ ratio: 0 });
     faults.add({ verb: 'update', resource: 'endpointslices', error: 'forbidden', times: 1 });
     put(1);
-    await advance(clock, 10_000);
+    // What is refused for good is tried again after a minute or two.
+    await advance(clock, 150_000);
     const [spans = [], ...others] = traces.traces;
     expect(others).toEqual([]);
     expect(outline(spans).slice(0, 7)).toEqual([
