@@ -10,10 +10,13 @@ import type {
 /** What the API answered instead, in words for people. */
 export class ApiProblem extends Error {
   readonly hint: string;
+  /** HTTP status; 0 if there was no answer. */
+  readonly status: number;
 
-  constructor(message: string, hint = '') {
+  constructor(message: string, hint = '', status = 0) {
     super(message);
     this.hint = hint;
+    this.status = status;
   }
 }
 
@@ -45,7 +48,7 @@ async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Pr
   const body: unknown = await response.json().catch(() => ({}));
   if (response.ok) return body as T;
   const { error = `status ${response.status}`, hint } = body as { error?: string; hint?: string };
-  throw new ApiProblem(error, hint);
+  throw new ApiProblem(error, hint, response.status);
 }
 
 const pathOf = ({ cluster, namespace, name }: ServiceName): string =>
@@ -64,11 +67,16 @@ export const api = {
     get<{ readonly items: readonly T[] }>(what, {}, signal),
 };
 
-/** Calls back for each update, and whenever the connection comes or goes. Returns how to end it. */
-export function follow(onUpdate: (update: Update) => void, onState: (open: boolean) => void): () => void {
+const reopenMs = 3_000;
+
+/** Calls back for each update, and whenever the connection comes or goes, for as long as the page is open. */
+export function follow(onUpdate: (update: Update) => void, onState: (open: boolean) => void): void {
   const source = new EventSource('/api/v1/stream');
   source.addEventListener('open', () => onState(true));
-  source.addEventListener('error', () => onState(false));
+  source.addEventListener('error', () => {
+    onState(false);
+    // The browser tries again after a lost connection, but gives up after an answer that is no stream.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => follow(onUpdate, onState), reopenMs);
+  });
   source.addEventListener('update', (event) => onUpdate(JSON.parse(event.data) as Update));
-  return () => source.close();
 }

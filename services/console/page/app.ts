@@ -1,8 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { timeOfDay } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
-import { useLiveState } from './live.ts';
-import { follows, go, type Place, usePlace } from './router.ts';
+import { type Connection, useConnection } from './live.ts';
+import { follows, go, type Place, titleOf, usePlace } from './router.ts';
 import { FleetView } from './views/fleet-view.ts';
 import { ServiceView } from './views/service-view.ts';
 import { ServicesView } from './views/services-view.ts';
@@ -28,9 +29,12 @@ function useTheme(): readonly [Theme, () => void] {
 
 export function App() {
   const place = usePlace();
-  const live = useLiveState();
+  const connection = useConnection();
   const [theme, toggleTheme] = useTheme();
   const [help, setHelp] = useState(false);
+  useEffect(() => {
+    document.title = titleOf(place);
+  }, [place]);
   useKeys({ t: toggleTheme, '?': () => setHelp(!help), g: () => go({ view: 'fleet' }) }, [theme, help]);
   return html`
     <header class="top">
@@ -42,15 +46,28 @@ export function App() {
         <${NavLink} to=${{ view: 'fleet' }} now=${place.view === 'fleet'}>Fleet<//>
       </nav>
       <span class="spring"></span>
-      <span class=${`live ${live ? 'on' : 'off'}`} role="status">${live ? 'live' : 'not connected'}</span>
+      <${Live} connection=${connection} />
       <button class="quiet" onClick=${() => setHelp(!help)} aria-label="keys" title="keys (?)">?</button>
       <button class="quiet" onClick=${toggleTheme} aria-label="dark or light" title="dark or light (t)">
         ${theme === 'dark' ? '☾' : '☀'}
       </button>
     </header>
+    ${typeof connection === 'object' && html`<${Lost} at=${connection.lostAt} />`}
     ${help && html`<${KeyHelp} close=${() => setHelp(false)} />`}
     <main>${viewOf(place)}</main>
   `;
+}
+
+function Live({ connection }: { connection: Connection }) {
+  if (connection === 'connecting') return html`<span class="live" role="status">connecting</span>`;
+  const isOpen = connection === 'open';
+  return html`<span class=${`live ${isOpen ? 'on' : 'off'}`} role="status">${isOpen ? 'live' : 'not connected'}</span>`;
+}
+
+function Lost({ at }: { at: number }) {
+  return html`<p class="lost" role="alert">
+    <strong>Sluice does not answer.</strong> What is shown is of ${timeOfDay(at, false)}. This page tries again by itself.
+  </p>`;
 }
 
 function viewOf(place: Place) {
@@ -74,9 +91,11 @@ function NavLink({ to, now, children }: { to: Place; now: boolean; children: unk
 }
 
 function KeyHelp({ close }: { close: () => void }) {
-  useKeys({ Escape: close }, [close]);
+  const button = useRef<HTMLButtonElement>(null);
+  useKeys({ Escape: close }, [close], { first: true });
+  useEffect(() => button.current?.focus(), []);
   return html`<aside class="keys" role="dialog" aria-label="keys">
     <dl>${keyHelp.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
-    <button class="quiet" onClick=${close}>close</button>
+    <button class="quiet" ref=${button} onClick=${close}>close</button>
   </aside>`;
 }

@@ -7,9 +7,9 @@ export function timeOfDay(at: number, withMillis = true): string {
 }
 
 /** `21 Nov 12:04:09` */
-export function dateAndTime(at: number): string {
+export function dateAndTime(at: number, withMillis = false): string {
   const day = new Date(at).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
-  return `${day} ${timeOfDay(at, false)}`;
+  return `${day} ${timeOfDay(at, withMillis)}`;
 }
 
 /** `340 ms`, `2.1 s`, `4 min` */
@@ -25,12 +25,17 @@ export function duration(ms: number): string {
 /** `now`, `12 s ago` */
 export function ago(at: number, now: number): string {
   const ms = now - at;
-  return ms < 1_500 ? 'now' : `${duration(ms)} ago`;
+  return ms < 1_500 ? 'now' : `${duration(ms < 10_000 ? Math.round(ms / 1_000) * 1_000 : ms).replace('.0', '')} ago`;
 }
 
 /** Length of a latency bar from 0 to 1: logarithmic, from 1 ms to 10 s, since both ends matter. */
 export function latencyShare(ms: number): number {
   return Math.min(1, Math.max(0.04, Math.log10(Math.max(1, ms)) / 4));
+}
+
+/** `12:04:09` of the same day, else with the date. */
+export function shortTime(at: number, now: number): string {
+  return new Date(at).toDateString() === new Date(now).toDateString() ? timeOfDay(at, false) : dateAndTime(at);
 }
 
 export function latencyLevel(ms: number): 'good' | 'fair' | 'poor' {

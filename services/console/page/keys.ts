@@ -13,20 +13,32 @@ export const keyHelp: readonly (readonly [string, string])[] = [
   ['?', 'these keys'],
 ];
 
-/** Calls the handler of a key that is pressed outside of a text field. */
-export function useKeys(handlers: Readonly<Record<string, () => void>>, dependencies: readonly unknown[]): void {
+/**
+ * Calls the handler of a key that is pressed outside of a text field. `first`: before any other handler, which then
+ * does not hear of it.
+ */
+export function useKeys(
+  handlers: Readonly<Record<string, () => void>>,
+  dependencies: readonly unknown[],
+  { first = false } = {},
+): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      if (event.metaKey || event.ctrlKey || event.altKey) return;
-      const { target } = event;
-      const typing = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
-      if (typing && event.key !== 'Escape') return;
+      if (event.metaKey || event.ctrlKey || event.altKey || isForTarget(event)) return;
       const handler = handlers[event.key];
       if (handler === undefined) return;
       event.preventDefault();
+      if (first) event.stopImmediatePropagation();
       handler();
     };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
+    addEventListener('keydown', pressed, first);
+    return () => removeEventListener('keydown', pressed, first);
   }, dependencies as unknown[]);
+}
+
+/** Whether what has the focus takes the key itself: a text field all but Esc, a button or link Enter. */
+function isForTarget({ target, key }: KeyboardEvent): boolean {
+  if (target instanceof HTMLInputElement && target.type !== 'range') return key !== 'Escape';
+  if (target instanceof HTMLSelectElement) return key !== 'Escape';
+  return key === 'Enter' && target instanceof Element && target.closest('button, a') !== null;
 }

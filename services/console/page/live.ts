@@ -2,8 +2,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem, follow, type Update } from './api.ts';
 
 const listeners = new Set<(update: Update) => void>();
-const states = new Set<(open: boolean) => void>();
-let open = false;
+/** To the stream of updates. `lostAt`: in milliseconds since the Unix epoch. */
+export type Connection = 'connecting' | 'open' | { readonly lostAt: number };
+
+const watchers = new Set<(connection: Connection) => void>();
+/** Told when the connection is there again: what happened meanwhile was missed. */
+const returns = new Set<() => void>();
+let connection: Connection = 'connecting';
 
 /** One stream for the whole page, begun with it. */
 export function startLive(): void {
@@ -11,9 +16,12 @@ export function startLive(): void {
     (update) => {
       for (const listener of [...listeners]) listener(update);
     },
-    (now) => {
-      open = now;
-      for (const listener of [...states]) listener(now);
+    (isOpen) => {
+      const before = connection;
+      if (isOpen) connection = 'open';
+      else if (typeof before === 'string') connection = { lostAt: Date.now() };
+      for (const watcher of [...watchers]) watcher(connection);
+      if (isOpen && typeof before === 'object') for (const returned of [...returns]) returned();
     },
   );
 }
@@ -25,15 +33,23 @@ export function useUpdates(listener: (update: Update) => void, dependencies: rea
   }, dependencies as unknown[]);
 }
 
-/** Whether the stream is open. */
-export function useLiveState(): boolean {
-  const [state, setState] = useState(open);
+export function useConnection(): Connection {
+  const [state, setState] = useState<Connection>(connection);
   useEffect(() => {
-    setState(open);
-    states.add(setState);
-    return () => void states.delete(setState);
+    setState(connection);
+    const watcher = (now: Connection) => setState(now);
+    watchers.add(watcher);
+    return () => void watchers.delete(watcher);
   }, []);
   return state;
+}
+
+/** Calls back when the connection is there again after it was lost. */
+export function useReturn(returned: () => void): void {
+  useEffect(() => {
+    returns.add(returned);
+    return () => void returns.delete(returned);
+  }, []);
 }
 
 /** The time, at such intervals. */
@@ -54,25 +70,33 @@ export type Loaded<T> =
 
 const retryMs = 3_000;
 
-/** Asks, asks again when a dependency changes, and goes on trying after a failure. */
+/**
+ * Asks, asks again when a dependency changes or the connection returns, and goes on trying after a failure, unless the
+ * answer is that there is no such thing. `everyMs`: also asks again at such intervals.
+ */
 export function useLoaded<T>(
   load: (signal: AbortSignal) => Promise<T>,
   dependencies: readonly unknown[],
+  everyMs?: number,
 ): readonly [Loaded<T>, () => void] {
   const [loaded, setLoaded] = useState<Loaded<T>>({ state: 'loading' });
   const [asked, setAsked] = useState(0);
+  const askAgain = () => setAsked((n) => n + 1);
+  useReturn(askAgain);
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     load(abort.signal).then(
       (value) => {
-        if (!abort.signal.aborted) setLoaded({ state: 'ready', value });
+        if (abort.signal.aborted) return;
+        setLoaded({ state: 'ready', value });
+        if (everyMs !== undefined) timer = setTimeout(askAgain, everyMs);
       },
       (error: unknown) => {
         if (abort.signal.aborted) return;
         const problem = error instanceof ApiProblem ? error : new ApiProblem(String(error));
         setLoaded((before) => (before.state === 'ready' ? { ...before, problem } : { state: 'failed', problem }));
-        timer = setTimeout(() => setAsked((n) => n + 1), retryMs);
+        if (problem.status !== 404) timer = setTimeout(askAgain, retryMs);
       },
     );
     return () => {
@@ -80,5 +104,5 @@ export function useLoaded<T>(
       clearTimeout(timer);
     };
   }, [...dependencies, asked]);
-  return [loaded, () => setAsked((n) => n + 1)];
+  return [loaded, askAgain];
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ServiceName } from './api.ts';
+import { dateAndTime } from './format.ts';
 
 export type Place =
   | { readonly view: 'services' }
@@ -7,13 +8,22 @@ export type Place =
   | { readonly view: 'service'; readonly service: ServiceName; readonly at: number | undefined };
 
 export function placeOf({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Place {
-  const [first, cluster, namespace, name] = pathname.split('/').slice(1).map(decodeURIComponent);
+  const [first, cluster, namespace, name] = pathname.split('/').slice(1).map(decoded);
   if (first === 'fleet') return { view: 'fleet' };
   if (first === 'services' && cluster && namespace && name) {
     const at = Number(new URLSearchParams(search).get('at') ?? Number.NaN);
     return { view: 'service', service: { cluster, namespace, name }, at: Number.isFinite(at) ? at : undefined };
   }
   return { view: 'services' };
+}
+
+/** As it is, where it is not well encoded. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 export function pathOf(place: Place): string {
@@ -25,7 +35,23 @@ export function pathOf(place: Place): string {
     case 'service': {
       const { cluster, namespace, name } = place.service;
       const path = ['services', cluster, namespace, name].map(encodeURIComponent).join('/');
-      return `/${path}${place.at === undefined ? '' : `?at=${Math.round(place.at)}`}`;
+      return `/${path}${place.at === undefined ? '' : `?at=${wholeMs(place.at)}`}`;
+    }
+  }
+}
+
+/** The first whole millisecond at which what happened then has happened. */
+export const wholeMs = (at: number): number => Math.ceil(at);
+
+export function titleOf(place: Place): string {
+  switch (place.view) {
+    case 'services':
+      return 'Services · Sluice';
+    case 'fleet':
+      return 'Fleet · Sluice';
+    case 'service': {
+      const { namespace, name } = place.service;
+      return `${namespace}/${name}${place.at === undefined ? '' : ` at ${dateAndTime(place.at)}`} · Sluice`;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RecentChange } from '../../src/view/schemas.ts';
 import { api } from '../api.ts';
 import { timeOfDay } from '../format.ts';
@@ -9,8 +9,10 @@ import { LatencyBar } from './latency-bar.ts';
 
 const shown = 60;
 
-/** What was written just now, newest first. */
+/** What was written just now, newest first. It stands still while somebody points at it. */
 export function Feed() {
+  const [held, setHeld] = useState(false);
+  const waiting = useRef<readonly RecentChange[]>([]);
   const [changes, setChanges] = useState<readonly RecentChange[]>([]);
   useEffect(() => {
     const abort = new AbortController();
@@ -20,12 +22,26 @@ export function Feed() {
     );
     return () => abort.abort();
   }, []);
-  useUpdates((update) => {
-    const told = update.changes.filter(isTold).toReversed();
-    if (told.length > 0) setChanges((old) => [...told, ...old].slice(0, shown));
-  }, []);
-  return html`<aside class="feed" aria-label="last writes">
-    <h2>Last writes</h2>
+  useUpdates(
+    (update) => {
+      const told = update.changes.filter(isTold).toReversed();
+      if (told.length === 0) return;
+      waiting.current = [...told, ...waiting.current].slice(0, shown);
+      if (!held) tell();
+    },
+    [held],
+  );
+  const tell = () => {
+    const told = waiting.current;
+    waiting.current = [];
+    setChanges((old) => [...told, ...old].slice(0, shown));
+  };
+  const release = () => {
+    setHeld(false);
+    tell();
+  };
+  return html`<aside class="feed" aria-label="last writes" onPointerEnter=${() => setHeld(true)} onPointerLeave=${release}>
+    <h2>Last writes ${held && html`<span class="tag">stands still</span>`}</h2>
     ${changes.length === 0 && html`<p class="faint">Nothing was written yet. What is, shows here at once.</p>`}
     <ol>${changes.map((change) => html`<${Line} key=${keyOf(change)} change=${change} />`)}</ol>
   </aside>`;
@@ -49,9 +65,12 @@ function Line({ change }: { change: RecentChange }) {
     <a href=${href} onClick=${open}><small>${namespace}/</small>${name}</a>
     <${Delta} change=${change} />
     <${LatencyBar} ms=${change.latencyMs} />
-    <p>${change.causes[0] ?? 'no cause'}${change.causes.length > 1 && html` <small>+${change.causes.length - 1}</small>`}</p>
+    <p>${causeWithin(namespace, change.causes[0] ?? 'no cause')}${change.causes.length > 1 && html` <small>+${change.causes.length - 1}</small>`}</p>
   </li>`;
 }
+
+/** The Service's own namespace need not be said again. */
+const causeWithin = (namespace: string, cause: string): string => cause.replace(` ${namespace}/`, ' ');
 
 function Delta({ change: { added, removed, changed, status } }: { change: RecentChange }) {
   if (status !== 'applied') return html`<span class="delta bad">${status}</span>`;

@@ -5,6 +5,6 @@ import { html } from '../html.ts';
 export function LatencyBar({ ms }: { ms: number | null }) {
   if (ms === null) return html`<span class="latency none">–</span>`;
   return html`<span class=${`latency ${latencyLevel(ms)}`} title=${`${ms} ms from what was seen to the last answer`}>
-    <i style=${{ width: `${latencyShare(ms) * 100}%` }}></i><b>${duration(ms)}</b>
+    <i><i style=${{ width: `${latencyShare(ms) * 100}%` }}></i></i><b>${duration(ms)}</b>
   </span>`;
 }

@@ -5,8 +5,10 @@ export function Loading({ what }: { what: string }) {
   return html`<p class="notice" role="status">Loading ${what}…</p>`;
 }
 
-export function Failed({ problem }: { problem: ApiProblem }) {
-  return html`<div class="notice failed" role="alert"><strong>${problem.message}</strong><span>${problem.hint}</span></div>`;
+export function Failed({ problem, children }: { problem: ApiProblem; children?: unknown }) {
+  return html`<div class="notice failed" role="alert">
+    <strong>${problem.message}</strong><span>${problem.hint}</span>${children}
+  </div>`;
 }
 
 export function Empty({ title, children }: { title: string; children?: unknown }) {

@@ -1,5 +1,6 @@
+import { useEffect, useRef } from 'preact/hooks';
 import type { PodView } from '../../src/view/schemas.ts';
-import { ago, dateAndTime, plural } from '../format.ts';
+import { ago, plural, shortTime } from '../format.ts';
 import { html } from '../html.ts';
 import { useNow } from '../live.ts';
 import { LatencyBar } from './latency-bar.ts';
@@ -8,7 +9,7 @@ import { Empty } from './notice.ts';
 interface PodTableProps {
   readonly pods: readonly PodView[];
   /** The time that is shown; undefined: now. */
-  readonly now: number | undefined;
+  readonly at: number | undefined;
   readonly chosen: string;
   readonly choose: (pod: string) => void;
 }
@@ -18,34 +19,42 @@ const shownAtFirst = 200;
 const order = ['pending', 'left out', 'not ready', 'terminating', 'unknown', 'ready'];
 
 /** Each Pod with where it stands and why. */
-export function PodTable({ pods, now, chosen, choose }: PodTableProps) {
+export function PodTable({ pods, at, chosen, choose }: PodTableProps) {
   const clock = useNow(5_000);
   const sorted = pods.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
   const shown = sorted.filter(({ pod }, i) => i < shownAtFirst || pod === chosen);
+  const when = (time: number) => (at === undefined ? ago(time, clock) : `at ${shortTime(time, at)}`);
+  const isGone = chosen !== '' && !pods.some(({ pod }) => pod === chosen);
   return html`<section class="pods" aria-label="Pods">
     <h2>Pods</h2>
     ${pods.length === 0 && html`<${Empty} title="No Pod">No Pod of the namespace has the labels that the Service selects.<//>`}
-    <ul>${shown.map((pod) => html`<${Line} key=${pod.pod} pod=${pod} now=${now ?? clock} then=${now !== undefined} chosen=${chosen} choose=${choose} />`)}</ul>
+    <ul>
+      ${isGone && html`<li class="chosen gone"><b>${chosen}</b> is not among the Pods of this moment; its history is still there</li>`}
+      ${shown.map((pod) => html`<${Line} key=${pod.pod} pod=${pod} when=${when} chosen=${chosen} choose=${choose} />`)}
+    </ul>
     ${pods.length > shown.length && html`<p class="faint">and ${plural(pods.length - shown.length, 'more Pod')} that are ready</p>`}
   </section>`;
 }
 
-interface LineProps extends Omit<PodTableProps, 'pods' | 'now'> {
+interface LineProps extends Omit<PodTableProps, 'pods' | 'at'> {
   readonly pod: PodView;
-  readonly now: number;
-  readonly then: boolean;
+  readonly when: (time: number) => string;
 }
 
-function Line({ pod, now, then, chosen, choose }: LineProps) {
+function Line({ pod, when, chosen, choose }: LineProps) {
   const { verdict, reasons, lastChange, ips, node, zone, placements } = pod;
   const isChosen = pod.pod === chosen;
-  return html`<li class=${isChosen ? 'chosen' : ''}>
+  const line = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isChosen) line.current?.scrollIntoView({ block: 'nearest' });
+  }, [isChosen]);
+  return html`<li class=${isChosen ? 'chosen' : ''} ref=${line}>
     <button onClick=${() => choose(isChosen ? '' : pod.pod)} aria-expanded=${isChosen}>
       <span class=${`verdict ${verdict.replace(' ', '-')}`}><i></i>${verdict}</span>
       <b>${pod.pod}</b>
-      <span class="why">${reasons[0]}</span>
-      <span class="faint">${lastChange && `${lastChange.what} ${then ? dateAndTime(lastChange.at) : ago(lastChange.at, now)}`}</span>
+      <span class="faint">${lastChange && `${lastChange.what} ${when(lastChange.at)}`}</span>
       <${LatencyBar} ms=${lastChange?.latencyMs ?? null} />
+      <span class="why">${reasons[0]}</span>
     </button>
     ${
       isChosen &&

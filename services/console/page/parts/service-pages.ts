@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ServiceList, ServiceSummary } from '../../src/view/schemas.ts';
 import { ApiProblem, api } from '../api.ts';
-import { useUpdates } from '../live.ts';
+import { useReturn, useUpdates } from '../live.ts';
 
 export interface ServiceFilter {
   readonly cluster: string;
@@ -91,6 +91,10 @@ export function useServices(filter: ServiceFilter): ServicePages {
     stale.current = true;
     redraw((n) => n + 1);
   }, []);
+
+  useReturn(() => {
+    stale.current = true;
+  });
 
   return {
     ...head,

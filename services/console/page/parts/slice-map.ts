@@ -10,6 +10,9 @@ interface SliceMapProps {
   readonly choose: (pod: string) => void;
 }
 
+/** A slice with more endpoints than this gets the whole width. */
+const manyCells = 48;
+
 type Endpoint = SliceView['endpoints'][number];
 
 /** Every endpoint as a cell, in its slice and zone. */
@@ -29,7 +32,8 @@ export function SliceMap({ slices, chosen, choose }: SliceMapProps) {
 function Card({ slice, chosen, choose }: { slice: SliceView } & Omit<SliceMapProps, 'slices'>) {
   const { name, addressType, ports, endpoints, managedBy } = slice;
   const zones = Map.groupBy(endpoints, ({ zone }) => zone);
-  return html`<article>
+  const size = endpoints.length > manyCells ? 'many' : '';
+  return html`<article class=${size}>
     <h3 title=${managedBy && `managed by ${managedBy}`}>${name}</h3>
     <p class="faint">
       ${addressType} · ${plural(endpoints.length, 'endpoint')} ·

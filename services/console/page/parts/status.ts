@@ -8,6 +8,7 @@ export const statusText: Readonly<Record<ServiceStatus, string>> = {
   pending: 'a write is on its way',
   refused: 'the API server refuses the write',
   unknown: 'not everything is known yet',
+  unmanaged: 'its endpoints are not Sluice’s to write: no selector and nothing to mirror, or ExternalName',
   gone: 'there is no such Service any more',
 };
 

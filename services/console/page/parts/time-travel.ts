@@ -1,5 +1,6 @@
+import { useState } from 'preact/hooks';
 import type { HistoryView } from '../../src/view/schemas.ts';
-import { dateAndTime, timeOfDay } from '../format.ts';
+import { dateAndTime } from '../format.ts';
 import { html } from '../html.ts';
 import { useNow } from '../live.ts';
 
@@ -14,9 +15,13 @@ const bins = 120;
 
 /** A slider over the time that is kept, with a bar for how much was written when. */
 export function TimeTravel({ history, at, travel, step }: TimeTravelProps) {
-  const now = useNow();
+  const clock = useNow();
+  /** While somebody holds the slider, its ends stay where they are. */
+  const [held, setHeld] = useState<number>();
+  const now = held ?? Math.ceil(clock);
+  const release = () => setHeld(undefined);
   const first = history.entries[0]?.at ?? history.since;
-  const start = Math.min(first, now - 1_000);
+  const start = Math.floor(Math.min(first, now - 1_000));
   const counts = density(history, start, now);
   const highest = Math.max(1, ...counts.map(({ done, seen }) => done + seen));
   const moved = (event: InputEvent) => {
@@ -39,6 +44,9 @@ export function TimeTravel({ history, at, travel, step }: TimeTravelProps) {
         step="1"
         value=${at ?? now}
         onInput=${moved}
+        onPointerDown=${() => setHeld(now)}
+        onPointerUp=${release}
+        onPointerCancel=${release}
         aria-label="time"
         aria-valuetext=${at === undefined ? 'now' : dateAndTime(at)}
       />
@@ -47,8 +55,8 @@ export function TimeTravel({ history, at, travel, step }: TimeTravelProps) {
     ${
       at === undefined
         ? html`<span class="moment">now</span>`
-        : html`<span class="moment then"><b>${dateAndTime(at).split(' ').slice(0, 2).join(' ')} ${timeOfDay(at)}</b>
-            <button onClick=${() => travel(undefined)} title="back to now (l)">now</button></span>`
+        : html`<span class="moment then"><b>${dateAndTime(at, true)}</b>
+            <button class="button" onClick=${() => travel(undefined)} title="back to now (l)">now</button></span>`
     }
   </div>`;
 }

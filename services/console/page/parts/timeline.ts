@@ -1,7 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { HistoryView } from '../../src/view/schemas.ts';
 import { duration, plural, timeOfDay, traceId } from '../format.ts';
 import { html } from '../html.ts';
+import { wholeMs } from '../router.ts';
 import { LatencyBar } from './latency-bar.ts';
 import { Empty } from './notice.ts';
 
@@ -20,10 +21,15 @@ interface TimelineProps {
   readonly jaeger: string | null;
 }
 
-const shown = 150;
+const pageSize = 150;
 
 /** What was seen, decided and done, newest first. A plan stands with what became of it. */
 export function Timeline({ entries, pod, at, travel, jaeger }: TimelineProps) {
+  const [shown, setShown] = useState(pageSize);
+  const list = useRef<HTMLOListElement>(null);
+  useLayoutEffect(() => {
+    if (list.current !== null && at !== undefined) revealCurrent(list.current);
+  }, [at]);
   const done = new Set(entries.filter((entry) => entry.kind === 'done').map(planOf));
   const lines = entries
     .filter((entry) => pod === '' || concerns(entry, pod))
@@ -31,13 +37,51 @@ export function Timeline({ entries, pod, at, travel, jaeger }: TimelineProps) {
     .toReversed();
   if (lines.length === 0)
     return html`<${Empty} title="Nothing is kept">${pod ? `of ${pod}` : 'What happens from now on, shows here.'}<//>`;
-  const line = (entry: Entry) => {
-    const props = { later: at !== undefined && entry.at > at, open: () => travel(entry.at), jaeger };
+  const current = at === undefined ? -1 : lines.findIndex((entry) => wholeMs(entry.at) <= at);
+  const count = Math.max(shown, current + 10);
+  const keys = keysOf(lines);
+  const line = (entry: Entry, index: number) => {
+    const props = {
+      key: keys[index],
+      place: current < 0 || index > current ? '' : index === current ? 'current' : 'later',
+      open: () => travel(entry.at),
+      jaeger,
+    };
     if (entry.kind === 'seen') return html`<${SeenLine} entry=${entry} pod=${pod} ...${props} />`;
     if (entry.kind === 'decided') return html`<${DecidedLine} entry=${entry} ...${props} />`;
     return html`<${DoneLine} entry=${entry} plan=${decidedOf(entries, entry)} pod=${pod} ...${props} />`;
   };
-  return html`<ol class="timeline">${lines.slice(0, shown).map(line)}</ol>`;
+  return html`<ol class="timeline" ref=${list}>
+    ${lines.slice(0, count).map(line)}
+    ${
+      lines.length > count &&
+      html`<li key="more" class="further"><button class="more" onClick=${() => setShown(count + pageSize)}>
+        ${plural(lines.length - count, 'earlier entry', 'earlier entries')}
+      </button></li>`
+    }
+  </ol>`;
+}
+
+/** The same for the same entry, whatever comes before or after it, so that a line stays what it is while one reads it. */
+function keysOf(lines: readonly Entry[]): string[] {
+  const counts = new Map<string, number>();
+  return lines
+    .toReversed()
+    .map((entry) => {
+      const name = `${entry.kind} ${entry.at} ${planOf(entry)}`;
+      const count = counts.get(name) ?? 0;
+      counts.set(name, count + 1);
+      return `${name} ${count}`;
+    })
+    .toReversed();
+}
+
+/** Scrolls the list, and nothing around it, to the entry whose moment is shown. */
+function revealCurrent(list: HTMLElement): void {
+  const line = list.querySelector('.current');
+  if (line === null) return;
+  const [box, own] = [list.getBoundingClientRect(), line.getBoundingClientRect()];
+  if (own.top < box.top || own.bottom > box.bottom) list.scrollTop += own.top - box.top - box.height / 3;
 }
 
 const planOf = (entry: Entry): string =>
@@ -59,8 +103,8 @@ function concerns(entry: Entry, pod: string): boolean {
 }
 
 interface LineProps {
-  /** After the moment that is shown. */
-  readonly later: boolean;
+  /** `current`: the last before the moment that is shown; `later`: after it. */
+  readonly place: string;
   readonly open: () => void;
   readonly jaeger: string | null;
 }
@@ -69,9 +113,9 @@ function Time({ at, open }: { at: number; open: () => void }) {
   return html`<button class="time" onClick=${open} title="show how it was then">${timeOfDay(at)}</button>`;
 }
 
-function SeenLine({ entry, pod, later, open, jaeger }: LineProps & { entry: Seen; pod: string }) {
+function SeenLine({ entry, pod, place, open, jaeger }: LineProps & { entry: Seen; pod: string }) {
   const news = pod === '' ? entry.news : entry.news.filter(({ name }) => name === pod);
-  return html`<li class=${`seen ${later ? 'later' : ''}`}>
+  return html`<li class=${`seen ${place}`}>
     <${Time} at=${entry.at} open=${open} />
     <div>
       ${news.slice(0, 6).map(({ of, name, what }) => html`<p><b>${label(of)}</b>${name && ` ${name}`} ${what}</p>`)}
@@ -90,8 +134,8 @@ const labels: Readonly<Record<string, string>> = {
 };
 const label = (of: string): string => labels[of] ?? of;
 
-function DecidedLine({ entry, later, open, jaeger }: LineProps & { entry: Decided }) {
-  return html`<li class=${`decided ${later ? 'later' : ''}`}>
+function DecidedLine({ entry, place, open, jaeger }: LineProps & { entry: Decided }) {
+  return html`<li class=${`decided ${place}`}>
     <${Time} at=${entry.at} open=${open} />
     <div><p>${entry.controller}: ${plural(entry.mutations.length, 'write')} on the way</p>
       ${entry.incomplete.map((why) => html`<p class="faint">${why}</p>`)}</div>
@@ -103,7 +147,7 @@ function DoneLine({
   entry,
   plan,
   pod,
-  later,
+  place,
   open,
   jaeger,
 }: LineProps & { entry: Done; plan: Decided | undefined; pod: string }) {
@@ -111,7 +155,7 @@ function DoneLine({
   const changes = pod === '' ? entry.endpoints : entry.endpoints.filter((change) => change.pod === pod);
   const bad = entry.status !== 'applied';
   const [first] = entry.causes.first;
-  return html`<li class=${`done ${bad ? 'bad' : ''} ${later ? 'later' : ''}`}>
+  return html`<li class=${`done ${bad ? 'bad' : ''} ${place}`}>
     <${Time} at=${entry.at} open=${open} />
     <div>
       <p>

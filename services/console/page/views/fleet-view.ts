@@ -13,13 +13,15 @@ type Partition = z.infer<typeof partitionView>;
 type Parked = z.infer<typeof parkedView>;
 type DeadLetter = z.infer<typeof deadLetterView>;
 
+const refreshMs = 5_000;
+
 /** Clusters, who works on what, and what needs a person. */
 export function FleetView() {
   useKeys({ Escape: () => go({ view: 'services' }) }, []);
-  const [overview] = useLoaded(api.overview, []);
-  const [parked] = useLoaded((signal) => api.items<Parked>('parked', signal), []);
-  const [partitions] = useLoaded((signal) => api.items<Partition>('partitions', signal), []);
-  const [letters] = useLoaded((signal) => api.items<DeadLetter>('dead-letters', signal), []);
+  const [overview] = useLoaded(api.overview, [], refreshMs);
+  const [parked] = useLoaded((signal) => api.items<Parked>('parked', signal), [], refreshMs);
+  const [partitions] = useLoaded((signal) => api.items<Partition>('partitions', signal), [], refreshMs);
+  const [letters] = useLoaded((signal) => api.items<DeadLetter>('dead-letters', signal), [], refreshMs);
   return html`<div class="fleet">
     <section>
       <h2>Clusters</h2>
@@ -50,6 +52,9 @@ export function FleetView() {
 
 function shown<T>(loaded: Loaded<T>, what: string, view: (value: T) => unknown) {
   if (loaded.state === 'loading') return html`<${Loading} what=${what} />`;
+  // What only a fleet has is no failure where there is none.
+  if (loaded.state === 'failed' && loaded.problem.status === 404)
+    return html`<${Empty} title="Not here">${loaded.problem.message}; ${loaded.problem.hint}<//>`;
   if (loaded.state === 'failed') return html`<${Failed} problem=${loaded.problem} />`;
   return view(loaded.value);
 }

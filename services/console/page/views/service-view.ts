@@ -13,6 +13,7 @@ import { ReadyBar, Status } from '../parts/status.ts';
 import { TimeTravel } from '../parts/time-travel.ts';
 import { Timeline } from '../parts/timeline.ts';
 import { go } from '../router.ts';
+import { neighbour } from './neighbour.ts';
 
 interface ServiceViewProps {
   readonly service: ServiceName;
@@ -61,9 +62,14 @@ export function ServiceView({ service, at }: ServiceViewProps) {
   );
 
   if (detail.state === 'loading') return html`<${Loading} what=${`${service.namespace}/${service.name}`} />`;
-  if (detail.state === 'failed') return html`<${Failed} problem=${detail.problem} />`;
+  if (detail.state === 'failed') {
+    return html`<${Failed} problem=${detail.problem}>
+      ${at !== undefined && html`<button class="button" onClick=${() => travel(undefined)}>show now</button>`}
+    <//>`;
+  }
+  const { live, kind, pods, slices } = detail.value;
   const jaeger = overview.state === 'ready' ? overview.value.jaeger : null;
-  return html`<div class=${`service ${detail.value.live ? '' : 'then'}`}>
+  return html`<div class=${`service ${live ? '' : 'then'}`} data-at=${live ? undefined : detail.value.at}>
     <${Head} detail=${detail.value} />
     ${detail.problem && html`<${Failed} problem=${detail.problem} />`}
     ${
@@ -72,8 +78,11 @@ export function ServiceView({ service, at }: ServiceViewProps) {
     }
     <div class="columns">
       <div>
-        <${SliceMap} slices=${detail.value.slices} chosen=${pod} choose=${setPod} />
-        <${PodTable} pods=${detail.value.pods} now=${detail.value.live ? undefined : detail.value.at} chosen=${pod} choose=${setPod} />
+        <${SliceMap} slices=${slices} chosen=${pod} choose=${setPod} />
+        ${
+          (kind === null || kind.selector !== null || pods.length > 0) &&
+          html`<${PodTable} pods=${pods} at=${live ? undefined : detail.value.at} chosen=${pod} choose=${setPod} />`
+        }
       </div>
       <${HistoryColumn} history=${history} pod=${pod} clear=${() => setPod('')} at=${at} travel=${travel} jaeger=${jaeger} />
     </div>
@@ -81,14 +90,14 @@ export function ServiceView({ service, at }: ServiceViewProps) {
 }
 
 function Head({ detail }: { detail: ServiceDetail }) {
-  const { summary, notes, endpoints } = detail;
+  const { summary, notes, endpoints, kind } = detail;
   const now = useNow();
   return html`<header class="service-head">
       <h1><small>${summary.clusterName} / ${summary.namespace} /</small> ${summary.name}</h1>
       <${Status} status=${summary.status} />
       <${ReadyBar} ready=${summary.ready} endpoints=${summary.endpoints} />
       <span class="faint"
-        >${plural(summary.slices, 'slice')}${
+        >${kind && `${kindText(kind)} · `}${plural(summary.slices, 'slice')}${
           endpoints && ` · Endpoints: ${endpoints.ready} ready, ${endpoints.notReady} not`
         }</span
       >
@@ -99,7 +108,13 @@ function Head({ detail }: { detail: ServiceDetail }) {
           <${LatencyBar} ms=${summary.lastLatencyMs} />`
       }
     </header>
-    ${notes.length > 0 && html`<ul class="notes">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+    ${notes.length > 0 && html`<ul class=${`notes ${summary.status}`}>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+}
+
+function kindText({ type, headless, selector }: NonNullable<ServiceDetail['kind']>): string {
+  const labels = Object.entries(selector ?? {}).map(([name, value]) => `${name}=${value}`);
+  const selects = selector === null ? 'no selector' : `selects ${labels.join(', ') || 'every Pod'}`;
+  return type === 'ExternalName' ? type : `${headless ? 'headless' : type} · ${selects}`;
 }
 
 interface HistoryColumnProps {
@@ -125,11 +140,4 @@ function HistoryColumn({ history, pod, clear, at, travel, jaeger }: HistoryColum
       ${plural(total, 'entry', 'entries')} since ${dateAndTime(since)}; kept for ${duration(retentionMs)}
     </footer>
   </section>`;
-}
-
-/** The time of the entry before or after the one that is shown; undefined: now. */
-export function neighbour(entries: HistoryView['entries'], at: number | undefined, by: -1 | 1): number | undefined {
-  const times = [...new Set(entries.map((entry) => entry.at))].sort((a, b) => a - b);
-  if (by < 0) return times.findLast((time) => at === undefined || time < at) ?? at;
-  return at === undefined ? undefined : times.find((time) => time > at);
 }

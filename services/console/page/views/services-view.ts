@@ -46,6 +46,11 @@ export function ServicesView() {
     },
     [selected, services.total, filter],
   );
+  const toFirst = ({ key }: KeyboardEvent) => {
+    if (key !== 'Enter' && key !== 'ArrowDown') return;
+    search.current?.blur();
+    if (services.total > 0) setSelected(0);
+  };
   const clusters = overview.state === 'ready' ? overview.value.clusters : [];
   return html`<div class="services">
     <section>
@@ -57,6 +62,7 @@ export function ServicesView() {
           aria-label="search Services"
           value=${filter.q}
           onInput=${(event: InputEvent) => change({ q: (event.target as HTMLInputElement).value.trim() })}
+          onKeyDown=${toFirst}
         />
         <${StatusChips} counts=${services.counts} chosen=${filter.status} choose=${(status: string) => change({ status })} />
         <span class="spring"></span>
@@ -74,12 +80,14 @@ export function ServicesView() {
           <option value="latency">slowest write first</option>
         </select>
       </div>
-      <${Table} services=${services} selected=${selected} filtered=${filter !== everything} showsCluster=${clusters.length > 1} />
+      <${Table} services=${services} selected=${selected} filtered=${isNarrow(filter)} showsCluster=${clusters.length > 1} />
       <footer class="faint">${plural(services.total, 'Service')}${overview.state === 'ready' && behindText(overview.value.behind)}</footer>
     </section>
     <${Feed} />
   </div>`;
 }
+
+const isNarrow = ({ sort, ...narrow }: ServiceFilter): boolean => Object.values(narrow).some((part) => part !== '');
 
 function behindText(behind: number): string {
   return behind > 0 ? ` · still reading what was kept (${behind} logs)` : '';
@@ -93,6 +101,15 @@ interface TableProps {
   readonly filtered: boolean;
   readonly showsCluster: boolean;
 }
+
+const columns = [
+  ['status', ''],
+  ['Service', ''],
+  ['ready', ''],
+  ['slices', 'number'],
+  ['last write', ''],
+  ['latency', 'latency-head'],
+];
 
 function Table({ services, selected, filtered, showsCluster }: TableProps) {
   const now = useNow();
@@ -110,7 +127,7 @@ function Table({ services, selected, filtered, showsCluster }: TableProps) {
   };
   return html`<div class="table" role="table" aria-label="Services">
     <div class="row head" role="row">
-      ${['status', 'Service', 'ready', 'slices', 'last write', 'latency'].map((name) => html`<span role="columnheader">${name}</span>`)}
+      ${columns.map(([name, style]) => html`<span role="columnheader" class=${style}>${name}</span>`)}
     </div>
     <${VirtualRows} count=${services.total} rowHeight=${rowHeight} row=${row} selected=${selected} onRange=${services.want} />
   </div>`;

@@ -1,4 +1,4 @@
-import { hintsEnabled } from '@sluice/controllers';
+import { hintsEnabled, isMirrorable } from '@sluice/controllers';
 import { selectorText } from '../history/service-news.ts';
 import type { ServiceState } from '../history/service-state.ts';
 
@@ -32,6 +32,8 @@ export function explainService(state: ServiceState): string[] {
 
 function custom({ endpoints }: ServiceState): string {
   if (endpoints === null) return 'It has no selector, and there are no Endpoints of its name to be mirrored.';
+  if (!isMirrorable(endpoints))
+    return 'It has no selector, and the Endpoints of its name ask not to be mirrored: their slices are somebody’s own.';
   return 'It has no selector: the Endpoints of its name are somebody’s own, and are mirrored into slices.';
 }
 

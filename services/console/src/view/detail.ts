@@ -25,6 +25,7 @@ export function detail(
   return {
     ...moment,
     summary: summarize(state, entries, clusterName),
+    kind: kindOf(state.service),
     notes: explainService(state),
     pods: [...names].sort().map((pod) => ({ ...explainPod(state, pod), lastChange: last.get(pod) ?? null })),
     slices: [...state.slices.values()].map(sliceView).sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -33,6 +34,12 @@ export function detail(
       notReady: count(state.endpoints.subsets, 'notReadyAddresses'),
     },
   };
+}
+
+function kindOf(service: ServiceState['service']): ServiceDetail['kind'] {
+  if (service === null) return null;
+  const { type, clusterIP, selector } = service;
+  return { type, headless: clusterIP === 'None', selector };
 }
 
 /** One Pod, which may be gone: then its last change still tells of it. */

@@ -7,10 +7,11 @@ const time = z.number().describe('milliseconds since the Unix epoch');
 const duration = z.number().describe('milliseconds');
 
 export const serviceStatus = z
-  .enum(['ok', 'degraded', 'empty', 'pending', 'refused', 'unknown', 'gone'])
+  .enum(['ok', 'degraded', 'empty', 'pending', 'refused', 'unknown', 'unmanaged', 'gone'])
   .describe(
     'ok: all endpoints ready; degraded: some are not; empty: no endpoint is ready; pending: a write is on its way; ' +
-      'refused: the API server refuses the write; unknown: the history begins in the middle; gone: there is no such Service',
+      'refused: the API server refuses the write; unknown: the history begins in the middle; unmanaged: nothing is to be ' +
+      'written, as it has no selector and no Endpoints to mirror, or is an ExternalName; gone: there is no such Service',
   );
 export type ServiceStatus = z.infer<typeof serviceStatus>;
 
@@ -73,6 +74,10 @@ export const serviceDetail = z.object({
   at: time.describe('the point in time that it shows'),
   live: z.boolean().describe('it shows what is now'),
   summary: serviceSummary,
+  kind: z
+    .object({ type: z.string(), headless: z.boolean(), selector: z.record(z.string(), z.string()).nullable() })
+    .nullable()
+    .describe('null: there is no such Service'),
   notes: list(z.string()),
   pods: list(podExplanation),
   slices: list(sliceView),

@@ -1,4 +1,11 @@
-import { endpointSliceController, endpointSliceMirroringController, managedByLabel } from '@sluice/controllers';
+import {
+  type Endpoints,
+  endpointSliceController,
+  endpointSliceMirroringController,
+  isMirrorable,
+  managedByLabel,
+  type Service,
+} from '@sluice/controllers';
 import type { Entry } from '../history/entry.ts';
 import type { ServiceState } from '../history/service-state.ts';
 import type { ServiceStatus, ServiceSummary } from './schemas.ts';
@@ -33,11 +40,17 @@ export function summarize(state: ServiceState, entries: readonly Entry[], cluste
 
 const managers = new Set([endpointSliceController, endpointSliceMirroringController]);
 
+/** Whether no controller has anything to write for it. */
+function isUnmanaged({ type, selector }: Service, endpoints: Endpoints | null): boolean {
+  return type === 'ExternalName' || (selector === null && (endpoints === null || !isMirrorable(endpoints)));
+}
+
 function statusOf(state: ServiceState, endpoints: number, ready: number): ServiceStatus {
   if (!state.whole) return 'unknown';
   if (state.refused.size > 0) return 'refused';
   if (state.inFlight.size > 0) return 'pending';
   if (state.service === null) return 'gone';
+  if (endpoints === 0 && isUnmanaged(state.service, state.endpoints)) return 'unmanaged';
   if (ready === 0) return 'empty';
   return ready < endpoints ? 'degraded' : 'ok';
 }

@@ -12,7 +12,7 @@ export interface LocalConsole {
 
 /** The console of a process in which everything runs: it keeps what passes over the bus. */
 export async function startConsole(
-  { identity, name, version: kubernetes, server }: ConnectedCluster,
+  { identity, name, version: kubernetes, server }: Pick<ConnectedCluster, 'identity' | 'name' | 'version' | 'server'>,
   jaeger: string | undefined,
   ports: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<LocalConsole> {

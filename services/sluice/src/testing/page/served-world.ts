@@ -1,0 +1,82 @@
+import { ApiError, type ClusterWriter } from '@sluice/kubernetes';
+import { defaultSettings } from '@sluice/reconciler';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
+import { Metrics } from '@sluice/telemetry';
+import { startAllInOne } from '../../all-in-one.ts';
+import { systemClock } from '../../system/clock.ts';
+import { serveTelemetry } from '../../telemetry/http-server.ts';
+import { startConsole } from '../../telemetry/start-console.ts';
+
+/** A simulated cluster that is kept right by all services in this process, and the page that shows it on loopback. */
+export interface ServedWorld {
+  readonly server: SimulatedApiServer;
+  readonly url: string;
+  /** From now on the API server refuses for good what is written for this Service, in these words. */
+  refuse(service: string, message: string): void;
+  /** Nobody listens any more, and who was connected is cut off. */
+  goAway(): Promise<void>;
+  /** Listens again where it did before. */
+  comeBack(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function serveWorld(): Promise<ServedWorld> {
+  const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
+  const server = new SimulatedApiServer(ports);
+  const client = new SimulatedCluster(server, ports);
+  const refusals = new Map<string, string>();
+  const cluster = {
+    identity: server.identity,
+    name: 'prod',
+    server: 'https://prod.example',
+    version: 'v1.36.3',
+    reader: client,
+    writer: refusing(client, refusals),
+    record: () => {},
+  };
+  const { console, tap } = await startConsole(cluster, undefined, ports);
+  const fleet = startAllInOne({ ...ports, clusters: [cluster], settings: defaultSettings, tap });
+  const metrics = new Metrics({ clusters: new Map(), process: false });
+  const health = { livez: () => [], readyz: () => [] };
+  const listen = (port: number) =>
+    serveTelemetry({ host: '127.0.0.1', port }, { metrics, health, otherwise: console.handle });
+  let telemetry = await listen(0);
+  const { url } = telemetry;
+  return {
+    server,
+    url,
+    refuse: (service, message) => refusals.set(service, message),
+    goAway: () => telemetry.close(),
+    async comeBack() {
+      telemetry = await listen(Number(new URL(url).port));
+    },
+    async stop() {
+      await fleet.stop(0);
+      await console.close();
+      await telemetry.close();
+    },
+  };
+}
+
+function refusing(writer: ClusterWriter, refusals: ReadonlyMap<string, string>): ClusterWriter {
+  const check = (object: { readonly metadata: { readonly name: string } }) => {
+    for (const [service, message] of refusals) {
+      const { name } = object.metadata;
+      if (name !== service && !name.startsWith(`${service}-`)) continue;
+      throw new ApiError(message, { reaction: 'terminal', status: 422, reason: 'Invalid' });
+    }
+  };
+  return {
+    get: (...request) => writer.get(...request),
+    async create(...request) {
+      check(request[1]);
+      return writer.create(...request);
+    },
+    async update(...request) {
+      check(request[1]);
+      return writer.update(...request);
+    },
+    delete: (...request) => writer.delete(...request),
+  };
+}

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { ServiceList } from '@sluice/console';
+import { freePorts } from '@sluice/local';
+import type { Page } from 'playwright-core';
+import { startChromium } from './chromium.ts';
+
+/** Takes the pictures of the README again: the living world of one seed, after it has lived for a while. */
+const seed = 7;
+const lifeMs = 40_000;
+
+const root = fileURLToPath(new URL('../../../../../', import.meta.url));
+const folder = join(root, 'docs', 'images');
+
+const [port] = await freePorts(1);
+const url = `http://127.0.0.1:${port}`;
+const sluice = spawn(
+  process.execPath,
+  ['--disable-warning=ExperimentalWarning', join(root, 'services/sluice/src/main.ts'), 'run', `--seed=${seed}`].concat([
+    '--output=none',
+    `--metrics-bind-address=127.0.0.1:${port}`,
+  ]),
+  { stdio: 'inherit' },
+);
+try {
+  await Promise.race([sleep(lifeMs), once(sluice, 'exit').then(() => Promise.reject(new Error('sluice ended early')))]);
+  const browser = await startChromium();
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 760 }, colorScheme: 'dark' });
+    await mkdir(folder, { recursive: true });
+    await picture(page, '/', 'console-services', '.feed li');
+    await picture(page, await pathOf('frontend'), 'console-timeline', '.timeline li.done');
+  } finally {
+    await browser.close();
+  }
+} finally {
+  sluice.kill('SIGTERM');
+  await once(sluice, 'exit');
+}
+
+async function picture(page: Page, path: string, name: string, shows: string): Promise<void> {
+  await page.goto(url + path);
+  await page.locator(shows).first().waitFor();
+  await page.locator('.live.on').waitFor();
+  const file = join(folder, `${name}.png`);
+  await page.screenshot({ path: file, animations: 'disabled' });
+  console.info(file);
+}
+
+async function pathOf(service: string): Promise<string> {
+  const { items } = (await (await fetch(`${url}/api/v1/services?q=${service}`)).json()) as ServiceList;
+  const [found] = items;
+  if (found === undefined) throw new Error(`the world of seed ${seed} has no Service ${service}`);
+  return `/services/${[found.cluster, found.namespace, found.name].map(encodeURIComponent).join('/')}`;
+}
