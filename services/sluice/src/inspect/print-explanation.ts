@@ -9,7 +9,9 @@ export function printService(detail: ServiceDetail, paper: Paper): string {
   const { namespace, name, clusterName, status, endpoints, ready, slices, lastChangeAt, lastLatencyMs } = summary;
   const when = live ? 'now' : `at ${localTime(at, paper.now)}`;
   // The summary is of now, whatever time was asked for.
-  const counted = live ? `: ${status}, ${ready} of ${endpoints} endpoints ready in ${slices} slices` : '';
+  const counted = live
+    ? `: ${status}, ${ready} of ${endpoints} endpoints ready in ${slices} ${slices === 1 ? 'slice' : 'slices'}`
+    : '';
   const written =
     live && lastChangeAt !== null
       ? `last written ${localTime(lastChangeAt, paper.now)}${lastLatencyMs === null ? '' : `, ${formatDuration(lastLatencyMs)} after its cause`}`
