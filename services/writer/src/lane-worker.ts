@@ -12,9 +12,7 @@ import type { EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import {
   comparePlans,
-  decodeMessage,
   encodeMessage,
-  formatServiceKey,
   type Outcome,
   type PlanId,
   type PlannedMutations,
@@ -30,6 +28,7 @@ import { DonePlans } from './done-plans.ts';
 import { failureEvents, failureText } from './failure-events.ts';
 import { fencedWriter } from './fenced-writer.ts';
 import { PlanTrace } from './plan-trace.ts';
+import { readPlan } from './read-plan.ts';
 import { type RetryOptions, retrying } from './retrying.ts';
 import { type RequestLimit, SupersededError, sending } from './sending.ts';
 import { turnOf } from './turn.ts';
@@ -258,15 +257,7 @@ export class LaneWorker {
   /** The plan, or why there is none in the record. */
   #decode(record: Delivery): PlannedMutations | string {
     try {
-      const message = decodeMessage(record.payload);
-      if (message.kind !== 'mutations') throw new TypeError(`${message.kind} among mutations`);
-      if (formatServiceKey(message.key) !== record.key) {
-        throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${record.key}`);
-      }
-      if (message.groups.some(({ mutations }) => mutations.some((m) => isElsewhere(m, message.key.namespace)))) {
-        throw new TypeError(`plan for ${record.key} writes outside its namespace`);
-      }
-      return message;
+      return readPlan(record);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#options.logger.error('message set aside', { key: record.key, id: record.id, reason });
@@ -382,10 +373,6 @@ export class LaneWorker {
       for (const [position] of done) this.#finished.delete(position);
     }
   }
-}
-
-function isElsewhere(mutation: PlannedMutations['groups'][number]['mutations'][number], namespace: string): boolean {
-  return mutation.verb !== 'delete' && mutation.object.metadata.namespace !== namespace;
 }
 
 function toOutcome(plan: PlannedMutations, applied: Application, completedAt: number): Outcome {

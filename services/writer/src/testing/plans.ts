@@ -48,7 +48,7 @@ export function aPlan(groups: readonly (readonly Mutation[])[], given: GivenPlan
     key: { cluster, namespace: 'shop', service },
     controller: 'endpointslice',
     plan: { epoch, number },
-    groups: groups.map((mutations) => ({ mutations })),
+    groups: groups.map((mutations) => ({ mutations: mutations.map((mutation) => ofService(mutation, service)) })),
     events: [],
     incomplete: [],
     serviceUid: 'service-uid',
@@ -56,4 +56,13 @@ export function aPlan(groups: readonly (readonly Mutation[])[], given: GivenPlan
     decidedAt: 2,
     ...rest,
   };
+}
+
+/** The mutation as one of this Service, where it is of the ordinary one. */
+function ofService(mutation: Mutation, service: string): Mutation {
+  if (mutation.verb === 'delete' || mutation.resource !== 'endpointslices') return mutation;
+  const { object } = mutation;
+  if (object.metadata.labels?.['kubernetes.io/service-name'] !== 'web') return mutation;
+  const metadata = { ...object.metadata, labels: { 'kubernetes.io/service-name': service } };
+  return { ...mutation, object: { ...object, metadata } };
 }
