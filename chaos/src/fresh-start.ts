@@ -4,6 +4,7 @@ import { projectEndpointSlice, projectEndpoints } from '@sluice/controllers';
 import { type ClusterReader, type ClusterWriter, isApiError } from '@sluice/kubernetes';
 import { defaultSettings, runReconciler } from '@sluice/reconciler';
 import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
+import { semanticEqual } from '@sluice/simulation';
 import { MemoryStore } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited } from '@sluice/writer';
@@ -75,13 +76,15 @@ function dryWriter(writer: ClusterWriter, tell: (line: string | undefined) => vo
   return {
     get: (...args) => writer.get(...args),
     async create(resource, object) {
-      tell(`create ${resource} ${name(object)}: ${content(object)}`);
+      tell(`create ${resource} ${name(object)}: ${text(content(object))}`);
       return answer(object);
     },
     async update(resource, object, signal) {
-      const before = await find(resource, object.metadata.namespace ?? '', object.metadata.name, signal);
-      const same = before !== undefined && content(before) === content(object);
-      tell(same ? undefined : `update ${resource} ${name(object)}: ${before && content(before)} → ${content(object)}`);
+      const found = await find(resource, object.metadata.namespace ?? '', object.metadata.name, signal);
+      const [before, after] = [found && content(found), content(object)];
+      // As the API server compares: it stores an empty list of ports as null.
+      const same = before !== undefined && semanticEqual(before, after);
+      tell(same ? undefined : `update ${resource} ${name(object)}: ${before && text(before)} → ${text(after)}`);
       return answer(object);
     },
     async delete(resource, namespace, objectName) {
@@ -90,7 +93,8 @@ function dryWriter(writer: ClusterWriter, tell: (line: string | undefined) => vo
   };
 }
 
-function content(object: Endpoints | EndpointSlice): string {
+/** All that this asks about: neither what the API server sets, nor the trigger time. */
+function content(object: Endpoints | EndpointSlice): object {
   const {
     resourceVersion: _version,
     generation: _generation,
@@ -99,7 +103,11 @@ function content(object: Endpoints | EndpointSlice): string {
     ...metadata
   } = object.metadata;
   const { [triggerTime]: _time, ...others } = annotations;
-  return JSON.stringify({ ...object, metadata: { ...metadata, annotations: others } }, (_, value: unknown) =>
+  return { ...object, metadata: { ...metadata, annotations: others } };
+}
+
+function text(object: object): string {
+  return JSON.stringify(object, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
