@@ -35,7 +35,7 @@ export function App() {
   useEffect(() => {
     document.title = titleOf(place);
   }, [place]);
-  useKeys({ t: toggleTheme, '?': () => setHelp(!help), g: () => go({ view: 'fleet' }) }, [theme, help]);
+  useKeys({ t: toggleTheme, '?': () => setHelp(!help), g: () => go({ view: 'fleet' }) });
   return html`
     <header class="top">
       <a class="brand" href="/" onClick=${(event: MouseEvent) => follows(event, { view: 'services' })}>
@@ -92,7 +92,7 @@ function NavLink({ to, now, children }: { to: Place; now: boolean; children: unk
 
 function KeyHelp({ close }: { close: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
-  useKeys({ Escape: close }, [close], { first: true });
+  useKeys({ Escape: close }, { first: true });
   useEffect(() => button.current?.focus(), []);
   return html`<aside class="keys" role="dialog" aria-label="keys">
     <dl>${keyHelp.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
 /** Keys and what they do, for the page's help. */
 export const keyHelp: readonly (readonly [string, string])[] = [
@@ -17,15 +17,14 @@ export const keyHelp: readonly (readonly [string, string])[] = [
  * Calls the handler of a key that is pressed outside of a text field. `first`: before any other handler, which then
  * does not hear of it.
  */
-export function useKeys(
-  handlers: Readonly<Record<string, () => void>>,
-  dependencies: readonly unknown[],
-  { first = false } = {},
-): void {
+export function useKeys(handlers: Readonly<Record<string, () => void>>, { first = false } = {}): void {
+  // Those of the last rendering: a key that is pressed before effects ran must not act on what was there before.
+  const latest = useRef(handlers);
+  latest.current = handlers;
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || isForTarget(event)) return;
-      const handler = handlers[event.key];
+      const handler = latest.current[event.key];
       if (handler === undefined) return;
       event.preventDefault();
       if (first) event.stopImmediatePropagation();
@@ -33,7 +32,7 @@ export function useKeys(
     };
     addEventListener('keydown', pressed, first);
     return () => removeEventListener('keydown', pressed, first);
-  }, dependencies as unknown[]);
+  }, [first]);
 }
 
 /** Whether what has the focus takes the key itself: a text field all but Esc, a button or link Enter. */

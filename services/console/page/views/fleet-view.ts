@@ -17,7 +17,7 @@ const refreshMs = 5_000;
 
 /** Clusters, who works on what, and what needs a person. */
 export function FleetView() {
-  useKeys({ Escape: () => go({ view: 'services' }) }, []);
+  useKeys({ Escape: () => go({ view: 'services' }) });
   const [overview] = useLoaded(api.overview, [], refreshMs);
   const [parked] = useLoaded((signal) => api.items<Parked>('parked', signal), [], refreshMs);
   const [partitions] = useLoaded((signal) => api.items<Partition>('partitions', signal), [], refreshMs);

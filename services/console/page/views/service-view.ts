@@ -51,15 +51,12 @@ export function ServiceView({ service, at }: ServiceViewProps) {
   const entries = history.state === 'ready' ? history.value.entries : [];
   const travel = (to: number | undefined, replace = false) => go({ view: 'service', service, at: to }, replace);
   const step = (by: -1 | 1) => travel(neighbour(entries, at, by));
-  useKeys(
-    {
-      Escape: () => (pod ? setPod('') : go({ view: 'services' })),
-      ArrowLeft: () => step(-1),
-      ArrowRight: () => step(1),
-      l: () => travel(undefined),
-    },
-    [entries, at, pod],
-  );
+  useKeys({
+    Escape: () => (pod ? setPod('') : go({ view: 'services' })),
+    ArrowLeft: () => step(-1),
+    ArrowRight: () => step(1),
+    l: () => travel(undefined),
+  });
 
   if (detail.state === 'loading') return html`<${Loading} what=${`${service.namespace}/${service.name}`} />`;
   if (detail.state === 'failed') {
@@ -104,8 +101,8 @@ function Head({ detail }: { detail: ServiceDetail }) {
       <span class="spring"></span>
       ${
         summary.lastChangeAt !== null &&
-        html`<span class="faint">last write ${detail.live ? ago(summary.lastChangeAt, now) : dateAndTime(summary.lastChangeAt)}</span>
-          <${LatencyBar} ms=${summary.lastLatencyMs} />`
+        html`<span class="last"><span class="faint">last write ${detail.live ? ago(summary.lastChangeAt, now) : dateAndTime(summary.lastChangeAt)}</span>
+          <${LatencyBar} ms=${summary.lastLatencyMs} /></span>`
       }
     </header>
     ${notes.length > 0 && html`<ul class=${`notes ${summary.status}`}>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;

@@ -34,18 +34,15 @@ export function ServicesView() {
     const service = services.at(selected);
     if (service !== undefined) go(placeOf(service));
   };
-  useKeys(
-    {
-      '/': () => search.current?.focus(),
-      j: () => move(1),
-      k: () => move(-1),
-      ArrowDown: () => move(1),
-      ArrowUp: () => move(-1),
-      Enter: open,
-      Escape: () => (document.activeElement === search.current ? search.current?.blur() : change(everything)),
-    },
-    [selected, services.total, filter],
-  );
+  useKeys({
+    '/': () => search.current?.focus(),
+    j: () => move(1),
+    k: () => move(-1),
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    Enter: open,
+    Escape: () => (document.activeElement === search.current ? search.current?.blur() : change(everything)),
+  });
   const toFirst = ({ key }: KeyboardEvent) => {
     if (key !== 'Enter' && key !== 'ArrowDown') return;
     search.current?.blur();

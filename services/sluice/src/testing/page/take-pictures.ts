@@ -30,7 +30,7 @@ try {
   await Promise.race([sleep(lifeMs), once(sluice, 'exit').then(() => Promise.reject(new Error('sluice ended early')))]);
   const browser = await startChromium();
   try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 760 }, colorScheme: 'dark' });
+    const page = await browser.newPage({ viewport: { width: 1400, height: 800 }, colorScheme: 'dark' });
     await mkdir(folder, { recursive: true });
     await picture(page, '/', 'console-services', '.feed li');
     await picture(page, await pathOf('frontend'), 'console-timeline', '.timeline li.done');
