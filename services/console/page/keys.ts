@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /** Keys and what they do, for the page's help. */
 export const keyHelp: readonly (readonly [string, string])[] = [
@@ -21,7 +21,8 @@ export function useKeys(handlers: Readonly<Record<string, () => void>>, { first 
   // Those of the last rendering: a key that is pressed before effects ran must not act on what was there before.
   const latest = useRef(handlers);
   latest.current = handlers;
-  useEffect(() => {
+  // Together with what is on the screen, not some time after it: the next key may come at once.
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || isForTarget(event)) return;
       const handler = latest.current[event.key];

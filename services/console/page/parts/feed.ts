@@ -62,7 +62,7 @@ function Line({ change }: { change: RecentChange }) {
   const open = (event: MouseEvent) => follows(event, { view: 'service', service, at: undefined });
   return html`<li class=${change.status === 'applied' ? '' : 'bad'}>
     <time>${timeOfDay(at, false)}</time>
-    <a href=${href} onClick=${open}><small>${namespace}/</small>${name}</a>
+    <a href=${href} title=${`${namespace}/${name}`} onClick=${open}><small>${namespace}/</small>${name}</a>
     <${Delta} change=${change} />
     <${LatencyBar} ms=${change.latencyMs} />
     <p>${causeWithin(namespace, change.causes[0] ?? 'no cause')}${change.causes.length > 1 && html` <small>+${change.causes.length - 1}</small>`}</p>

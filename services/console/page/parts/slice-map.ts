@@ -21,11 +21,14 @@ export function SliceMap({ slices, chosen, choose }: SliceMapProps) {
     <h2>Slices</h2>
     ${slices.length === 0 && html`<${Empty} title="No slice">Nothing sends traffic here.<//>`}
     <div class="cards">${slices.map((slice) => html`<${Card} key=${slice.name} slice=${slice} chosen=${chosen} choose=${choose} />`)}</div>
-    <p class="legend">
+    ${
+      slices.length > 0 &&
+      html`<p class="legend">
       <span><i class="cell ready"></i>ready</span><span><i class="cell not-ready"></i>not ready</span>
       <span><i class="cell terminating serving"></i>terminating, serving</span>
       <span><i class="cell terminating"></i>terminating</span>
-    </p>
+    </p>`
+    }
   </section>`;
 }
 

@@ -119,7 +119,7 @@ function SeenLine({ entry, pod, place, open, jaeger }: LineProps & { entry: Seen
     <${Time} at=${entry.at} open=${open} />
     <div>
       ${news.slice(0, 6).map(({ of, name, what }) => html`<p><b>${label(of)}</b>${name && ` ${name}`} ${what}</p>`)}
-      ${news.length > 6 && html`<p class="faint">and ${plural(news.length - 6, 'more')}</p>`}
+      ${news.length > 6 && html`<p class="faint">and ${news.length - 6} more</p>`}
     </div>
     <${TraceLink} entry=${entry} jaeger=${jaeger} />
   </li>`;
@@ -185,10 +185,11 @@ function Phases({ total, apply }: { total: number; apply: number }) {
   </span>`;
 }
 
+/** `updated`, `2 created, 1 updated`, `not created` */
 function writesText({ writes }: Done): string {
-  const counts = Map.groupBy(writes, ({ verb }) => verb);
-  const words = [...counts].map(([verb, list]) => `${list.length === 1 ? '' : `${list.length} `}${verb}d`);
-  return words.length === 0 ? 'nothing was written' : words.join(', ');
+  if (writes.length === 0) return 'nothing was written';
+  const results = Map.groupBy(writes, ({ verb, ok }) => `${ok ? '' : 'not '}${verb}d`);
+  return [...results].map(([result, { length }]) => (writes.length === 1 ? result : `${length} ${result}`)).join(', ');
 }
 
 function Change({ change }: { change: Done['endpoints'][number] }) {

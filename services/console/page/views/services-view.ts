@@ -148,7 +148,7 @@ function Row({ service, now, selected, showsCluster }: RowProps) {
     onClick=${(event: MouseEvent) => follows(event, place)}
   >
     <span role="cell"><${Status} status=${service.status} /></span>
-    <span role="cell" class="name"><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}</span>
+    <span role="cell" class="name" title=${`${namespace}/${name}`}><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}</span>
     <span role="cell"><${ReadyBar} ready=${service.ready} endpoints=${service.endpoints} /></span>
     <span role="cell" class="number">${service.slices}</span>
     <span role="cell" class="faint">${lastChangeAt === null ? '–' : ago(lastChangeAt, now)}</span>
