@@ -6,8 +6,8 @@ import { Command } from 'commander';
 import { afterAll, expect, test } from 'vitest';
 import type { Environment } from '../configuration/environment-layer.ts';
 import { isUsageError } from '../usage-error.ts';
-import { addRunOptions } from './run.ts';
 import { type ConfiguredOptions, withConfiguration } from './run-configuration.ts';
+import { addRunOptions } from './run-options.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-run-configuration-'));
 const file = join(directory, 'sluice.yaml');

@@ -1,0 +1,112 @@
+import { type Command, Option } from 'commander';
+import type { OutputFormat } from '../display/create-display.ts';
+import { addSettingsOptions, durationFlag, type SettingsOptions } from '../settings-options.ts';
+import { type LogLevel, logLevels } from '../system/logger.ts';
+import {
+  type BindAddress,
+  defaultBindAddress,
+  formatBindAddress,
+  parseBindAddress,
+} from '../telemetry/bind-address.ts';
+import { addTracesOptions, parseTraceUrl, type TracesOptions } from '../traces-options.ts';
+import { UsageError } from '../usage-error.ts';
+import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
+import { namesMany } from './run-clusters.ts';
+
+export interface RunOptions extends SettingsOptions, WriterOptions, Partial<TracesOptions> {
+  readonly config?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly inCluster?: boolean;
+  readonly clusterSecrets?: string;
+  readonly clusterSecretsNamespace?: string;
+  readonly clusterSecretsKubeconfig?: string;
+  readonly for?: number;
+  readonly output: OutputFormat;
+  readonly distributed?: boolean;
+  readonly shadow?: boolean;
+  readonly shadowSettle: number;
+  readonly logLevel: LogLevel;
+  readonly seed?: number;
+  readonly rate?: number;
+  readonly jaegerUrl?: string;
+  /** In an object, since commander takes a null for a flag without a value. Null: none. */
+  readonly metricsBindAddress?: { readonly address: BindAddress | null };
+}
+
+/** All flags of `sluice run`. */
+export function addRunOptions(command: Command): Command {
+  command
+    .option('--config <file>', 'what no flag says, in YAML, as for the roles; default $SLUICE_CONFIG')
+    .option('--kubeconfig <path>', 'run on the cluster of this kubeconfig, or on those of a directory of kubeconfigs')
+    .option('--context <name,...>', 'contexts of the kubeconfig, * for all; its current context if left out')
+    .option('--cluster-secrets <selector>', 'run on the clusters of kubeconfigs in Secrets with these labels')
+    .option('--cluster-secrets-namespace <name>', 'where these Secrets are (default sluice)')
+    .option(
+      '--cluster-secrets-kubeconfig <file>',
+      'kubeconfig of the cluster that has them (default: that of this Pod)',
+    )
+    .option('--in-cluster', 'run on the cluster of the Pod in which this runs, as its service account')
+    .option(
+      '--distributed',
+      'start NATS, Redis and the roles as processes of their own, and run the simulated world on them',
+    )
+    .option('--shadow', 'write nothing: compare with what the controllers of the cluster write')
+    .addOption(
+      new Option(
+        '--shadow-settle <duration>',
+        'how long the controllers of the cluster may take before it counts as a difference',
+      )
+        .argParser(durationFlag)
+        .default(10_000, '10s'),
+    )
+    .option('--for <duration>', 'end by itself after this time, e.g. 20s or 1m30s', durationFlag)
+    .addOption(
+      new Option('-o, --output <format>', 'what standard output shows')
+        .choices(['text', 'json', 'none'])
+        .default('text'),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'least severe log line on standard error').choices(logLevels).default('info'),
+    )
+    .option(
+      '--metrics-bind-address <host:port>',
+      `serve the page, /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
+      (text) => ({ address: parseBindAddress(text) }),
+    )
+    .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}', parseTraceUrl)
+    .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
+    .option('--rate <n>', 'simulated world: actions a second', Number);
+  return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
+}
+
+/** Throws UsageError where flags do not go together. */
+export function checkRunOptions(options: RunOptions): void {
+  if (options.context !== undefined && options.kubeconfig === undefined) {
+    throw new UsageError('--context names a context of a kubeconfig: give --kubeconfig FILE as well');
+  }
+  if (options.inCluster && options.kubeconfig !== undefined) {
+    throw new UsageError('--in-cluster and --kubeconfig name two clusters: give one of them');
+  }
+  if (options.distributed && (options.kubeconfig !== undefined || options.inCluster || options.clusterSecrets)) {
+    throw new UsageError(
+      '--distributed shows the simulated world; on a cluster, start the roles: sluice watcher --help',
+    );
+  }
+  if (options.shadow && namesMany(options)) {
+    throw new UsageError('--shadow looks at one cluster: give one --kubeconfig FILE, and one --context');
+  }
+  if (options.shadow && options.kubeconfig === undefined && !options.inCluster) {
+    throw new UsageError('--shadow compares with the controllers of a cluster: give --kubeconfig FILE or --in-cluster');
+  }
+  if (options.shadow && options.distributed) {
+    throw new UsageError('--shadow runs in one process: leave --distributed out');
+  }
+  for (const name of ['seed', 'rate'] as const) {
+    const value = options[name];
+    if (value === undefined) continue;
+    if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a number, zero or more`);
+    if (options.kubeconfig !== undefined || options.inCluster)
+      throw new UsageError(`--${name} is for the simulated world only`);
+  }
+}
