@@ -6,4 +6,6 @@ export interface ClusterForgotten {
   readonly kind: 'forgotten';
   /** Identity of the cluster. */
   readonly cluster: string;
+  /** Of the watcher that was the cluster's last. What a later one has told stays. */
+  readonly epoch: number;
 }

@@ -219,4 +219,8 @@ export const resyncRequestSchema = z.object({
   reason: z.string(),
 });
 
-export const clusterForgottenSchema = z.object({ kind: z.literal('forgotten'), cluster: z.string().min(1) });
+export const clusterForgottenSchema = z.object({
+  kind: z.literal('forgotten'),
+  cluster: z.string().min(1),
+  epoch: index,
+});

@@ -45,6 +45,12 @@ export class Heard {
     }
   }
 
+  /** True if a watcher of a later epoch was heard of the cluster. */
+  hasHeardAfter(cluster: string, epoch: number): boolean {
+    const last = this.#last.get(cluster);
+    return last != null && last.epoch > epoch;
+  }
+
   /** Nothing more is expected of the cluster. */
   drop(cluster: string): void {
     if (this.#last.delete(cluster)) this.#changed.add(cluster);

@@ -652,3 +652,69 @@ function undecidable(times: number): ProxyHandler<Settings> {
     },
   };
 }
+
+describe('a cluster that is forgotten', () => {
+  const forget = (cluster: string, epoch: number, under = cluster) =>
+    sendRaw(encodeMessage({ kind: 'forgotten', cluster, epoch }), under);
+  const stored = () => store.peek('reconciler/0').entries.map((entry) => entry.key);
+  const asked = async () => (await deliveries('requests')).map(({ payload }) => decodeMessage(payload));
+  const elsewhere = { ...key, cluster: 'd' };
+
+  test('leaves nothing behind, and nothing of another is lost', async () => {
+    start();
+    await send({ ...first, previous: 0 }, { ...first, key: elsewhere, previous: 0 });
+    expect(new Set(stored())).toEqual(new Set([keyText, 'c', formatServiceKey(elsewhere), 'd', 'partition']));
+    await forget('c', 1);
+    expect(new Set(stored())).toEqual(new Set([formatServiceKey(elsewhere), 'd', 'partition']));
+    await restart(2);
+    const before = (await plans()).length;
+    await send({ ...aChange(2, [fact.pod('q')]), key: elsewhere, previous: 1 });
+    const [plan] = (await plans()).filter((one) => one.key.cluster === 'd');
+    if (plan === undefined) throw new Error('no plan');
+    await send(anOutcome(plan));
+    expect((await plans()).length).toBe(before + 1);
+    expect(await asked()).toEqual([]);
+  });
+
+  test('is told from the beginning when it comes back', async () => {
+    start();
+    await send({ ...first, previous: 0 });
+    await forget('c', 1);
+    await send({ ...aSnapshot([2, 1], [service, fact.pod('q')], behind), previous: 0 });
+    expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
+    expect(await asked()).toEqual([]);
+  });
+
+  test('but is still there: nothing is written before all of it has been told again, which is asked for', async () => {
+    start();
+    await send({ ...first, previous: 0 });
+    await send(anOutcome(await lastPlan()));
+    const before = await numbers();
+    await forget('c', 1);
+    await send(aChange(2, [fact.podGone('p')], { previous: 1 }));
+    await settle(60_000);
+    expect(await asked()).toMatchObject([{ of: { partition: 0 } }]);
+    expect(await numbers()).toEqual(before);
+    await send({ ...aSnapshot(3, [service, fact.pod('p'), fact.pod('q')], behind), previous: 2 });
+    expect(await numbers()).toHaveLength(before.length + 1);
+  });
+
+  test('by a watcher that another one has followed stays', async () => {
+    start();
+    await send({ ...aSnapshot([2, 1], [service, fact.pod('p')], behind), previous: 0 });
+    const before = stored();
+    await forget('c', 1);
+    expect(stored()).toEqual(before);
+  });
+
+  test.each([
+    ['under the key of another', 'd'],
+    ['under the key of a Service', keyText],
+  ])('%s stays, and the message is set aside', async (_, under) => {
+    start();
+    await send({ ...first, previous: 0 });
+    await forget('c', 1, under);
+    expect(setAside).toEqual([`forgotten cluster c under key ${under}`]);
+    expect(stored()).toContain(keyText);
+  });
+});

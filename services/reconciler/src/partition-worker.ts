@@ -10,6 +10,7 @@ import {
 import type { Controller } from '@sluice/controllers';
 import {
   type Change,
+  type ClusterForgotten,
   decodeMessage,
   encodeMessage,
   formatServiceKey,
@@ -307,15 +308,17 @@ export class PartitionWorker {
     this.#options.onCheckpoint?.(checkpoint.position, this.#options.partition);
   }
 
-  /** Of a cluster that is not served any more nothing is kept. */
-  #forgetCluster(record: Delivery, cluster: string): void {
+  /** Of a cluster that is not served any more nothing is kept. Should it be served after all, what comes next shows a gap. */
+  #forgetCluster(record: Delivery, { cluster, epoch }: ClusterForgotten): void {
     if (record.key !== cluster) throw new TypeError(`forgotten cluster ${cluster} under key ${record.key}`);
+    if (this.#heard.hasHeardAfter(cluster, epoch)) return;
     for (const [key, view] of this.#views) {
       if (view.key.cluster !== cluster) continue;
       view.clear();
       this.#dropped.push(...view.takeChanges(key));
       this.#views.delete(key);
       this.#distrusted.delete(key);
+      this.#differing.delete(key);
       this.#due.set(key, null);
       this.#metrics.dropped(key);
     }
@@ -330,7 +333,7 @@ export class PartitionWorker {
       const decoded = decodeMessage(record.payload);
       const message = this.#traces?.received(record, decoded) ?? decoded;
       if (message.kind === 'forgotten') {
-        this.#forgetCluster(record, message.cluster);
+        this.#forgetCluster(record, message);
         return undefined;
       }
       if (message.kind !== 'change' && message.kind !== 'outcome') throw new TypeError(`${message.kind} among changes`);

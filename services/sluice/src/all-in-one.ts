@@ -159,7 +159,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         named.delete(identity);
       }
     },
-    forget: (identity) => forgetCluster({ cluster: identity, epoch, bus }),
+    forget: (identity) => forgetCluster({ cluster: identity, epoch: nextEpoch(), bus }),
     resync() {
       for (const watcher of watchers) watcher.resync();
     },

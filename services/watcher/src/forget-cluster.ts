@@ -19,7 +19,7 @@ export interface ForgetOptions {
  */
 export async function forgetCluster({ cluster, epoch, bus, store }: ForgetOptions): Promise<void> {
   if (store !== undefined) await forgetTold(store, ledgerScope(cluster), epoch);
-  const message: ClusterForgotten = { kind: 'forgotten', cluster };
+  const message: ClusterForgotten = { kind: 'forgotten', cluster, epoch };
   const payload = encodeMessage(message);
   for (let partition = 0; partition < bus.partitions; partition++) {
     const id = `${cluster}/${epoch}/forgotten/${partition}`;
