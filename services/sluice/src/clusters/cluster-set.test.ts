@@ -12,6 +12,7 @@ let reading: SourceReading | Error;
 let servers: Map<string, SimulatedApiServer | Error>;
 let serving: Map<string, string>;
 let events: string[];
+let failing: boolean;
 let set: ClusterSet;
 let stop: AbortController;
 let running: Promise<void>;
@@ -47,7 +48,7 @@ async function open({ server: address }: ClusterAccess): Promise<ConnectedCluste
 
 beforeEach(() => {
   clock = new VirtualClock(1_000);
-  [servers, serving, events] = [new Map(), new Map(), []];
+  [servers, serving, events, failing] = [new Map(), new Map(), [], false];
   reading = { candidates: [], problems: [] };
   stop = new AbortController();
   const source: ClusterSource = {
@@ -60,8 +61,9 @@ beforeEach(() => {
   set = new ClusterSet({
     ...{ sources: [source], open, clock, random: seededRandom(1), logger: silentLogger },
     serve: async ({ name, identity, reader }, signal) => {
-      serving.set(name, identity);
       events.push(`${name} served`);
+      if (failing) throw new Error('the bus is closed');
+      serving.set(name, identity);
       while (!signal.aborted) {
         // What a reflector does: it asks anew from time to time.
         await reader.list('services', { limit: 1, continueToken: '' }, signal).catch(() => {});
@@ -203,4 +205,54 @@ test('a cluster that was made anew under its address is a new one', async () => 
   await pass(20_000);
   expect(events).toEqual(['a served', 'a ended: removed', 'a closed', 'a forgotten', 'a served']);
   expect(serving.get('a')).not.toBe(before);
+});
+
+describe('whoever has a name keeps it', () => {
+  const elsewhere = (address: string, from: string): Candidate => ({ ...named('a', address), from });
+
+  test('though one with the same name comes to stand before it', async () => {
+    servers.set('x', server(1)).set('y', server(2));
+    names(elsewhere('x', 'a.yml'));
+    await pass();
+    names(elsewhere('y', 'a.yaml'), elsewhere('x', 'a.yml'));
+    await pass(60_000);
+    expect(set.states.map(({ from, phase, server: at }) => [from, phase, at])).toEqual([
+      ['a.yml', 'serving', 'x'],
+      ['a.yaml', 'refused', ''],
+    ]);
+    names(elsewhere('y', 'a.yaml'));
+    await pass(60_000);
+    expect(set.states).toMatchObject([{ phase: 'serving', server: 'y' }]);
+  });
+
+  test('though its own file is spoilt', async () => {
+    servers.set('x', server(1)).set('y', server(2));
+    names(elsewhere('x', 'a.yml, context one'));
+    await pass();
+    const problems = [{ name: 'a', from: 'a.yml', reason: 'it is empty' }];
+    reading = { candidates: [elsewhere('y', 'a.yaml')], problems };
+    await pass(60_000);
+    expect(events).toEqual(['a served']);
+  });
+});
+
+test('of two names for one cluster that are reached at once one is served', async () => {
+  const one = server(1);
+  servers.set('x', one).set('y', one);
+  names(named('a', 'x'), named('b', 'y'));
+  await pass();
+  expect(phases()).toEqual({ a: 'serving', b: 'refused' });
+  expect(events.filter((event) => event.endsWith('served'))).toEqual(['a served']);
+});
+
+test('that serving fails is told, and it is tried again with pauses', async () => {
+  servers.set('a', server(1));
+  failing = true;
+  names(named('a'));
+  await pass(30_000);
+  expect(set.states).toMatchObject([{ phase: 'unavailable', reason: 'serving it failed: the bus is closed' }]);
+  expect(events.length).toBeLessThan(40);
+  failing = false;
+  await pass(40_000);
+  expect(phases()).toEqual({ a: 'serving' });
 });

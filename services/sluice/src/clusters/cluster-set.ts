@@ -117,28 +117,31 @@ export class ClusterSet {
   }
 
   #settle(): void {
+    // A file that is being written, or a Secret that is spoilt, is no order to forget a cluster.
+    const spoilt = new Set([...this.#problems.values()].flat().map(({ from }) => from));
+    const isSpoilt = ({ from }: Candidate) => spoilt.has(from.replace(/, context .*$/, ''));
     const wanted = new Map<string, Candidate>();
     const duplicates: ClusterState[] = [];
-    for (const candidate of [...this.#readings.values()].flatMap(({ candidates }) => candidates)) {
-      const first = wanted.get(candidate.name);
-      if (first === undefined) wanted.set(candidate.name, candidate);
-      else {
-        const reason = `${first.from} has the same name: rename one of them`;
-        duplicates.push({ ...unknown({ ...candidate, reason }), phase: 'refused' });
-      }
+    const candidates = [...this.#readings.values()].flatMap((reading) => reading.candidates);
+    for (const [name, namesakes] of Map.groupBy(candidates, (candidate) => candidate.name)) {
+      // Whoever has the name keeps it, wherever the others stand.
+      const holder = this.#entries.get(name)?.candidate;
+      const holds = ({ from }: Candidate) => from === holder?.from;
+      const first = namesakes.find(holds) ?? (holder && isSpoilt(holder) ? holder : namesakes[0]);
+      if (first !== undefined) wanted.set(name, first);
+      const reason = `${first?.from} has the same name: rename one of them`;
+      const others = namesakes.filter((candidate) => candidate.from !== first?.from);
+      duplicates.push(...others.map(({ from }) => ({ ...unknown({ name, from, reason }), phase: 'refused' as const })));
     }
     for (const { name, from, reason } of duplicates) {
       if (this.#duplicates.some((other) => other.from === from)) continue;
       this.#options.logger.error('no cluster', { name, from, reason });
     }
     this.#duplicates = duplicates;
-    // A file that is being written, or a Secret that is spoilt, is no order to forget a cluster.
-    const spoilt = new Set([...this.#problems.values()].flat().map(({ from }) => from));
     for (const [name, entry] of this.#entries) {
       const candidate = wanted.get(name);
       if (candidate === undefined) {
-        if (!spoilt.has(entry.candidate.from.replace(/, context .*$/, '')))
-          entry.stop.abort('removed' satisfies Ending);
+        if (!isSpoilt(entry.candidate)) entry.stop.abort('removed' satisfies Ending);
       } else if (candidate.fingerprint !== entry.candidate.fingerprint) {
         entry.candidate = candidate;
         entry.wake.abort();
@@ -164,9 +167,8 @@ export class ClusterSet {
       entry.wake = new AbortController();
       const { candidate } = entry;
       const opened = await this.#open(entry);
-      if (opened !== undefined) {
+      if (opened !== undefined && (await this.#serve(entry, candidate, opened))) {
         attempt = -1;
-        await this.#serve(entry, candidate, opened);
         continue;
       }
       const delayMs = Math.round(backoffMs(retry, attempt, random));
@@ -186,15 +188,20 @@ export class ClusterSet {
       return undefined;
     }
     const holder = this.#holders.get(cluster.identity);
-    if (holder === undefined) return cluster;
+    if (holder === undefined) {
+      // At once: another name for it may be about to be reached as well.
+      this.#holders.set(cluster.identity, entry);
+      return cluster;
+    }
     await cluster.close();
     const reason = `it is the same cluster as ${holder.state.name}: leave one of them out`;
     entry.state = { ...entry.state, phase: 'refused', reason, identity: cluster.identity };
     return undefined;
   }
 
-  async #serve(entry: Entry, candidate: Candidate, cluster: ConnectedCluster): Promise<void> {
-    const { clock, logger, serve, forget } = this.#options;
+  /** False if that failed. */
+  async #serve(entry: Entry, candidate: Candidate, cluster: ConnectedCluster): Promise<boolean> {
+    const { clock, logger, serve } = this.#options;
     const { name, identity, server, version } = cluster;
     const log = logger.with({ cluster: name });
     const life = new AbortController();
@@ -210,13 +217,14 @@ export class ClusterSet {
         end('removed');
       },
     });
-    this.#holders.set(identity, entry);
     entry.state = { name, from: candidate.from, phase: 'serving', reason: '', identity, server, version };
     log.info('serving the cluster', { identity, server, from: candidate.from });
     const changing = this.#swapWhenChanged(entry, candidate, identity, life);
+    let failure = '';
     try {
       await serve({ ...cluster, reader: guarded, writer: guarded }, life.signal);
     } catch (error) {
+      failure = `serving it failed: ${messageOf(error)}`;
       log.error('serving the cluster failed', { error });
     } finally {
       if (!life.signal.aborted) end('handover');
@@ -224,11 +232,20 @@ export class ClusterSet {
       await changing;
       await cluster.close();
       if (life.signal.reason === ('removed' satisfies Ending)) {
-        await forget?.(cluster).catch((error: unknown) => log.error('the cluster cannot be forgotten', { error }));
-        log.info('the cluster is forgotten', { identity });
+        await this.#forget(cluster, log);
       }
       this.#holders.delete(identity);
-      entry.state = { ...entry.state, phase: 'connecting' };
+      entry.state = { ...entry.state, phase: failure === '' ? 'connecting' : 'unavailable', reason: failure };
+    }
+    return failure === '';
+  }
+
+  async #forget(cluster: ConnectedCluster, log: Logger): Promise<void> {
+    try {
+      await this.#options.forget?.(cluster);
+      log.info('the cluster is forgotten', { identity: cluster.identity });
+    } catch (error) {
+      log.error('the cluster cannot be forgotten', { identity: cluster.identity, error });
     }
   }
 

@@ -19,11 +19,13 @@ export interface KubeconfigSourceOptions {
  * contexts are chosen, these are the names.
  */
 export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptions): ClusterSource {
+  // A directory that is away for a while, as a mount may be, is no file that is spoilt: then nothing is known of its files.
+  let isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   return {
     about: `kubeconfig ${path}`,
-    isFile: !statSync(path, { throwIfNoEntry: false })?.isDirectory(),
+    isFile: !isDirectory,
     async read() {
-      const isDirectory = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+      isDirectory ||= (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
       const files = isDirectory ? await filesIn(path) : [path];
       const readings = await Promise.all(
         files.map((file) => readFileOf(file, contexts, isDirectory ? parse(file).name : (name ?? parse(file).name))),
@@ -40,9 +42,18 @@ export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptio
 async function filesIn(directory: string): Promise<readonly string[]> {
   const names = (await readdir(directory)).filter((name) => !name.startsWith('.') && !name.endsWith('~')).sort();
   const files = await Promise.all(
-    names.map(async (name) => ((await stat(join(directory, name)).catch(() => undefined))?.isFile() ? [name] : [])),
+    names.map((name) => join(directory, name)).map(async (file) => ((await mayBeFile(file)) ? [file] : [])),
   );
-  return files.flat().map((name) => join(directory, name));
+  return files.flat();
+}
+
+/** What is there and cannot be looked at is to be told of, and not to be taken for gone. */
+async function mayBeFile(file: string): Promise<boolean> {
+  try {
+    return (await stat(file)).isFile();
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT');
+  }
 }
 
 async function readFileOf(file: string, contexts: string | undefined, name: string): Promise<SourceReading> {
@@ -57,7 +68,7 @@ async function readFileOf(file: string, contexts: string | undefined, name: stri
   } catch (error) {
     if (isKubeconfigError(error)) return { candidates: [], problems: [problem(error.message)] };
     const { message } = error instanceof Error ? error : { message: String(error) };
-    return { candidates: [], problems: [problem(`cannot be read: ${message}`)] };
+    return { candidates: [], problems: [problem(`kubeconfig "${file}" cannot be used: ${message}`)] };
   }
 }
 
@@ -65,6 +76,7 @@ async function readFileOf(file: string, contexts: string | undefined, name: stri
 async function chosen(file: string, contexts: string | undefined): Promise<readonly (string | undefined)[]> {
   const all = await listContexts([file]);
   if (contexts === undefined) return [undefined];
+  if (contexts === '*' && all.length === 0) throw new Error('it has no contexts; add one');
   if (contexts === '*') return all;
   // A name may have a comma in it.
   return all.includes(contexts) ? [contexts] : contexts.split(',').map((one) => one.trim());

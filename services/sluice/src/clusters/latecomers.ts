@@ -2,6 +2,7 @@ import type { Clock } from '@sluice/runtime';
 
 /** How long a cluster that others of the fleet know already may take to be found here, in milliseconds. */
 const patienceMs = 60_000;
+const gone = Number.NEGATIVE_INFINITY;
 
 /**
  * Clusters that plans are for, and that this process does not know. Each process looks for itself which clusters there are,
@@ -19,13 +20,14 @@ export class Latecomers {
   mayCome(identity: string, complete: boolean): boolean {
     const now = this.#clock.monotonic();
     const since = this.#since.get(identity) ?? now;
+    if (since === gone) return false;
     this.#since.set(identity, since);
     return !complete || now - since < patienceMs;
   }
 
   /** It was here, and is not to be waited for. */
   gone(identity: string): void {
-    this.#since.set(identity, Number.NEGATIVE_INFINITY);
+    this.#since.set(identity, gone);
   }
 
   /** It is here. */

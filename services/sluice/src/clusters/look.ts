@@ -1,5 +1,6 @@
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { connectTo } from '../connect.ts';
+import { UsageError } from '../usage-error.ts';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterSource } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -13,12 +14,21 @@ interface Ports {
 /** How long a cluster may take to answer, in milliseconds. */
 const patienceMs = 35_000;
 
-/** Where each cluster would stand that these sources name. Throws what a source fails with. */
+/**
+ * Where each cluster would stand that these sources name.
+ *
+ * @throws UsageError which source cannot be read, and why
+ */
 export async function lookAtClusters(
   sources: readonly ClusterSource[],
   ports: Ports,
 ): Promise<readonly ClusterState[]> {
-  for (const source of sources) await source.read(AbortSignal.timeout(patienceMs));
+  for (const source of sources) {
+    await source.read(AbortSignal.timeout(patienceMs)).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new UsageError(`${source.about} cannot be read: ${reason}`, { cause: error });
+    });
+  }
   const stop = new AbortController();
   const set = new ClusterSet({
     ...ports,

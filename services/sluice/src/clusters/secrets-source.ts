@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject, type JsonObject, listAt, objectAt, textAt } from '@sluice/comparison';
+import { isObject, type JsonObject, objectAt, textAt } from '@sluice/comparison';
 import { type Connection, loadKubeconfigText } from '@sluice/kubernetes';
 import type { Candidate, ClusterSource, SourceProblem } from './cluster-source.ts';
 
@@ -22,7 +22,9 @@ export function secretsSource({ connection, namespace, selector }: SecretsSource
     about: where,
     async read(signal) {
       const { body } = await connection.request({ method: 'GET', path, signal });
-      const secrets = listAt(isObject(body) ? body : {}, 'items').filter(isObject);
+      // Whatever else answers, a proxy perhaps, does not say that there are none.
+      if (!isObject(body) || !Array.isArray(body.items)) throw new Error('the answer is not a list of Secrets');
+      const secrets = body.items.filter(isObject);
       const read = secrets.map((secret) => readSecret(secret, namespace));
       return {
         candidates: read.filter((one): one is Candidate => 'load' in one),
