@@ -1,0 +1,156 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { seededRandom } from '@sluice/runtime';
+import { ApiServerHttp, SimulatedApiServer } from '@sluice/simulation';
+import { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { addSettingsOptions, type SettingsOptions } from '../settings-options.ts';
+import { systemClock } from '../system/clock.ts';
+import { kubeconfigText } from '../testing/kubeconfig-text.ts';
+import { addClustersCommand } from './clusters.ts';
+import { runClusters } from './run-clusters.ts';
+
+let directory: string;
+let closers: (() => Promise<unknown>)[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sluice-clusters-'));
+  closers = [() => rm(directory, { recursive: true, force: true })];
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A cluster on loopback. */
+async function cluster(seed: number) {
+  const server = new SimulatedApiServer({ clock: systemClock, random: seededRandom(seed) });
+  const http = new ApiServerHttp({ server, clock: systemClock });
+  const url = await http.listen();
+  closers.push(() => http.close());
+  return { server, url };
+}
+
+const file = (name: string) => join(directory, name);
+const name = (as: string, url: string) => writeFile(file(as), kubeconfigText({ server: url }));
+
+async function clusters(...args: readonly string[]): Promise<string> {
+  const program = new Command('sluice').exitOverride();
+  addClustersCommand(program);
+  let out = '';
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    out += String(text);
+    return true;
+  });
+  await program.parseAsync(['clusters', ...args], { from: 'user' }).finally(() => write.mockRestore());
+  return out;
+}
+
+const lines = (text: string) => text.trimEnd().split('\n');
+
+describe('of a directory', () => {
+  test('each is listed with what it is, or what is wrong with it', async () => {
+    const { server, url } = await cluster(1);
+    await name('good.yaml', url);
+    await name('same.yaml', url);
+    await writeFile(file('notes.txt'), 'Ask Ann.');
+    const listed = lines(await clusters('list', '--kubeconfig', directory));
+    expect(listed[0]).toMatch(/^NAME +STATE +VERSION +IDENTITY +SERVER +REASON$/);
+    expect(listed).toHaveLength(4);
+    expect(listed.filter((line) => / usable .*127\.0\.0\.1/.test(line) && line.includes(server.identity))).toHaveLength(
+      1,
+    );
+    expect(listed.filter((line) => / refused .*the same cluster as (good|same)/.test(line))).toHaveLength(1);
+    expect(listed.find((line) => line.startsWith('notes'))).toMatch(/ refused .*not a kubeconfig/);
+  });
+
+  test('one is shown, also as JSON; one that is not there is wrong usage', async () => {
+    const { server, url } = await cluster(1);
+    await name('good.yaml', url);
+    expect(await clusters('show', 'good', '--kubeconfig', directory)).toContain(`Identity:  ${server.identity}\n`);
+    const json = await clusters('show', 'good', '--kubeconfig', directory, '--output', 'json');
+    expect(JSON.parse(json)).toMatchObject({ name: 'good', phase: 'serving', identity: server.identity });
+    await expect(clusters('show', 'bad', '--kubeconfig', directory)).rejects.toThrow('no cluster bad');
+  });
+});
+
+describe('of Secrets', () => {
+  async function management(status: number, items: readonly object[]): Promise<readonly string[]> {
+    const http: Server = createServer((_, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify(status === 200 ? { items } : { kind: 'Status', message: 'not for you', code: status }),
+      );
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    closers.push(async () => {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    });
+    await name('management', `http://127.0.0.1:${(http.address() as AddressInfo).port}`);
+    return ['--cluster-secrets', 'sluice.io/cluster', '--cluster-secrets-kubeconfig', file('management')];
+  }
+
+  const secret = (as: string, text: string) => ({
+    ...{ metadata: { name: as } },
+    data: { kubeconfig: Buffer.from(text).toString('base64') },
+  });
+
+  test('each is listed; one that names a plugin is not used', async () => {
+    const { url } = await cluster(1);
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'touch', args: [file('was-run')] };
+    const flags = await management(200, [
+      secret('good', kubeconfigText({ server: url })),
+      secret('plugin', kubeconfigText({ server: url, user: { exec } })),
+    ]);
+    const states = lines(await clusters('list', ...flags, '--output', 'json')).map((line) => JSON.parse(line));
+    expect(states.map((state) => [state.name, state.phase])).toEqual([
+      ['good', 'serving'],
+      ['plugin', 'unavailable'],
+    ]);
+    expect(states[1].reason).toContain('names an exec plugin');
+  });
+
+  test('that may not be read is said in words', async () => {
+    const flags = await management(403, []);
+    await expect(clusters('list', ...flags)).rejects.toMatchObject({
+      name: 'UsageError',
+      message: expect.stringMatching(/^Secrets of sluice with sluice.io\/cluster cannot be read: .*not for you/),
+    });
+  });
+});
+
+test('all clusters of a directory are run at once, and one that is down holds up none', async () => {
+  const [one, two] = [await cluster(1), await cluster(2)];
+  await name('one.yaml', one.url);
+  await name('two.yaml', two.url);
+  await name('down.yaml', 'http://127.0.0.1:1');
+  for (const { server } of [one, two]) {
+    server.create('namespaces', { metadata: { name: 'shop' } });
+    server.create('services', {
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+    });
+  }
+  const stop = Promise.withResolvers<void>();
+  const flags = addSettingsOptions(new Command()).parse([], { from: 'user' }).opts<SettingsOptions>();
+  const running = runClusters(stop.promise, {
+    ...{ ...flags, kubeconfig: directory, output: 'none', takeOver: true, logLevel: 'error' },
+    metricsBindAddress: { address: null },
+  });
+  try {
+    await vi.waitFor(
+      () => {
+        for (const { server } of [one, two]) expect(server.list('endpointslices').items).toHaveLength(1);
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+  } finally {
+    stop.resolve();
+    await running;
+  }
+}, 30_000);
