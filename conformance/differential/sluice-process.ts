@@ -45,10 +45,17 @@ export class SluiceProcess {
     this.#ended.catch(() => {});
   }
 
-  /** Starts on a cluster and returns when it knows it: what is made from then on is no leftover (D4). */
-  static async start(kubeconfig: string, args: readonly string[] = []): Promise<SluiceProcess> {
+  /**
+   * Starts on a cluster and returns when it knows it: what is made from then on is no leftover (D4). `known` is the event
+   * that tells so; in shadow mode it is `started`.
+   */
+  static async start(
+    kubeconfig: string,
+    args: readonly string[] = [],
+    known: 'synced' | 'started' = 'synced',
+  ): Promise<SluiceProcess> {
     const sluice = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfig, ...args]);
-    await sluice.until(() => sluice.events('synced').length > 0, 60_000, 'its lists are in');
+    await sluice.until(() => sluice.events(known).length > 0, 60_000, 'its lists are in');
     return sluice;
   }
 

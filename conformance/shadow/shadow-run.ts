@@ -104,7 +104,7 @@ class ShadowRun {
       for (let i = 0; i < 3; i++) await this.#take(createNode(world));
     }
     const { sluice: kubeconfig } = this.#plane.kubeconfigs;
-    const sluice = await SluiceProcess.start(kubeconfig, ['--shadow', '--shadow-settle', settle]);
+    const sluice = await SluiceProcess.start(kubeconfig, ['--shadow', '--shadow-settle', settle], 'started');
     try {
       const until = performance.now() + seconds * 1000;
       while (performance.now() < until) {
