@@ -110,7 +110,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
     number++;
     const plan: PlannedMutations = {
       kind: 'mutations',
-      key: { cluster: 'c', namespace, service: `svc-${number}` },
+      key: { cluster: 'c', namespace, service: 'web' },
       controller: 'endpointslice',
       plan: { epoch: 1, number },
       groups: [{ mutations: [mutation] }],
