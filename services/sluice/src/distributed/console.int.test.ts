@@ -109,7 +109,10 @@ test('a Pod is deleted: when and why its endpoint left, and how long it took', a
 
 test('the fleet itself: clusters by name, partitions with their owners', async () => {
   const ask = async (path: string) => (await fetch(`${url}/api/v1/${path}`)).json() as Promise<Record<string, unknown>>;
-  expect(await ask('overview')).toMatchObject({ clusters: [{ name: 'production', state: 'watched', services: 3 }] });
+  // The console looks at the leases of watchers every few seconds; its first look may be before there is one.
+  await expect
+    .poll(() => ask('overview'), { timeout: 60_000 })
+    .toMatchObject({ clusters: [{ name: 'production', state: 'watched', services: 3 }] });
   const { items } = (await ask('partitions')) as { items: { owner: string; epoch: number; lag: number | null }[] };
   expect(items).toHaveLength(16);
   for (const { owner, epoch } of items) {
