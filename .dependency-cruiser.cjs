@@ -54,10 +54,17 @@ module.exports = {
     },
     {
       name: 'no-deep-imports',
-      comment: 'other packages are used through their index',
+      comment: 'other packages are used through their index, and the fixtures of the objects by tests',
       severity: 'error',
       from: { path: '^(libs|services)/([^/]+)/' },
-      to: { path: '^(libs|services)/[^/]+/src/(?!index\\.ts)', pathNot: '^$1/$2/' },
+      to: { path: '^(libs|services)/[^/]+/src/(?!index\\.ts|testing/fixtures\\.ts)', pathNot: '^$1/$2/' },
+    },
+    {
+      name: 'fixtures-are-for-tests',
+      comment: 'what is made up for tests serves nobody else',
+      severity: 'error',
+      from: { pathNot: '\\.test\\.ts$|/testing/' },
+      to: { path: '/testing/fixtures\\.ts$' },
     },
   ],
   options: {

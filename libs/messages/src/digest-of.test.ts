@@ -1,47 +1,17 @@
+import { aPodNamed, aService } from '@sluice/controllers/testing';
 import { expect, test } from 'vitest';
 import type { Change, Fact } from './change.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
 import { digestOf, shortDigest } from './digest-of.ts';
 
-const pod = (name: string, given: { ready?: boolean; zone?: string } = {}): Fact => ({
-  of: 'pod',
-  name,
-  node: { zone: given.zone ?? 'a' },
-  pod: {
-    namespace: 'shop',
-    name,
-    uid: `uid-${name}`,
-    ip: '10.1.0.1',
-    ips: ['10.1.0.1'],
-    nodeName: 'n1',
-    hostname: '',
-    subdomain: '',
-    terminal: false,
-    terminating: false,
-    ready: given.ready ?? true,
-    readyTransitionTime: '2026-01-01T00:01:00Z',
-    ports: [{ name: 'http', protocol: 'TCP', containerPort: 80 }],
-  },
-});
+const pod = (name: string, { ready = true, zone = 'a' }: { ready?: boolean; zone?: string } = {}): Fact => {
+  const ports = [{ name: 'http', protocol: 'TCP', containerPort: 80 }];
+  return { of: 'pod', name, node: { zone }, pod: aPodNamed(name, { ready, ports }) };
+};
 
 const service = (labels: Readonly<Record<string, string>>): Fact => ({
   of: 'service',
-  service: {
-    namespace: 'shop',
-    name: 'cart',
-    uid: 'u',
-    creationTimestamp: '2026-01-01T00:00:00Z',
-    deleting: false,
-    labels,
-    annotations: {},
-    type: 'ClusterIP',
-    selector: { app: 'cart' },
-    clusterIP: '10.96.0.1',
-    ipFamilies: ['IPv4'],
-    ports: [{ name: '', protocol: 'TCP', port: 80, targetPort: 'http', appProtocol: null }],
-    publishNotReadyAddresses: false,
-    trafficDistribution: null,
-  },
+  service: aService({ name: 'cart', labels }),
 });
 
 const slice = (name: string, resourceVersion: string): Fact => ({

@@ -1,40 +1,11 @@
-import type { Pod, Service, StringMap } from '@sluice/controllers';
+import type { StringMap } from '@sluice/controllers';
+import { aPodNamed, aService } from '@sluice/controllers/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { equalSelectors, Inventory } from './inventory.ts';
 
-const service = (name: string, selector: StringMap | null): Service => ({
-  namespace: 'ns',
-  name,
-  uid: name,
-  creationTimestamp: '',
-  deleting: false,
-  labels: {},
-  annotations: {},
-  type: 'ClusterIP',
-  selector,
-  clusterIP: '',
-  ipFamilies: [],
-  ports: [],
-  publishNotReadyAddresses: false,
-  trafficDistribution: null,
-});
-
-const pod = (name: string): Pod => ({
-  namespace: 'ns',
-  name,
-  uid: name,
-  ip: '',
-  ips: [],
-  nodeName: '',
-  hostname: '',
-  subdomain: '',
-  terminal: false,
-  terminating: false,
-  ready: true,
-  readyTransitionTime: null,
-  ports: [],
-});
+const service = (name: string, selector: StringMap | null) => aService({ namespace: 'ns', name, selector });
+const pod = (name: string) => aPodNamed(name, { namespace: 'ns' });
 
 const labels = fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2'), { maxKeys: 2 });
 const step = fc.oneof(

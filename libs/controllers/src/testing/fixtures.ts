@@ -13,7 +13,7 @@ export function aService(given: Partial<Service> = {}): Service {
     namespace: 'shop',
     name: 'web',
     uid: 'service-uid',
-    creationTimestamp: '2024-01-01T00:00:00Z',
+    creationTimestamp: '2026-01-01T00:00:00Z',
     deleting: false,
     labels: {},
     annotations: {},
@@ -28,25 +28,30 @@ export function aService(given: Partial<Service> = {}): Service {
   };
 }
 
-/** Pod number `i`, ready, with an IPv4 address of its own. */
-export function aPod(i: number, given: Partial<Pod> = {}): Pod {
-  const ip = `10.0.${i >> 8}.${i & 255}`;
+/** A ready Pod. */
+export function aPodNamed(name: string, given: Partial<Pod> = {}): Pod {
   return {
     namespace: 'shop',
-    name: `web-${i}`,
-    uid: `pod-uid-${i}`,
-    ip,
-    ips: [ip],
+    name,
+    uid: `uid-${name}`,
+    ip: '10.1.0.1',
+    ips: ['10.1.0.1'],
     nodeName: 'node-a',
     hostname: '',
     subdomain: '',
     terminal: false,
     terminating: false,
     ready: true,
-    readyTransitionTime: '2024-01-01T00:01:00Z',
+    readyTransitionTime: '2026-01-01T00:01:00Z',
     ports: [],
     ...given,
   };
+}
+
+/** Pod number `i`, ready, with an IPv4 address of its own. */
+export function aPod(i: number, given: Partial<Pod> = {}): Pod {
+  const ip = `10.0.${i >> 8}.${i & 255}`;
+  return aPodNamed(`web-${i}`, { uid: `pod-uid-${i}`, ip, ips: [ip], ...given });
 }
 
 export function onNode(pod: Pod, zone = 'a'): PodOnNode {

@@ -6,6 +6,7 @@ import {
   type Service,
   serviceNameLabel,
 } from '@sluice/controllers';
+import { aPodNamed, aService } from '@sluice/controllers/testing';
 import {
   type Change,
   encodeMessage,
@@ -24,51 +25,15 @@ const key = shop('web');
 
 export const record = (message: Message): KeptRecord => ({ payload: encodeMessage(message), keptAt: 0 });
 
-export function service(given: Partial<Service> = {}): Fact {
-  return {
-    of: 'service',
-    service: {
-      namespace: 'shop',
-      name: 'web',
-      uid: 'service-uid',
-      creationTimestamp: '2026-01-01T00:00:00Z',
-      deleting: false,
-      labels: {},
-      annotations: {},
-      type: 'ClusterIP',
-      selector: { app: 'web' },
-      clusterIP: '10.96.0.1',
-      ipFamilies: ['IPv4'],
-      ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, appProtocol: null }],
-      publishNotReadyAddresses: false,
-      trafficDistribution: null,
-      ...given,
-    },
-  };
-}
+export const service = (given: Partial<Service> = {}): Fact => ({ of: 'service', service: aService(given) });
 
 export function pod(name: string, given: Partial<Pod>, zone: string | null = 'a'): Fact {
-  const ip = '10.0.0.1';
+  const node = zone === null ? null : { zone };
   return {
     of: 'pod',
     name,
-    node: zone === null ? null : { zone },
-    pod: {
-      namespace: 'shop',
-      name,
-      uid: `${name}-uid`,
-      ip,
-      ips: [ip],
-      nodeName: 'node-a',
-      hostname: '',
-      subdomain: '',
-      terminal: false,
-      terminating: false,
-      ready: true,
-      readyTransitionTime: '2026-01-01T00:01:00Z',
-      ports: [],
-      ...given,
-    },
+    node,
+    pod: aPodNamed(name, { uid: `${name}-uid`, ip: '10.0.0.1', ips: ['10.0.0.1'], ...given }),
   };
 }
 

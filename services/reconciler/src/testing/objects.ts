@@ -1,45 +1,8 @@
-import type { EndpointSlice, Endpoints, Pod, Service, StringMap } from '@sluice/controllers';
+import type { EndpointSlice, Endpoints, StringMap } from '@sluice/controllers';
 
 /** Objects for tests, all of the Service shop/web: what matters is given, the rest is ordinary. */
 
-export function aService(given: Partial<Service> = {}): Service {
-  return {
-    namespace: 'shop',
-    name: 'web',
-    uid: 'service-uid',
-    creationTimestamp: '2026-01-01T00:00:00Z',
-    deleting: false,
-    labels: {},
-    annotations: {},
-    type: 'ClusterIP',
-    selector: { app: 'web' },
-    clusterIP: '10.96.0.1',
-    ipFamilies: ['IPv4'],
-    ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, appProtocol: null }],
-    publishNotReadyAddresses: false,
-    trafficDistribution: null,
-    ...given,
-  };
-}
-
-export function aPod(name: string, given: Partial<Pod> = {}): Pod {
-  return {
-    namespace: 'shop',
-    name,
-    uid: `uid-${name}`,
-    ip: '10.1.0.1',
-    ips: ['10.1.0.1'],
-    nodeName: 'n1',
-    hostname: '',
-    subdomain: '',
-    terminal: false,
-    terminating: false,
-    ready: true,
-    readyTransitionTime: '2026-01-01T00:01:00Z',
-    ports: [],
-    ...given,
-  };
-}
+export { aPodNamed as aPod, aService } from '@sluice/controllers/testing';
 
 interface GivenMeta {
   readonly uid?: string;

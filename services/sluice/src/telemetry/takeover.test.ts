@@ -1,4 +1,5 @@
 import { MemoryBus } from '@sluice/bus';
+import { aService } from '@sluice/controllers/testing';
 import { encodeMessage, formatServiceKey } from '@sluice/messages';
 import { defaultSettings, runReconciler } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
@@ -13,22 +14,7 @@ const key = { cluster: 'c', namespace: 'shop', service: 'web' };
 const causes = { first: [], more: 0 };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-const service = {
-  namespace: 'shop',
-  name: 'web',
-  uid: 'u',
-  creationTimestamp: '',
-  deleting: false,
-  labels: {},
-  annotations: {},
-  type: 'ClusterIP',
-  selector: { app: 'web' },
-  clusterIP: '10.96.0.1',
-  ipFamilies: ['IPv4', 'IPv6'],
-  ports: [],
-  publishNotReadyAddresses: false,
-  trafficDistribution: 'PreferClose',
-} as const;
+const service = aService({ ipFamilies: ['IPv4', 'IPv6'], ports: [], trafficDistribution: 'PreferClose' });
 
 test('a partition that moves takes its share of the gauges with it (I1)', async () => {
   const bus = new MemoryBus({ partitions: 1 });

@@ -1,48 +1,17 @@
 import type { EndpointSlice, Endpoints, Node, Pod, Service, StringMap } from '@sluice/controllers';
+import { aPodNamed, aService as ordinaryService } from '@sluice/controllers/testing';
 import type { WatchedPod } from '../inventory.ts';
 
 /** Projections for tests: what matters is given, the rest is ordinary. */
 
 export function aService(name: string, given: Partial<Service> = {}): Service {
-  return {
-    namespace: 'shop',
-    name,
-    uid: `uid-${name}`,
-    creationTimestamp: '2026-01-01T00:00:00Z',
-    deleting: false,
-    labels: {},
-    annotations: {},
-    type: 'ClusterIP',
-    selector: { app: name },
-    clusterIP: '10.96.0.1',
-    ipFamilies: ['IPv4'],
-    ports: [],
-    publishNotReadyAddresses: false,
-    trafficDistribution: null,
-    ...given,
-  };
+  return ordinaryService({ name, uid: `uid-${name}`, selector: { app: name }, ports: [], ...given });
 }
 
 export const asksForHints = { 'service.kubernetes.io/topology-mode': 'Auto' };
 
 export function aPod(name: string, labels: StringMap, given: Partial<Pod> = {}): WatchedPod {
-  const pod: Pod = {
-    namespace: 'shop',
-    name,
-    uid: `uid-${name}`,
-    ip: '10.1.0.1',
-    ips: ['10.1.0.1'],
-    nodeName: 'n1',
-    hostname: '',
-    subdomain: '',
-    terminal: false,
-    terminating: false,
-    ready: true,
-    readyTransitionTime: null,
-    ports: [],
-    ...given,
-  };
-  return { pod, labels };
+  return { pod: aPodNamed(name, { nodeName: 'n1', readyTransitionTime: null, ...given }), labels };
 }
 
 export function aNode(name: string, zone: string, given: Partial<Node> = {}): Node {
