@@ -118,7 +118,10 @@ describe('a plan', () => {
     const placeholder = decided('endpointslice');
     if (placeholder === undefined) throw new Error('no placeholder');
     foldOutcome(view, anOutcome(placeholder), now, defaultSettings, seededRandom(1));
-    expect(decided('endpointslice')).toMatchObject({ groups: [], incomplete: [expect.stringContaining('Node node-a')] });
+    expect(decided('endpointslice')).toMatchObject({
+      groups: [],
+      incomplete: [expect.stringContaining('Node node-a')],
+    });
   });
 });
 
