@@ -12,7 +12,7 @@ import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { canonical, type Json } from './golden/json.ts';
+import { canonical, type Json } from '@sluice/comparison';
 import { makeVector, type OracleResult, type Scenario, settled } from './golden/make-vector.ts';
 import { askOracle, buildOracle } from './golden/oracle.ts';
 import { readLines } from './golden/read-lines.ts';

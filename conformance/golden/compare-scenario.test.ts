@@ -1,6 +1,6 @@
+import type { Json, JsonObject } from '@sluice/comparison';
 import { describe, expect, it } from 'vitest';
 import { compareScenario } from './compare-scenario.ts';
-import type { Json, JsonObject } from './json.ts';
 import type { RecordedEvent, Result, Vector } from './vector.ts';
 
 const labels = { 'kubernetes.io/service-name': 'web' };

@@ -1,7 +1,7 @@
+import { type Json, type JsonObject, nameForm, objectAt } from '@sluice/comparison';
 import { differences } from './difference.ts';
 import { countEvents, eventDifferences } from './events.ts';
-import { type Json, type JsonObject, objectIn } from './json.ts';
-import { canonicalName, givenNames } from './normalise.ts';
+import { givenNames } from './normalise.ts';
 import { type ActualRound, type Result, type Vector, verbs, type Writes } from './vector.ts';
 import { viewOf, withoutTriggerTimes } from './view.ts';
 
@@ -42,7 +42,7 @@ export function compareScenario(vector: Vector, result: Result, options: Compare
 
 /** Where names are not compared, generated ones still need their prefix. */
 function wrongPrefixes({ objects }: ActualRound, given: ReadonlySet<string>, path: string): string[] {
-  const names = (objects.endpointslices ?? []).map((slice) => canonicalName(objectIn(objectIn(slice).metadata), given));
+  const names = (objects.endpointslices ?? []).map((slice) => nameForm(objectAt(slice, 'metadata'), given));
   const wrong = names.filter((name) => !given.has(name) && !name.endsWith('*'));
   return wrong.map((name) => `${path} endpointslices: name ${name} has no accepted prefix`);
 }

@@ -1,4 +1,4 @@
-import { canonical, isObject, type Json, type JsonObject } from './json.ts';
+import { canonical, isObject, type Json, type JsonObject } from '@sluice/comparison';
 
 /** Lists in which the order means nothing. */
 const unordered = ['.endpoints', '.endpointslices', '.slices', '.members', '.hintCounts'];

@@ -1,4 +1,4 @@
-import { canonical } from './json.ts';
+import { canonical } from '@sluice/comparison';
 import type { RecordedEvent } from './vector.ts';
 
 /** How often each event was recorded, with messages free of generated names. */

@@ -1,5 +1,5 @@
+import { canonical, type JsonObject } from '@sluice/comparison';
 import { canonicalMessage } from './events.ts';
-import { canonical, type JsonObject } from './json.ts';
 import { givenNames } from './normalise.ts';
 import { type ExpectedRound, type RecordedEvent, type Vector, verbs, type Writes } from './vector.ts';
 import { viewOf } from './view.ts';

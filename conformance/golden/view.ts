@@ -1,4 +1,12 @@
-import { canonical, isObject, type Json, type JsonObject, listIn, objectIn, sortedByText } from './json.ts';
+import {
+  canonical,
+  isObject,
+  type Json,
+  type JsonObject,
+  listIn,
+  objectIn,
+  sortedCanonically,
+} from '@sluice/comparison';
 import { normaliseObjects } from './normalise.ts';
 import type { ActualRound, Vector } from './vector.ts';
 
@@ -13,7 +21,7 @@ export function viewOf(
   const { endpoints, endpointslices } = normaliseObjects(objects, given);
   if (kind === 'shape') return { endpoints, ...shapeOf(endpointslices.map(withoutName), loose.includes('hints')) };
   if (!loose.includes('names')) return { endpoints, endpointslices };
-  return { endpoints, endpointslices: sortedByText(endpointslices.map(withoutName)) };
+  return { endpoints, endpointslices: sortedCanonically(endpointslices.map(withoutName)) };
 }
 
 /** The same without the annotation that tells the trigger time. */
@@ -60,14 +68,14 @@ function shapeOf(slices: readonly JsonObject[], countHints: boolean): JsonObject
   const members = sorted.map(({ addressType, ports, endpoints }) => ({
     addressType,
     ports,
-    endpoints: sortedByText(endpoints),
+    endpoints: sortedCanonically(endpoints),
   }));
-  const shape = { slices: sortedByText(sizes), members };
+  const shape = { slices: sortedCanonically(sizes), members };
   if (!countHints) return shape;
   const hintCounts = sorted.flatMap(({ addressType, ports, hints }) =>
     [...hints].map(([text, count]) => ({ addressType, ports, hints: JSON.parse(text) as Json, count })),
   );
-  return { ...shape, hintCounts: sortedByText(hintCounts) };
+  return { ...shape, hintCounts: sortedCanonically(hintCounts) };
 }
 
 function addTo(groups: Map<string, Group>, addressType: Json, ports: Json, endpoint: Json, countHints: boolean): void {

@@ -14,29 +14,30 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The member if it is an object, else an empty one. */
-export function objectAt(value: Json | undefined, key: string): JsonObject {
-  const member = isObject(value) ? value[key] : undefined;
-  return isObject(member) ? member : {};
+/** The value as an object; an empty one if it is none. */
+export function objectIn(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
 }
 
-/** The member if it is a list, else an empty one. */
-export function listAt(value: Json | undefined, key: string): readonly Json[] {
-  const member = isObject(value) ? value[key] : undefined;
-  return Array.isArray(member) ? member : [];
+/** The value as a list; an empty one if it is none. */
+export function listIn(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
 }
 
-/** The member if it is a text, else the empty text. */
-export function textAt(value: Json | undefined, key: string): string {
-  const member = isObject(value) ? value[key] : undefined;
-  return typeof member === 'string' ? member : '';
+/** The value as a text; the empty one if it is none. */
+export function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
 }
+
+export const objectAt = (value: Json | undefined, key: string): JsonObject => objectIn(objectIn(value)[key]);
+export const listAt = (value: Json | undefined, key: string): readonly Json[] => listIn(objectIn(value)[key]);
+export const textAt = (value: Json | undefined, key: string): string => textIn(objectIn(value)[key]);
 
 export function without(value: JsonObject, ...keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }
 
-export function sortedCanonically(values: readonly Json[]): Json[] {
+export function sortedCanonically<T extends Json>(values: readonly T[]): T[] {
   return values
     .map((value) => ({ value, text: canonical(value) }))
     .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))

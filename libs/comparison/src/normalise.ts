@@ -1,4 +1,5 @@
-import { isObject, type Json, type JsonObject, listAt, objectAt, sortedCanonically, textAt, without } from './json.ts';
+import { metadataForm, nameForm, serviceNameLabel, stripped, type Uids, withoutEmptyName } from './form.ts';
+import { isObject, type JsonObject, listAt, objectAt, sortedCanonically, textAt, without } from './json.ts';
 
 /** What one cluster holds, as its API server lists it. */
 export interface ClusterState {
@@ -29,43 +30,7 @@ export interface Normalised {
 }
 
 export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
-export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
-
-/** Metadata that the server makes up, or that says how an object came to be rather than what it is. */
-const droppedMetadata = [
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'managedFields',
-  'selfLink',
-  'generateName',
-];
-
-/** Members for which empty and absent mean the same. */
-const optionalMembers = new Set([
-  'labels',
-  'annotations',
-  'ownerReferences',
-  'finalizers',
-  'endpoints',
-  'ports',
-  'subsets',
-  'addresses',
-  'notReadyAddresses',
-  'hints',
-  'forZones',
-  'forNodes',
-  'deprecatedTopology',
-  'conditions',
-  'targetRef',
-]);
-
-/** The length to which the server cuts the beginning of a generated name (K1). */
-const longestPrefix = 58;
 
 /**
  * Brings the Endpoints and EndpointSlices of a cluster into the form of the golden vectors' comparer, with what two
@@ -97,9 +62,6 @@ function named(object: JsonObject): { readonly namespace: string } {
   return { namespace: textAt(object.metadata, 'namespace') };
 }
 
-/** What uids denote; undefined: they are kept. */
-type Uids = ReadonlyMap<string, string> | undefined;
-
 function uidsOf(state: ClusterState): ReadonlyMap<string, string> {
   const uids = new Map<string, string>();
   const add = (kind: string, objects: readonly JsonObject[]) => {
@@ -119,9 +81,7 @@ function normaliseEndpoints(raw: JsonObject, uids: Uids, options: NormaliseOptio
     if (!isObject(subset)) return subset;
     const sorted = (key: string) =>
       subset[key] === undefined ? {} : { [key]: sortedCanonically(listAt(subset, key)) };
-    const ports = listAt(subset, 'ports').map((port) =>
-      isObject(port) && port.name === '' ? without(port, 'name') : port,
-    );
+    const ports = listAt(subset, 'ports').map(withoutEmptyName);
     return {
       ...sorted('addresses'),
       ...sorted('notReadyAddresses'),
@@ -140,7 +100,7 @@ function normaliseSlice(raw: JsonObject, uids: Uids, options: NormaliseOptions):
   const endpoints = sortedCanonically(listAt(object, 'endpoints'));
   const ports = listAt(object, 'ports');
   return {
-    metadata: { ...normaliseMetadata(metadata, options), name: sliceName(metadata, options.userSlices) },
+    metadata: { ...normaliseMetadata(metadata, options), name: nameForm(metadata, options.userSlices) },
     addressType: textAt(object, 'addressType'),
     ...(ports.length > 0 && { ports }),
     ...(endpoints.length > 0 && { endpoints }),
@@ -148,59 +108,14 @@ function normaliseSlice(raw: JsonObject, uids: Uids, options: NormaliseOptions):
 }
 
 function normaliseMetadata(metadata: JsonObject, { triggerTime = 'keep' }: NormaliseOptions): JsonObject {
-  const annotations = { ...objectAt(metadata, 'annotations') };
+  const meant = metadataForm(metadata);
+  const annotations = { ...objectAt(meant, 'annotations') };
   if (triggerTime === 'drop') delete annotations[triggerTimeAnnotation];
   if (triggerTime === 'presence' && Object.hasOwn(annotations, triggerTimeAnnotation)) {
     annotations[triggerTimeAnnotation] = 'present';
   }
   return {
-    ...without(metadata, 'annotations', ...droppedMetadata),
+    ...without(meant, 'annotations'),
     ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(textAt(metadata, 'deletionTimestamp') !== '' && { deleting: true }),
   };
-}
-
-/** A generated name becomes its beginning and an asterisk; one with a wrong beginning stays, and thus shows. */
-function sliceName(metadata: JsonObject, userSlices: ReadonlySet<string> | undefined): string {
-  const name = textAt(metadata, 'name');
-  if (userSlices?.has(name)) return name;
-  const owners = listAt(metadata, 'ownerReferences').map((owner) => `${textAt(owner, 'name')}-`);
-  const bases = [
-    textAt(metadata, 'generateName'),
-    ...owners,
-    `${textAt(objectAt(metadata, 'labels'), serviceNameLabel)}-`,
-  ];
-  for (const base of bases) {
-    const prefix = base.slice(0, longestPrefix);
-    if (prefix.length > 1 && name.startsWith(prefix)) return `${prefix}*`;
-  }
-  return name;
-}
-
-/** Drops nulls and empty optional members, and replaces uids by what they denote. */
-function stripped(value: JsonObject, uids: Uids): JsonObject {
-  const kept: Record<string, Json> = {};
-  for (const [key, member] of Object.entries(value)) {
-    let inner = strippedValue(member, uids);
-    if (key === 'targetRef' && isObject(inner)) inner = dropEmptyTexts(inner);
-    if (inner === null || (key === 'hostname' && inner === '')) continue;
-    if (optionalMembers.has(key) && isEmpty(inner)) continue;
-    kept[key] =
-      uids !== undefined && key === 'uid' && typeof inner === 'string' ? (uids.get(inner) ?? 'unknown') : inner;
-  }
-  return kept;
-}
-
-function strippedValue(value: Json, uids: Uids): Json {
-  if (Array.isArray(value)) return value.map((element: Json) => strippedValue(element, uids));
-  return isObject(value) ? stripped(value, uids) : value;
-}
-
-function dropEmptyTexts(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== ''));
-}
-
-function isEmpty(value: Json): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  return isObject(value) && Object.keys(value).length === 0;
 }
