@@ -1,23 +1,8 @@
-import {
-  compareResourceVersions,
-  type EndpointSlice,
-  type Endpoints,
-  endpointSliceTracker,
-  type Mutation,
-  serviceNameLabel,
-  type TrackedSlices,
-  type WrittenResource,
-} from '@sluice/controllers';
-import {
-  comparePlans,
-  type MutationResult,
-  mergeCauses,
-  type Outcome,
-  type OutcomeStatus,
-  type Stamp,
-} from '@sluice/messages';
+import { compareResourceVersions, endpointSliceTracker, type TrackedSlices } from '@sluice/controllers';
+import { comparePlans, type MutationResult, mergeCauses, type Outcome, type OutcomeStatus } from '@sluice/messages';
 import type { Random } from '@sluice/runtime';
 import { type ControllerState, type InFlight, touch } from './controller-state.ts';
+import { foldResult, knows } from './fold-result.ts';
 import type { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
 
@@ -176,107 +161,4 @@ function foreignWrite(inFlight: InFlight, results: readonly MutationResult[]): b
     const stored = results.find((result) => result.name === name)?.stored;
     return stored === undefined || compareResourceVersions(seen, stored.resourceVersion) > 0;
   });
-}
-
-function knows(view: ServiceView, { resource, name }: MutationResult): boolean {
-  return resource === 'endpoints' ? view.endpoints !== null : view.slices.has(name);
-}
-
-function foldResult(view: ServiceView, inFlight: InFlight, result: MutationResult): void {
-  const mutation = inFlight.message.groups[result.group]?.mutations[result.index];
-  if (mutation === undefined) return;
-  if (result.status === 'failed') {
-    if (result.current) foldCurrent(view, result, result.current);
-    else if (result.current === null) foldAbsent(view, mutation, result.name);
-    return;
-  }
-  if (mutation.verb === 'delete') return foldDelete(view, mutation);
-  if (result.current) return foldCurrent(view, result, result.current);
-  if (result.stored === undefined) return;
-  foldStored(view, mutation, result.name, result.stored);
-}
-
-function foldDelete(view: ServiceView, mutation: Extract<Mutation, { verb: 'delete' }>): void {
-  const { resource, name, uid = '' } = mutation;
-  view.remember(uid);
-  if (resource === 'endpoints') {
-    if (view.endpoints?.endpoints.metadata.uid === uid) view.set('endpoints', undefined);
-    // What a Service left behind is gone. Endpoints that come under the name from now on are a user's (rule 9).
-    if (view.orphaned) view.set('orphaned', undefined);
-  } else if (view.slices.get(name)?.slice.metadata.uid === uid) {
-    view.setSlice(name, undefined);
-  }
-}
-
-function foldStored(
-  view: ServiceView,
-  mutation: Exclude<Mutation, { verb: 'delete' }>,
-  name: string,
-  stored: NonNullable<MutationResult['stored']>,
-): void {
-  const metadata = { ...mutation.object.metadata, ...stored, name };
-  if (mutation.resource === 'endpoints') {
-    if (isNews(view, mutation.resource, stored, view.endpoints?.endpoints)) {
-      const stamp = toldOf(view.endpoints, view.endpoints?.endpoints, stored);
-      view.set('endpoints', { endpoints: { ...mutation.object, metadata }, stamp });
-    }
-  } else if (isNews(view, mutation.resource, stored, view.slices.get(name)?.slice)) {
-    const known = view.slices.get(name);
-    view.setSlice(name, { slice: { ...mutation.object, metadata }, stamp: toldOf(known, known?.slice, stored) });
-  }
-}
-
-/** The stamp under which a watcher told of this very object; null if none has yet. */
-function toldOf(
-  entry: { readonly stamp: Stamp | null } | null | undefined,
-  known: { readonly metadata: { readonly uid?: string } } | undefined,
-  { uid }: { readonly uid?: string },
-): Stamp | null {
-  return entry && known?.metadata.uid === uid ? entry.stamp : null;
-}
-
-/**
- * When the writer looked, there was nothing. That is the end of what the plan wrote to or deleted; another one of that name
- * was told of by a watcher meanwhile, which will also tell of its end.
- */
-function foldAbsent(view: ServiceView, mutation: Mutation, name: string): void {
-  const uid = mutation.verb === 'delete' ? mutation.uid : mutation.object.metadata.uid;
-  if (mutation.resource === 'endpoints') {
-    if (view.endpoints?.endpoints.metadata.uid === uid) view.set('endpoints', undefined);
-  } else if (view.slices.get(name)?.slice.metadata.uid === uid) view.setSlice(name, undefined);
-}
-
-function foldCurrent(view: ServiceView, result: MutationResult, current: Endpoints | EndpointSlice): void {
-  const { resource, name } = result;
-  if (resource === 'endpoints') {
-    const stamp = toldOf(view.endpoints, view.endpoints?.endpoints, current.metadata);
-    if (isNews(view, resource, current.metadata, view.endpoints?.endpoints))
-      view.set('endpoints', { endpoints: current as Endpoints, stamp });
-    return;
-  }
-  const known = view.slices.get(name);
-  if (!concerns(view, current as EndpointSlice)) view.setSlice(name, undefined);
-  else if (isNews(view, resource, current.metadata, known?.slice)) {
-    view.setSlice(name, { slice: current as EndpointSlice, stamp: toldOf(known, known?.slice, current.metadata) });
-  }
-}
-
-/** A slice whose labels were changed by somebody may not be this Service's any more. */
-function concerns(view: ServiceView, slice: EndpointSlice): boolean {
-  return slice.metadata.labels?.[serviceNameLabel] === view.key.service;
-}
-
-/**
- * Whether an object is newer than what is known. One that is not known, though the watcher has told more than it since,
- * was deleted or relabelled while the Outcome was on its way.
- */
-function isNews(
-  view: ServiceView,
-  resource: WrittenResource,
-  { uid = '', resourceVersion = '' }: { readonly uid?: string; readonly resourceVersion?: string },
-  known: { readonly metadata: { readonly resourceVersion?: string } } | undefined,
-): boolean {
-  if (view.gone.includes(uid)) return false;
-  const newest = known === undefined ? view.snapshot.versions[resource] : known.metadata.resourceVersion;
-  return compareResourceVersions(resourceVersion, newest ?? '') > 0;
 }

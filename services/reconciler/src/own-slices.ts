@@ -23,6 +23,11 @@ export function managerOf(slice: EndpointSlice): SliceController | undefined {
   }
 }
 
+/** The controller that looks again when something happens to the slice; also to one that nobody of ours manages. */
+export function observerOf(slice: EndpointSlice): SliceController {
+  return managerOf(slice) ?? 'endpointslice';
+}
+
 export function slicesOf(view: ServiceView, controller: SliceController): EndpointSlice[] {
   const slices: EndpointSlice[] = [];
   for (const { slice } of view.slices.values()) if (managerOf(slice) === controller) slices.push(slice);

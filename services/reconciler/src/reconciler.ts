@@ -1,6 +1,7 @@
 import { keepRunning } from '@sluice/runtime';
 import { isFencedError } from '@sluice/store';
-import { PartitionWorker, type PartitionWorkerOptions } from './partition-worker.ts';
+import { PartitionWorker } from './partition-worker.ts';
+import type { PartitionWorkerOptions } from './worker-options.ts';
 
 export interface ReconcilerOptions extends Omit<PartitionWorkerOptions, 'partition'> {
   /** The partitions that this process owns. */

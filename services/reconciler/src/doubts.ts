@@ -1,0 +1,100 @@
+import type { BusRecord } from '@sluice/bus';
+import { type Change, parseServiceKey } from '@sluice/messages';
+import { sleep } from '@sluice/runtime';
+import { awaitsSnapshot, differences } from './compare-digest.ts';
+import { distrust } from './distrust.ts';
+import type { PartitionMetrics } from './metrics.ts';
+import type { PartitionState } from './partition-state.ts';
+import { resyncRequest } from './resync-request.ts';
+import type { ServiceView } from './service-view.ts';
+import type { PartitionWorkerOptions } from './worker-options.ts';
+
+/** At least, between requests because of what is missing, in milliseconds. */
+const askIntervalMs = 1_000;
+
+/** What of a partition's views is wrong or incomplete, and has the watchers tell it again. */
+export class Doubts {
+  readonly #options: PartitionWorkerOptions;
+  readonly #metrics: PartitionMetrics;
+  /** What is missing, if something is, and whose views are in doubt for it. */
+  #missed: string | undefined;
+  readonly #distrusted = new Set<string>();
+  /** Services whose views are not what the watcher knows, by formatted key: what it is that differs. */
+  readonly #differing = new Map<string, string>();
+  /** When something was last asked for because of what is missing, by the monotonic clock. */
+  #lastAsked = Number.NEGATIVE_INFINITY;
+
+  constructor(options: PartitionWorkerOptions, metrics: PartitionMetrics) {
+    this.#options = options;
+    this.#metrics = metrics;
+  }
+
+  /** Changes before this one were lost unread, nobody knows of which Services. */
+  miss({ views }: PartitionState, { key: { cluster }, stamp }: Change, now: number): void {
+    this.#missed = `Changes before ${stamp.epoch}/${stamp.n} of cluster ${cluster} are missing`;
+    for (const [key, view] of views) {
+      if (view.key.cluster !== cluster) continue;
+      distrust(view, now);
+      this.#distrusted.add(key);
+    }
+  }
+
+  /** What differs from the watcher's digest was lost without a trace, or was folded wrongly. */
+  compare(key: string, view: ServiceView, change: Change, now: number): void {
+    if (awaitsSnapshot(view, change)) this.#differing.set(key, 'no snapshot has come since something was lost');
+    const parts = differences(view, change);
+    if (parts.length === 0) return;
+    this.#metrics.differed(parts);
+    distrust(view, now);
+    this.#differing.set(key, `the view differs from the watcher's in ${parts.join(', ')}`);
+  }
+
+  /** Of a Service that is dropped nothing is in doubt. */
+  drop(key: string): void {
+    this.#distrusted.delete(key);
+    this.#differing.delete(key);
+  }
+
+  /**
+   * Asks for all that is in doubt, and returns the Services whose views were changed for it. To be awaited before the
+   * commit, so that no doubt can be forgotten.
+   */
+  async settle(signal: AbortSignal): Promise<readonly string[]> {
+    const changed = [...this.#distrusted];
+    await this.#askForMissed(signal);
+    await this.#askForDiffering();
+    return changed;
+  }
+
+  async #askForMissed(signal: AbortSignal): Promise<void> {
+    if (this.#missed === undefined) return;
+    const { partition, logger, clock } = this.#options;
+    logger.warn('records were lost unread; all Services of the partition are asked for again', {
+      reason: this.#missed,
+    });
+    // Not ever faster, should the answers be lost as well.
+    const delayMs = this.#lastAsked + askIntervalMs - clock.monotonic();
+    if (delayMs > 0) await sleep(clock, delayMs, signal);
+    this.#lastAsked = clock.monotonic();
+    await this.#ask(resyncRequest({ partition }, this.#missed, this.#id()));
+    this.#distrusted.clear();
+    this.#missed = undefined;
+  }
+
+  async #askForDiffering(): Promise<void> {
+    for (const [key, reason] of this.#differing) {
+      this.#options.logger.error('a view is wrong or incomplete; the Service is asked for again', { key, reason });
+      await this.#ask(resyncRequest({ key: parseServiceKey(key) }, reason, `${this.#id()}/${key}`));
+      this.#differing.delete(key);
+    }
+  }
+
+  async #ask(request: BusRecord): Promise<void> {
+    await this.#options.bus.append('requests', 0, [request]);
+  }
+
+  #id(): string {
+    const { partition, epoch, clock } = this.#options;
+    return `${partition}/${epoch}/${clock.now()}`;
+  }
+}

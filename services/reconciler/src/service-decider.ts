@@ -1,0 +1,118 @@
+import type { Controller } from '@sluice/controllers';
+import {
+  encodeMessage,
+  type PlanId,
+  type PlannedMutations,
+  type TraceParent,
+  traceFields,
+  traceHeaders,
+} from '@sluice/messages';
+import type { OutboxEntry } from '@sluice/store';
+import { askAgain } from './ask-again.ts';
+import { decide, decisionOrder, isDue } from './decide.ts';
+import type { PartitionMetrics } from './metrics.ts';
+import type { PartitionState } from './partition-state.ts';
+import type { PartitionTraces } from './partition-traces.ts';
+import type { ServiceView } from './service-view.ts';
+import type { PartitionWorkerOptions } from './worker-options.ts';
+
+export interface ServiceDeciderOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger' | 'epoch'> {
+  readonly state: PartitionState;
+  readonly metrics: PartitionMetrics;
+  readonly traces: PartitionTraces | undefined;
+}
+
+/** Decides what is due for a Service, notes it in its view, and says what is to be published. */
+export class ServiceDecider {
+  readonly #options: ServiceDeciderOptions;
+
+  constructor(options: ServiceDeciderOptions) {
+    this.#options = options;
+  }
+
+  /** Whatever is due for the Service is counted as waiting from now on. */
+  tellDue(key: string, now: number): void {
+    const { state, metrics } = this.#options;
+    for (const controller of decisionOrder) {
+      const dueAt = state.views.get(key)?.controller(controller).dueAt ?? null;
+      if (dueAt !== null && dueAt <= now) metrics.due(key, controller);
+    }
+  }
+
+  /** Plans that were decided, and those whose Outcome is overdue. */
+  decide(key: string, now: number): readonly OutboxEntry[] {
+    const { state, metrics } = this.#options;
+    const view = state.views.get(key);
+    if (view === undefined) return [];
+    const plans: OutboxEntry[] = [];
+    for (const controller of decisionOrder) {
+      const overdue = askAgain(view, controller, now);
+      if (overdue !== undefined) {
+        const { asked, trace } = view.controller(controller).inFlight ?? {};
+        plans.push(outboxEntry(key, overdue, trace, asked));
+      }
+      const decided = isDue(view, controller, now) ? this.#decide(key, view, controller, now) : undefined;
+      if (decided !== undefined) plans.push(decided);
+    }
+    for (const controller of decisionOrder) {
+      metrics.parked(key, controller, view.controller(controller).parked !== null);
+    }
+    state.due.set(key, nextDue(view));
+    return plans;
+  }
+
+  #decide(key: string, view: ServiceView, controller: Controller, now: number): OutboxEntry | undefined {
+    const { state, epoch, settings, metrics, traces, logger } = this.#options;
+    metrics.deciding(key, controller);
+    const { causes } = view.controller(controller);
+    const startedAt = traces?.now() ?? 0;
+    const nextPlan = (): PlanId => ({ epoch, number: state.planNumbers.next() });
+    try {
+      const decided = decide(view, controller, nextPlan, now, settings);
+      const trace = traces?.decided(view.key, controller, causes, startedAt, decided.plan);
+      if (trace !== undefined && decided.plan !== undefined) continueTrace(view, controller, trace);
+      const entry = decided.plan && outboxEntry(key, decided.plan, trace);
+      metrics.decided(key, controller, decided);
+      return entry;
+    } catch (error) {
+      // One Service that cannot be decided must not stop the others of its partition.
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const trace = traces?.decided(view.key, controller, causes, startedAt, undefined, reason);
+      logger.error('no decision; parked until it changes', { key, controller, reason, ...traceFields(trace) });
+      this.#park(view, controller, reason, now);
+      metrics.decided(key, controller, undefined);
+      return undefined;
+    }
+  }
+
+  #park(view: ServiceView, controller: Controller, reason: string, now: number): void {
+    const { parkedRetryMs } = this.#options.settings;
+    const state = view.controller(controller);
+    const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs;
+    view.setController(controller, { ...state, dueAt, parked: reason, parkedSince: state.parkedSince ?? now });
+  }
+}
+
+/** When the Service is to be decided again if nothing comes in; null while that depends on what comes in. */
+function nextDue(view: ServiceView): number | null {
+  if (!view.snapshot.complete || view.snapshot.open !== null) return null;
+  let next: number | null = null;
+  for (const controller of decisionOrder) {
+    const { dueAt, inFlight } = view.controller(controller);
+    const at = inFlight === null ? dueAt : inFlight.askAt;
+    if (at !== null && (next === null || at < next)) next = at;
+  }
+  return next;
+}
+
+function continueTrace(view: ServiceView, controller: Controller, trace: TraceParent): void {
+  const state = view.controller(controller);
+  if (state.inFlight !== null) view.setController(controller, { ...state, inFlight: { ...state.inFlight, trace } });
+}
+
+/** `again`: how often it was sent before. The bus would take it for the same record, and drop it, under the same id. */
+function outboxEntry(key: string, plan: PlannedMutations, trace: TraceParent | undefined, again = 0): OutboxEntry {
+  const name = `${key}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
+  const id = again === 0 ? name : `${name}/again/${again}`;
+  return { id, key, headers: traceHeaders(trace), payload: encodeMessage(plan) };
+}

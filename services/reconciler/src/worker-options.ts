@@ -1,0 +1,30 @@
+import type { Bus, Delivery } from '@sluice/bus';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Store } from '@sluice/store';
+import type { Tracer } from '@sluice/telemetry';
+import type { ReconcilerMetrics } from './metrics.ts';
+import type { Settings } from './settings.ts';
+
+export interface PartitionWorkerOptions {
+  readonly partition: number;
+  /** Of the lease under which this worker owns the partition. */
+  readonly epoch: number;
+  /** False once the lease on the partition has run out; then nothing is published. Default: it never does. */
+  readonly isCurrent?: () => boolean;
+  /** False if plans were decided under this epoch before. Default: true. */
+  readonly isNewEpoch?: boolean;
+  readonly bus: Bus;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly settings: Settings;
+  /** Default: nobody counts. */
+  readonly metrics?: ReconcilerMetrics;
+  /** Default: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
+  /** Told up to where the partition is done with, at the start and whenever that moves. */
+  readonly onCheckpoint?: (position: number, partition: number) => void;
+  /** Keeps a record aside that cannot be used; awaited before the checkpoint passes it. */
+  readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
+}
