@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureJaeger } from './binaries.ts';
 import { onFreePorts } from './free-ports.ts';
-import { ServerProcess } from './server-process.ts';
+import { type RunningServer, startServer, succeeds } from './running-server.ts';
 
 export interface JaegerOptions {
   /** Its configuration and log; made if missing. Traces are in memory only. */
@@ -11,21 +11,14 @@ export interface JaegerOptions {
   readonly maxTraces?: number;
 }
 
-/** A running Jaeger on loopback: OTLP in, query API out, traces in memory. It ends with this process. */
-export interface Jaeger {
+/** A running Jaeger on loopback: OTLP in, query API out, traces in memory, which a restart forgets. */
+export interface Jaeger extends RunningServer {
   /** What `OTEL_EXPORTER_OTLP_ENDPOINT` takes: exporters post protobuf or JSON to `/v1/traces` under it. */
   readonly otlpUrl: string;
   /** The query API: `/api/services`, `/api/traces/ID`, `/api/traces?service=NAME`; a placeholder as web page. */
   readonly queryUrl: string;
   readonly directory: string;
-  /** Can be frozen, killed and started again: ports stay, traces do not. */
-  readonly process: ServerProcess;
-  /** Waits until both sides answer, say after `process.start()`. */
-  ready(): Promise<void>;
-  stop(): Promise<void>;
 }
-
-const READY_MILLISECONDS = 30_000;
 
 /**
  * Starts Jaeger, builds it first if need be, and returns when it takes spans and answers queries (under a second).
@@ -47,22 +40,13 @@ async function startOn(
   const otlpUrl = `http://127.0.0.1:${otlp}`;
   const queryUrl = `http://127.0.0.1:${query}`;
   writeFileSync(configuration, JSON.stringify(configure(otlp, query, grpc, maxTraces), undefined, 2));
-  const server = new ServerProcess({
-    name: 'jaeger',
-    program,
+  const answers = async () => (await takesSpans(otlpUrl)) && (await succeeds(`${queryUrl}/api/services`));
+  const server = await startServer(
     // Jaeger reads YAML, of which JSON is a part.
-    args: [`--config=file:${configuration}`],
-    log: join(directory, 'jaeger.log'),
-  });
-  const ready = () => server.ready(async () => (await takesSpans(otlpUrl)) && answers(queryUrl), READY_MILLISECONDS);
-  try {
-    await server.start();
-    await ready();
-  } catch (error) {
-    await server.kill();
-    throw error;
-  }
-  return { otlpUrl, queryUrl, directory, process: server, ready, stop: () => server.stop() };
+    { name: 'jaeger', program, args: [`--config=file:${configuration}`], log: join(directory, 'jaeger.log') },
+    { answers, patienceMilliseconds: 30_000 },
+  );
+  return { ...server, otlpUrl, queryUrl, directory };
 }
 
 function configure(otlp: number, query: number, grpc: number, maxTraces: number) {
@@ -90,18 +74,4 @@ function configure(otlp: number, query: number, grpc: number, maxTraces: number)
 async function takesSpans(url: string): Promise<boolean> {
   const headers = { 'content-type': 'application/json' };
   return succeeds(`${url}/v1/traces`, { method: 'POST', headers, body: '{"resourceSpans":[]}' });
-}
-
-async function answers(url: string): Promise<boolean> {
-  return succeeds(`${url}/api/services`, {});
-}
-
-async function succeeds(url: string, request: RequestInit): Promise<boolean> {
-  try {
-    const response = await fetch(url, { ...request, signal: AbortSignal.timeout(1000) });
-    await response.arrayBuffer();
-    return response.ok;
-  } catch {
-    return false;
-  }
 }

@@ -7,7 +7,7 @@ import { ensureKafkaJars, run } from './kafka-jars.ts';
 import { type BrokerPlace, brokerProperties, dataDirectory, type KafkaSecurity } from './kafka-properties.ts';
 import { LocalError } from './local-error.ts';
 import { makeServingCertificate, type ServingCertificate } from './openssl.ts';
-import { ServerProcess } from './server-process.ts';
+import { type RunningServer, startServer } from './running-server.ts';
 
 /** The Kafka broker to start. */
 export interface KafkaOptions extends KafkaSecurity {
@@ -21,8 +21,8 @@ export interface KafkaOptions extends KafkaSecurity {
   readonly readyTimeoutMilliseconds?: number;
 }
 
-/** A running broker that is its own controller (KRaft), on loopback. It ends with this process. */
-export interface Kafka {
+/** A running broker that is its own controller (KRaft), on loopback. */
+export interface Kafka extends RunningServer {
   /** `host:port`, for clients. */
   readonly broker: string;
   readonly directory: string;
@@ -30,12 +30,6 @@ export interface Kafka {
   readonly data: string;
   /** With TLS: what clients trust it by. */
   readonly certificate: ServingCertificate | undefined;
-  /** Can be frozen, killed and started again: port and data stay. */
-  readonly process: ServerProcess;
-  /** Waits until the broker answers again, say after `process.start()`. */
-  ready(): Promise<void>;
-  /** Ends it; returns when it is gone. The directory stays, for its log. */
-  stop(): Promise<void>;
 }
 
 /** For clients, among brokers, for the controller. */
@@ -104,32 +98,18 @@ async function startBroker(place: BrokerPlace, cluster: string, jars: string, op
   );
   if (formatted.status !== 0) throw new LocalError('exited', `Kafka could not format its data:\n${formatted.output}`);
 
-  const server = new ServerProcess({
-    name: 'kafka',
-    program: 'java',
-    args: [...java, 'kafka.Kafka', configuration],
-    log: join(directory, 'kafka.log'),
-  });
-  // Its plain port among brokers: the one for clients may ask for TLS and a user.
-  const ready = () => server.ready(() => answers(place.internalPort), readyTimeoutMilliseconds);
-  // It hands over its partitions in peace before it ends.
-  const stop = () => server.stop(15_000);
-  try {
-    await server.start();
-    await ready();
-  } catch (error) {
-    await server.kill();
-    throw error;
-  }
-  return {
-    broker: `127.0.0.1:${port}`,
-    directory,
-    data: dataDirectory(directory),
-    certificate,
-    process: server,
-    ready,
-    stop,
-  };
+  const args = [...java, 'kafka.Kafka', configuration];
+  const server = await startServer(
+    { name: 'kafka', program: 'java', args, log: join(directory, 'kafka.log') },
+    {
+      // Its plain port among brokers: the one for clients may ask for TLS and a user.
+      answers: () => answers(place.internalPort),
+      patienceMilliseconds: readyTimeoutMilliseconds,
+      // It hands over its partitions in peace before it ends.
+      graceMilliseconds: 15_000,
+    },
+  );
+  return { ...server, broker: `127.0.0.1:${port}`, directory, data: dataDirectory(directory), certificate };
 }
 
 /** Kafka writes its UUIDs in base64. One that begins with a dash would be taken for an option. */

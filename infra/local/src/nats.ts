@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { ensureNatsServer } from './binaries.ts';
 import { onFreePorts } from './free-ports.ts';
-import { ServerProcess } from './server-process.ts';
+import { type RunningServer, startServer } from './running-server.ts';
 
 export interface NatsOptions {
   /** Its data, configuration and log; made if missing. Data that is there is taken up again. */
@@ -25,18 +25,11 @@ export interface NatsOptions {
   readonly configuration?: string;
 }
 
-/** A running nats-server with JetStream on loopback. It ends with this process. */
-export interface Nats {
+/** A running nats-server with JetStream on loopback. */
+export interface Nats extends RunningServer {
   readonly url: string;
   readonly directory: string;
-  /** Can be frozen (SIGSTOP), killed and started again: port and data stay. */
-  readonly process: ServerProcess;
-  /** Waits until JetStream answers, say after `process.start()`. */
-  ready(): Promise<void>;
-  stop(): Promise<void>;
 }
-
-const READY_MILLISECONDS = 20_000;
 
 /**
  * Starts nats-server, builds it first if need be, and returns when it answers.
@@ -53,27 +46,16 @@ async function startOn(port: number, options: NatsOptions): Promise<Nats> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const configuration = join(directory, 'nats.conf');
   writeFileSync(configuration, configure(port, options), { mode: 0o600 });
-  const server = new ServerProcess({
-    name: 'nats-server',
-    program: await ensureNatsServer(),
-    args: ['--config', configuration],
-    log: join(directory, 'nats-server.log'),
-  });
-  const ready = () => server.ready(() => greets(port), READY_MILLISECONDS);
-  try {
-    await server.start();
-    await ready();
-  } catch (error) {
-    await server.kill();
-    throw error;
-  }
-  return {
-    url: `nats://127.0.0.1:${port}`,
-    directory,
-    process: server,
-    ready,
-    stop: () => server.stop(),
-  };
+  const server = await startServer(
+    {
+      name: 'nats-server',
+      program: await ensureNatsServer(),
+      args: ['--config', configuration],
+      log: join(directory, 'nats-server.log'),
+    },
+    { answers: () => greets(port), patienceMilliseconds: 20_000 },
+  );
+  return { ...server, url: `nats://127.0.0.1:${port}`, directory };
 }
 
 function configure(port: number, options: NatsOptions): string {

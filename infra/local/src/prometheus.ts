@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensurePrometheus } from './binaries.ts';
 import { onFreePorts } from './free-ports.ts';
-import { ServerProcess } from './server-process.ts';
+import { type RunningServer, startServer, succeeds } from './running-server.ts';
 
 export interface PrometheusOptions {
   /** Its configuration, data and log; made if missing. Data that is there is taken up again. */
@@ -11,19 +11,12 @@ export interface PrometheusOptions {
   readonly configuration: Readonly<Record<string, unknown>>;
 }
 
-/** A running Prometheus on loopback. It ends with this process. */
-export interface Prometheus {
+/** A running Prometheus on loopback. */
+export interface Prometheus extends RunningServer {
   /** Its HTTP API is under `/api/v1`. */
   readonly url: string;
   readonly directory: string;
-  /** Can be frozen, killed and started again: port and data stay. */
-  readonly process: ServerProcess;
-  /** Waits until it answers queries, say after `process.start()`. */
-  ready(): Promise<void>;
-  stop(): Promise<void>;
 }
-
-const READY_MILLISECONDS = 30_000;
 
 /**
  * Starts Prometheus, builds it first if need be, and returns when it answers queries.
@@ -46,32 +39,15 @@ async function startOn(
   // Prometheus reads YAML, of which JSON is a part.
   writeFileSync(file, JSON.stringify(configuration, undefined, 2));
   const url = `http://127.0.0.1:${port}`;
-  const server = new ServerProcess({
-    name: 'prometheus',
-    program,
-    args: [
-      `--config.file=${file}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-      `--storage.tsdb.path=${join(directory, 'data')}`,
-      '--log.level=warn',
-    ],
-    log: join(directory, 'prometheus.log'),
-  });
-  const ready = () => server.ready(() => answers(url), READY_MILLISECONDS);
-  try {
-    await server.start();
-    await ready();
-  } catch (error) {
-    await server.kill();
-    throw error;
-  }
-  return { url, directory, process: server, ready, stop: () => server.stop() };
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    return (await fetch(`${url}/-/ready`, { signal: AbortSignal.timeout(1000) })).ok;
-  } catch {
-    return false;
-  }
+  const args = [
+    `--config.file=${file}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    `--storage.tsdb.path=${join(directory, 'data')}`,
+    '--log.level=warn',
+  ];
+  const server = await startServer(
+    { name: 'prometheus', program, args, log: join(directory, 'prometheus.log') },
+    { answers: () => succeeds(`${url}/-/ready`), patienceMilliseconds: 30_000 },
+  );
+  return { ...server, url, directory };
 }
