@@ -15,6 +15,7 @@ export {
 } from './api-server/watch.ts';
 export * from './cluster/simulated-cluster.ts';
 export * from './faults/fault-plan.ts';
+export * from './faults/faulty-network.ts';
 export { ConnectionReset } from './faults/perform.ts';
 export * from './http/api-server-http.ts';
 export * from './world/action.ts';

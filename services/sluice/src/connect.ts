@@ -30,6 +30,8 @@ export interface ConnectOptions {
   readonly work?: readonly ClusterWork[];
   /** Whether to write though another controller seems to write the same. */
   readonly takeOver?: boolean;
+  /** Gives it up. Default: it takes as long as it takes, half a minute for each step at most. */
+  readonly signal?: AbortSignal;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -39,8 +41,17 @@ export interface ConnectedCluster extends Cluster {
   readonly server: string;
   readonly connection: Connection;
   readonly version: string;
+  /** Breaks off what is still under way. */
   close(): Promise<void>;
 }
+
+/** For each step of a start, in milliseconds. */
+const patienceMs = 30_000;
+
+const within = (signal: AbortSignal | undefined): AbortSignal => {
+  const late = AbortSignal.timeout(patienceMs);
+  return signal === undefined ? late : AbortSignal.any([late, signal]);
+};
 
 /**
  * Opens the cluster that the flags name and asks it for all that a start needs. What stands in the way (a kubeconfig
@@ -58,12 +69,12 @@ export async function connect(options: ConnectOptions, environment: NodeJS.Proce
 /** Two who write the same would undo each other's work for good, so Sluice asks before it is the second. */
 async function refuseRival(
   cluster: ConnectedCluster,
-  { work, takeOver, clock, logger }: ConnectOptions,
+  { work, takeOver, signal, clock, logger }: ConnectOptions,
 ): Promise<void> {
   if (takeOver || work?.includes('write') === false) return;
   try {
     const search = { connection: cluster.connection, ownManager: fieldManager, now: clock.now() };
-    const { rival, why } = judgeRival(await findRivalEvidence(search, AbortSignal.timeout(30_000)));
+    const { rival, why } = judgeRival(await findRivalEvidence(search, within(signal)));
     if (rival === 'unclear') logger.warn('another controller may write here; "sluice doctor" tells more', { why });
     if (rival !== 'alive') return;
     throw new ClusterUnavailableError(
@@ -130,7 +141,7 @@ async function openReading(access: ClusterAccess, { clock, random, logger }: Con
   try {
     const { identity, version } = await checkReading(http, {
       cluster: access.context,
-      signal: AbortSignal.timeout(30_000),
+      signal: within(undefined),
     });
     return {
       ...{ name: access.context, identity, server: connection.server, version: version.gitVersion },
@@ -138,7 +149,7 @@ async function openReading(access: ClusterAccess, { clock, random, logger }: Con
       close: () => connection.destroy(),
     };
   } catch (error) {
-    await connection.close();
+    await connection.destroy();
     throw error;
   }
 }
@@ -162,7 +173,7 @@ export async function open(
     const { identity, version } = await checkConnection(http, {
       cluster: access.context,
       ...(options.work !== undefined && { work: options.work }),
-      signal: AbortSignal.timeout(30_000),
+      signal: within(options.signal),
     });
     return {
       name: access.context,
@@ -177,11 +188,11 @@ export async function open(
       },
       async close() {
         await recorder.stop();
-        await connection.close();
+        await connection.destroy();
       },
     };
   } catch (error) {
-    await connection.close();
+    await connection.destroy();
     throw error;
   }
 }

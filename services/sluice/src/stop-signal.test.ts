@@ -1,3 +1,4 @@
+import { silentLogger } from '@sluice/runtime';
 import { afterEach, expect, it, vi } from 'vitest';
 import { stopSignal } from './stop-signal.ts';
 
@@ -12,14 +13,14 @@ afterEach(() => {
 
 it('comes after the given time', async () => {
   vi.useFakeTimers();
-  const { stopped } = stopSignal(20_000);
+  const { stopped } = stopSignal(20_000, silentLogger);
   await vi.advanceTimersByTimeAsync(20_000);
   await stopped;
 });
 
 it('comes with SIGTERM, and leaves no timer behind that would keep the process alive', async () => {
   vi.useFakeTimers();
-  const { stopped, cancel } = stopSignal(20_000);
+  const { stopped, cancel } = stopSignal(20_000, silentLogger);
   process.emit('SIGTERM', 'SIGTERM');
   await stopped;
   cancel();

@@ -1,3 +1,4 @@
+import type { Logger } from '@sluice/runtime';
 import { systemClock } from './system/clock.ts';
 
 export interface StopSignal {
@@ -8,13 +9,14 @@ export interface StopSignal {
 }
 
 /** SIGINT, SIGTERM or the end of `forMs`. A second signal ends the process at once. */
-export function stopSignal(forMs: number | undefined): StopSignal {
+export function stopSignal(forMs: number | undefined, logger: Logger): StopSignal {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = forMs === undefined ? () => {} : systemClock.schedule(forMs, resolve);
   let asked = false;
   const stop = (signal: NodeJS.Signals) => {
     if (asked) process.exit(signal === 'SIGINT' ? 130 : 143);
     asked = true;
+    logger.info('asked to end; asked again it ends at once', { signal });
     resolve();
   };
   process.on('SIGINT', stop);

@@ -14,8 +14,8 @@ export type Ending =
 
 export interface ClusterSetOptions {
   readonly sources: readonly ClusterSource[];
-  /** Reaches a cluster and asks it who it is. Fails with the reason in words. */
-  readonly open: (access: ClusterAccess) => Promise<ConnectedCluster>;
+  /** Reaches a cluster and asks it who it is. Fails with the reason in words, or when `signal` aborts. */
+  readonly open: (access: ClusterAccess, signal: AbortSignal) => Promise<ConnectedCluster>;
   /** Works with a cluster until `signal` aborts, with an Ending as its reason, and what was under way is done. */
   readonly serve: (cluster: ConnectedCluster, signal: AbortSignal) => Promise<unknown>;
   /** A cluster is not to be known any more; nothing of it goes on. */
@@ -86,11 +86,15 @@ export class ClusterSet {
       for (const entry of this.#entries.values()) entry.stop.abort('handover' satisfies Ending);
     };
     signal.addEventListener('abort', stop, { once: true });
-    while (!signal.aborted) {
-      await Promise.all(sources.map((source) => this.#read(source, signal)));
-      if (!signal.aborted) this.#settle();
-      await sleep(clock, refreshMs, signal);
-    }
+    // Each for itself: a management cluster that does not answer holds up no directory.
+    const follow = async (source: ClusterSource) => {
+      while (!signal.aborted) {
+        await this.#read(source, signal);
+        if (!signal.aborted) this.#settle();
+        await sleep(clock, refreshMs, signal);
+      }
+    };
+    await Promise.all(sources.map(follow));
     await Promise.all([...this.#entries.values()].map(({ done }) => done));
   }
 
@@ -171,6 +175,7 @@ export class ClusterSet {
         attempt = -1;
         continue;
       }
+      if (signal.aborted) return;
       const delayMs = Math.round(backoffMs(retry, attempt, random));
       const { name, reason } = entry.state;
       logger.warn('cluster cannot be used; trying again', { cluster: name, reason, delayMs });
@@ -182,7 +187,7 @@ export class ClusterSet {
     const { name } = entry.state;
     let cluster: ConnectedCluster;
     try {
-      cluster = { ...(await this.#options.open(await entry.candidate.load())), name };
+      cluster = { ...(await this.#options.open(await entry.candidate.load(), entry.stop.signal)), name };
     } catch (error) {
       entry.state = { ...entry.state, phase: 'unavailable', reason: messageOf(error), from: entry.candidate.from };
       return undefined;
@@ -263,10 +268,11 @@ export class ClusterSet {
       const { candidate } = entry;
       if (candidate.fingerprint === served.fingerprint) continue;
       try {
-        const next = await open(await candidate.load());
+        const next = await open(await candidate.load(), ended);
         await next.close();
         life.abort(next.identity === identity ? 'handover' : 'removed');
       } catch (error) {
+        if (ended.aborted) return;
         const reason = `its kubeconfig has changed and cannot be used; the one before stays: ${messageOf(error)}`;
         entry.state = { ...entry.state, reason };
         logger.error('a changed kubeconfig cannot be used', { cluster: entry.state.name, reason });

@@ -34,7 +34,7 @@ export async function lookAtClusters(
     ...ports,
     sources,
     // Who else writes there is for the doctor to say.
-    open: (access) => connectTo(access, { ...ports, takeOver: true }),
+    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver: true }),
     serve: (_, signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
   });
   const running = set.run(stop.signal);

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from '@sluice/local';
 import { seededRandom } from '@sluice/runtime';
 import { ApiServerHttp, SimulatedApiServer } from '@sluice/simulation';
 import { Command } from 'commander';
@@ -10,8 +11,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addSettingsOptions, type SettingsOptions } from '../settings-options.ts';
 import { systemClock } from '../system/clock.ts';
 import { kubeconfigText } from '../testing/kubeconfig-text.ts';
+import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
 import { addClustersCommand } from './clusters.ts';
-import { runClusters } from './run-clusters.ts';
+import { type ManyClustersOptions, type RunClustersOptions, runClusters } from './run-clusters.ts';
 
 let directory: string;
 let closers: (() => Promise<unknown>)[];
@@ -124,33 +126,74 @@ describe('of Secrets', () => {
   });
 });
 
-test('all clusters of a directory are run at once, and one that is down holds up none', async () => {
-  const [one, two] = [await cluster(1), await cluster(2)];
-  await name('one.yaml', one.url);
-  await name('two.yaml', two.url);
-  await name('down.yaml', 'http://127.0.0.1:1');
-  for (const { server } of [one, two]) {
-    server.create('namespaces', { metadata: { name: 'shop' } });
-    server.create('services', {
+describe('of several clusters at once', () => {
+  const flags = addWriterOptions(addSettingsOptions(new Command()))
+    .parse([], { from: 'user' })
+    .opts<SettingsOptions & WriterOptions>();
+  const defaults = { ...flags, output: 'none', takeOver: true, logLevel: 'error' } as const;
+
+  async function withService(seed: number) {
+    const made = await cluster(seed);
+    made.server.create('namespaces', { metadata: { name: 'shop' } });
+    made.server.create('services', {
       metadata: { name: 'web', namespace: 'shop' },
       spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
     });
+    return made;
   }
-  const stop = Promise.withResolvers<void>();
-  const flags = addSettingsOptions(new Command()).parse([], { from: 'user' }).opts<SettingsOptions>();
-  const running = runClusters(stop.promise, {
-    ...{ ...flags, kubeconfig: directory, output: 'none', takeOver: true, logLevel: 'error' },
-    metricsBindAddress: { address: null },
-  });
-  try {
-    await vi.waitFor(
-      () => {
-        for (const { server } of [one, two]) expect(server.list('endpointslices').items).toHaveLength(1);
-      },
-      { timeout: 20_000, interval: 50 },
-    );
-  } finally {
-    stop.resolve();
-    await running;
+
+  /** Runs them while `check` is made true. */
+  async function whileRunning(
+    options: ManyClustersOptions & Pick<RunClustersOptions, 'metricsBindAddress'>,
+    check: () => unknown,
+  ) {
+    const stop = Promise.withResolvers<void>();
+    const running = runClusters(stop.promise, { ...defaults, ...options });
+    try {
+      await vi.waitFor(check, { timeout: 20_000, interval: 50 });
+    } finally {
+      stop.resolve();
+      await running;
+    }
   }
-}, 30_000);
+
+  test('all of a directory are run, and one that is down holds up none', async () => {
+    const [one, two] = [await withService(1), await withService(2)];
+    await name('one.yaml', one.url);
+    await name('two.yaml', two.url);
+    await name('down.yaml', 'http://127.0.0.1:1');
+    await whileRunning({ kubeconfig: directory, metricsBindAddress: { address: null } }, () => {
+      for (const { server } of [one, two]) expect(server.list('endpointslices').items).toHaveLength(1);
+    });
+  }, 30_000);
+
+  test('those of a configuration are run, each with its state, readiness and metrics', async () => {
+    const [one, two] = [await withService(1), await withService(2)];
+    await name('one.yaml', one.url);
+    await name('two.yaml', two.url);
+    await name('down.yaml', 'http://127.0.0.1:1');
+    const clusters = ['one', 'two', 'down'].map((as) => ({ name: as, kubeconfig: file(`${as}.yaml`) }));
+    const [port = 0] = await freePorts(1);
+    const get = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      return { status: response.status, text: await response.text() };
+    };
+    const address = { host: '127.0.0.1', port };
+    await whileRunning({ named: { clusters }, metricsBindAddress: { address } }, async () => {
+      for (const { server } of [one, two]) expect(server.list('endpointslices').items).toHaveLength(1);
+      const ready = await get('/readyz?verbose');
+      expect(ready.status).toBe(200);
+      for (const as of ['one', 'two', 'down']) expect(ready.text).toContain(`[+]lists/${as} ok`);
+      const metrics = (await get('/metrics')).text;
+      expect(metrics).toMatch(/^sluice_cluster_phase\{[^}]*cluster="one"[^}]*phase="serving"[^}]*\} 1$/m);
+      expect(metrics).toMatch(/^sluice_cluster_phase\{[^}]*cluster="down"[^}]*phase="unavailable"[^}]*\} 1$/m);
+      const { clusters: shown } = JSON.parse((await get('/api/v1/overview')).text);
+      expect(shown).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ name: 'one', identity: one.server.identity, state: 'watched', services: 1 }),
+          expect.objectContaining({ name: 'two', identity: two.server.identity, state: 'watched', services: 1 }),
+        ]),
+      );
+    });
+  }, 30_000);
+});

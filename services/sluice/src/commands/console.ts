@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addConfigurationOptions, addConsoleOptions, configurationOf } from '../configuration/configuration-options.ts';
 import { startConsoleRole } from '../roles/console-role.ts';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
+import { closing, graceMs, leaveSoon, shutDown } from '../shut-down.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
@@ -25,18 +26,23 @@ async function run(command: Command): Promise<void> {
   const logger = createLogger(configuration.log.format, configuration.log.level);
   for (const warning of warnings) logger.warn(warning);
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const stop = stopSignal(undefined);
-  const infrastructure = await openInfrastructure(configuration, ports);
+  const stop = stopSignal(undefined, logger);
+  const infrastructure = await Promise.race([openInfrastructure(configuration, ports), stop.stopped]);
+  if (infrastructure === undefined) {
+    leaveSoon(logger);
+    return logger.info('asked to end before bus and store were reached');
+  }
   try {
     const running = await startConsoleRole({ infrastructure, configuration, ...ports });
     logger.info('started', { role: 'console', url: running.url });
     try {
       await Promise.race([stop.stopped, running.done]);
     } finally {
-      await running.stop();
+      await shutDown([{ what: 'the console', graceMs, end: () => running.stop() }], ports);
     }
   } finally {
-    await infrastructure.close();
+    await shutDown([closing(infrastructure)], ports);
     stop.cancel();
+    leaveSoon(logger);
   }
 }

@@ -6,6 +6,7 @@ import type { Configuration } from '../configuration/configuration.ts';
 import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import { type Role, startRole } from '../roles/start-role.ts';
+import { closing, graceMs, leaveSoon, marginMs, shutDown, tracesGraceMs } from '../shut-down.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
@@ -19,11 +20,6 @@ const summaries: Readonly<Record<Role, string>> = {
   reconciler: 'decide for a share of the partitions',
   writer: 'apply plans of a share of the lanes to the clusters',
 };
-
-/** How long writes under way are waited for at the end. */
-const graceMs = 5_000;
-/** How long the last spans may take to be delivered. */
-const tracesGraceMs = 2_000;
 
 export function addRoleCommands(program: Command): void {
   for (const role of Object.keys(summaries) as Role[]) {
@@ -52,9 +48,13 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
     );
   }
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const stop = stopSignal(undefined);
+  const stop = stopSignal(undefined, logger);
   if (role !== 'reconciler') await checkOnlySource(sourcesOf(configuration, process.env, ports));
-  const infrastructure = await openInfrastructure(configuration, ports);
+  const infrastructure = await Promise.race([openInfrastructure(configuration, ports), stop.stopped]);
+  if (infrastructure === undefined) {
+    leaveSoon(logger);
+    return logger.info('asked to end before bus and store were reached');
+  }
   try {
     // Unique, and new with each start: who comes back after a crash is somebody else.
     const member = `${role}-${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -76,13 +76,23 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
     try {
       await Promise.race([stop.stopped, running.done]);
     } finally {
-      await running.stop(graceMs);
-      await tracing?.close(tracesGraceMs);
-      await server?.close();
+      await shutDown(
+        [
+          { what: `the ${role}`, graceMs: graceMs + marginMs, end: () => running.stop(graceMs) },
+          {
+            what: 'the delivery of traces',
+            graceMs: tracesGraceMs + marginMs,
+            end: () => tracing?.close(tracesGraceMs),
+          },
+          { what: 'the server of the metrics', graceMs: marginMs, end: () => server?.close() },
+        ],
+        ports,
+      );
     }
     logger.info('handed over and ended', { member });
   } finally {
-    await infrastructure.close();
+    await shutDown([closing(infrastructure)], ports);
     stop.cancel();
+    leaveSoon(logger);
   }
 }

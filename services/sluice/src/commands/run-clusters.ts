@@ -5,20 +5,29 @@ import { clusterChecks } from '../clusters/cluster-checks.ts';
 import { ClusterSet } from '../clusters/cluster-set.ts';
 import type { ClusterState } from '../clusters/cluster-state.ts';
 import { Latecomers } from '../clusters/latecomers.ts';
-import { checkOnlySource, sourcesOf } from '../clusters/sources-of.ts';
+import { checkOnlySource, type NamedClusters, sourcesOf } from '../clusters/sources-of.ts';
 import type { ClusterSecretsConfiguration } from '../configuration/configuration.ts';
 import { connectTo } from '../connect.ts';
 import { createDisplay, type OutputFormat } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
 import { type SettingsOptions, toSettings } from '../settings-options.ts';
+import { graceMs, marginMs, shutDown, tracesGraceMs } from '../shut-down.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger, type LogLevel } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
 import type { BindAddress } from '../telemetry/bind-address.ts';
 import { condition } from '../telemetry/health.ts';
+import { clusterView } from '../telemetry/start-console.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
+import { startTracing } from '../telemetry/traces/start-tracing.ts';
+import type { TracesOptions } from '../traces-options.ts';
+import type { WriterOptions } from '../writer-options.ts';
+import { openConsole, whereToLook } from './run-console.ts';
+import { tracesOf } from './run-traces.ts';
 
 export interface ManyClustersOptions {
+  /** Those of a configuration, with what the flags say of them. */
+  readonly named?: NamedClusters;
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
@@ -27,19 +36,20 @@ export interface ManyClustersOptions {
   readonly clusterSecretsKubeconfig?: string;
 }
 
-export interface RunClustersOptions extends ManyClustersOptions, SettingsOptions {
+export interface RunClustersOptions
+  extends ManyClustersOptions,
+    SettingsOptions,
+    WriterOptions,
+    Partial<TracesOptions> {
   readonly output: OutputFormat;
-  readonly takeOver: boolean;
   readonly logLevel: LogLevel;
+  readonly jaegerUrl?: string;
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
 }
 
-/** How long writes under way are waited for at the end. */
-const graceMs = 5_000;
-
 /** Whether the flags may name more than one cluster, now or later. */
-export function namesMany({ kubeconfig, context, clusterSecrets }: ManyClustersOptions): boolean {
-  if (clusterSecrets !== undefined) return true;
+export function namesMany({ named, kubeconfig, context, clusterSecrets }: ManyClustersOptions): boolean {
+  if (named !== undefined || clusterSecrets !== undefined) return true;
   if (kubeconfig === undefined) return false;
   return (
     context === '*' || context?.includes(',') || statSync(kubeconfig, { throwIfNoEntry: false })?.isDirectory() === true
@@ -47,7 +57,8 @@ export function namesMany({ kubeconfig, context, clusterSecrets }: ManyClustersO
 }
 
 /** Where the flags say that clusters are named. */
-export function sourcesOfFlags(options: ManyClustersOptions, ports: Parameters<typeof sourcesOf>[2]) {
+function sourcesOfOptions(options: ManyClustersOptions, ports: Parameters<typeof sourcesOf>[2]) {
+  if (options.named !== undefined) return sourcesOf(options.named, process.env, ports);
   const { kubeconfig, context, inCluster, clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
   const named = kubeconfig !== undefined || inCluster;
   const secrets: ClusterSecretsConfiguration | undefined =
@@ -75,16 +86,32 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
   const statistics = new Statistics();
   const names = new Map<string, string>();
   const synced = new Set<string>();
-  const sources = sourcesOfFlags(options, ports);
+  const sources = sourcesOfOptions(options, ports);
   await checkOnlySource(sources);
+  const address = options.metricsBindAddress?.address;
+  const tracing = await startTracing(tracesOf(options, process.env, logger), {
+    systems: { messaging: 'memory', store: 'memory' },
+    fleet: 'sluice',
+    member: `all-in-one-${process.pid}`,
+    environment: process.env,
+    ...ports,
+  });
+  const shown = () =>
+    clusters.states.filter(({ identity }) => identity !== '').map((state) => clusterView(state, stateOf(state)));
+  const watched = await openConsole(shown, address, options.jaegerUrl, logger);
   const latecomers = new Latecomers(systemClock);
   const ending = new AbortController();
-  const metrics = new Metrics({ clusters: names, fleet: true, phases: () => clusters.states });
+  const metrics = new Metrics({
+    ...{ clusters: names, fleet: true, phases: () => clusters.states, spans: () => tracing?.counts },
+  });
   const fleet = startAllInOne({
     ...ports,
     clusters: [],
     settings: toSettings(options),
+    maxWritesInFlight: options.maxWritesInFlight,
     metrics,
+    tracers: tracing?.tracers,
+    ...(watched && { tap: watched.tap }),
     mayCome: (identity) => latecomers.mayCome(identity, clusters.complete),
     onSynced: ({ identity }) => void synced.add(identity),
     onOutcome: (from, plan, outcome) => {
@@ -100,7 +127,7 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
   const clusters = new ClusterSet({
     ...ports,
     sources,
-    open: (access) => connectTo(access, { ...ports, takeOver: options.takeOver }),
+    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver: options.takeOver }),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
       latecomers.came(cluster.identity);
@@ -118,20 +145,31 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
   const listed = ({ name, phase, identity }: ClusterState) =>
     condition(`lists/${name}`, () => phase !== 'serving' || synced.has(identity), 'not all lists are in yet');
   const health = { livez: () => [], readyz: () => [...clusterChecks(clusters), ...clusters.states.map(listed)] };
-  const address = options.metricsBindAddress?.address;
-  const server = address === null ? undefined : await startTelemetry(address, { metrics, health, log: logger }, logger);
+  const served = { metrics, health, log: logger, ...(watched && { otherwise: watched.console.handle }) };
+  const server = address === null ? undefined : await startTelemetry(address, served, logger);
   const startedAt = systemClock.now();
   display.started([
     ...sources.map(({ about }) => `Sluice keeps Endpoints and EndpointSlices of the clusters of ${about}`),
-    ...(server ? [`Metrics: ${server.url}/metrics`] : []),
+    ...whereToLook(server?.url, watched !== undefined),
   ]);
   const serving = clusters.run(ending.signal);
   try {
     await Promise.race([stopped, fleet.done, serving]);
   } finally {
     ending.abort();
-    await Promise.all([serving, fleet.stop(graceMs)]);
-    await server?.close();
+    await shutDown(
+      [
+        { what: 'the services', graceMs: graceMs + marginMs, end: () => Promise.all([serving, fleet.stop(graceMs)]) },
+        { what: 'the delivery of traces', graceMs: tracesGraceMs + marginMs, end: () => tracing?.close(tracesGraceMs) },
+        { what: 'the console', graceMs: marginMs, end: () => watched?.console.close() },
+        { what: 'the server of the metrics', graceMs: marginMs, end: () => server?.close() },
+      ],
+      ports,
+    );
   }
   display.ended(statistics, systemClock.now() - startedAt);
 }
+
+/** In the words of the console. */
+const stateOf = ({ phase, reason }: ClusterState): string =>
+  phase === 'serving' ? 'watched' : reason === '' ? phase : `${phase}: ${reason}`;

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultSettings } from '@sluice/reconciler';
 import { Command } from 'commander';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../configuration/environment-layer.ts';
 import { isUsageError } from '../usage-error.ts';
 import { type ConfiguredOptions, withConfiguration } from './run-configuration.ts';
-import { addRunOptions } from './run-options.ts';
+import { addRunOptions, checkRunOptions, type RunOptions } from './run-options.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-run-configuration-'));
 const file = join(directory, 'sluice.yaml');
@@ -54,6 +54,41 @@ test('file < environment < flags', async () => {
   expect(found.kubeconfig).toBeUndefined();
 });
 
+describe('several clusters', () => {
+  const two = 'clusters: [{ name: a, kubeconfig: a }, { name: b, inCluster: true }]\n';
+  const a = { name: 'a', kubeconfig: join(directory, 'a') };
+
+  test('are those of the file, beside those of Secrets', async () => {
+    const { named } = await options(`${two}clusterSecrets: { selector: a=b }`, ['--config', file]);
+    expect(named).toEqual({
+      clusters: [a, { name: 'b', inCluster: true }],
+      clusterSecrets: { selector: 'a=b', namespace: 'sluice' },
+    });
+  });
+
+  test('by flag take the place of those of the file, each for itself', async () => {
+    const secrets = ['--config', file, '--cluster-secrets', 'c=d', '--cluster-secrets-namespace', 'n'];
+    expect((await options(two, secrets)).named).toMatchObject({
+      clusters: [a, { name: 'b' }],
+      clusterSecrets: { selector: 'c=d', namespace: 'n' },
+    });
+    const one = await options(two, ['--config', file, '--kubeconfig', 'other']);
+    expect(one.named).toBeUndefined();
+    expect(one.kubeconfig).toBe('other');
+  });
+
+  test('are none for shadow mode, nor for a world of its own', async () => {
+    for (const [flag, message] of [
+      ['--shadow', 'looks at one cluster'],
+      ['--distributed', 'simulated world'],
+      ['--seed=1', 'simulated world only'],
+    ] as const) {
+      const given = (await options(two, ['--config', file, flag])) as RunOptions;
+      expect(() => checkRunOptions(given)).toThrow(message);
+    }
+  });
+});
+
 test('without a file nothing else is read', async () => {
   expect(await options(all, [], { SLUICE_LOG_LEVEL: 'error' })).toMatchObject({ logLevel: 'info' });
 });
@@ -61,8 +96,11 @@ test('without a file nothing else is read', async () => {
 test.each([
   ["bus: { servers: 'nats://n' }", /names a bus: start the roles/],
   ["bus: { servers: 'nats://n' }\nstore: { url: 'redis://r' }", /names a bus and a store: start the roles/],
-  ['clusters: [{ name: a, kubeconfig: a }, { name: b, kubeconfig: b }]', /serves one cluster.* names a, b/],
-  ['clusterSecrets: { selector: a=b }', /by flag only: give --cluster-secrets/],
+  [
+    'clusters: [{ name: a, kubeconfig: a }, { name: a, kubeconfig: b }]',
+    /clusters\[1\]\.name is "a", as that of another/,
+  ],
+  ['clusterSecrets: { selector: a=b, context: c }', /clusterSecrets\.context.* is of no kubeconfig/],
   ['log: { level: loud }', /log\.level/],
 ])('%s is refused', async (yaml, message) => {
   const refused = options(yaml, ['--config', file]);

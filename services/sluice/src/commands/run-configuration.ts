@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import type { ClusterConfiguration, Configuration } from '../configuration/configuration.ts';
 import { configVariable, type Environment } from '../configuration/environment-layer.ts';
+import type { ConfigurationFlags } from '../configuration/flags.ts';
 import type { SettingsOptions } from '../settings-options.ts';
 import type { LogLevel } from '../system/logger.ts';
 import type { BindAddress } from '../telemetry/bind-address.ts';
 import type { TracesOptions } from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
 import type { WriterOptions } from '../writer-options.ts';
+import type { ManyClustersOptions } from './run-clusters.ts';
 
 /** What `sluice run` takes from a configuration. */
-export interface ConfiguredOptions extends SettingsOptions, WriterOptions, Partial<TracesOptions> {
+export interface ConfiguredOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {
   readonly config?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly inCluster?: boolean;
+  readonly jaegerUrl?: string;
   readonly logLevel: LogLevel;
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
 }
@@ -34,26 +34,38 @@ export async function withConfiguration<T extends ConfiguredOptions>(
   if (file === undefined) return options;
   // Loaded when needed, as by the other commands.
   const { loadConfiguration } = await import('../configuration/load-configuration.ts');
-  const configuration = loadConfiguration({ file, environment, flags: {}, warn });
+  const configuration = loadConfiguration({ file, environment, flags: clusterFlags(options), warn });
   checkOneProcess(configuration);
-  const { controllers, writer, traces, log, metricsBindAddress, clusters } = configuration;
+  const { controllers, writer, traces, log, metricsBindAddress, console } = configuration;
   const configured: Partial<ConfiguredOptions> = {
     ...controllers,
     ...writer,
     ...{ otlpEndpoint: traces.endpoint, traceRatio: traces.ratio, traceSlow: traces.slowMs },
     logLevel: log.level,
+    ...(console.jaegerUrl !== undefined && { jaegerUrl: console.jaegerUrl }),
     ...(metricsBindAddress !== undefined && { metricsBindAddress: { address: metricsBindAddress } }),
   };
   const given = Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli');
-  const namesCluster = options.kubeconfig !== undefined || options.inCluster === true;
-  return { ...options, ...configured, ...(!namesCluster && onlyCluster(clusters)), ...Object.fromEntries(given) };
+  return { ...options, ...configured, ...clustersOf(configuration), ...Object.fromEntries(given) };
+}
+
+/** These and the file say together which clusters there are. */
+function clusterFlags(options: ConfiguredOptions): ConfigurationFlags {
+  const { kubeconfig, context, inCluster } = options;
+  const { clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
+  const flags: ConfigurationFlags = {
+    '--kubeconfig': kubeconfig,
+    '--context': context,
+    '--in-cluster': inCluster,
+    '--cluster-secrets': clusterSecrets,
+    '--cluster-secrets-namespace': clusterSecretsNamespace,
+    '--cluster-secrets-kubeconfig': clusterSecretsKubeconfig,
+  };
+  return flags;
 }
 
 /** A process with a bus of its own beside a fleet would write what the fleet writes. */
-function checkOneProcess({ bus, store, clusterSecrets }: Configuration): void {
-  if (clusterSecrets !== undefined) {
-    throw new UsageError('run takes Secrets with kubeconfigs by flag only: give --cluster-secrets LABELS');
-  }
+function checkOneProcess({ bus, store }: Configuration): void {
   const foreign = [bus.kind === 'memory' ? [] : 'a bus', store.kind === 'memory' ? [] : 'a store'].flat();
   if (foreign.length === 0) return;
   throw new UsageError(
@@ -62,13 +74,10 @@ function checkOneProcess({ bus, store, clusterSecrets }: Configuration): void {
   );
 }
 
-function onlyCluster(clusters: readonly ClusterConfiguration[]): Partial<ConfiguredOptions> {
-  if (clusters.length > 1) {
-    const names = clusters.map(({ name }) => name).join(', ');
-    throw new UsageError(
-      `run serves one cluster, and the configuration names ${names}: give --kubeconfig FILE for one`,
-    );
-  }
+/** One cluster is run by its flags, since what is wrong with it is then said at once; more come and go. */
+function clustersOf({ clusters, clusterSecrets }: Configuration): Partial<ConfiguredOptions> {
+  if (clusters.length === 0 && clusterSecrets === undefined) return {};
+  if (clusters.length > 1 || clusterSecrets !== undefined) return { named: { clusters, clusterSecrets } };
   const [{ kubeconfig, context, inCluster } = {} as Partial<ClusterConfiguration>] = clusters;
   return {
     ...(kubeconfig !== undefined && { kubeconfig }),

@@ -1,5 +1,6 @@
 import { createDisplay, type OutputFormat } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
+import { marginMs, shutDown } from '../shut-down.ts';
 import { startSimulation } from '../simulated.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger, type LogLevel } from '../system/logger.ts';
@@ -58,7 +59,7 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
       await fleet.stop();
     }
   } finally {
-    await world.close();
+    await shutDown([{ what: 'the simulated world', graceMs: marginMs, end: () => world.close() }], ports);
   }
   display.ended(statistics, systemClock.now() - startedAt);
 }

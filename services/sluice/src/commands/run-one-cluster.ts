@@ -2,36 +2,35 @@ import type { Console } from '@sluice/console';
 import type { Logger } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../all-in-one.ts';
-import type { TracesConfiguration } from '../configuration/configuration.ts';
-import type { Environment } from '../configuration/environment-layer.ts';
-import { originText } from '../configuration/layer.ts';
-import { openTelemetryLayer } from '../configuration/opentelemetry-layer.ts';
 import { type ConnectedCluster, connect } from '../connect.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
 import { toSettings } from '../settings-options.ts';
+import { graceMs, marginMs, shutDown, tracesGraceMs } from '../shut-down.ts';
 import { startSimulation } from '../simulated.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger, type RootLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
-import { type BindAddress, isLoopback } from '../telemetry/bind-address.ts';
 import { syncHealth } from '../telemetry/health.ts';
-import { startConsole } from '../telemetry/start-console.ts';
+import { clusterView } from '../telemetry/start-console.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { startTracing } from '../telemetry/traces/start-tracing.ts';
-import { defaultTraces, parseEndpoint, parseRatio } from '../traces-options.ts';
-import { UsageError } from '../usage-error.ts';
+import { openConsole, whereToLook } from './run-console.ts';
 import type { RunOptions } from './run-options.ts';
-
-/** How long writes under way are waited for at the end. */
-const graceMs = 5_000;
+import { tracesOf } from './run-traces.ts';
 
 /** All services in this process, on one cluster or the simulated world, until `stopped` resolves. */
 export async function runOneCluster(stopped: Promise<void>, options: RunOptions): Promise<void> {
   const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
   const display = createDisplay(options.output);
   const traces = tracesOf(options, process.env, logger);
-  const cluster = await openCluster(options, logger);
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort());
+  const cluster = await openCluster(options, stopping.signal, logger).catch((error: unknown) => {
+    if (stopping.signal.aborted) return undefined;
+    throw error;
+  });
+  if (cluster === undefined) return logger.info('asked to end before the cluster was reached');
   const statistics = new Statistics();
   const address = options.metricsBindAddress?.address;
   const tracing = await startTracing(traces, {
@@ -46,7 +45,7 @@ export async function runOneCluster(stopped: Promise<void>, options: RunOptions)
   const clusters = new Map([[cluster.identity, cluster.name]]);
   const metrics = address === null ? undefined : new Metrics({ clusters, spans: () => tracing?.counts });
   let ready = false;
-  const watched = await watchedBy(cluster, address, options.jaegerUrl, logger);
+  const watched = await openConsole(() => [clusterView(cluster)], address, options.jaegerUrl, logger);
   const server = await serve(metrics, options, () => ready, logger, cluster, watched?.console);
   const startedAt = systemClock.now();
   const fleet = startAllInOne({
@@ -81,32 +80,18 @@ export async function runOneCluster(stopped: Promise<void>, options: RunOptions)
     await Promise.race([stopped, fleet.done]);
   } finally {
     cluster.pause();
-    await fleet.stop(graceMs);
-    await tracing?.close(2_000);
-    await watched?.console.close();
-    await server?.close();
-    await cluster.close();
+    await shutDown(
+      [
+        { what: 'the services', graceMs: graceMs + marginMs, end: () => fleet.stop(graceMs) },
+        { what: 'the delivery of traces', graceMs: tracesGraceMs + marginMs, end: () => tracing?.close(tracesGraceMs) },
+        { what: 'the console', graceMs: marginMs, end: () => watched?.console.close() },
+        { what: 'the server of the metrics', graceMs: marginMs, end: () => server?.close() },
+        { what: `the connections to ${cluster.name}`, graceMs: marginMs, end: () => cluster.close() },
+      ],
+      { clock: systemClock, logger },
+    );
   }
   display.ended(statistics, systemClock.now() - startedAt);
-}
-
-/** Flags before OpenTelemetry's variables. */
-function tracesOf(options: RunOptions, environment: Environment, logger: Logger): TracesConfiguration {
-  const given = openTelemetryLayer(environment, (text) => logger.warn(text));
-  const read = <T>(path: string, parse: (text: string) => T): T | undefined => {
-    const { raw, origin } = given.get(path) ?? {};
-    if (raw === undefined || origin === undefined) return undefined;
-    try {
-      return parse(String(raw));
-    } catch (error) {
-      throw new UsageError(`${originText(origin)}: ${error instanceof Error ? error.message : error}`);
-    }
-  };
-  return {
-    endpoint: options.otlpEndpoint ?? read('traces.endpoint', parseEndpoint),
-    ratio: options.traceRatio ?? read('traces.ratio', parseRatio) ?? defaultTraces.traceRatio,
-    slowMs: options.traceSlow ?? defaultTraces.traceSlow,
-  };
 }
 
 /** Closes the cluster again if it cannot serve where it should. */
@@ -133,26 +118,6 @@ async function serve(
   }
 }
 
-/** The console of this process, on the address of its metrics; undefined where it may not listen. */
-async function watchedBy(
-  cluster: RunnableCluster,
-  address: BindAddress | null | undefined,
-  jaeger: string | undefined,
-  logger: Logger,
-) {
-  if (address === null) return undefined;
-  if (address !== undefined && !isLoopback(address)) {
-    logger.info('the console is not served here: others could reach it without a token', { see: 'sluice console' });
-    return undefined;
-  }
-  return startConsole(cluster, jaeger, { clock: systemClock, logger });
-}
-
-function whereToLook(url: string | undefined, hasConsole: boolean): string[] {
-  if (url === undefined) return [];
-  return [...(hasConsole ? [`Look at it: ${url}`] : []), `Metrics: ${url}/metrics`];
-}
-
 interface RunnableCluster extends ConnectedCluster {
   /** What to tell at the start. */
   readonly about: readonly string[];
@@ -160,7 +125,7 @@ interface RunnableCluster extends ConnectedCluster {
   pause(): void;
 }
 
-async function openCluster(options: RunOptions, logger: Logger): Promise<RunnableCluster> {
+async function openCluster(options: RunOptions, signal: AbortSignal, logger: Logger): Promise<RunnableCluster> {
   const ports = { clock: systemClock, random: systemRandom, logger };
   if (options.kubeconfig === undefined && !options.inCluster) {
     return startSimulation({
@@ -172,6 +137,7 @@ async function openCluster(options: RunOptions, logger: Logger): Promise<Runnabl
   const cluster = await connect(
     {
       ...ports,
+      signal,
       takeOver: options.takeOver,
       ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
       ...(options.context !== undefined && { context: options.context }),

@@ -11,16 +11,10 @@ import {
 import { addTracesOptions, parseTraceUrl, type TracesOptions } from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
-import { namesMany } from './run-clusters.ts';
+import { type ManyClustersOptions, namesMany } from './run-clusters.ts';
 
-export interface RunOptions extends SettingsOptions, WriterOptions, Partial<TracesOptions> {
+export interface RunOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {
   readonly config?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly inCluster?: boolean;
-  readonly clusterSecrets?: string;
-  readonly clusterSecretsNamespace?: string;
-  readonly clusterSecretsKubeconfig?: string;
   readonly for?: number;
   readonly output: OutputFormat;
   readonly distributed?: boolean;
@@ -88,7 +82,8 @@ export function checkRunOptions(options: RunOptions): void {
   if (options.inCluster && options.kubeconfig !== undefined) {
     throw new UsageError('--in-cluster and --kubeconfig name two clusters: give one of them');
   }
-  if (options.distributed && (options.kubeconfig !== undefined || options.inCluster || options.clusterSecrets)) {
+  const namesCluster = options.kubeconfig !== undefined || options.inCluster || namesMany(options);
+  if (options.distributed && namesCluster) {
     throw new UsageError(
       '--distributed shows the simulated world; on a cluster, start the roles: sluice watcher --help',
     );
@@ -106,7 +101,6 @@ export function checkRunOptions(options: RunOptions): void {
     const value = options[name];
     if (value === undefined) continue;
     if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a number, zero or more`);
-    if (options.kubeconfig !== undefined || options.inCluster)
-      throw new UsageError(`--${name} is for the simulated world only`);
+    if (namesCluster) throw new UsageError(`--${name} is for the simulated world only`);
   }
 }

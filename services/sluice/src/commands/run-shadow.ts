@@ -6,6 +6,7 @@ import { type SettingsOptions, toSettings } from '../settings-options.ts';
 import { existing } from '../shadow/existing.ts';
 import { startShadow } from '../shadow/shadow.ts';
 import { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from '../shadow/shadow-display.ts';
+import { graceMs, marginMs, shutDown } from '../shut-down.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger, type LogLevel } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
@@ -61,9 +62,14 @@ export async function runShadow(stopped: Promise<void>, options: ShadowRunOption
   } finally {
     ended.abort();
     await showing;
-    await shadow.stop();
-    await server?.close();
-    await cluster.close();
+    await shutDown(
+      [
+        { what: 'the services', graceMs, end: () => shadow.stop() },
+        { what: 'the server of the metrics', graceMs: marginMs, end: () => server?.close() },
+        { what: `the connections to ${cluster.name}`, graceMs: marginMs, end: () => cluster.close() },
+      ],
+      ports,
+    );
   }
   const report = shadow.report();
   display.ended(report);

@@ -1,4 +1,6 @@
+import type { Logger } from '@sluice/runtime';
 import type { Command } from 'commander';
+import { leaveSoon } from '../shut-down.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { createLogger } from '../system/logger.ts';
 import { namesMany, runClusters } from './run-clusters.ts';
@@ -21,13 +23,13 @@ export function addRunCommand(program: Command): void {
     const configured = await withConfiguration(options, command, process.env, (warning) => warnings.push(warning));
     const logger = createLogger(configured.output === 'json' ? 'json' : 'text', configured.logLevel);
     for (const warning of warnings) logger.warn(warning);
-    await run(configured);
+    await run(configured, logger);
   });
 }
 
-async function run(options: RunOptions): Promise<void> {
+async function run(options: RunOptions, logger: Logger): Promise<void> {
   checkRunOptions(options);
-  const stop = stopSignal(options.for);
+  const stop = stopSignal(options.for, logger);
   try {
     if (options.shadow) await runShadow(stop.stopped, options);
     else if (options.distributed) await runDistributed(stop.stopped, options);
@@ -35,5 +37,6 @@ async function run(options: RunOptions): Promise<void> {
     else await runOneCluster(stop.stopped, options);
   } finally {
     stop.cancel();
+    leaveSoon(logger);
   }
 }

@@ -7,6 +7,7 @@ import type { Outcome, PlannedMutations } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import type { Role } from '../roles/start-role.ts';
+import { closing, type Ending, graceMs, marginMs, shutDown } from '../shut-down.ts';
 import { defaultBindAddress, formatBindAddress } from '../telemetry/bind-address.ts';
 import { UsageError } from '../usage-error.ts';
 import { followPlans } from './follow-plans.ts';
@@ -39,29 +40,31 @@ const processes: readonly Role[] = ['watcher', 'watcher', 'reconciler', 'reconci
 
 const partitions = 16;
 
+/** More than a role gives itself, in milliseconds. One that takes longer is killed when this process ends. */
+const roleGraceMs = 20_000;
+
 /**
  * NATS and Redis of this machine's own, and the roles of a fleet as processes on them, all on loopback and gone with this
  * process.
  */
 export async function startDistributed(options: DistributedOptions): Promise<Distributed> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-distributed-'));
-  const ended: (() => unknown)[] = [() => rmSync(directory, { recursive: true, force: true })];
-  const close = async () => {
-    for (const end of ended.reverse()) await end();
-  };
+  const removal = () => rmSync(directory, { recursive: true, force: true });
+  const endings: Ending[] = [{ what: `the directory ${directory}`, graceMs: marginMs, end: removal }];
+  const close = () => shutDown(endings.toReversed(), options);
   try {
-    const [nats, redis] = await startServers(directory, ended);
+    const [nats, redis] = await startServers(directory, endings);
     const ports = { clock: options.clock, random: options.random, logger: options.logger };
     const bus = { kind: 'nats', servers: [nats.url] } as const;
     const store = { kind: 'redis', urls: [redis.url] } as const;
     const infrastructure = await openInfrastructure({ fleet: 'sluice', partitions, bus, store }, ports);
     const following = new AbortController();
     const followed = followPlans(infrastructure.bus, options.onOutcome, following.signal);
-    ended.push(async () => {
+    const unfollow = async () => {
       following.abort();
       await followed.catch(() => {});
-      await infrastructure.close();
-    });
+    };
+    endings.push(closing(infrastructure), { what: 'following the plans', graceMs: marginMs, end: unfollow });
     const kubeconfig = join(directory, 'kubeconfig.json');
     writeFileSync(kubeconfig, JSON.stringify(anonymousKubeconfig(options.server, options.clusterName)), {
       mode: 0o600,
@@ -78,12 +81,12 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     const consoleAddress = await freeAddress();
     const page = ['--console-bind-address', consoleAddress, ...options.consoleFlags];
     roles.push(new RoleProcess('console', 'console', [...where, ...page, '--log-level', 'warn'], options.onLine));
-    ended.push(async () => {
-      // In the order in which changes flow, so that what is under way comes to its end.
-      for (const role of ['watcher', 'reconciler', 'writer', 'console']) {
-        await Promise.all(roles.filter(({ name }) => name.startsWith(role)).map((process) => process.stop()));
-      }
-    });
+    // The last is ended first: in the order in which changes flow, so that what is under way comes to its end.
+    for (const role of ['console', 'writer', 'reconciler', 'watcher']) {
+      const ofRole = roles.filter(({ name }) => name.startsWith(role));
+      const end = () => Promise.all(ofRole.map((process) => process.stop()));
+      endings.push({ what: `the processes of role ${role}`, graceMs: roleGraceMs, end });
+    }
     return {
       about: [
         `Look at it: http://${consoleAddress}`,
@@ -111,11 +114,11 @@ async function freeAddress(): Promise<string> {
   return formatBindAddress({ ...defaultBindAddress, port });
 }
 
-async function startServers(directory: string, ended: (() => unknown)[]): Promise<[Nats, RedisServer]> {
+async function startServers(directory: string, endings: Ending[]): Promise<[Nats, RedisServer]> {
   const redis = await startRedis({ directory: join(directory, 'redis') });
-  ended.push(() => redis.stop());
+  endings.push({ what: 'Redis', graceMs, end: () => redis.stop() });
   const nats = await startNats({ directory: join(directory, 'nats') });
-  ended.push(() => nats.stop());
+  endings.push({ what: 'NATS', graceMs, end: () => nats.stop() });
   return [nats, redis];
 }
 

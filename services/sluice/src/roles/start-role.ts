@@ -96,9 +96,9 @@ export function startRole(options: StartRoleOptions): RunningRole {
   };
   const clusters: ClusterSet = new ClusterSet({
     sources: role === 'reconciler' ? [] : sourcesOf(configuration, options.environment, { clock, logger }),
-    open: (access) =>
+    open: (access, signal) =>
       connectTo(access, {
-        ...{ clock, random, logger, work: [role === 'watcher' ? 'watch' : 'write'] },
+        ...{ signal, clock, random, logger, work: [role === 'watcher' ? 'watch' : 'write'] },
         takeOver: configuration.writer.takeOver,
       }),
     serve: (cluster, signal) => {

@@ -1,5 +1,5 @@
 import type { Bus } from '@sluice/bus';
-import { type Console, createConsole, History, tapBus } from '@sluice/console';
+import { type ClusterView, type Console, createConsole, History, tapBus } from '@sluice/console';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { ConnectedCluster } from '../connect.ts';
 import { version } from '../version.ts';
@@ -12,13 +12,12 @@ export interface LocalConsole {
 
 /** The console of a process in which everything runs: it keeps what passes over the bus. */
 export async function startConsole(
-  { identity, name, version: kubernetes, server }: Pick<ConnectedCluster, 'identity' | 'name' | 'version' | 'server'>,
+  clusters: () => readonly ClusterView[],
   jaeger: string | undefined,
   ports: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<LocalConsole> {
   const history = new History(ports);
-  const cluster = { identity, name, version: kubernetes, server, state: 'watched' };
-  const sources = { clusters: () => [cluster] };
+  const sources = { clusters };
   const console = await createConsole({
     history,
     sources,
@@ -28,4 +27,12 @@ export async function startConsole(
     ...ports,
   });
   return { console, tap: (bus) => tapBus(bus, history) };
+}
+
+/** A cluster of this process as the console shows it. */
+export function clusterView(
+  { identity, name, version, server }: Pick<ConnectedCluster, 'identity' | 'name' | 'version' | 'server'>,
+  state = 'watched',
+): ClusterView {
+  return { identity, name, version, server, state };
 }

@@ -6,7 +6,7 @@ import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../../all-in-one.ts';
 import { systemClock } from '../../system/clock.ts';
 import { serveTelemetry } from '../../telemetry/http-server.ts';
-import { startConsole } from '../../telemetry/start-console.ts';
+import { clusterView, startConsole } from '../../telemetry/start-console.ts';
 
 /** A simulated cluster that is kept right by all services in this process, and the page that shows it on loopback. */
 export interface ServedWorld {
@@ -35,7 +35,7 @@ export async function serveWorld(): Promise<ServedWorld> {
     writer: refusing(client, refusals),
     record: () => {},
   };
-  const { console, tap } = await startConsole(cluster, undefined, ports);
+  const { console, tap } = await startConsole(() => [clusterView(cluster)], undefined, ports);
   const fleet = startAllInOne({ ...ports, clusters: [cluster], settings: defaultSettings, tap });
   const metrics = new Metrics({ clusters: new Map(), process: false });
   const health = { livez: () => [], readyz: () => [] };

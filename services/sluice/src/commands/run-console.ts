@@ -1,0 +1,26 @@
+import type { ClusterView } from '@sluice/console';
+import type { Logger } from '@sluice/runtime';
+import { systemClock } from '../system/clock.ts';
+import { type BindAddress, isLoopback } from '../telemetry/bind-address.ts';
+import { type LocalConsole, startConsole } from '../telemetry/start-console.ts';
+
+/** The console of this process, on the address of its metrics; undefined where it may not listen. */
+export async function openConsole(
+  clusters: () => readonly ClusterView[],
+  address: BindAddress | null | undefined,
+  jaeger: string | undefined,
+  logger: Logger,
+): Promise<LocalConsole | undefined> {
+  if (address === null) return undefined;
+  if (address !== undefined && !isLoopback(address)) {
+    logger.info('the console is not served here: others could reach it without a token', { see: 'sluice console' });
+    return undefined;
+  }
+  return startConsole(clusters, jaeger, { clock: systemClock, logger });
+}
+
+/** What to tell people at the start. */
+export function whereToLook(url: string | undefined, hasConsole: boolean): string[] {
+  if (url === undefined) return [];
+  return [...(hasConsole ? [`Look at it: ${url}`] : []), `Metrics: ${url}/metrics`];
+}
