@@ -11,6 +11,11 @@ export interface BusRecord {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: Uint8Array;
+  /**
+   * What the payload says, as it was made in this process; it is never changed. A bus may hand it on within the process;
+   * one that moves bytes leaves it out.
+   */
+  readonly message?: unknown;
 }
 
 export interface Delivery extends BusRecord {

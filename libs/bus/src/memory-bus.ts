@@ -17,6 +17,11 @@ export interface MemoryBusOptions {
    * Nobody releases `requests`; as many of them are kept.
    */
   readonly maxBacklog?: number;
+  /**
+   * Hands messages on as they were made, so that they are neither encoded nor decoded (ADR 0028). Default: only the
+   * payloads are handed on, as any other bus does.
+   */
+  readonly byReference?: boolean;
 }
 
 const defaultMaxBacklog = 10_000;
@@ -31,12 +36,14 @@ const incarnation = 'memory';
 export class MemoryBus implements Bus {
   readonly partitions: number;
   readonly #maxBacklog: number;
+  readonly #byReference: boolean;
   readonly #logs = new Map<string, PartitionLog>();
   #closed = false;
 
-  constructor({ partitions, maxBacklog = defaultMaxBacklog }: MemoryBusOptions) {
+  constructor({ partitions, maxBacklog = defaultMaxBacklog, byReference = false }: MemoryBusOptions) {
     this.partitions = partitions;
     this.#maxBacklog = maxBacklog;
+    this.#byReference = byReference;
   }
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
@@ -75,7 +82,7 @@ export class MemoryBus implements Bus {
     const name = `${topic}/${partition}`;
     let log = this.#logs.get(name);
     if (log === undefined) {
-      log = new PartitionLog();
+      log = new PartitionLog(this.#byReference);
       this.#logs.set(name, log);
     }
     return log;
@@ -86,6 +93,7 @@ export class MemoryBus implements Bus {
 const dropStep = 128;
 
 class PartitionLog {
+  readonly #byReference: boolean;
   readonly #readers = new Set<MemoryReader>();
   #records: Delivery[] = [];
   /** Position of the last record appended, and its id. */
@@ -94,10 +102,20 @@ class PartitionLog {
   #released = 0;
   #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
 
+  constructor(byReference: boolean) {
+    this.#byReference = byReference;
+  }
+
   append(records: readonly BusRecord[]): void {
-    for (const record of records) this.#records.push({ ...record, position: ++this.#last });
+    for (const record of records) this.#records.push(this.#deliver(record, ++this.#last));
     this.#lastId = records.at(-1)?.id ?? this.#lastId;
     for (const reader of this.#readers) reader.wake();
+  }
+
+  #deliver(record: BusRecord, position: number): Delivery {
+    if (this.#byReference && record.message !== undefined) return new DeliveryByReference(record, position);
+    const { key, id, headers, payload } = record;
+    return { key, id, headers, payload, position };
   }
 
   reader(after: Cursor): PartitionReader {
@@ -156,6 +174,29 @@ class PartitionLog {
     for (const reader of [...this.#readers]) reader.close();
     for (const waiter of this.#waiting) waiter.resolve();
     this.#waiting = [];
+  }
+}
+
+/** Its payload is asked for only if somebody wants bytes. */
+class DeliveryByReference implements Delivery {
+  readonly key: string;
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly message: unknown;
+  readonly position: number;
+  readonly #record: BusRecord;
+
+  constructor(record: BusRecord, position: number) {
+    this.key = record.key;
+    this.id = record.id;
+    this.headers = record.headers;
+    this.message = record.message;
+    this.position = position;
+    this.#record = record;
+  }
+
+  get payload(): Uint8Array {
+    return this.#record.payload;
   }
 }
 

@@ -4,6 +4,7 @@ export * from './cluster-forgotten.ts';
 export * from './codec.ts';
 export * from './digest.ts';
 export * from './digest-of.ts';
+export * from './message-record.ts';
 export * from './outcome.ts';
 export * from './partition.ts';
 export * from './plan-message.ts';

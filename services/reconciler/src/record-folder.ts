@@ -1,9 +1,9 @@
 import type { Delivery } from '@sluice/bus';
 import {
   type Change,
-  decodeMessage,
   formatServiceKey,
   isMessageError,
+  messageOf,
   type Outcome,
   traceFields,
   traceOf,
@@ -55,7 +55,7 @@ export class RecordFolder {
 
   #fold(record: Delivery, now: number): void {
     const { state, traces, metrics } = this.#options;
-    const decoded = decodeMessage(record.payload);
+    const decoded = messageOf(record);
     const message = traces?.received(record, decoded) ?? decoded;
     switch (message.kind) {
       case 'forgotten': {

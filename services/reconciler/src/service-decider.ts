@@ -1,6 +1,6 @@
 import type { Controller } from '@sluice/controllers';
 import {
-  encodeMessage,
+  MessageRecord,
   type PlanId,
   type PlannedMutations,
   type TraceParent,
@@ -114,5 +114,5 @@ function continueTrace(view: ServiceView, controller: Controller, trace: TracePa
 function outboxEntry(key: string, plan: PlannedMutations, trace: TraceParent | undefined, again = 0): OutboxEntry {
   const name = `${key}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
   const id = again === 0 ? name : `${name}/again/${again}`;
-  return { id, key, headers: traceHeaders(trace), payload: encodeMessage(plan) };
+  return new MessageRecord({ id, key, headers: traceHeaders(trace) }, plan);
 }

@@ -62,7 +62,7 @@ export interface AllInOne {
 /** All services in this process, on the in-process bus and store. */
 export function startAllInOne(options: AllInOneOptions): AllInOne {
   const { clock, random, logger, settings } = options;
-  const memory = new MemoryBus({ partitions: options.partitions ?? defaultPartitions });
+  const memory = new MemoryBus({ partitions: options.partitions ?? defaultPartitions, byReference: true });
   const bus = options.tap?.(memory) ?? memory;
   const store = new MemoryStore();
   const partitions = Array.from({ length: bus.partitions }, (_, i) => i);

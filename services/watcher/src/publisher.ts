@@ -4,8 +4,8 @@ import {
   type Change,
   type Digest,
   digestOf,
-  encodeMessage,
   formatServiceKey,
+  MessageRecord,
   parseServiceKey,
   partitionOf,
   type ServiceKey,
@@ -242,7 +242,7 @@ export class Publisher {
       // The last part of a snapshot is the one that leads to a decision.
       const trace = isLast ? marks.traces[0]?.trace : undefined;
       if (trace !== undefined && this.#traces) traced.push(this.#traces.compose(key, id, marks.traces));
-      return { key: text, id, headers: traceHeaders(trace), payload: encodeMessage(change) };
+      return new MessageRecord({ key: text, id, headers: traceHeaders(trace) }, change);
     });
   }
 

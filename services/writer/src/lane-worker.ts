@@ -12,7 +12,7 @@ import type { EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import {
   comparePlans,
-  encodeMessage,
+  MessageRecord,
   type Outcome,
   type PlanId,
   type PlannedMutations,
@@ -317,7 +317,7 @@ export class LaneWorker {
     const partition = partitionOf(record.key, bus.partitions);
     const trace = this.#traces.get(record)?.ended(plan, outcome, partition, id);
     await bus.append('changes', partition, [
-      { key: record.key, id, headers: traceHeaders(trace?.place), payload: encodeMessage(outcome) },
+      new MessageRecord({ key: record.key, id, headers: traceHeaders(trace?.place) }, outcome),
     ]);
     trace?.published();
     onOutcome?.(plan, outcome);

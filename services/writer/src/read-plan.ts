@@ -1,6 +1,6 @@
 import type { BusRecord } from '@sluice/bus';
 import { type Mutation, serviceNameLabel } from '@sluice/controllers';
-import { decodeMessage, formatServiceKey, type PlannedMutations, type ServiceKey } from '@sluice/messages';
+import { formatServiceKey, messageOf, type PlannedMutations, type ServiceKey } from '@sluice/messages';
 
 /**
  * The plan in a record of `mutations`. Whatever the message says, it can only write what belongs to the Service under
@@ -8,8 +8,9 @@ import { decodeMessage, formatServiceKey, type PlannedMutations, type ServiceKey
  *
  * @throws Error if it is not such a plan: what is wrong, for the dead letters
  */
-export function readPlan({ key, payload }: Pick<BusRecord, 'key' | 'payload'>): PlannedMutations {
-  const message = decodeMessage(payload);
+export function readPlan(record: Pick<BusRecord, 'key' | 'payload' | 'message'>): PlannedMutations {
+  const { key } = record;
+  const message = messageOf(record);
   if (message.kind !== 'mutations') throw new TypeError(`${message.kind} among mutations`);
   if (formatServiceKey(message.key) !== key) {
     throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${key}`);

@@ -16,6 +16,8 @@ export interface FleetOptions {
   readonly store?: MemoryStore;
   /** Of the bus. */
   readonly maxBacklog?: number;
+  /** Hands messages on as all-in-one does. Default: bytes. */
+  readonly byReference?: boolean;
   /** Puts something between the services and their bus. */
   readonly wrapBus?: (bus: Bus) => Bus;
   readonly comparePeriodMs?: number;
@@ -34,8 +36,8 @@ export const partitions = 2;
 /** Watcher, reconciler and writer on one simulated cluster, with an empty bus and store. */
 export function startFleet(options: FleetOptions): Fleet {
   const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
-  const { maxBacklog, wrapBus, comparePeriodMs, metrics } = options;
-  const memory = new MemoryBus({ partitions, ...(maxBacklog !== undefined && { maxBacklog }) });
+  const { maxBacklog, wrapBus, comparePeriodMs, metrics, byReference = false } = options;
+  const memory = new MemoryBus({ partitions, byReference, ...(maxBacklog !== undefined && { maxBacklog }) });
   const bus = wrapBus?.(memory) ?? memory;
   const cluster = new SimulatedCluster(server, { clock, ...(faults && { faults }) });
   const stop = new AbortController();

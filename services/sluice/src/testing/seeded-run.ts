@@ -4,6 +4,7 @@ import { type Fault, FaultPlan, SimulatedApiServer } from '@sluice/simulation';
 import { whatAFreshStartWrites, whatIsWrong } from './at-rest.ts';
 import { advance, type Fleet, startFleet } from './fleet.ts';
 import { RandomUser } from './random-user.ts';
+import { referenceCheck } from './reference-check.ts';
 import { type SpiedWrite, spiedServer } from './spied-server.ts';
 import { type BusFaults, UnreliableBus } from './unreliable-bus.ts';
 
@@ -76,6 +77,8 @@ export class SeededRun {
       seed: this.#seed + 4,
       settings: this.#settings,
       faults: this.#faults,
+      // Every other seed, as all-in-one does it.
+      ...(trouble === 'cluster' && this.#seed % 2 === 1 && { byReference: true, wrapBus: referenceCheck }),
       ...(trouble !== 'cluster' && {
         wrapBus: (bus) => {
           this.#bus = new UnreliableBus(bus, seededRandom(this.#seed + 5), trouble);
