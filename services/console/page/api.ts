@@ -5,6 +5,7 @@ import type {
   ServiceDetail,
   ServiceList,
   ServiceSummary,
+  TraceView,
 } from '../src/view/schemas.ts';
 
 /** What the API answered instead, in words for people. */
@@ -63,6 +64,7 @@ export const api = {
     get<HistoryView>(`${pathOf(service)}/history`, query, signal),
   changes: (limit: number, signal?: AbortSignal) =>
     get<{ readonly items: readonly RecentChange[] }>('changes', { limit }, signal),
+  trace: (traceId: string, signal?: AbortSignal) => get<TraceView>(`traces/${encodeURIComponent(traceId)}`, {}, signal),
   items: <T>(what: 'partitions' | 'parked' | 'dead-letters', signal?: AbortSignal) =>
     get<{ readonly items: readonly T[] }>(what, {}, signal),
 };

@@ -7,6 +7,7 @@ import { follows, go, type Place, titleOf, usePlace } from './router.ts';
 import { FleetView } from './views/fleet-view.ts';
 import { ServiceView } from './views/service-view.ts';
 import { ServicesView } from './views/services-view.ts';
+import { TraceView } from './views/trace-view.ts';
 
 type Theme = 'dark' | 'light';
 
@@ -76,6 +77,8 @@ function viewOf(place: Place) {
       return html`<${ServicesView} />`;
     case 'fleet':
       return html`<${FleetView} />`;
+    case 'trace':
+      return html`<${TraceView} key=${place.traceId} traceId=${place.traceId} />`;
     case 'service': {
       const { cluster, namespace, name } = place.service;
       return html`<${ServiceView} key=${`${cluster}/${namespace}/${name}`} service=${place.service} at=${place.at} />`;

@@ -22,6 +22,13 @@ export function duration(ms: number): string {
   return `${Math.round(ms / 3_600_000)} h`;
 }
 
+/** `12 µs`, `3.4 ms`, `21 ms`: for what is over in a few milliseconds. */
+export function fineDuration(ms: number): string {
+  if (ms === 0) return '0';
+  if (ms < 1) return `${Math.max(1, Math.round(ms * 1_000))} µs`;
+  return ms < 10 ? `${ms.toFixed(1)} ms` : duration(ms);
+}
+
 /** `now`, `12 s ago` */
 export function ago(at: number, now: number): string {
   const ms = now - at;
@@ -44,7 +51,8 @@ export function latencyLevel(ms: number): 'good' | 'fair' | 'poor' {
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
-/** The trace id of a W3C traceparent; undefined if it is none. */
-export function traceId(traceparent: string | undefined): string | undefined {
-  return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent ?? '')?.[1];
+/** The trace id of a W3C traceparent; undefined if it is none, or one that is not recorded anywhere. */
+export function recordedTrace(traceparent: string | undefined): string | undefined {
+  const [, id, flags] = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? [];
+  return (Number.parseInt(flags ?? '', 16) & 1) === 1 ? id : undefined;
 }

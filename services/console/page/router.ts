@@ -5,11 +5,13 @@ import { dateAndTime } from './format.ts';
 export type Place =
   | { readonly view: 'services' }
   | { readonly view: 'fleet' }
+  | { readonly view: 'trace'; readonly traceId: string }
   | { readonly view: 'service'; readonly service: ServiceName; readonly at: number | undefined };
 
 export function placeOf({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Place {
   const [first, cluster, namespace, name] = pathname.split('/').slice(1).map(decoded);
   if (first === 'fleet') return { view: 'fleet' };
+  if (first === 'traces' && cluster) return { view: 'trace', traceId: cluster };
   if (first === 'services' && cluster && namespace && name) {
     const at = Number(new URLSearchParams(search).get('at') ?? Number.NaN);
     return { view: 'service', service: { cluster, namespace, name }, at: Number.isFinite(at) ? at : undefined };
@@ -32,6 +34,8 @@ export function pathOf(place: Place): string {
       return '/';
     case 'fleet':
       return '/fleet';
+    case 'trace':
+      return `/traces/${encodeURIComponent(place.traceId)}`;
     case 'service': {
       const { cluster, namespace, name } = place.service;
       const path = ['services', cluster, namespace, name].map(encodeURIComponent).join('/');
@@ -49,6 +53,8 @@ export function titleOf(place: Place): string {
       return 'Services · Sluice';
     case 'fleet':
       return 'Fleet · Sluice';
+    case 'trace':
+      return `Trace ${place.traceId.slice(0, 8)} · Sluice`;
     case 'service': {
       const { namespace, name } = place.service;
       return `${namespace}/${name}${place.at === undefined ? '' : ` at ${dateAndTime(place.at)}`} · Sluice`;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { clusterView, deadLetterView, parkedView, partitionView } from './view/schemas.ts';
+import type { clusterView, deadLetterView, parkedView, partitionView, TraceView } from './view/schemas.ts';
 
 export type ClusterView = Omit<z.infer<typeof clusterView>, 'services'>;
 export type PartitionView = z.infer<typeof partitionView>;
@@ -14,4 +14,10 @@ export interface ConsoleSources {
   /** Default: what the history tells of Outcomes. */
   readonly parked?: () => Promise<readonly ParkedView[]>;
   readonly deadLetters?: () => Promise<readonly DeadLetterView[]>;
+  /**
+   * A trace that was recorded; null: there is none of that id. The browser never asks Jaeger, only whoever runs this does.
+   *
+   * @throws Error, in words for people, where Jaeger does not answer
+   */
+  readonly trace?: ((traceId: string) => Promise<TraceView | null>) | undefined;
 }

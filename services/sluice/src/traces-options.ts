@@ -55,6 +55,14 @@ export function parseTraceUrl(text: string): string {
   throw new InvalidArgumentError('it is not an address such as http://127.0.0.1:16686/trace/{traceId}');
 }
 
+/** Where Jaeger answers queries. @throws InvalidArgumentError */
+export function parseQueryUrl(text: string): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && url.username === '' && url.search === '' && url.hash === '';
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  throw new InvalidArgumentError('it is not an address such as http://127.0.0.1:16686, without user and password');
+}
+
 /** @throws InvalidArgumentError */
 export function parseRatio(text: string): number {
   const share = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;

@@ -1,10 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { HistoryView } from '../../src/view/schemas.ts';
-import { duration, plural, timeOfDay, traceId } from '../format.ts';
+import { duration, plural, timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
 import { wholeMs } from '../router.ts';
 import { LatencyBar } from './latency-bar.ts';
 import { Empty } from './notice.ts';
+import { TraceLink, type TracePlaces } from './trace-link.ts';
 
 type Entry = HistoryView['entries'][number];
 type Done = Extract<Entry, { kind: 'done' }>;
@@ -17,14 +18,13 @@ interface TimelineProps {
   readonly pod: string;
   readonly at: number | undefined;
   readonly travel: (at: number | undefined) => void;
-  /** With `{traceId}` in it. */
-  readonly jaeger: string | null;
+  readonly traces: TracePlaces;
 }
 
 const pageSize = 150;
 
 /** What was seen, decided and done, newest first. A plan stands with what became of it. */
-export function Timeline({ entries, pod, at, travel, jaeger }: TimelineProps) {
+export function Timeline({ entries, pod, at, travel, traces }: TimelineProps) {
   const [shown, setShown] = useState(pageSize);
   const list = useRef<HTMLOListElement>(null);
   useLayoutEffect(() => {
@@ -45,7 +45,7 @@ export function Timeline({ entries, pod, at, travel, jaeger }: TimelineProps) {
       key: keys[index],
       place: current < 0 || index > current ? '' : index === current ? 'current' : 'later',
       open: () => travel(entry.at),
-      jaeger,
+      traces,
     };
     if (entry.kind === 'seen') return html`<${SeenLine} entry=${entry} pod=${pod} ...${props} />`;
     if (entry.kind === 'decided') return html`<${DecidedLine} entry=${entry} ...${props} />`;
@@ -106,14 +106,14 @@ interface LineProps {
   /** `current`: the last before the moment that is shown; `later`: after it. */
   readonly place: string;
   readonly open: () => void;
-  readonly jaeger: string | null;
+  readonly traces: TracePlaces;
 }
 
 function Time({ at, open }: { at: number; open: () => void }) {
   return html`<button class="time" onClick=${open} title="show how it was then">${timeOfDay(at)}</button>`;
 }
 
-function SeenLine({ entry, pod, place, open, jaeger }: LineProps & { entry: Seen; pod: string }) {
+function SeenLine({ entry, pod, place, open, traces }: LineProps & { entry: Seen; pod: string }) {
   const news = pod === '' ? entry.news : entry.news.filter(({ name }) => name === pod);
   return html`<li class=${`seen ${place}`}>
     <${Time} at=${entry.at} open=${open} />
@@ -121,7 +121,7 @@ function SeenLine({ entry, pod, place, open, jaeger }: LineProps & { entry: Seen
       ${news.slice(0, 6).map(({ of, name, what }) => html`<p><b>${label(of)}</b>${name && ` ${name}`} ${what}</p>`)}
       ${news.length > 6 && html`<p class="faint">and ${news.length - 6} more</p>`}
     </div>
-    <${TraceLink} entry=${entry} jaeger=${jaeger} />
+    <${TraceLink} of=${entry} traces=${traces} />
   </li>`;
 }
 
@@ -134,12 +134,12 @@ const labels: Readonly<Record<string, string>> = {
 };
 const label = (of: string): string => labels[of] ?? of;
 
-function DecidedLine({ entry, place, open, jaeger }: LineProps & { entry: Decided }) {
+function DecidedLine({ entry, place, open, traces }: LineProps & { entry: Decided }) {
   return html`<li class=${`decided ${place}`}>
     <${Time} at=${entry.at} open=${open} />
     <div><p>${entry.controller}: ${plural(entry.mutations.length, 'write')} on the way</p>
       ${entry.incomplete.map((why) => html`<p class="faint">${why}</p>`)}</div>
-    <${TraceLink} entry=${entry} jaeger=${jaeger} />
+    <${TraceLink} of=${entry} traces=${traces} />
   </li>`;
 }
 
@@ -149,7 +149,7 @@ function DoneLine({
   pod,
   place,
   open,
-  jaeger,
+  traces,
 }: LineProps & { entry: Done; plan: Decided | undefined; pod: string }) {
   const [more, setMore] = useState(false);
   const changes = pod === '' ? entry.endpoints : entry.endpoints.filter((change) => change.pod === pod);
@@ -171,7 +171,7 @@ function DoneLine({
       ${entry.latencyMs !== null && html`<${Phases} total=${entry.latencyMs} apply=${entry.applyMs} />`}
     </div>
     <${LatencyBar} ms=${entry.latencyMs} />
-    <${TraceLink} entry=${entry} jaeger=${jaeger} />
+    <${TraceLink} of=${entry} traces=${traces} />
   </li>`;
 }
 
@@ -212,10 +212,4 @@ function difference(before: Face, after: Face): string {
   if (before.hints.join() !== after.hints.join())
     words.push(after.hints.length === 0 ? 'without hints' : `hinted to ${after.hints.join(', ')}`);
   return words.join(', ');
-}
-
-function TraceLink({ entry, jaeger }: { entry: Entry; jaeger: string | null }) {
-  const id = traceId(entry.traceparent);
-  if (id === undefined || jaeger === null) return html`<span></span>`;
-  return html`<a class="trace" href=${jaeger.replace('{traceId}', id)} target="_blank" rel="noreferrer" title=${`trace ${id}`}>trace</a>`;
 }

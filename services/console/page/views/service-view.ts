@@ -12,6 +12,7 @@ import { SliceMap } from '../parts/slice-map.ts';
 import { ReadyBar, Status } from '../parts/status.ts';
 import { TimeTravel } from '../parts/time-travel.ts';
 import { Timeline } from '../parts/timeline.ts';
+import type { TracePlaces } from '../parts/trace-link.ts';
 import { go } from '../router.ts';
 import { neighbour } from './neighbour.ts';
 
@@ -65,7 +66,7 @@ export function ServiceView({ service, at }: ServiceViewProps) {
     <//>`;
   }
   const { live, kind, pods, slices } = detail.value;
-  const jaeger = overview.state === 'ready' ? overview.value.jaeger : null;
+  const traces = overview.state === 'ready' ? overview.value : { jaeger: null, traces: false };
   return html`<div class=${`service ${live ? '' : 'then'}`} data-at=${live ? undefined : detail.value.at}>
     <${Head} detail=${detail.value} />
     ${detail.problem && html`<${Failed} problem=${detail.problem} />`}
@@ -81,7 +82,7 @@ export function ServiceView({ service, at }: ServiceViewProps) {
           html`<${PodTable} pods=${pods} at=${live ? undefined : detail.value.at} chosen=${pod} choose=${setPod} />`
         }
       </div>
-      <${HistoryColumn} history=${history} pod=${pod} clear=${() => setPod('')} at=${at} travel=${travel} jaeger=${jaeger} />
+      <${HistoryColumn} history=${history} pod=${pod} clear=${() => setPod('')} at=${at} travel=${travel} traces=${traces} />
     </div>
   </div>`;
 }
@@ -120,10 +121,10 @@ interface HistoryColumnProps {
   readonly clear: () => void;
   readonly at: number | undefined;
   readonly travel: (at: number | undefined) => void;
-  readonly jaeger: string | null;
+  readonly traces: TracePlaces;
 }
 
-function HistoryColumn({ history, pod, clear, at, travel, jaeger }: HistoryColumnProps) {
+function HistoryColumn({ history, pod, clear, at, travel, traces }: HistoryColumnProps) {
   if (history.state === 'loading') return html`<section><h2>History</h2><${Loading} what="the history" /></section>`;
   if (history.state === 'failed')
     return html`<section><h2>History</h2><${Failed} problem=${history.problem} /></section>`;
@@ -132,7 +133,7 @@ function HistoryColumn({ history, pod, clear, at, travel, jaeger }: HistoryColum
     <h2>
       History ${pod && html`<button class="chip chosen" onClick=${clear} title="show all (Esc)">${pod} ×</button>`}
     </h2>
-    <${Timeline} entries=${history.value.entries} pod=${pod} at=${at} travel=${travel} jaeger=${jaeger} />
+    <${Timeline} entries=${history.value.entries} pod=${pod} at=${at} travel=${travel} traces=${traces} />
     <footer class="faint">
       ${plural(total, 'entry', 'entries')} since ${dateAndTime(since)}; kept for ${duration(retentionMs)}
     </footer>

@@ -179,7 +179,7 @@ describe('the API of the console', () => {
     expect(described.parameters.map(({ name, in: place }: { name: string; in: string }) => `${place} ${name}`)).toEqual(
       ['path cluster', 'path namespace', 'path service', 'query at'],
     );
-    expect(Object.keys(description.paths)).toHaveLength(9);
+    expect(Object.keys(description.paths)).toHaveLength(10);
   });
 
   test('an open stream is told of Services that had news and of what was written', async () => {

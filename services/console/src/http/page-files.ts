@@ -45,8 +45,7 @@ export async function loadPage(): Promise<(path: string) => PageFile | undefined
   }
   const index = files.get('/index.html');
   // The page has addresses of its own, which the browser may be sent to directly.
-  return (path) =>
-    files.get(path) ?? (path === '/' || path === '/fleet' || path.startsWith('/services/') ? index : undefined);
+  return (path) => files.get(path) ?? (/^\/($|fleet$|services\/|traces\/)/.test(path) ? index : undefined);
 }
 
 /** Browsers import by path. An import map would say the same, but only as a script within the page, which it forbids. */

@@ -79,6 +79,7 @@ export const routes: readonly Route[] = [
     behind: context.behind(),
     clusters: clusters(context),
     jaeger: context.jaeger,
+    traces: context.sources.trace !== undefined,
   })),
   route('/api/v1/services', 'Services, one line each', none, services, schemas.serviceList, ({ directory }, _, query) =>
     directory.list(query),
@@ -150,6 +151,14 @@ export const routes: readonly Route[] = [
     async (context) => ({ items: (await parked(context)) ?? refused(context) }),
   ),
   route(
+    '/api/v1/traces/:trace',
+    'a trace as Jaeger has it, each span below its parent',
+    z.object({ trace: z.string().regex(/^[0-9a-f]{32}$/, 'a trace id has 32 hexadecimal digits') }),
+    none,
+    schemas.traceView,
+    (context, { trace }) => traceOf(context, trace),
+  ),
+  route(
     '/api/v1/dead-letters',
     'records that nobody could make sense of',
     none,
@@ -158,6 +167,19 @@ export const routes: readonly Route[] = [
     async ({ sources }) => ({ items: (await sources.deadLetters?.()) ?? notHere('dead letters') }),
   ),
 ];
+
+async function traceOf({ sources }: RouteContext, traceId: string) {
+  if (sources.trace === undefined) {
+    throw new Problem(404, 'no traces are read here', '--jaeger-query-url says where Jaeger is asked for them');
+  }
+  const trace = await sources.trace(traceId).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Problem(502, `Jaeger does not tell: ${reason}`, 'all else goes on without it');
+  });
+  if (trace !== null) return trace;
+  const hint = 'spans come to it a second or two after they are over; it keeps them for as long as it is told to';
+  throw new Problem(404, `Jaeger has no trace ${traceId}`, hint);
+}
 
 function notHere(what: string): never {
   throw new Problem(404, `there are no ${what} here`, 'a fleet has them: sluice console --help');

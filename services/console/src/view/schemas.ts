@@ -161,7 +161,8 @@ export const overview = z.object({
   historyBytes: z.number(),
   behind: z.number().describe('logs of which older records are still being read'),
   clusters: list(clusterView),
-  jaeger: z.string().nullable().describe('where traces are; a trace id takes the place of {traceId}'),
+  jaeger: z.string().nullable().describe('where a person looks at traces; a trace id takes the place of {traceId}'),
+  traces: z.boolean().describe('this console shows traces itself, at /traces/ID and /api/v1/traces/ID'),
 });
 export type Overview = z.infer<typeof overview>;
 
@@ -205,6 +206,40 @@ export const deadLetterView = z.object({
   reason: z.string(),
   at: time,
 });
+
+const spanView = z.object({
+  id: z.string(),
+  parent: z.string().nullable().describe('id of another span of the trace; null: it begins with this one'),
+  depth: z.number().describe('below how many others it is; spans come each below its parent'),
+  service: z.string(),
+  name: z.string(),
+  startedAt: time,
+  durationMs: duration,
+  error: z.string().nullable(),
+  attributes: list(z.object({ name: z.string(), value: z.string() })),
+  links: list(
+    z.object({
+      traceId: z.string(),
+      spanId: z.string(),
+      carries: z.boolean().describe('true: that one came together with this; false: that one leads to the write'),
+    }),
+  ),
+});
+export type SpanView = z.infer<typeof spanView>;
+
+export const traceView = z.object({
+  traceId: z.string(),
+  startedAt: time,
+  durationMs: duration,
+  cause: z.string().nullable().describe('what was seen first, in words'),
+  service: z
+    .object({ cluster: z.string(), namespace: z.string(), name: z.string() })
+    .nullable()
+    .describe('the Kubernetes Service that it is about'),
+  services: list(z.string()).describe('who did it, by the names that they have in traces'),
+  spans: list(spanView),
+});
+export type TraceView = z.infer<typeof traceView>;
 
 /** Why a request was refused. */
 export const problem = z.object({ error: z.string(), hint: z.string().optional() });

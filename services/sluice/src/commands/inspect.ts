@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TraceView } from '@sluice/console';
 import { type Command, Option } from 'commander';
 import { AnswerError } from '../inspect/answer-error.ts';
 import { ConsoleClient } from '../inspect/console-client.ts';
 import { findService } from '../inspect/find-service.ts';
 import { printPod, printService } from '../inspect/print-explanation.ts';
 import { type HistoryEntry, printEntry } from '../inspect/print-history.ts';
+import { printTrace } from '../inspect/print-trace.ts';
 import { printTraces, traceLines } from '../inspect/print-traces.ts';
 import { type Paper, paperFor } from '../inspect/text.ts';
 import { localTime, parseAt, parseSince } from '../inspect/times.ts';
@@ -22,7 +24,7 @@ interface Options {
   readonly since?: string;
   readonly at?: string;
   readonly follow?: boolean;
-  readonly limit?: string;
+  readonly id?: string;
 }
 
 const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
@@ -36,10 +38,9 @@ export function addInspectCommands(program: Command): void {
   add(program, 'explain', 'why the Pods of a Service get traffic or not, now or at a time', explain)
     .option('--pod <name>', 'only this Pod, which may be gone')
     .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12:00Z (default: now)');
-  add(program, 'trace', 'traces of the last writes of a Service, with links', trace).option(
-    '--since <duration>',
-    'how far back, e.g. 1h or 30m (default: all that is kept)',
-  );
+  add(program, 'trace', 'traces of the last writes of a Service, and what took how long in one', trace)
+    .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: all that is kept)')
+    .option('--id <trace id>', 'the spans of this one (default: of the newest that is recorded)');
 }
 
 function add(
@@ -155,15 +156,28 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
   const since = sinceOf(options);
   const overview = await client.overview();
   const name = await findService(client, overview, service, options.cluster);
+  if (options.id !== undefined) {
+    const view = await client.trace(options.id);
+    process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : treeOf(view));
+    return;
+  }
   const lines = traceLines(await client.history(name, { since, limit: 5_000 }), overview.jaeger).slice(0, 50);
   if (options.output === 'json') {
     process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  } else if (lines.length === 0) {
-    throw new AnswerError('no write of that time carries a trace; --otlp-endpoint of the roles turns tracing on');
-  } else {
-    process.stdout.write(printTraces(lines, systemClock.now()));
+    return;
   }
+  if (lines.length === 0) {
+    throw new AnswerError('no write of that time carries a trace; --otlp-endpoint of the roles turns tracing on');
+  }
+  process.stdout.write(printTraces(lines, systemClock.now()));
+  const newest = lines.find(({ recorded }) => recorded);
+  if (!overview.traces || newest === undefined) return;
+  // The newest may not have come to Jaeger yet; the list stands without it.
+  const view = await client.trace(newest.traceId).catch((error: unknown) => error);
+  process.stdout.write(view instanceof Error ? `\n${view.message}\n` : `\n${treeOf(view as TraceView)}`);
 }
+
+const treeOf = (view: TraceView): string => printTrace(view, paperFor(process.stdout, systemClock.now()));
 
 function sinceOf({ since }: Options): number | undefined {
   if (since === undefined) return undefined;

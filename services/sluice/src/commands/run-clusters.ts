@@ -44,6 +44,7 @@ export interface RunClustersOptions
   readonly output: OutputFormat;
   readonly logLevel: LogLevel;
   readonly jaegerUrl?: string;
+  readonly jaegerQueryUrl?: string;
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
 }
 
@@ -98,7 +99,7 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
   });
   const shown = () =>
     clusters.states.filter(({ identity }) => identity !== '').map((state) => clusterView(state, stateOf(state)));
-  const watched = await openConsole(shown, address, options.jaegerUrl, logger);
+  const watched = await openConsole(shown, address, options, logger);
   const latecomers = new Latecomers(systemClock);
   const ending = new AbortController();
   const metrics = new Metrics({

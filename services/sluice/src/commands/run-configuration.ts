@@ -14,6 +14,7 @@ import type { ManyClustersOptions } from './run-clusters.ts';
 export interface ConfiguredOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {
   readonly config?: string;
   readonly jaegerUrl?: string;
+  readonly jaegerQueryUrl?: string;
   readonly logLevel: LogLevel;
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
 }
@@ -43,6 +44,7 @@ export async function withConfiguration<T extends ConfiguredOptions>(
     ...{ otlpEndpoint: traces.endpoint, traceRatio: traces.ratio, traceSlow: traces.slowMs },
     logLevel: log.level,
     ...(console.jaegerUrl !== undefined && { jaegerUrl: console.jaegerUrl }),
+    ...(console.jaegerQueryUrl !== undefined && { jaegerQueryUrl: console.jaegerQueryUrl }),
     ...(metricsBindAddress !== undefined && { metricsBindAddress: { address: metricsBindAddress } }),
   };
   const given = Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli');

@@ -2,13 +2,13 @@ import type { ClusterView } from '@sluice/console';
 import type { Logger } from '@sluice/runtime';
 import { systemClock } from '../system/clock.ts';
 import { type BindAddress, isLoopback } from '../telemetry/bind-address.ts';
-import { type LocalConsole, startConsole } from '../telemetry/start-console.ts';
+import { type JaegerAddresses, type LocalConsole, startConsole } from '../telemetry/start-console.ts';
 
 /** The console of this process, on the address of its metrics; undefined where it may not listen. */
 export async function openConsole(
   clusters: () => readonly ClusterView[],
   address: BindAddress | null | undefined,
-  jaeger: string | undefined,
+  jaeger: JaegerAddresses,
   logger: Logger,
 ): Promise<LocalConsole | undefined> {
   if (address === null) return undefined;

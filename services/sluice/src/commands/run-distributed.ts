@@ -14,6 +14,7 @@ export interface DistributedRunOptions extends Partial<TracesOptions> {
   readonly seed?: number;
   readonly rate?: number;
   readonly jaegerUrl?: string;
+  readonly jaegerQueryUrl?: string;
 }
 
 /** The living world on a fleet of processes, with bus and store of their own. */
@@ -37,7 +38,10 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
       server: world.server,
       clusterName: 'simulated-world',
       flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel, ...tracesFlags(options)],
-      consoleFlags: options.jaegerUrl === undefined ? [] : ['--jaeger-url', options.jaegerUrl],
+      consoleFlags: [
+        ...(options.jaegerUrl === undefined ? [] : ['--jaeger-url', options.jaegerUrl]),
+        ...(options.jaegerQueryUrl === undefined ? [] : ['--jaeger-query-url', options.jaegerQueryUrl]),
+      ],
       onOutcome: (plan, outcome) => {
         const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
         const applied = { cluster: world.name, plan, outcome, latencyMs: outcome.completedAt - since };

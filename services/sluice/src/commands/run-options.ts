@@ -8,7 +8,7 @@ import {
   formatBindAddress,
   parseBindAddress,
 } from '../telemetry/bind-address.ts';
-import { addTracesOptions, parseTraceUrl, type TracesOptions } from '../traces-options.ts';
+import { addTracesOptions, parseQueryUrl, parseTraceUrl, type TracesOptions } from '../traces-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
 import { type ManyClustersOptions, namesMany } from './run-clusters.ts';
@@ -24,6 +24,7 @@ export interface RunOptions extends SettingsOptions, WriterOptions, ManyClusters
   readonly seed?: number;
   readonly rate?: number;
   readonly jaegerUrl?: string;
+  readonly jaegerQueryUrl?: string;
   /** In an object, since commander takes a null for a flag without a value. Null: none. */
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
 }
@@ -69,6 +70,11 @@ export function addRunOptions(command: Command): Command {
       (text) => ({ address: parseBindAddress(text) }),
     )
     .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}', parseTraceUrl)
+    .option(
+      '--jaeger-query-url <url>',
+      'show traces on the page, asked of the Jaeger here, e.g. http://127.0.0.1:16686',
+      parseQueryUrl,
+    )
     .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
     .option('--rate <n>', 'simulated world: actions a second', Number);
   return addWriterOptions(addSettingsOptions(addTracesOptions(command)));

@@ -32,5 +32,6 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
     maxBytes: values.need('console.maxBytes'),
     retentionMs: values.need('console.retention'),
     jaegerUrl: values.get('console.jaegerUrl'),
+    jaegerQueryUrl: values.get('console.jaegerQueryUrl'),
   };
 }

@@ -45,7 +45,8 @@ export function addConsoleOptions(command: Command): Command {
     .option('--console-token-file <file>', 'who asks must have this token; needed for anything but loopback')
     .option('--console-tls-cert-file <file>', 'its certificate in PEM; needed for anything but loopback')
     .option('--console-tls-key-file <file>', 'the key of its certificate in PEM')
-    .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}');
+    .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}')
+    .option('--jaeger-query-url <url>', 'show traces, asked of the Jaeger here, e.g. http://127.0.0.1:16686');
 }
 
 /** What loads the configuration of a command, from the flags that were given to it. */

@@ -41,6 +41,8 @@ export interface ConsoleConfiguration {
   readonly retentionMs: number;
   /** `{traceId}` in it stands for the id of a trace. */
   readonly jaegerUrl: string | undefined;
+  /** Where Jaeger is asked for a trace. */
+  readonly jaegerQueryUrl: string | undefined;
 }
 
 export interface TracesConfiguration {

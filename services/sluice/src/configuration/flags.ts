@@ -33,6 +33,7 @@ export const flagPaths = {
   '--console-bind-address': 'console.bindAddress',
   '--console-host': 'console.hosts',
   '--jaeger-url': 'console.jaegerUrl',
+  '--jaeger-query-url': 'console.jaegerQueryUrl',
 } as const satisfies Readonly<Record<string, Path>>;
 
 /** Flags that name a file with the value: a secret itself would be seen by everybody on the machine. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseDuration } from '../duration.ts';
 import { type Controllers, controllerList, parseControllers } from '../settings-options.ts';
 import { type BindAddress, formatBindAddress, parseBindAddress } from '../telemetry/bind-address.ts';
-import { parseEndpoint, parseTraceUrl } from '../traces-options.ts';
+import { parseEndpoint, parseQueryUrl, parseTraceUrl } from '../traces-options.ts';
 
 /** What a file can hold where a setting's value stands. */
 export type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
@@ -152,35 +152,34 @@ export const bindAddress: Kind<BindAddress | null | undefined> = {
   show: (address) => (address === undefined ? 'auto' : address === null ? 0 : formatBindAddress(address)),
 };
 
-/** With the path that OpenTelemetry has for traces, where there is none. */
-export const otlpEndpoint: Kind<string> = {
-  wanted: 'an address such as http://127.0.0.1:4318, without user and password',
-  schema: z.string({ error: () => otlpEndpoint.wanted }).transform((given, context) => {
+/** `parse` throws at what is no such address. */
+function addressOf(wanted: string, parse: (given: string) => string): Kind<string> {
+  const schema = z.string({ error: wanted }).transform((given, context) => {
     try {
-      return parseEndpoint(given);
+      return parse(given);
     } catch {
-      context.addIssue({ code: 'custom', message: otlpEndpoint.wanted });
+      context.addIssue({ code: 'custom', message: wanted });
       return z.NEVER;
     }
-  }),
-  fromText: asIs,
-  show: asIs,
-};
+  });
+  return { wanted, schema, fromText: asIs, show: asIs };
+}
 
+/** With the path that OpenTelemetry has for traces, where there is none. */
+export const otlpEndpoint = addressOf(
+  'an address such as http://127.0.0.1:4318, without user and password',
+  parseEndpoint,
+);
 /** Where a person looks at a trace. */
-export const traceUrl: Kind<string> = {
-  wanted: 'an address with {traceId} in it, such as http://127.0.0.1:16686/trace/{traceId}',
-  schema: z.string({ error: () => traceUrl.wanted }).transform((given, context) => {
-    try {
-      return parseTraceUrl(given);
-    } catch {
-      context.addIssue({ code: 'custom', message: traceUrl.wanted });
-      return z.NEVER;
-    }
-  }),
-  fromText: asIs,
-  show: asIs,
-};
+export const traceUrl = addressOf(
+  'an address with {traceId} in it, such as http://127.0.0.1:16686/trace/{traceId}',
+  parseTraceUrl,
+);
+/** Where Jaeger is asked for a trace. */
+export const queryUrl = addressOf(
+  'an address such as http://127.0.0.1:16686, without user and password',
+  parseQueryUrl,
+);
 
 const fromZeroToOne = 'a number from 0 to 1';
 export const share: Kind<number> = {

@@ -32,6 +32,7 @@ test('with nothing given: one process, in memory, no cluster', () => {
       maxBytes: 128 * 1024 ** 2,
       retentionMs: 86_400_000,
       jaegerUrl: undefined,
+      jaegerQueryUrl: undefined,
     },
   });
 });

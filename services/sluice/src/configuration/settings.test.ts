@@ -95,6 +95,7 @@ const samples: Readonly<
   'console.maxBytes': ['1Gi', '1Gi'],
   'console.retention': ['2h', '2h'],
   'console.jaegerUrl': ['http://j/trace/{traceId}', 'http://j/trace/{traceId}'],
+  'console.jaegerQueryUrl': ['http://j:16686/', 'http://j:16686'],
   'cluster.name': ['a', [{ name: 'a', kubeconfig: '/k' }], kubeconfig],
   'cluster.kubeconfig': ['/l', [{ name: 'default', kubeconfig: '/l' }]],
   'cluster.context': ['c', [{ name: 'c', kubeconfig: '/k', context: 'c' }], kubeconfig],

@@ -224,6 +224,9 @@ export const settings = {
   'console.jaegerUrl': setting(kinds.traceUrl, 'where a console links traces to; `{traceId}` stands for the id', {
     example: 'http://127.0.0.1:16686/trace/{traceId}',
   }),
+  'console.jaegerQueryUrl': setting(kinds.queryUrl, 'where a console asks Jaeger for the traces that it shows', {
+    example: 'http://127.0.0.1:16686',
+  }),
 } as const;
 
 /** One cluster, by variables or flags: it takes the place of the `clusters` of the file. */

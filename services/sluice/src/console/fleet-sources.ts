@@ -24,11 +24,13 @@ export class FleetSources implements ConsoleSources {
   readonly partitions: () => Promise<readonly PartitionView[]>;
   readonly parked: () => Promise<readonly ParkedView[]>;
   readonly deadLetters: () => Promise<readonly DeadLetterView[]>;
+  readonly trace: ConsoleSources['trace'];
   readonly #fleet: Fleet;
   readonly #ports: Ports;
   #clusters: readonly ClusterView[] = [];
 
-  constructor(fleet: Fleet, ports: Ports) {
+  constructor(fleet: Fleet, ports: Ports, trace?: ConsoleSources['trace']) {
+    this.trace = trace;
     this.#fleet = fleet;
     this.#ports = ports;
     const { clock } = ports;

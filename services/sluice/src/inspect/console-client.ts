@@ -1,4 +1,4 @@
-import type { HistoryView, Overview, PodView, ServiceDetail, ServiceList } from '@sluice/console';
+import type { HistoryView, Overview, PodView, ServiceDetail, ServiceList, TraceView } from '@sluice/console';
 import { AnswerError } from './answer-error.ts';
 
 export interface ConsoleClientOptions {
@@ -47,6 +47,10 @@ export class ConsoleClient {
 
   history(name: ServiceName, query: Query): Promise<HistoryView> {
     return this.#get(`${pathOf(name)}/history`, query);
+  }
+
+  trace(traceId: string): Promise<TraceView> {
+    return this.#get(`/api/v1/traces/${encodeURIComponent(traceId)}`);
   }
 
   async #get<T>(path: string, query: Query = {}): Promise<T> {

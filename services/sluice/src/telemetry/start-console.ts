@@ -2,6 +2,7 @@ import type { Bus } from '@sluice/bus';
 import { type ClusterView, type Console, createConsole, History, tapBus } from '@sluice/console';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { ConnectedCluster } from '../connect.ts';
+import { tracesFrom } from '../console/jaeger-traces.ts';
 import { version } from '../version.ts';
 
 export interface LocalConsole {
@@ -10,20 +11,27 @@ export interface LocalConsole {
   readonly tap: (bus: Bus) => Bus;
 }
 
+export interface JaegerAddresses {
+  /** Where a person looks at a trace; `{traceId}` stands for its id. */
+  readonly jaegerUrl?: string | undefined;
+  /** Where it is asked for one. */
+  readonly jaegerQueryUrl?: string | undefined;
+}
+
 /** The console of a process in which everything runs: it keeps what passes over the bus. */
 export async function startConsole(
   clusters: () => readonly ClusterView[],
-  jaeger: string | undefined,
+  { jaegerUrl, jaegerQueryUrl }: JaegerAddresses,
   ports: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<LocalConsole> {
   const history = new History(ports);
-  const sources = { clusters };
+  const sources = { clusters, trace: tracesFrom(jaegerQueryUrl) };
   const console = await createConsole({
     history,
     sources,
     access: { hosts: [] },
     version,
-    ...(jaeger !== undefined && { jaeger }),
+    ...(jaegerUrl !== undefined && { jaeger: jaegerUrl }),
     ...ports,
   });
   return { console, tap: (bus) => tapBus(bus, history) };

@@ -1,12 +1,16 @@
 import { ApiError, type ClusterWriter } from '@sluice/kubernetes';
+import type { Jaeger } from '@sluice/local';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../../all-in-one.ts';
 import { systemClock } from '../../system/clock.ts';
+import { systemRandom } from '../../system/random.ts';
 import { serveTelemetry } from '../../telemetry/http-server.ts';
 import { clusterView, startConsole } from '../../telemetry/start-console.ts';
+import { startTracing } from '../../telemetry/traces/start-tracing.ts';
+import { parseEndpoint } from '../../traces-options.ts';
 
 /** A simulated cluster that is kept right by all services in this process, and the page that shows it on loopback. */
 export interface ServedWorld {
@@ -21,7 +25,8 @@ export interface ServedWorld {
   stop(): Promise<void>;
 }
 
-export async function serveWorld(): Promise<ServedWorld> {
+/** `jaeger`: takes a trace of each change, and is asked for them. */
+export async function serveWorld(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>): Promise<ServedWorld> {
   const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
   const server = new SimulatedApiServer(ports);
   const client = new SimulatedCluster(server, ports);
@@ -35,8 +40,16 @@ export async function serveWorld(): Promise<ServedWorld> {
     writer: refusing(client, refusals),
     record: () => {},
   };
-  const { console, tap } = await startConsole(() => [clusterView(cluster)], undefined, ports);
-  const fleet = startAllInOne({ ...ports, clusters: [cluster], settings: defaultSettings, tap });
+  const { console, tap } = await startConsole(
+    () => [clusterView(cluster)],
+    { jaegerQueryUrl: jaeger?.queryUrl },
+    ports,
+  );
+  const tracing = await tracingTo(jaeger?.otlpUrl);
+  const fleet = startAllInOne({
+    ...{ ...ports, clusters: [cluster], settings: defaultSettings, tap },
+    tracers: tracing?.tracers,
+  });
   const metrics = new Metrics({ clusters: new Map(), process: false });
   const health = { livez: () => [], readyz: () => [] };
   const listen = (port: number) =>
@@ -53,11 +66,21 @@ export async function serveWorld(): Promise<ServedWorld> {
     },
     async stop() {
       await fleet.stop(0);
+      await tracing?.close(1_000);
       await console.close();
       await telemetry.close();
     },
   };
 }
+
+const tracingTo = (otlpUrl: string | undefined) =>
+  startTracing(
+    { endpoint: otlpUrl && parseEndpoint(otlpUrl), ratio: 1, slowMs: 60_000 },
+    {
+      ...{ systems: { messaging: 'memory', store: 'memory' }, fleet: 'test', member: 'test', environment: {} },
+      ...{ clock: systemClock, random: systemRandom, logger: silentLogger },
+    },
+  );
 
 function refusing(writer: ClusterWriter, refusals: ReadonlyMap<string, string>): ClusterWriter {
   const check = (object: { readonly metadata: { readonly name: string } }) => {
