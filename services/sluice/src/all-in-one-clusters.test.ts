@@ -6,7 +6,7 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { FaultPlan, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from './clusters/cluster.ts';
 import { advance } from './testing/fleet.ts';
 
 let clock: VirtualClock;

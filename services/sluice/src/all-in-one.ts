@@ -7,13 +7,13 @@ import { MemoryStore } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { ClusterWatcher, forgetCluster } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
-import type { Cluster } from './cluster.ts';
+import type { Cluster } from './clusters/cluster.ts';
 import { draining } from './clusters/draining.ts';
+import { writable } from './clusters/writable-cluster.ts';
 import { partitionLag } from './telemetry/partition-lag.ts';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
 import type { Tracers } from './telemetry/traces/tracers.ts';
 import { watchAges } from './telemetry/watch-ages.ts';
-import { writable } from './writable-cluster.ts';
 
 export interface AllInOneOptions {
   readonly clusters: readonly Cluster[];

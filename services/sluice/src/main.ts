@@ -11,8 +11,8 @@ import { addReplayCommand } from './commands/replay.ts';
 import { addRoleCommands } from './commands/role.ts';
 import { addRunCommand } from './commands/run.ts';
 import { isAnswerError } from './inspect/answer-error.ts';
-import { isUsageError } from './usage-error.ts';
-import { version } from './version.ts';
+import { version } from './system/version.ts';
+import { isUsageError } from './terminal/usage-error.ts';
 
 const program = new Command('sluice')
   .description('Endpoints and EndpointSlices for Kubernetes, computed by event-sourced services over a message bus.')

@@ -2,10 +2,10 @@ import type { ClusterAccess } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ConnectedCluster } from '../connect.ts';
 import { advance } from '../testing/fleet.ts';
 import { ClusterSet } from './cluster-set.ts';
 import type { Candidate, ClusterSource, SourceReading } from './cluster-source.ts';
+import type { ConnectedCluster } from './connect.ts';
 
 let clock: VirtualClock;
 let reading: SourceReading | Error;

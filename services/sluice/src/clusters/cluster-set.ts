@@ -1,8 +1,8 @@
 import type { ClusterAccess } from '@sluice/kubernetes';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
-import type { ConnectedCluster } from '../connect.ts';
 import type { Candidate, ClusterSource, SourceReading } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
+import type { ConnectedCluster } from './connect.ts';
 import { GuardedCluster } from './guarded-cluster.ts';
 
 /** Why a cluster is no longer served. */

@@ -1,9 +1,9 @@
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
-import { connectTo } from '../connect.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterSource } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
+import { connectTo } from './connect.ts';
 
 interface Ports {
   readonly clock: Clock;

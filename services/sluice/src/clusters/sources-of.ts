@@ -1,8 +1,8 @@
 import { type ClusterAccess, Connection, isKubeconfigError, loadInCluster, loadKubeconfig } from '@sluice/kubernetes';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { ClusterConfiguration, ClusterSecretsConfiguration } from '../configuration/configuration.ts';
-import { UsageError } from '../usage-error.ts';
-import { userAgent } from '../version.ts';
+import { userAgent } from '../system/version.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { ClusterSource } from './cluster-source.ts';
 import { kubeconfigSource } from './kubeconfig-source.ts';
 import { secretsSource } from './secrets-source.ts';

@@ -8,10 +8,10 @@ import { seededRandom } from '@sluice/runtime';
 import { ApiServerHttp, SimulatedApiServer } from '@sluice/simulation';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { addSettingsOptions, type SettingsOptions } from '../settings-options.ts';
+import { addSettingsOptions, type SettingsOptions } from '../options/settings-options.ts';
+import { addWriterOptions, type WriterOptions } from '../options/writer-options.ts';
 import { systemClock } from '../system/clock.ts';
 import { kubeconfigText } from '../testing/kubeconfig-text.ts';
-import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
 import { addClustersCommand } from './clusters.ts';
 import { type ManyClustersOptions, type RunClustersOptions, runClusters } from './run-clusters.ts';
 

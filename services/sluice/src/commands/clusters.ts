@@ -6,7 +6,7 @@ import { addConfigurationOptions, configurationOf } from '../configuration/confi
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 type Output = 'text' | 'json';
 

@@ -3,10 +3,10 @@ import { addConfigurationOptions, addConsoleOptions, configurationOf } from '../
 import { startConsoleRole } from '../roles/console-role.ts';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import { closing, graceMs, leaveSoon, shutDown } from '../shut-down.ts';
-import { stopSignal } from '../stop-signal.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
 
 export function addConsoleCommand(program: Command): void {
   const command = program

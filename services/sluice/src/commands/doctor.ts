@@ -1,7 +1,7 @@
 import { isKubeconfigError } from '@sluice/kubernetes';
 import { type Command, Option } from 'commander';
+import { findAccess } from '../clusters/connect.ts';
 import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
-import { findAccess } from '../connect.ts';
 import { type Check, failed, jsonChecks, listChecks, warning } from '../doctor/check.ts';
 import { checkCluster } from '../doctor/check-cluster.ts';
 import { checkInfrastructure } from '../doctor/check-infrastructure.ts';

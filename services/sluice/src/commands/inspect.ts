@@ -13,7 +13,7 @@ import { type Paper, paperFor } from '../inspect/text.ts';
 import { localTime, parseAt, parseSince } from '../inspect/times.ts';
 import { systemClock } from '../system/clock.ts';
 import { defaultBindAddress, formatBindAddress, isLoopback } from '../telemetry/bind-address.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 interface Options {
   readonly console: string;

@@ -9,7 +9,7 @@ import { type OpenInfrastructure, openInfrastructure } from '../roles/open-infra
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 interface Options extends ParkedFilter {
   readonly output: 'table' | 'json';

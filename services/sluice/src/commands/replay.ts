@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { replayScenario } from '../replay/replay-scenario.ts';
 import { parseScenario } from '../replay/scenario.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 export function addReplayCommand(program: Command): void {
   program

@@ -7,13 +7,13 @@ import { addConfigurationOptions, configurationOf } from '../configuration/confi
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import { type Role, startRole } from '../roles/start-role.ts';
 import { closing, graceMs, leaveSoon, marginMs, shutDown, tracesGraceMs } from '../shut-down.ts';
-import { stopSignal } from '../stop-signal.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { startTracing } from '../telemetry/traces/start-tracing.ts';
-import { UsageError } from '../usage-error.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
   watcher: 'watch clusters and publish what happens in them; the others stand by',

@@ -5,7 +5,7 @@ import { defaultSettings } from '@sluice/reconciler';
 import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../configuration/environment-layer.ts';
-import { isUsageError } from '../usage-error.ts';
+import { isUsageError } from '../terminal/usage-error.ts';
 import { type ConfiguredOptions, withConfiguration } from './run-configuration.ts';
 import { addRunOptions, checkRunOptions, type RunOptions } from './run-options.ts';
 

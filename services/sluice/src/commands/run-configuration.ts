@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import type { ClusterConfiguration, Configuration } from '../configuration/configuration.ts';
 import { configVariable, type Environment } from '../configuration/environment-layer.ts';
 import type { ConfigurationFlags } from '../configuration/flags.ts';
-import type { SettingsOptions } from '../settings-options.ts';
+import type { SettingsOptions } from '../options/settings-options.ts';
+import type { TracesOptions } from '../options/traces-options.ts';
+import type { WriterOptions } from '../options/writer-options.ts';
 import type { LogLevel } from '../system/logger.ts';
 import type { BindAddress } from '../telemetry/bind-address.ts';
-import type { TracesOptions } from '../traces-options.ts';
-import { UsageError } from '../usage-error.ts';
-import type { WriterOptions } from '../writer-options.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { ManyClustersOptions } from './run-clusters.ts';
 
 /** What `sluice run` takes from a configuration. */

@@ -1,12 +1,12 @@
+import { startSimulation } from '../clusters/simulated.ts';
 import { createDisplay, type OutputFormat } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
+import { type TracesOptions, tracesFlags } from '../options/traces-options.ts';
 import { marginMs, shutDown } from '../shut-down.ts';
-import { startSimulation } from '../simulated.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger, type LogLevel } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
-import { type TracesOptions, tracesFlags } from '../traces-options.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 export interface DistributedRunOptions extends Partial<TracesOptions> {
   readonly output: OutputFormat;

@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { OutputFormat } from '../display/create-display.ts';
-import { addSettingsOptions, durationFlag, type SettingsOptions } from '../settings-options.ts';
+import { addSettingsOptions, durationFlag, type SettingsOptions } from '../options/settings-options.ts';
+import { addTracesOptions, parseQueryUrl, parseTraceUrl, type TracesOptions } from '../options/traces-options.ts';
+import { addWriterOptions, type WriterOptions } from '../options/writer-options.ts';
 import { type LogLevel, logLevels } from '../system/logger.ts';
 import {
   type BindAddress,
@@ -8,9 +10,7 @@ import {
   formatBindAddress,
   parseBindAddress,
 } from '../telemetry/bind-address.ts';
-import { addTracesOptions, parseQueryUrl, parseTraceUrl, type TracesOptions } from '../traces-options.ts';
-import { UsageError } from '../usage-error.ts';
-import { addWriterOptions, type WriterOptions } from '../writer-options.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { type ManyClustersOptions, namesMany } from './run-clusters.ts';
 
 export interface RunOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {

@@ -1,8 +1,8 @@
 import { sleep } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
-import { connectReading } from '../connect.ts';
+import { connectReading } from '../clusters/connect.ts';
 import type { OutputFormat } from '../display/create-display.ts';
-import { type SettingsOptions, toSettings } from '../settings-options.ts';
+import { type SettingsOptions, toSettings } from '../options/settings-options.ts';
 import { existing } from '../shadow/existing.ts';
 import { startShadow } from '../shadow/shadow.ts';
 import { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from '../shadow/shadow-display.ts';

@@ -3,8 +3,8 @@ import type { TracesConfiguration } from '../configuration/configuration.ts';
 import type { Environment } from '../configuration/environment-layer.ts';
 import { originText } from '../configuration/layer.ts';
 import { openTelemetryLayer } from '../configuration/opentelemetry-layer.ts';
-import { defaultTraces, parseEndpoint, parseRatio, type TracesOptions } from '../traces-options.ts';
-import { UsageError } from '../usage-error.ts';
+import { defaultTraces, parseEndpoint, parseRatio, type TracesOptions } from '../options/traces-options.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** What is traced: flags before OpenTelemetry's variables. @throws UsageError */
 export function tracesOf(

@@ -1,8 +1,8 @@
 import type { Logger } from '@sluice/runtime';
 import type { Command } from 'commander';
 import { leaveSoon } from '../shut-down.ts';
-import { stopSignal } from '../stop-signal.ts';
 import { createLogger } from '../system/logger.ts';
+import { stopSignal } from '../terminal/stop-signal.ts';
 import { namesMany, runClusters } from './run-clusters.ts';
 import { withConfiguration } from './run-configuration.ts';
 import { runDistributed } from './run-distributed.ts';

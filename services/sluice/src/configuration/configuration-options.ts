@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
-import { addSettingsOptions } from '../settings-options.ts';
+import { addSettingsOptions } from '../options/settings-options.ts';
+import { addTracesOptions } from '../options/traces-options.ts';
+import { addWriterOptions } from '../options/writer-options.ts';
 import { logLevels } from '../system/logger.ts';
-import { addTracesOptions } from '../traces-options.ts';
-import { addWriterOptions } from '../writer-options.ts';
 import type { Configuration } from './configuration.ts';
 import type { Environment } from './environment-layer.ts';
 import { type ConfigurationFlags, type Flag, fileFlagPaths, flagPaths } from './flags.ts';

@@ -1,10 +1,10 @@
 import type { JetStreamBusOptions } from '@sluice/bus-jetstream';
 import type { KafkaBusOptions } from '@sluice/bus-kafka';
 import type { RedisOptions } from '@sluice/store-redis';
-import type { SettingsOptions } from '../settings-options.ts';
+import type { SettingsOptions } from '../options/settings-options.ts';
+import type { WriterOptions } from '../options/writer-options.ts';
 import type { LogLevel } from '../system/logger.ts';
 import type { BindAddress } from '../telemetry/bind-address.ts';
-import type { WriterOptions } from '../writer-options.ts';
 
 /** What a process of a fleet is told: file < environment < flags, checked, with its defaults. Holds secrets. */
 export interface Configuration {

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { load } from 'js-yaml';
 import { z } from 'zod';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import * as kinds from './kinds.ts';
 import { type Given, type Layer, where } from './layer.ts';
 import { dig, isMap, issueText, type Problems } from './problems.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { parseDuration } from '../duration.ts';
-import { type Controllers, controllerList, parseControllers } from '../settings-options.ts';
+import { type Controllers, controllerList, parseControllers } from '../options/settings-options.ts';
+import { parseEndpoint, parseQueryUrl, parseTraceUrl } from '../options/traces-options.ts';
 import { type BindAddress, formatBindAddress, parseBindAddress } from '../telemetry/bind-address.ts';
-import { parseEndpoint, parseQueryUrl, parseTraceUrl } from '../traces-options.ts';
+import { parseDuration } from '../terminal/duration.ts';
 
 /** What a file can hold where a setting's value stands. */
 export type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { nearest } from './nearest.ts';
 import type { Visibility } from './settings.ts';
 

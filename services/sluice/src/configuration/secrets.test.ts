@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isUsageError } from '../terminal/usage-error.ts';
 import { entry, type Given, resolve } from '../testing/configuration.ts';
-import { isUsageError } from '../usage-error.ts';
 import { toJson, toYaml } from './print.ts';
 import { paths, settingAt, variableOf } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { defaultSettings } from '@sluice/reconciler';
+import { defaultTraces } from '../options/traces-options.ts';
+import { writerDefaults } from '../options/writer-options.ts';
 import { logLevels } from '../system/logger.ts';
-import { defaultTraces } from '../traces-options.ts';
-import { writerDefaults } from '../writer-options.ts';
 import type { Kind } from './kinds.ts';
 import * as kinds from './kinds.ts';
 

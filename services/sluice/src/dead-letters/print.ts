@@ -1,5 +1,5 @@
 import type { DeadLetter } from '@sluice/store';
-import { firstLine, formatTable, printable, timestamp } from '../table.ts';
+import { firstLine, formatTable, printable, timestamp } from '../terminal/table.ts';
 
 const headings = ['NAME', 'SET ASIDE', 'KEY', 'REASON'] as const;
 

@@ -1,6 +1,6 @@
 import type { Bus, Topic } from '@sluice/bus';
 import type { DeadLetter } from '@sluice/store';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
 

@@ -1,6 +1,6 @@
 import { type Causes, watcherStarted } from '@sluice/messages';
 import colors from 'picocolors';
-import { formatDuration } from '../duration.ts';
+import { formatDuration } from '../terminal/duration.ts';
 import type { Applied } from './applied.ts';
 import type { Display } from './display.ts';
 import type { Statistics } from './statistics.ts';

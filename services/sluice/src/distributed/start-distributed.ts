@@ -9,7 +9,7 @@ import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import type { Role } from '../roles/start-role.ts';
 import { closing, type Ending, graceMs, marginMs, shutDown } from '../shut-down.ts';
 import { defaultBindAddress, formatBindAddress } from '../telemetry/bind-address.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { followPlans } from './follow-plans.ts';
 import { RoleProcess } from './role-process.ts';
 

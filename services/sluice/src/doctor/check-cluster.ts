@@ -12,7 +12,7 @@ import {
   switchOffAdvice,
 } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import { fieldManager, userAgent } from '../version.ts';
+import { fieldManager, userAgent } from '../system/version.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 
 interface Ports {

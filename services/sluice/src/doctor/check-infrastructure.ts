@@ -1,7 +1,7 @@
 import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
 import type { Configuration } from '../configuration/configuration.ts';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
-import { isUsageError } from '../usage-error.ts';
+import { isUsageError } from '../terminal/usage-error.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 
 /**

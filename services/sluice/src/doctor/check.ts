@@ -1,4 +1,4 @@
-import { formatTable, printable } from '../table.ts';
+import { formatTable, printable } from '../terminal/table.ts';
 
 /** What a look at one thing found. */
 export interface Check {

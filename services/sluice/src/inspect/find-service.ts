@@ -1,5 +1,5 @@
 import type { Overview } from '@sluice/console';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { AnswerError } from './answer-error.ts';
 import type { ConsoleClient, ServiceName } from './console-client.ts';
 

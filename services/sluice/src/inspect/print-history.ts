@@ -1,5 +1,5 @@
 import type { HistoryView } from '@sluice/console';
-import { formatDuration } from '../duration.ts';
+import { formatDuration } from '../terminal/duration.ts';
 import { causesText, hanging, type Paper } from './text.ts';
 import { localTime } from './times.ts';
 

@@ -1,5 +1,5 @@
 import type { TraceView } from '@sluice/console';
-import { printable } from '../table.ts';
+import { printable } from '../terminal/table.ts';
 import type { Paper } from './text.ts';
 import { localTime } from './times.ts';
 

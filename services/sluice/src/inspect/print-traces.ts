@@ -1,6 +1,6 @@
 import type { HistoryView } from '@sluice/console';
-import { formatDuration } from '../duration.ts';
-import { formatTable, printable } from '../table.ts';
+import { formatDuration } from '../terminal/duration.ts';
+import { formatTable, printable } from '../terminal/table.ts';
 import { causesText, traceOf } from './text.ts';
 import { localTime } from './times.ts';
 

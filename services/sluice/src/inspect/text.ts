@@ -1,5 +1,5 @@
 import { createColors } from 'picocolors';
-import { printable } from '../table.ts';
+import { printable } from '../terminal/table.ts';
 
 /** How text is printed: where to, and when. */
 export interface Paper {

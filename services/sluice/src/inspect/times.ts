@@ -1,4 +1,4 @@
-import { parseDuration } from '../duration.ts';
+import { parseDuration } from '../terminal/duration.ts';
 
 /** `1h` before now, in milliseconds since the Unix epoch; undefined if it is no duration. */
 export function parseSince(text: string, now: number): number | undefined {

@@ -1,4 +1,4 @@
-import { firstLine, formatTable, printable, timestamp } from '../table.ts';
+import { firstLine, formatTable, printable, timestamp } from '../terminal/table.ts';
 import type { ParkedKey } from './parked-key.ts';
 
 const headings = ['CLUSTER', 'NAMESPACE', 'SERVICE', 'CONTROLLER', 'SINCE', 'NEXT TRY', 'REASON'] as const;

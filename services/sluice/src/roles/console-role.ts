@@ -6,12 +6,12 @@ import type { Configuration } from '../configuration/configuration.ts';
 import { FleetSources } from '../console/fleet-sources.ts';
 import { tracesFrom } from '../console/jaeger-traces.ts';
 import type { RootLogger } from '../system/logger.ts';
+import { version } from '../system/version.ts';
 import { isLoopback } from '../telemetry/bind-address.ts';
 import { type Check, condition, type Health } from '../telemetry/health.ts';
 import { Inquiry } from '../telemetry/inquiry.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
-import { UsageError } from '../usage-error.ts';
-import { version } from '../version.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { OpenInfrastructure } from './open-infrastructure.ts';
 
 export interface ConsoleRoleOptions {

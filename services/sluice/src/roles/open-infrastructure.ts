@@ -2,7 +2,7 @@ import { type Bus, isBusSetupError } from '@sluice/bus';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ClusterDirectory } from '@sluice/store';
 import type { Configuration } from '../configuration/configuration.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { Infrastructure } from './role.ts';
 
 type InfrastructureOptions = Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>;

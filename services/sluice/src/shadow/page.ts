@@ -1,6 +1,6 @@
 import colors from 'picocolors';
 import { truncate } from '../display/truncate.ts';
-import { formatDuration } from '../duration.ts';
+import { formatDuration } from '../terminal/duration.ts';
 import type { ReportedDifference, ShadowReport } from './report.ts';
 import type { Percentiles } from './samples.ts';
 

@@ -1,9 +1,9 @@
 import type { Bus } from '@sluice/bus';
 import { type ClusterView, type Console, createConsole, History, tapBus } from '@sluice/console';
 import type { Clock, Logger } from '@sluice/runtime';
-import type { ConnectedCluster } from '../connect.ts';
+import type { ConnectedCluster } from '../clusters/connect.ts';
 import { tracesFrom } from '../console/jaeger-traces.ts';
-import { version } from '../version.ts';
+import { version } from '../system/version.ts';
 
 export interface LocalConsole {
   readonly console: Console;

@@ -1,5 +1,5 @@
 import type { Logger } from '@sluice/runtime';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { type BindAddress, defaultBindAddress, formatBindAddress } from './bind-address.ts';
 import { serveTelemetry, type TelemetryServer, type TelemetryServerOptions } from './http-server.ts';
 

@@ -1,7 +1,7 @@
 import type { Environment } from '../configuration/environment-layer.ts';
 import type { ConfigurationFlags } from '../configuration/flags.ts';
 import { type ResolvedConfiguration, resolveConfiguration } from '../configuration/load-configuration.ts';
-import { isUsageError } from '../usage-error.ts';
+import { isUsageError } from '../terminal/usage-error.ts';
 
 export interface Given {
   /** Content of `/etc/sluice.yaml`. */

@@ -4,7 +4,7 @@ import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { spanIdOf, type TraceParent, traceIdOf } from '@sluice/messages';
 import type { Span } from '@sluice/telemetry';
-import { version } from '../../version.ts';
+import { version } from '../../system/version.ts';
 
 /** A span, and the attributes of the process that did it: one object for all spans of a service. */
 export interface ServiceSpan {

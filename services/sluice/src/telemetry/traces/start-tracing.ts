@@ -2,7 +2,7 @@ import type { Clock, Logger, Random } from '@sluice/runtime';
 import { SamplingTracer, SpanBuffer, type SpanCounts, type Tracer } from '@sluice/telemetry';
 import type { TracesConfiguration } from '../../configuration/configuration.ts';
 import type { Environment } from '../../configuration/environment-layer.ts';
-import { version } from '../../version.ts';
+import { version } from '../../system/version.ts';
 import type { ServiceSpan } from './otlp-sender.ts';
 import type { TracedService, Tracers } from './tracers.ts';
 

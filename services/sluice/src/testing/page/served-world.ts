@@ -5,12 +5,12 @@ import { seededRandom, silentLogger } from '@sluice/runtime';
 import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../../all-in-one.ts';
+import { parseEndpoint } from '../../options/traces-options.ts';
 import { systemClock } from '../../system/clock.ts';
 import { systemRandom } from '../../system/random.ts';
 import { serveTelemetry } from '../../telemetry/http-server.ts';
 import { clusterView, startConsole } from '../../telemetry/start-console.ts';
 import { startTracing } from '../../telemetry/traces/start-tracing.ts';
-import { parseEndpoint } from '../../traces-options.ts';
 
 /** A simulated cluster that is kept right by all services in this process, and the page that shows it on loopback. */
 export interface ServedWorld {

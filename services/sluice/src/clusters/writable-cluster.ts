@@ -1,8 +1,8 @@
 import type { Clock } from '@sluice/runtime';
 import type { Metrics } from '@sluice/telemetry';
 import { AdaptiveLimit, meteredWriter, type WritableCluster } from '@sluice/writer';
+import { writerDefaults } from '../options/writer-options.ts';
 import type { Cluster } from './cluster.ts';
-import { writerDefaults } from './writer-options.ts';
 
 export interface WritableOptions {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import type { Logger } from '@sluice/runtime';
-import { systemClock } from './system/clock.ts';
+import { systemClock } from '../system/clock.ts';
 
 export interface StopSignal {
   /** Resolves when it is time to end. */

@@ -18,9 +18,9 @@ import {
   switchOffAdvice,
 } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/runtime';
+import { fieldManager, userAgent } from '../system/version.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import type { Cluster } from './cluster.ts';
-import { UsageError } from './usage-error.ts';
-import { fieldManager, userAgent } from './version.ts';
 
 export interface ConnectOptions {
   readonly kubeconfig?: string;

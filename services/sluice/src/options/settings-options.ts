@@ -1,7 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import { defaultSettings, type Settings } from '@sluice/reconciler';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from './duration.ts';
+import { parseDuration } from '../terminal/duration.ts';
 
 /** The controllers by the names that kube-controller-manager gives them, with their aliases (A2). */
 const controllerNames: Readonly<Record<string, Controller>> = {
