@@ -73,7 +73,8 @@ export interface WrittenMeta {
 
 /** Writing side of a cluster, as a port. Every failure is an ApiError. */
 export interface ClusterWriter {
-  get(resource: WrittenResource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject>;
+  /** The object as it is stored now, never a cache's. `namespace` is empty for a Node. */
+  get(resource: Resource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject>;
   create(resource: WrittenResource, object: Endpoints | EndpointSlice, signal: AbortSignal): Promise<WrittenMeta>;
   /** Replaces the object; `metadata.resourceVersion`, if given, is the precondition. */
   update(resource: WrittenResource, object: Endpoints | EndpointSlice, signal: AbortSignal): Promise<WrittenMeta>;

@@ -136,7 +136,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     }
   }
 
-  async get(resource: WrittenResource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject> {
+  async get(resource: Resource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject> {
     const path = objectPath(resource, namespace, name);
     const { body } = await this.connection.request({ method: 'GET', path, signal });
     if (!isRecord(body)) throw invalidAnswerError(this.connection.server, 'it is not an object');

@@ -1,4 +1,3 @@
-import type { WrittenResource } from '@sluice/controllers';
 import type { Resource } from './cluster.ts';
 
 interface ResourceInfo {
@@ -28,9 +27,12 @@ export function collectionPath(resource: Resource): string {
   return `${groupPath(resource)}/${resource}`;
 }
 
-/** Path of the objects of one namespace, or of one of them. */
-export function objectPath(resource: WrittenResource, namespace: string, name?: string): string {
-  const collection = `${groupPath(resource)}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+/** Path of the objects of one namespace (of Nodes: of all), or of one of them. */
+export function objectPath(resource: Resource, namespace: string, name?: string): string {
+  const collection =
+    resource === 'nodes'
+      ? collectionPath(resource)
+      : `${groupPath(resource)}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
   return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
 }
 

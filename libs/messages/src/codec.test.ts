@@ -51,6 +51,18 @@ const plan: PlannedMutations = {
   ],
   incomplete: ['a Node is missing'],
   serviceUid: 'su',
+  ready: {
+    by: -3,
+    of: 40,
+    again: true,
+    claims: [
+      { of: 'service' },
+      { of: 'pod', name: 'cart-1', uid: 'u1' },
+      { of: 'readiness', name: 'cart-2', uid: 'u2' },
+      { of: 'node', name: 'n1' },
+      { of: 'endpoints' },
+    ],
+  },
   causes,
   decidedAt: 17,
 };

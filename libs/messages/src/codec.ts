@@ -18,7 +18,7 @@ export type Message = Change | ClusterForgotten | Outcome | PlannedMutations | R
  * Version of the messages' form. Within a major version fields may only be added; a reader ignores what it does not
  * know. A message of a newer major version is not understood and goes to the dead letters.
  */
-export const messageVersion = { major: 1, minor: 2 } as const;
+export const messageVersion = { major: 1, minor: 3 } as const;
 const versionText = `${messageVersion.major}.${messageVersion.minor}`;
 
 const schemas = {

@@ -1,5 +1,6 @@
 import type { Controller, EventToRecord, MutationGroup } from '@sluice/controllers';
 import type { Causes } from './cause.ts';
+import type { ReadyChange } from './ready-change.ts';
 import type { ServiceKey } from './service-key.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface PlannedMutations {
   readonly incomplete: readonly string[];
   /** uid of the Service, on which failures are reported; empty if it does not exist. */
   readonly serviceUid: string;
+  /** Absent: as many are ready as before. */
+  readonly ready?: ReadyChange;
   readonly causes: Causes;
   /** When it was decided, in milliseconds since the Unix epoch. */
   readonly decidedAt: number;

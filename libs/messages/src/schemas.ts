@@ -162,6 +162,15 @@ const mutation = z.discriminatedUnion('verb', [
   }),
 ]);
 
+const podClaim = { name: z.string().min(1), uid: z.string() };
+const claim = z.discriminatedUnion('of', [
+  z.object({ of: z.literal('service') }),
+  z.object({ of: z.literal('pod'), ...podClaim }),
+  z.object({ of: z.literal('readiness'), ...podClaim }),
+  z.object({ of: z.literal('node'), name: z.string().min(1) }),
+  z.object({ of: z.literal('endpoints') }),
+]);
+
 export const plannedMutationsSchema = z.object({
   kind: z.literal('mutations'),
   key,
@@ -183,6 +192,9 @@ export const plannedMutationsSchema = z.object({
   ),
   incomplete: z.array(z.string()),
   serviceUid: z.string(),
+  ready: z
+    .object({ by: z.int(), of: z.number(), again: z.literal(true).optional(), claims: z.array(claim).optional() })
+    .optional(),
   causes,
   decidedAt: z.number(),
 });

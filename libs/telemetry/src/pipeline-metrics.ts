@@ -1,4 +1,4 @@
-import type { Controller, WrittenResource } from '@sluice/controllers';
+import type { Controller } from '@sluice/controllers';
 import type { OutcomeStatus } from '@sluice/messages';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
@@ -28,6 +28,7 @@ export class PipelineMetrics {
   readonly #plans: Counter;
   readonly #requests: Counter;
   readonly #retries: Counter;
+  readonly #removalChecks: Counter;
   readonly #deadLetters: Counter;
   readonly #malformed: Counter;
   readonly #differences: Counter;
@@ -48,6 +49,11 @@ export class PipelineMetrics {
       'code',
     ]);
     this.#retries = counter('write_retries_total', "The writer's requests that were repeated", cluster.names);
+    this.#removalChecks = counter(
+      'removal_checks_total',
+      'Removals of endpoints looked at in the cluster before they are made',
+      [...cluster.names, 'result'],
+    );
     this.#deadLetters = counter('dead_letters_total', 'Records set aside because they cannot be used', ['topic']);
     this.#differences = counter('view_differences_total', 'Views that were not what the watcher knows, and repaired', [
       'part',
@@ -105,13 +111,18 @@ export class PipelineMetrics {
   }
 
   /** `status`: of the HTTP answer, 0 if there was none; null: it succeeded. */
-  answered(identity: string, verb: WriteVerb, resource: WrittenResource, status: number | null): void {
+  answered(identity: string, verb: WriteVerb, resource: string, status: number | null): void {
     const code = status === null ? '2xx' : status === 0 ? '<error>' : `${status}`;
     this.#requests.inc({ ...this.#cluster.of(identity), verb, resource, code });
   }
 
   repeated(identity: string, requests: number): void {
     if (requests > 0) this.#retries.inc(this.#cluster.of(identity), requests);
+  }
+
+  /** A removal was looked at in the cluster: it may be made if it is confirmed. */
+  checkedRemoval(identity: string, result: 'confirmed' | 'refuted' | 'unknown'): void {
+    this.#removalChecks.inc({ ...this.#cluster.of(identity), result });
   }
 
   /** Tells of the limit of a cluster's writes from now on. */

@@ -15,6 +15,8 @@ import { askAt } from './ask-again.ts';
 import type { ControllerState } from './controller-state.ts';
 import { withDerivedNames } from './derived-name.ts';
 import { isMirrored, slicesOf } from './own-slices.ts';
+import { readyAsWritten, readyChange } from './ready-change.ts';
+import { ReadyEndpoints } from './ready-endpoints.ts';
 import type { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
 
@@ -41,13 +43,17 @@ export function isDue(view: ServiceView, controller: Controller, now: number): b
   return dueAt !== null && dueAt <= now && inFlight === null && view.snapshot.complete && view.snapshot.open === null;
 }
 
-/** Decides for one controller and notes it in the view. `nextPlan` names the plan, if there is one. */
+/**
+ * Decides for one controller and notes it in the view. `nextPlan` names the plan, if there is one; `ready` is told how many
+ * endpoints are.
+ */
 export function decide(
   view: ServiceView,
   controller: Controller,
   nextPlan: () => PlanId,
   now: number,
   settings: Settings,
+  ready = new ReadyEndpoints(),
 ): Decided {
   const state = view.controller(controller);
   const dueAt = settings.policy.dueAfterDecision({ controller, state, now });
@@ -62,6 +68,7 @@ export function decide(
   if (controller === 'endpoints' && view.orphaned && view.endpoints === null) view.set('orphaned', undefined);
   if (plan.groups.length === 0 && plan.events.length === 0 && plan.incomplete.length === 0) {
     view.setController(controller, { ...rested, failures: 0, parkedSince: null, triggers, hints });
+    if (!ready.knows(view.key, controller)) ready.set(view.key, controller, readyAsWritten(view, controller));
     return { plan: undefined, counts };
   }
   const id = nextPlan();
@@ -72,6 +79,7 @@ export function decide(
     controller,
     id,
   );
+  const change = readyChange(view, controller, groups, ready);
   const planned: PlannedMutations = {
     kind: 'mutations',
     key: view.key,
@@ -81,6 +89,7 @@ export function decide(
     events: plan.events,
     incomplete: plan.incomplete,
     serviceUid: service?.uid ?? '',
+    ...(change && { ready: change }),
     causes: state.causes,
     decidedAt: now,
   };

@@ -4,6 +4,7 @@ import { DueQueue } from './due-queue.ts';
 import { Heard } from './heard.ts';
 import { isForgettable } from './is-forgettable.ts';
 import { PlanNumbers } from './plan-numbers.ts';
+import { ReadyEndpoints } from './ready-endpoints.ts';
 import { ServiceView } from './service-view.ts';
 import { joinParts } from './stored-parts.ts';
 
@@ -11,6 +12,7 @@ import { joinParts } from './stored-parts.ts';
 export class PartitionState {
   readonly heard = new Heard();
   readonly planNumbers = new PlanNumbers();
+  readonly ready = new ReadyEndpoints();
   /** When Services have something to decide though nothing comes in, by formatted key. */
   readonly due = new DueQueue();
   readonly #views = new Map<string, ServiceView>();
@@ -74,6 +76,7 @@ export class PartitionState {
     this.#removals.push(...view.takeChanges(key));
     this.#views.delete(key);
     this.due.set(key, null);
+    this.ready.drop(view.key);
     this.#onDropped(key);
   }
 }

@@ -68,7 +68,7 @@ export class ServiceDecider {
     const startedAt = traces?.now() ?? 0;
     const nextPlan = (): PlanId => ({ epoch, number: state.planNumbers.next() });
     try {
-      const decided = decide(view, controller, nextPlan, now, settings);
+      const decided = decide(view, controller, nextPlan, now, settings, state.ready);
       const trace = traces?.decided(view.key, controller, causes, startedAt, decided.plan);
       if (trace !== undefined && decided.plan !== undefined) continueTrace(view, controller, trace);
       const entry = decided.plan && outboxEntry(key, decided.plan, trace);

@@ -14,6 +14,7 @@ import { partitionLag } from './telemetry/partition-lag.ts';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
 import type { Tracers } from './telemetry/traces/tracers.ts';
 import { watchAges } from './telemetry/watch-ages.ts';
+import type { WriterLimits } from './options/writer-options.ts';
 
 export interface AllInOneOptions {
   readonly clusters: readonly Cluster[];
@@ -27,8 +28,8 @@ export interface AllInOneOptions {
   /** Between resyncs of each watcher. */
   readonly resyncPeriodMs?: number;
   readonly retry?: RetryOptions;
-  /** Writes of one cluster under way at once, at most. */
-  readonly maxWritesInFlight?: number;
+  /** Of each cluster. Default: as of the flags. */
+  readonly limits?: Partial<WriterLimits>;
   /** Stands between the services and the bus, for what looks on. */
   readonly tap?: (bus: Bus) => Bus;
   /** Default: nothing is counted. */

@@ -2,12 +2,15 @@ import { isApiError } from '@sluice/kubernetes';
 import type { Cancel, Clock } from '@sluice/runtime';
 import { LatencyBaseline } from './latency-baseline.ts';
 import { OrderedQueue } from './ordered-queue.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 export interface AdaptiveLimitOptions {
   /** Requests under way at once, at most. */
   readonly max: number;
   /** Where it begins. Default: half of `max`. */
   readonly initial?: number;
+  /** Requests let through in a second, at most; a second's worth at once after a pause. Default: no matter how many. */
+  readonly perSecond?: number;
   readonly clock: Clock;
 }
 
@@ -28,6 +31,7 @@ export class AdaptiveLimit {
   readonly #clock: Clock;
   readonly #queue = new OrderedQueue<() => void>();
   readonly #latency = new LatencyBaseline();
+  readonly #pace: TokenBucket | undefined;
   #limit: number;
   #inFlight = 0;
   /** Number of the last request that was let through, and of the one at which the limit was last lowered. */
@@ -40,10 +44,11 @@ export class AdaptiveLimit {
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #wake: Cancel | undefined;
 
-  constructor({ max, initial, clock }: AdaptiveLimitOptions) {
+  constructor({ max, initial, perSecond, clock }: AdaptiveLimitOptions) {
     this.max = max;
     this.#limit = Math.min(max, initial ?? Math.max(1, max / 2));
     this.#clock = clock;
+    this.#pace = perSecond === undefined ? undefined : new TokenBucket(perSecond, clock.monotonic());
   }
 
   /** Requests that may be under way at once, now. */
@@ -85,13 +90,13 @@ export class AdaptiveLimit {
   /** Resolves to false if `signal` aborts first. */
   #turn(order: number, signal: AbortSignal): Promise<boolean> | boolean {
     if (this.#queue.size === 0 && this.#mayStart()) {
-      this.#inFlight++;
+      this.#begin();
       return true;
     }
     return new Promise((resolve) => {
       const start = () => {
         signal.removeEventListener('abort', giveUp);
-        this.#inFlight++;
+        this.#begin();
         resolve(true);
       };
       const giveUp = () => {
@@ -132,8 +137,18 @@ export class AdaptiveLimit {
     this.#latency.restart();
   }
 
+  #begin(): void {
+    this.#inFlight++;
+    this.#pace?.take(this.#clock.monotonic());
+  }
+
   #mayStart(): boolean {
-    return this.#inFlight < this.current && this.#clock.monotonic() >= this.#pausedUntil;
+    return this.#inFlight < this.current && this.#pauseMs() <= 0;
+  }
+
+  #pauseMs(): number {
+    const now = this.#clock.monotonic();
+    return Math.max(this.#pausedUntil - now, this.#pace?.waitMs(now) ?? 0);
   }
 
   #startNext(): void {
@@ -142,7 +157,7 @@ export class AdaptiveLimit {
       if (start === undefined) return;
       start();
     }
-    const pauseMs = this.#pausedUntil - this.#clock.monotonic();
+    const pauseMs = this.#pauseMs();
     if (pauseMs <= 0 || this.#queue.size === 0) return;
     this.#wake ??= this.#clock.schedule(pauseMs, () => {
       this.#wake = undefined;

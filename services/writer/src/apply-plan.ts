@@ -17,6 +17,8 @@ export interface Application {
   readonly results: readonly MutationResult[];
   readonly failures: readonly Failure[];
   readonly retries: number;
+  /** For people, where no single mutation failed. */
+  readonly message?: string;
 }
 
 /** A mutation that failed for good, with the API server's words. */

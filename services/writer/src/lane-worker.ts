@@ -8,8 +8,6 @@ import {
   type PartitionReader,
   readUntilAborted,
 } from '@sluice/bus';
-import type { EventToRecord } from '@sluice/controllers';
-import type { ClusterWriter } from '@sluice/kubernetes';
 import {
   comparePlans,
   MessageRecord,
@@ -23,26 +21,17 @@ import {
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { FencedError, type Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
-import { type Application, applyPlan } from './apply-plan.ts';
+import type { Application } from './apply-plan.ts';
+import { carryOut } from './carry-out.ts';
 import { DonePlans } from './done-plans.ts';
 import { failureEvents, failureText } from './failure-events.ts';
 import { fencedWriter } from './fenced-writer.ts';
 import { PlanTrace } from './plan-trace.ts';
 import { readPlan } from './read-plan.ts';
 import { type RetryOptions, retrying } from './retrying.ts';
-import { type RequestLimit, SupersededError, sending } from './sending.ts';
+import { SupersededError } from './sending.ts';
 import { turnOf } from './turn.ts';
-
-/** A cluster as the writer needs it. */
-export interface WritableCluster {
-  readonly writer: ClusterWriter;
-  /** Address of its API server, if it has one. */
-  readonly server?: string | undefined;
-  /** When its requests are let through. */
-  readonly limit: RequestLimit;
-  /** Records Kubernetes Events, as best it can: it never fails. */
-  record(events: readonly EventToRecord[]): void;
-}
+import type { WritableCluster } from './writable-cluster.ts';
 
 export interface LaneWorkerOptions {
   readonly partition: number;
@@ -279,22 +268,22 @@ export class LaneWorker {
     }
     const trace = this.#traces.get(record);
     const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.place) });
-    const tries = retrying(retry, { clock, random, logger: log }, signal);
-    const writer = sending({
+    const applied = await carryOut(plan, {
+      cluster,
       writer: fencedWriter(trace?.traced(cluster.writer, cluster.server) ?? cluster.writer, () => this.#isCurrent()),
-      limit: cluster.limit,
+      lane: this.#options.partition,
+      retrying: retrying(retry, { clock, random, logger: log }, signal),
       order: turnOf(plan, clock.now()),
       // What has not begun when the lane is given up is left to its next owner.
       takenBack: () => (signal.aborted ? new BusClosedError('stopped before its turn') : this.#superseded(line, plan)),
       stop: signal,
       requests: this.#options.requests,
     });
-    const applied = await applyPlan(plan, writer, tries, this.#options.requests);
     if (signal.aborted && applied.status === 'unavailable') {
       throw new BusClosedError('stopped while the API server was away');
     }
     await this.#report(record, plan, applied);
-    const events = [...plan.events, ...failureEvents(plan, applied.failures)];
+    const events = [...plan.events, ...failureEvents(plan, applied)];
     if (events.length > 0) cluster.record(events);
   }
 
@@ -325,10 +314,11 @@ export class LaneWorker {
   }
 
   /** B6: what is tried again is no warning, and of Endpoints an Event tells already. */
-  #logFailure(record: Delivery, plan: PlannedMutations, { status, failures }: Application): void {
+  #logFailure(record: Delivery, plan: PlannedMutations, applied: Application): void {
     const { logger } = this.#options;
     const trace = traceFields(this.#traces.get(record)?.place);
-    const reason = failureText(plan, failures);
+    const { status } = applied;
+    const reason = applied.message ?? failureText(plan, applied);
     const fields = { key: record.key, controller: plan.controller, status, reason, ...trace };
     if (status === 'rejected') logger.warn('plan not applied', fields);
     else if (plan.controller === 'endpoints') logger.debug('plan not applied', fields);
@@ -383,7 +373,7 @@ function toOutcome(plan: PlannedMutations, applied: Application, completedAt: nu
     plan: plan.plan,
     status: applied.status,
     results: applied.results,
-    message: applied.failures.map(({ message }) => message).join('; '),
+    message: applied.message ?? applied.failures.map(({ message }) => message).join('; '),
     causes: plan.causes,
     decidedAt: plan.decidedAt,
     completedAt,

@@ -1,14 +1,13 @@
-import type { WrittenResource } from '@sluice/controllers';
-import { type ClusterWriter, isApiError } from '@sluice/kubernetes';
+import { type ClusterWriter, isApiError, type Resource } from '@sluice/kubernetes';
 
 type Verb = 'get' | 'create' | 'update' | 'delete';
 
 /** Called with each answer: the HTTP status of a failure, 0 if there was no response, null for success. */
-export type OnAnswer = (verb: Verb, resource: WrittenResource, status: number | null) => void;
+export type OnAnswer = (verb: Verb, resource: Resource, status: number | null) => void;
 
 /** The same writer, telling of every answer. */
 export function meteredWriter(writer: ClusterWriter, onAnswer: OnAnswer): ClusterWriter {
-  const metered = async <T>(verb: Verb, resource: WrittenResource, request: Promise<T>): Promise<T> => {
+  const metered = async <T>(verb: Verb, resource: Resource, request: Promise<T>): Promise<T> => {
     try {
       const answer = await request;
       onAnswer(verb, resource, null);

@@ -1,6 +1,5 @@
 import type { Delivery } from '@sluice/bus';
-import type { WrittenResource } from '@sluice/controllers';
-import { type ApiError, type ClusterWriter, isApiError, objectPath } from '@sluice/kubernetes';
+import { type ApiError, type ClusterWriter, isApiError, objectPath, type Resource } from '@sluice/kubernetes';
 import {
   isSampled,
   type Outcome,
@@ -65,7 +64,7 @@ export class PlanTrace {
   traced(writer: ClusterWriter, server: string | undefined): ClusterWriter {
     const request = <T>(
       verb: keyof typeof requests,
-      resource: WrittenResource,
+      resource: Resource,
       namespace: string,
       name: string,
       send: () => Promise<T>,
@@ -196,7 +195,7 @@ export class PlanTrace {
 /** What a request is about. */
 interface Target {
   readonly verb: keyof typeof requests;
-  readonly resource: WrittenResource;
+  readonly resource: Resource;
   readonly namespace: string;
   readonly name: string;
   readonly server: string | undefined;

@@ -41,9 +41,10 @@ export class SimulatedCluster implements ClusterReader, ClusterWriter {
   }
 
   list(resource: Resource, options: { limit: number; continueToken: string }, signal: AbortSignal): Promise<ListPage> {
-    return this.#perform(signal, { verb: 'list', resource, name: '' }, (behind) =>
-      this.#server.list(resource, { ...options, behind }),
-    );
+    return this.#perform(signal, { verb: 'list', resource, name: '' }, (behind, empty) => {
+      const page = this.#server.list(resource, { ...options, behind });
+      return empty ? { ...page, items: [], continueToken: '' } : page;
+    });
   }
 
   async *watch(
@@ -70,7 +71,7 @@ export class SimulatedCluster implements ClusterReader, ClusterWriter {
     }
   }
 
-  get(resource: WrittenResource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject> {
+  get(resource: Resource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject> {
     return this.#perform(signal, { verb: 'get', resource, name }, () => this.#server.get(resource, namespace, name));
   }
 
@@ -121,7 +122,11 @@ export class SimulatedCluster implements ClusterReader, ClusterWriter {
     }
   }
 
-  async #perform<T>(signal: AbortSignal, request: FaultyRequest, run: (behind: number) => T): Promise<T> {
+  async #perform<T>(
+    signal: AbortSignal,
+    request: FaultyRequest,
+    run: (behind: number, empty: boolean) => T,
+  ): Promise<T> {
     try {
       return await perform(this.#faults, this.#clock, signal, request, run);
     } catch (error) {

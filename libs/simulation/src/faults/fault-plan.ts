@@ -38,7 +38,9 @@ export type FaultError =
    * A server answers that is `behind` changes behind: lists show the past; a watch from a version that it has not come to
    * is refused.
    */
-  | 'stale';
+  | 'stale'
+  /** A list by a server that has lost what it had: nothing is in it. */
+  | 'empty';
 
 /** What shall go wrong with requests that match. Absent `verb`, `resource` and `name` match all. */
 export interface Fault {
@@ -75,6 +77,8 @@ export interface Injected {
   readonly cut?: { readonly how: 'reset' | 'end'; readonly afterEvents: number };
   /** Of a list or watch: changes that the server has not heard of. */
   readonly behind?: number;
+  /** Of a list: nothing is in it. */
+  readonly empty?: true;
 }
 
 const unharmed: Injected = { latencyMs: 0 };
@@ -133,6 +137,7 @@ function matches(fault: Fault, request: FaultyRequest): boolean {
 function outcome(fault: Fault, error: FaultError, request: FaultyRequest): Omit<Injected, 'latencyMs'> {
   if (error === 'resetAfter') return { error };
   if (error === 'stale') return { behind: fault.behind ?? 1 };
+  if (error === 'empty') return { empty: true };
   if (error === 'reset' || error === 'end') {
     if (request.verb === 'watch') return { cut: { how: error, afterEvents: fault.afterEvents ?? 0 } };
     return { error: 'reset' };
@@ -143,7 +148,7 @@ function outcome(fault: Fault, error: FaultError, request: FaultyRequest): Omit<
 /** The texts of the API machinery, with the detail `injected` where one is due. */
 function statusOf(
   fault: Fault,
-  error: Exclude<FaultError, 'reset' | 'resetAfter' | 'end' | 'stale'>,
+  error: Exclude<FaultError, 'reset' | 'resetAfter' | 'end' | 'stale' | 'empty'>,
   { resource, name }: FaultyRequest,
 ): StatusError {
   const info = resources[isResourceName(resource) ? resource : 'events'];

@@ -18,14 +18,14 @@ export async function perform<T>(
   clock: Clock,
   signal: AbortSignal,
   request: FaultyRequest,
-  run: (behind: number) => T,
+  run: (behind: number, empty: boolean) => T,
 ): Promise<T> {
-  const { latencyMs, error, cut, behind = 0 } = faults.take(request);
+  const { latencyMs, error, cut, behind = 0, empty = false } = faults.take(request);
   if (latencyMs > 0) await sleep(clock, latencyMs, signal);
   if (signal.aborted) throw new ConnectionReset();
   if (error === 'reset') throw new ConnectionReset();
   if (error !== undefined && error !== 'resetAfter') throw error;
-  const result = run(behind);
+  const result = run(behind, empty);
   if (error === 'resetAfter') throw new ConnectionReset();
   if (cut !== undefined && result instanceof Watch) result.cutAfter(cut.afterEvents, cut.how);
   return result;

@@ -1,21 +1,29 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock, Logger } from '@sluice/runtime';
 import type { Metrics } from '@sluice/telemetry';
-import { AdaptiveLimit, meteredWriter, type WritableCluster } from '@sluice/writer';
-import { writerDefaults } from '../options/writer-options.ts';
+import { AdaptiveLimit, meteredWriter, RemovalBrake, type RemovalCheck, type WritableCluster } from '@sluice/writer';
+import { type WriterLimits, writerDefaults } from '../options/writer-options.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface WritableOptions {
   readonly clock: Clock;
-  /** Writes of this cluster under way at once, at most. */
-  readonly maxWritesInFlight?: number;
+  readonly logger: Logger;
+  /** Of each cluster. Default: as of the flags. */
+  readonly limits?: Partial<WriterLimits>;
+  /** The part of all lanes that this process works, 0 to 1. Default: all of them. */
+  readonly lanes?: () => number;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
 }
 
+/** Between lines that say the same of a cluster at the top of their voice, in milliseconds. */
+const quietMs = 60_000;
+
 /** The cluster as a writer uses it. */
 export function writable(cluster: Cluster, options: WritableOptions): WritableCluster {
-  const { clock, metrics, maxWritesInFlight: max = writerDefaults.maxWritesInFlight } = options;
-  const limit = new AdaptiveLimit({ max, clock });
+  const { clock, metrics, lanes } = options;
+  const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent } = { ...writerDefaults, ...options.limits };
+  const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
+  const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, clock });
   metrics?.pipeline.limited(cluster.identity, limit);
   return {
     writer:
@@ -24,6 +32,20 @@ export function writable(cluster: Cluster, options: WritableOptions): WritableCl
         : meteredWriter(cluster.writer, (...answer) => metrics.pipeline.answered(cluster.identity, ...answer)),
     server: cluster.server,
     limit,
+    brake: new RemovalBrake({
+      ...{ percent: maxRemovalPercent, clock, ...(lanes && { lanes }) },
+      onChecked: tellingOfRemovals(cluster, options),
+    }),
     record: cluster.record,
+  };
+}
+
+function tellingOfRemovals({ identity, name }: Cluster, { clock, logger, metrics }: WritableOptions) {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return (result: RemovalCheck, reason: string) => {
+    metrics?.pipeline.checkedRemoval(identity, result);
+    if (result === 'confirmed' || clock.monotonic() - toldAt < quietMs) return;
+    toldAt = clock.monotonic();
+    logger.error('removals are held back: the cluster does not confirm them', { cluster: name, reason });
   };
 }

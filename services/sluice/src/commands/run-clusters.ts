@@ -109,7 +109,7 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
     ...ports,
     clusters: [],
     settings: toSettings(options),
-    maxWritesInFlight: options.maxWritesInFlight,
+    limits: options,
     metrics,
     tracers: tracing?.tracers,
     ...(watched && { tap: watched.tap }),

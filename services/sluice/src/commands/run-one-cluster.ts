@@ -51,7 +51,7 @@ export async function runOneCluster(stopped: Promise<void>, options: RunOptions)
   const fleet = startAllInOne({
     clusters: [cluster],
     settings: toSettings(options),
-    maxWritesInFlight: options.maxWritesInFlight,
+    limits: options,
     clock: systemClock,
     random: systemRandom,
     logger,

@@ -24,6 +24,8 @@ export const flagPaths = {
   '--mirroring-endpointslice-updates-batch-period': 'controllers.mirroringEndpointsliceUpdatesBatchPeriod',
   '--take-over': 'writer.takeOver',
   '--max-writes-in-flight': 'writer.maxInFlight',
+  '--max-writes-per-second': 'writer.maxPerSecond',
+  '--max-removal-percent': 'writer.maxRemovalPercent',
   '--otlp-endpoint': 'traces.endpoint',
   '--trace-ratio': 'traces.ratio',
   '--trace-slow': 'traces.slow',

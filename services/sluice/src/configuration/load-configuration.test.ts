@@ -20,7 +20,7 @@ test('with nothing given: one process, in memory, no cluster', () => {
       endpointsliceUpdatesBatchPeriod: 0,
       mirroringEndpointsliceUpdatesBatchPeriod: 0,
     },
-    writer: { maxWritesInFlight: 64, takeOver: false },
+    writer: { maxWritesInFlight: 64, maxWritesPerSecond: 0, maxRemovalPercent: 25, takeOver: false },
     traces: { endpoint: undefined, ratio: 0.05, slowMs: 1_000 },
     log: { level: 'info', format: 'text' },
     metricsBindAddress: undefined,

@@ -78,7 +78,12 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
       endpointsliceUpdatesBatchPeriod: values.need('controllers.endpointsliceUpdatesBatchPeriod'),
       mirroringEndpointsliceUpdatesBatchPeriod: values.need('controllers.mirroringEndpointsliceUpdatesBatchPeriod'),
     },
-    writer: { maxWritesInFlight: values.need('writer.maxInFlight'), takeOver: values.need('writer.takeOver') },
+    writer: {
+      maxWritesInFlight: values.need('writer.maxInFlight'),
+      maxWritesPerSecond: values.need('writer.maxPerSecond'),
+      maxRemovalPercent: values.need('writer.maxRemovalPercent'),
+      takeOver: values.need('writer.takeOver'),
+    },
     traces: {
       endpoint: values.get('traces.endpoint'),
       ratio: values.need('traces.ratio'),

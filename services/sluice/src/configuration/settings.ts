@@ -189,6 +189,16 @@ export const settings = {
   'writer.maxInFlight': setting(upTo1000, 'writes of one cluster under way at once, at most', {
     default: writerDefaults.maxWritesInFlight,
   }),
+  'writer.maxPerSecond': setting(
+    kinds.whole(0, 10_000),
+    'writes sent to one cluster in a second, at most; 0: however many it takes',
+    { default: writerDefaults.maxWritesPerSecond },
+  ),
+  'writer.maxRemovalPercent': setting(
+    kinds.whole(1, 100),
+    'percent of its ready endpoints that a cluster may lose in a minute before each loss is confirmed; 100: no brake',
+    { default: writerDefaults.maxRemovalPercent },
+  ),
   'traces.endpoint': setting(kinds.otlpEndpoint, 'where traces are sent, as OTLP over HTTP; nowhere by default', {
     address: true,
     example: 'http://127.0.0.1:4318',

@@ -1,14 +1,27 @@
 import type { Command } from 'commander';
 import { inRange } from './settings-options.ts';
 
-/** How clusters are written to. */
-export interface WriterOptions {
+/** What is done to one cluster, at most. */
+export interface WriterLimits {
   readonly maxWritesInFlight: number;
+  /** 0: however many. */
+  readonly maxWritesPerSecond: number;
+  /** In percent; see RemovalBrake. */
+  readonly maxRemovalPercent: number;
+}
+
+/** How clusters are written to. */
+export interface WriterOptions extends WriterLimits {
   /** Writes though another controller seems to write the same. */
   readonly takeOver: boolean;
 }
 
-export const writerDefaults: WriterOptions = { maxWritesInFlight: 64, takeOver: false };
+export const writerDefaults: WriterOptions = {
+  maxWritesInFlight: 64,
+  maxWritesPerSecond: 0,
+  maxRemovalPercent: 25,
+  takeOver: false,
+};
 
 export function addWriterOptions(command: Command): Command {
   return command
@@ -18,5 +31,17 @@ export function addWriterOptions(command: Command): Command {
       'writes of one cluster under way at once, at most; fewer while its API server is slow or refuses, 1–1000',
       inRange('--max-writes-in-flight', 1, 1000),
       writerDefaults.maxWritesInFlight,
+    )
+    .option(
+      '--max-writes-per-second <n>',
+      'writes sent to one cluster in a second, at most; 0: however many it takes',
+      inRange('--max-writes-per-second', 0, 10_000),
+      writerDefaults.maxWritesPerSecond,
+    )
+    .option(
+      '--max-removal-percent <n>',
+      'percent of its ready endpoints that a cluster may lose in a minute before each further loss must be confirmed by a\nlook at the API server, 1–100; 100: no brake',
+      inRange('--max-removal-percent', 1, 100),
+      writerDefaults.maxRemovalPercent,
     );
 }

@@ -73,6 +73,8 @@ export function startRole(options: StartRoleOptions): RunningRole {
     onDeadLetter: (topic) => metrics.pipeline.setAside(topic),
   };
   const reached = new Map<string, WritableCluster>();
+  let held = 0;
+  const lanes = () => held / infrastructure.bus.partitions;
   const latecomers = new Latecomers(clock);
   const watch = (cluster: ConnectedCluster, signal: AbortSignal) =>
     runWatcherRole(
@@ -84,7 +86,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     );
   const write = async (cluster: ConnectedCluster, signal: AbortSignal) => {
     const { identity } = cluster;
-    const writing = draining(writable(cluster, { metrics, clock, ...configuration.writer }));
+    const writing = draining(writable(cluster, { metrics, clock, logger, lanes, limits: configuration.writer }));
     reached.set(identity, writing.cluster);
     latecomers.came(identity);
     await aborted(signal);
@@ -126,6 +128,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
           {
             ...roleOptions,
             requests: requests.signal,
+            onLane: (change) => (held += change),
             cluster: (identity) =>
               reached.get(identity) ?? (latecomers.mayCome(identity, clusters.complete) ? 'connecting' : undefined),
             onOutcome: (plan, outcome) => metrics.pipeline.repeated(plan.key.cluster, outcome.retries),

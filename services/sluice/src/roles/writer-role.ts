@@ -7,6 +7,8 @@ export interface WriterRoleOptions extends RoleOptions, Pick<LaneWorkerOptions, 
   readonly retry?: RetryOptions;
   /** Aborts requests that are under way; until then a lane that is handed over waits for them. */
   readonly requests: AbortSignal;
+  /** Told of each lane that begins to be worked here (1), and of each that ends (-1). */
+  readonly onLane?: (change: 1 | -1) => void;
 }
 
 /** Applies the plans of this process's share of the lanes. */
@@ -23,10 +25,12 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
         const onDeadLetter = setAside(options, 'mutations', partition);
         const lag = partitionLag(options.metrics, options, 'mutations', partition);
         const told = { onDeadLetter, onCheckpoint: lag.reached };
+        options.onLane?.(1);
         try {
           await workLane({ ...options, ...told, retry, store, partition, epoch, isCurrent }, signal);
         } finally {
           lag.close();
+          options.onLane?.(-1);
         }
       },
     },

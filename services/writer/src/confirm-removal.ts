@@ -1,0 +1,41 @@
+import { type ClusterWriter, isApiError } from '@sluice/kubernetes';
+import type { OutcomeStatus, PlannedMutations } from '@sluice/messages';
+import type { Application } from './apply-plan.ts';
+import { checkClaims } from './check-claims.ts';
+import type { RemovalBrake } from './removal-brake.ts';
+import type { Retrying } from './retrying.ts';
+
+/** Asks the cluster whether a removal is right. Returns what becomes of the plan if it must not be carried out. */
+export async function confirmRemoval(
+  plan: PlannedMutations,
+  brake: RemovalBrake,
+  cluster: Pick<ClusterWriter, 'get'>,
+  retrying: Retrying,
+  signal: AbortSignal,
+): Promise<Application | undefined> {
+  const count = Math.abs(plan.ready?.by ?? 0);
+  const what = `${count} ready endpoint${count === 1 ? '' : 's'} would be removed`;
+  try {
+    const against = await checkClaims(plan, cluster, retrying, signal);
+    if (against === undefined) {
+      brake.checked('confirmed', '');
+      return undefined;
+    }
+    const message = `removal held back: ${what}, but ${against}`;
+    brake.checked('refuted', message);
+    return heldBack('rejected', message);
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    const message = `removal held back: ${what}, and whether that is right cannot be looked up: ${error.message}`;
+    brake.checked('unknown', message);
+    return heldBack(error.reaction === 'retry' ? 'unavailable' : 'rejected', message);
+  }
+}
+
+const heldBack = (status: OutcomeStatus, message: string): Application => ({
+  status,
+  message,
+  results: [],
+  failures: [],
+  retries: 0,
+});
