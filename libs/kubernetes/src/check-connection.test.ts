@@ -44,13 +44,13 @@ describe('checkConnection', () => {
       },
     };
     await checkConnection(probe, options);
-    expect(asked).toHaveLength(19);
+    expect(asked).toHaveLength(22);
     expect(asked).toContainEqual({ verb: 'watch', group: 'discovery.k8s.io', resource: 'endpointslices' });
     expect(asked).toContainEqual({ verb: 'delete', group: '', resource: 'endpoints' });
     const [watch, write] = [neededAccess(['watch']), neededAccess(['write'])];
     expect(watch).toHaveLength(11);
     expect(watch.every(({ verb }) => ['get', 'list', 'watch'].includes(verb))).toBe(true);
-    expect(write).toHaveLength(9);
+    expect(write).toHaveLength(12);
     expect(write.some(({ verb }) => ['list', 'watch'].includes(verb))).toBe(false);
   });
 

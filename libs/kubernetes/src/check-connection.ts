@@ -57,11 +57,14 @@ export function neededAccess(work: readonly ClusterWork[]): readonly Access[] {
   return [
     { verb: 'get', group: '', resource: 'namespaces', name: 'kube-system' },
     ...(work.includes('watch') ? watchedResources.flatMap((resource) => of(resource, 'list', 'watch')) : []),
-    // get: what a create or update meets is read back.
+    // get: what a create or update meets is read back, and what is removed is looked for.
     ...(work.includes('write')
-      ? (['endpoints', 'endpointslices'] as const).flatMap((resource) =>
-          of(resource, 'get', 'create', 'update', 'delete'),
-        )
+      ? [
+          ...(['endpoints', 'endpointslices'] as const).flatMap((resource) =>
+            of(resource, 'get', 'create', 'update', 'delete'),
+          ),
+          ...(['services', 'pods', 'nodes'] as const).flatMap((resource) => of(resource, 'get')),
+        ]
       : []),
   ];
 }
