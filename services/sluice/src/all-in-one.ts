@@ -10,11 +10,11 @@ import { defaultRetry, type RetryOptions, runWriter, type WritableCluster } from
 import type { Cluster } from './clusters/cluster.ts';
 import { draining } from './clusters/draining.ts';
 import { writable } from './clusters/writable-cluster.ts';
+import type { WriterLimits } from './options/writer-options.ts';
 import { partitionLag } from './telemetry/partition-lag.ts';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
 import type { Tracers } from './telemetry/traces/tracers.ts';
 import { watchAges } from './telemetry/watch-ages.ts';
-import type { WriterLimits } from './options/writer-options.ts';
 
 export interface AllInOneOptions {
   readonly clusters: readonly Cluster[];
