@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRedis } from '@sluice/local';
 import { silentLogger } from '@sluice/runtime';
-import type { Commit, Store, StoredEntry } from '@sluice/store';
+import type { Store, StoredEntry } from '@sluice/store';
 import { openRedis } from '@sluice/store-redis';
 import { clock } from './src/ports.ts';
 
@@ -38,22 +38,22 @@ class Committer {
     this.#scope = scope;
   }
 
-  async commit(entries: readonly StoredEntry[], publish: Commit['publish'] = [], published: readonly string[] = []) {
+  async commit(entries: readonly StoredEntry[]) {
     const expected = this.#position;
     const checkpoint = { position: expected + 1, id: `r${expected + 1}`, log: 'log' };
-    await this.#store.commit({ scope: this.#scope, epoch: 1, expected, checkpoint, entries, publish, published });
+    await this.#store.commit({ scope: this.#scope, epoch: 1, expected, checkpoint, entries });
     this.#position += 1;
   }
 
-  /** What one change of one Pod leads to: a field, a tracker, a plan in the outbox, the one before out of it. */
+  /** What one change of one Pod leads to: a field, a tracker, a plan instead of the one before. */
   async step(): Promise<void> {
     const i = this.#position;
-    const plan = { id: `p${i}`, key: 'c/ns/web', headers: {}, payload: Buffer.alloc(400, 120) };
     const entries = [
       { key: 'c/ns/web', field: `pod/web-${i % 20}`, value: pod(i) },
       { key: 'c/ns/web', field: 'controller/endpointslice', value: { inFlight: `p${i}`, dueAt: null } },
+      { key: 'c/ns/web', field: 'controller/endpointslice:plan', value: 'x'.repeat(400) },
     ];
-    await this.commit(entries, [plan], [`p${i - 1}`]);
+    await this.commit(entries);
   }
 }
 

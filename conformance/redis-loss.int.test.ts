@@ -17,7 +17,7 @@ function commit(part: Partial<Commit> & { readonly value?: unknown }): Commit {
   const { value = 1, ...rest } = part;
   const checkpoint = { position: 1, id: 'r1', log: 'log' };
   const entries = [{ key: 'c/ns/a', field: 'f', value }];
-  return { scope, epoch: 1, expected: 1, checkpoint, entries, publish: [], published: [], ...rest };
+  return { scope, epoch: 1, expected: 1, checkpoint, entries, ...rest };
 }
 
 /** Claims the empty scope and commits position 1 to it. */
@@ -99,7 +99,7 @@ describe('one Redis', () => {
     if (how === 'flushed') await admin('FLUSHALL');
     else await server.restore(undefined);
     await expect(store.commit(commit({}))).rejects.toMatchObject(fencedError);
-    const empty = { checkpoint: null, intact: false, entries: [], outbox: [] };
+    const empty = { checkpoint: null, intact: false, entries: [] };
     expect(await store.claim(scope, 1)).toEqual(empty);
     expect(await store.claim(scope, 2)).toEqual(empty);
     await store.commit(commit({ epoch: 2, expected: 0 }));

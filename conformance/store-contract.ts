@@ -1,4 +1,4 @@
-import type { Checkpoint, Commit, OutboxEntry, ScopeState, Store } from '@sluice/store';
+import type { Checkpoint, Commit, ScopeState, Store } from '@sluice/store';
 import { describe, expect, test } from 'vitest';
 
 /** The contract of the store port. Every adapter runs it with a factory of its own; each call gives an empty store. */
@@ -6,35 +6,30 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
   describe(`store contract: ${name}`, () => {
     test('a scope that nobody wrote is empty', async () => {
       const store = await create();
-      const { checkpoint, entries, outbox } = await store.claim('reconciler/1', 1);
+      const { checkpoint, entries } = await store.claim('reconciler/1', 1);
       expect(checkpoint?.position ?? 0).toBe(0);
-      expect({ entries, outbox }).toEqual({ entries: [], outbox: [] });
+      expect(entries).toEqual([]);
     });
 
-    test('a commit is there as a whole: fields, checkpoint and outbox', async () => {
+    test('a commit is there as a whole: fields and checkpoint', async () => {
       const store = await create();
       const entries = [
         { key: 'c/ns/a', field: 'service', value: { name: 'a' } },
         { key: 'c/ns/b', field: 'pod/x', value: { ready: true } },
       ];
-      await store.commit(commit({ checkpoint: at(7), entries, publish: [outboxEntry('p1')] }));
+      await store.commit(commit({ checkpoint: at(7), entries }));
       const state = await store.claim('reconciler/1', 2);
       expect(state.checkpoint).toEqual(at(7));
       expect(state.intact).toBe(true);
       expect(state.entries).toEqual(expect.arrayContaining(entries));
-      expect(state.outbox).toEqual([outboxEntry('p1')]);
     });
 
-    test('later fields replace earlier ones, undefined removes, published entries leave the outbox', async () => {
+    test('later fields replace earlier ones, undefined removes', async () => {
       const store = await create();
       const field = (value: unknown) => ({ key: 'c/ns/a', field: 'service', value });
-      await store.commit(commit({ entries: [field(1)], publish: [outboxEntry('p1'), outboxEntry('p2')] }));
-      await store.commit(commit({ expected: 1, checkpoint: at(2), entries: [field(2)], published: ['p1'] }));
-      expect(held(await store.claim('reconciler/1', 1))).toEqual({
-        position: 2,
-        entries: [field(2)],
-        outbox: [outboxEntry('p2')],
-      });
+      await store.commit(commit({ entries: [field(1)] }));
+      await store.commit(commit({ expected: 1, checkpoint: at(2), entries: [field(2)] }));
+      expect(held(await store.claim('reconciler/1', 1))).toEqual({ position: 2, entries: [field(2)] });
       await store.commit(commit({ expected: 2, checkpoint: at(3), entries: [field(undefined)] }));
       expect((await store.claim('reconciler/1', 1)).entries).toEqual([]);
     });
@@ -68,14 +63,6 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       await store.commit(commit({ expected: 1, checkpoint: at(2) }));
     });
 
-    test('the outbox comes back in the order in which it was committed', async () => {
-      const store = await create();
-      const ids = Array.from({ length: 30 }, (_, i) => `p${(i * 7) % 30}`);
-      await store.commit(commit({ publish: ids.slice(0, 20).map(outboxEntry) }));
-      await store.commit(commit({ expected: 1, checkpoint: at(2), publish: ids.slice(20).map(outboxEntry) }));
-      expect((await store.claim('reconciler/1', 1)).outbox.map(({ id }) => id)).toEqual(ids);
-    });
-
     test('keys, fields and values come back as they were, whatever is in them', async () => {
       const store = await create();
       const entries = [
@@ -87,18 +74,9 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
         { key: 'c/ns/a b', field: 'f', value: [] },
         { key: 'c/ns/a', field: 'b f', value: {} },
       ];
-      const record: OutboxEntry = {
-        id: 'p',
-        key: 'k',
-        headers: { traceparent: '00-1' },
-        payload: Uint8Array.of(0, 255, 10),
-      };
-      await store.commit(commit({ entries, publish: [record] }));
+      await store.commit(commit({ entries }));
       const state = await store.claim('reconciler/1', 1);
       expect([...state.entries].sort(byField)).toEqual([...entries].sort(byField));
-      expect(state.outbox.map((entry) => ({ ...entry, payload: [...entry.payload] }))).toEqual([
-        { ...record, payload: [0, 255, 10] },
-      ]);
     });
 
     test('a scope of many entries comes back whole', async () => {
@@ -122,9 +100,14 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
     test('an owner whose epoch is over changes nothing', async () => {
       const store = await create();
       await store.commit(commit({ epoch: 2 }));
-      const late = commit({ epoch: 1, expected: 1, checkpoint: at(2), publish: [outboxEntry('late')] });
+      const late = commit({
+        epoch: 1,
+        expected: 1,
+        checkpoint: at(2),
+        entries: [{ key: 'k', field: 'late', value: 1 }],
+      });
       await expect(store.commit(late)).rejects.toMatchObject({ code: 'FENCED' });
-      expect(held(await store.claim('reconciler/1', 2))).toEqual({ position: 1, entries: [], outbox: [] });
+      expect(held(await store.claim('reconciler/1', 2))).toEqual({ position: 1, entries: [] });
     });
 
     test('an owner that believes in another checkpoint changes nothing', async () => {
@@ -133,7 +116,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       const entries = [{ key: 'k', field: 'f', value: 1 }];
       const stale = commit({ expected: 4, checkpoint: at(6), entries });
       await expect(store.commit(stale)).rejects.toMatchObject({ code: 'FENCED' });
-      expect(held(await store.claim('reconciler/1', 1))).toEqual({ position: 5, entries: [], outbox: [] });
+      expect(held(await store.claim('reconciler/1', 1))).toEqual({ position: 5, entries: [] });
     });
 
     test('of two owners that commit at once from the same checkpoint, one succeeds', async () => {
@@ -184,18 +167,12 @@ function commit(part: Partial<Commit>): Commit {
     expected: 0,
     checkpoint: at(1),
     entries: [],
-    publish: [],
-    published: [],
     ...part,
   };
 }
 
-function held({ checkpoint, entries, outbox }: ScopeState) {
-  return { position: checkpoint?.position ?? 0, entries, outbox };
-}
-
-function outboxEntry(id: string): OutboxEntry {
-  return { id, key: 'c/ns/a', headers: {}, payload: new TextEncoder().encode(id) };
+function held({ checkpoint, entries }: ScopeState) {
+  return { position: checkpoint?.position ?? 0, entries };
 }
 
 const byField = (a: { field: string; key: string }, b: { field: string; key: string }) =>

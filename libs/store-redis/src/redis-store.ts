@@ -3,13 +3,11 @@ import {
   type Checkpoint,
   type Commit,
   FencedError,
-  type OutboxEntry,
   type ScopeState,
   type Store,
   type StoredEntry,
 } from '@sluice/store';
 import { bounded } from './bounded.ts';
-import { decodeFrame, encodeFrame } from './frame.ts';
 import { tagged } from './keys.ts';
 import { RedisStoreError } from './redis-error.ts';
 import { type Argument, type Client, Script } from './script.ts';
@@ -41,7 +39,7 @@ interface Claimed {
   readonly checkpoint: Checkpoint | null;
   readonly intact: boolean;
   /** Unless there is more than was handed over with the claim. */
-  readonly contents: Pick<ScopeState, 'entries' | 'outbox'> | undefined;
+  readonly entries: readonly StoredEntry[] | undefined;
 }
 
 /**
@@ -61,12 +59,12 @@ export class RedisStore implements Store {
   async claim(scope: string, epoch: number): Promise<ScopeState> {
     for (;;) {
       const claimed = await this.#take(scope, epoch);
-      if (claimed.contents !== undefined) return this.#claimed(scope, epoch, claimed, claimed.contents);
-      const contents = { entries: await this.#entries(scope), outbox: await this.#outbox(scope) };
+      if (claimed.entries !== undefined) return this.#claimed(scope, epoch, claimed, claimed.entries);
+      const entries = await this.#entries(scope);
       // A failover, a restart or somebody else's commit in between: what was read may be neither before nor after it.
       const [version, incarnation] = strings(await this.#run(verifyScript, `claim of ${scope}`, [meta], scope, []));
       if (version !== claimed.version || incarnation !== claimed.incarnation) continue;
-      return this.#claimed(scope, epoch, claimed, contents);
+      return this.#claimed(scope, epoch, claimed, entries);
     }
   }
 
@@ -74,18 +72,18 @@ export class RedisStore implements Store {
     scope: string,
     epoch: number,
     { version, checkpoint, intact }: Claimed,
-    contents: Pick<ScopeState, 'entries' | 'outbox'>,
+    entries: readonly StoredEntry[],
   ): ScopeState {
     this.#believed.set(scope, { epoch, version });
-    return { checkpoint, intact, ...contents };
+    return { checkpoint, intact, entries };
   }
 
   async commit(commit: Commit): Promise<void> {
     const { scope, epoch } = commit;
     const believed = this.#believed.get(scope);
     const version = believed?.epoch === epoch ? believed.version : '';
-    const keys = [meta, view, outbox];
-    const answer = await this.#run(commitScript, `commit to ${scope}`, keys, scope, commitArguments(commit, version));
+    const args = commitArguments(commit, version);
+    const answer = await this.#run(commitScript, `commit to ${scope}`, [meta, view], scope, args);
     const [verdict, held = ''] = strings(answer);
     if (verdict !== 'committed') throw fenced(commit, verdict, held);
     this.#believed.set(scope, { epoch, version: held });
@@ -115,23 +113,17 @@ export class RedisStore implements Store {
   }
 
   async #take(scope: string, epoch: number): Promise<Claimed> {
-    const { client, clock, patienceMs } = this.#options;
-    const keys = [meta, view, outbox].map((part) => this.#key(scope, part));
-    const script = claimScript.runBuffer(client, keys, [epoch, CHUNK]);
-    const answer = await bounded(clock, patienceMs, `claim of ${scope}`, script);
+    const answer = await this.#run(claimScript, `claim of ${scope}`, [meta, view], scope, [epoch, CHUNK]);
     if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'Redis answered what no script of ours returns');
     const [verdict, version = '', incarnation = '', checkpoint = '', intact] = strings(answer.slice(0, 5));
-    const [fields, records] = answer.slice(5);
+    const fields: unknown = answer[5];
     if (verdict === 'epoch') throw new FencedError(`${scope}: epoch ${epoch} is over, ${version} owns it`);
     return {
       version,
       incarnation,
       checkpoint: checkpoint === '' ? null : (JSON.parse(checkpoint) as Checkpoint),
       intact: intact === '1',
-      contents:
-        fields === undefined
-          ? undefined
-          : { entries: decodeEntries(pairs(fields)), outbox: decodeOutbox(pairs(records)) },
+      entries: fields === undefined ? undefined : decodeEntries(pairs(fields)),
     };
   }
 
@@ -149,19 +141,6 @@ export class RedisStore implements Store {
     return decodeEntries(values);
   }
 
-  async #outbox(scope: string): Promise<readonly OutboxEntry[]> {
-    const { client, clock, patienceMs } = this.#options;
-    const records = new Map<string, unknown>();
-    let cursor = '0';
-    do {
-      const page = client.hscanBuffer(this.#key(scope, outbox), cursor, 'COUNT', CHUNK);
-      const [next, flat] = await bounded(clock, patienceMs, `claim of ${scope}`, page);
-      for (const [id, record] of pairs(flat)) records.set(id, record);
-      cursor = String(next);
-    } while (cursor !== '0');
-    return decodeOutbox(records);
-  }
-
   #key(scope: string, part: string): string {
     return `${tagged(this.#options.fleet, scope)}:${part}`;
   }
@@ -175,10 +154,9 @@ export class RedisStore implements Store {
 
 const meta = 'meta';
 const view = 'view';
-const outbox = 'outbox';
 
 function commitArguments(commit: Commit, version: string): readonly Argument[] {
-  const { epoch, expected, checkpoint, entries, publish, published } = commit;
+  const { epoch, expected, checkpoint, entries } = commit;
   // The last one of a field counts.
   const fields = new Map(entries.map(({ key, field, value }) => [JSON.stringify([key, field]), value]));
   const set: string[] = [];
@@ -187,13 +165,8 @@ function commitArguments(commit: Commit, version: string): readonly Argument[] {
     if (value === undefined) removed.push(name);
     else set.push(name, JSON.stringify(value));
   }
-  const records = publish.flatMap(({ id, key, headers, payload }) => [id, encodeFrame({ key, headers }, payload)]);
-  const counts = [set.length / 2, removed.length, publish.length, published.length];
   const cursor = JSON.stringify(checkpoint);
-  return [
-    ...[epoch, version, expected, checkpoint.position, cursor, ...counts],
-    ...[...set, ...removed, ...records, ...published],
-  ];
+  return [epoch, version, expected, checkpoint.position, cursor, set.length / 2, removed.length, ...set, ...removed];
 }
 
 /** Names and values of a hash, as Redis lists them. */
@@ -209,22 +182,7 @@ function decodeEntries(values: Iterable<readonly [name: string, value: unknown]>
   });
 }
 
-function decodeOutbox(records: Iterable<readonly [id: string, record: unknown]>): readonly OutboxEntry[] {
-  return Array.from(records, ([id, record]) =>
-    decodeOutboxEntry(id, Buffer.isBuffer(record) ? record : Buffer.alloc(0)),
-  )
-    .sort((a, b) => a.place - b.place)
-    .map(({ entry }) => entry);
-}
-
 const escapeGlob = (text: string): string => text.replace(/[\\*?[\]]/g, '\\$&');
-
-/** `4711 ` and the frame; the number is its place in the order. */
-function decodeOutboxEntry(id: string, record: Buffer): { readonly place: number; readonly entry: OutboxEntry } {
-  const space = record.indexOf(' ');
-  const { description, payload } = decodeFrame<Pick<OutboxEntry, 'key' | 'headers'>>(record.subarray(space + 1));
-  return { place: Number(record.toString('latin1', 0, space)), entry: { id, ...description, payload } };
-}
 
 function fenced({ scope, epoch, expected }: Commit, verdict: string | undefined, held: string): FencedError {
   switch (verdict) {

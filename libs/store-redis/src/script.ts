@@ -31,16 +31,6 @@ export class Script {
       return client.eval(this.#source, keys.length, ...keys, ...args);
     }
   }
-
-  /** The same, with every text of the answer as bytes. */
-  async runBuffer(client: Client, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
-    try {
-      return await client.callBuffer('EVALSHA', this.#sha, keys.length, ...keys, ...args);
-    } catch (error) {
-      if (!isUnknown(error)) throw error;
-      return client.callBuffer('EVAL', this.#source, keys.length, ...keys, ...args);
-    }
-  }
 }
 
 /** A server that restarted, or one that never saw the script. Nothing has happened yet. */

@@ -2,7 +2,6 @@ import {
   type Checkpoint,
   type Commit,
   FencedError,
-  type OutboxEntry,
   type ScopeState,
   type Store,
   type StoredEntry,
@@ -14,7 +13,6 @@ interface Scope {
   checkpoint: Checkpoint;
   /** By key, then by field. */
   readonly values: Map<string, Map<string, StoredValue>>;
-  readonly outbox: Map<string, OutboxEntry>;
 }
 
 /** The store inside one process. It lives as long as the process does; the clusters tell the rest at the next start. */
@@ -35,7 +33,7 @@ export class MemoryStore implements Store {
     const entries = [...scope.values].flatMap(([key, fields]) =>
       [...fields].map(([field, value]) => ({ key, field, value })),
     );
-    return { checkpoint: scope.checkpoint, intact: true, entries, outbox: [...scope.outbox.values()] };
+    return { checkpoint: scope.checkpoint, intact: true, entries };
   }
 
   async commit(commit: Commit): Promise<void> {
@@ -48,8 +46,6 @@ export class MemoryStore implements Store {
     scope.epoch = commit.epoch;
     scope.checkpoint = commit.checkpoint;
     for (const { key, field, value } of commit.entries) write(scope.values, key, field, value);
-    for (const entry of commit.publish) scope.outbox.set(entry.id, entry);
-    for (const id of commit.published) scope.outbox.delete(id);
   }
 
   async find(name: string, prefix: string): Promise<readonly StoredEntry[]> {
@@ -69,7 +65,7 @@ export class MemoryStore implements Store {
   #scope(name: string): Scope {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {
-      scope = { epoch: 0, checkpoint: { position: 0, id: '', log: '' }, values: new Map(), outbox: new Map() };
+      scope = { epoch: 0, checkpoint: { position: 0, id: '', log: '' }, values: new Map() };
       this.#scopes.set(name, scope);
     }
     return scope;

@@ -49,7 +49,6 @@ export interface ScopeState {
    */
   readonly intact: boolean;
   readonly entries: readonly StoredEntry[];
-  readonly outbox: readonly OutboxEntry[];
 }
 
 export interface StoredEntry {
@@ -57,14 +56,6 @@ export interface StoredEntry {
   readonly key: string;
   readonly field: string;
   readonly value: StoredValue;
-}
-
-/** A record to be appended to the bus. It stays in the store until it is known to have been appended. */
-export interface OutboxEntry {
-  readonly id: string;
-  readonly key: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly payload: Uint8Array;
 }
 
 export interface Commit {
@@ -75,9 +66,6 @@ export interface Commit {
   readonly checkpoint: Checkpoint;
   /** `value` undefined removes the field. */
   readonly entries: readonly StoredEntry[];
-  readonly publish: readonly OutboxEntry[];
-  /** Ids of outbox entries that were appended to the bus. */
-  readonly published: readonly string[];
 }
 
 export class FencedError extends Error {

@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/controllers';
-import type { PlannedMutations } from '@sluice/messages';
+import type { InFlight } from './controller-state.ts';
 import type { ServiceView } from './service-view.ts';
 
 /** Longer than a writer takes that is not behind; one that is loses a look at its mark for each time it is asked. */
@@ -12,11 +12,12 @@ export function askAt(now: number, asked: number): number {
 }
 
 /** The plan whose Outcome is overdue, to be sent again as it is. A writer that has done it answers from its mark. */
-export function askAgain(view: ServiceView, controller: Controller, now: number): PlannedMutations | undefined {
+export function askAgain(view: ServiceView, controller: Controller, now: number): InFlight | undefined {
   const state = view.controller(controller);
   const { inFlight } = state;
   if (inFlight === null || inFlight.askAt > now) return undefined;
   const asked = inFlight.asked + 1;
-  view.setController(controller, { ...state, inFlight: { ...inFlight, asked, askAt: askAt(now, asked) } });
-  return inFlight.message;
+  const again = { ...inFlight, asked, askAt: askAt(now, asked) };
+  view.setController(controller, { ...state, inFlight: again });
+  return again;
 }

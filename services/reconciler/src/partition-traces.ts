@@ -1,4 +1,4 @@
-import type { Delivery } from '@sluice/bus';
+import type { BusRecord, Delivery } from '@sluice/bus';
 import type { Controller } from '@sluice/controllers';
 import {
   type Causes,
@@ -16,7 +16,6 @@ import {
   traceOf,
 } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
-import type { OutboxEntry } from '@sluice/store';
 import { messageAttributes, planAttributes, type Span, serviceAttributes, type Tracer } from '@sluice/telemetry';
 import type { InFlight } from './controller-state.ts';
 
@@ -147,33 +146,27 @@ export class PartitionTraces {
   }
 
   /**
-   * Plans are on the bus. Those of an owner that died before it noted so come from the outbox: its spans may be lost with
-   * it, so they follow from what led to them (`origin`).
+   * Plans are on the bus. The spans of a former owner that died before it noted so may be lost with it, so its plans follow
+   * from what led to them (`origins`, by the id of the record).
    */
   published(
-    partition: number,
-    entries: readonly OutboxEntry[],
+    records: readonly BusRecord[],
     startedAt: number,
-    origin?: (entry: OutboxEntry) => TraceParent | undefined,
+    origins?: ReadonlyMap<string, TraceParent | undefined>,
   ): void {
-    for (const entry of entries) {
-      const trace = traceOf(entry.headers);
+    for (const record of records) {
+      const trace = traceOf(record.headers);
       if (trace === undefined || !isSampled(trace)) continue;
-      const asked = entry.id.includes('/again/');
+      const asked = record.id.includes('/again/');
       const [at, parent] = asked
         ? [this.#options.tracer.child(trace), trace]
-        : [trace, origin?.(entry) ?? stepOf(trace, 'make')];
-      this.#published(partition, entry, { at, parent, startedAt }, asked || origin !== undefined);
+        : [trace, origins?.get(record.id) ?? stepOf(trace, 'make')];
+      this.#published(record, { at, parent, startedAt }, asked || origins !== undefined);
     }
   }
 
-  #published(
-    partition: number,
-    { id, key }: OutboxEntry,
-    span: Pick<Span, 'at' | 'parent' | 'startedAt'>,
-    repeated: boolean,
-  ): void {
-    const { tracer } = this.#options;
+  #published({ id, key }: BusRecord, span: Pick<Span, 'at' | 'parent' | 'startedAt'>, repeated: boolean): void {
+    const { tracer, partition } = this.#options;
     tracer.record({
       name: 'publish mutations',
       kind: 'producer',

@@ -1,4 +1,5 @@
 import {
+  type BusRecord,
   type Cursor,
   type Delivery,
   isLogLostError,
@@ -6,14 +7,15 @@ import {
   type PartitionReader,
   readUntilAborted,
 } from '@sluice/bus';
-import { isServiceKey, parseServiceKey, partitionOf, type TraceParent, traceOf } from '@sluice/messages';
-import { FencedError, type OutboxEntry, type StoredEntry } from '@sluice/store';
+import { isServiceKey, parseServiceKey, type TraceParent } from '@sluice/messages';
+import { FencedError } from '@sluice/store';
 import { decisionOrder } from './decide.ts';
 import { distrust } from './distrust.ts';
 import { Doubts } from './doubts.ts';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
 import { PartitionTraces } from './partition-traces.ts';
+import { planRecord, unpublishedPlans } from './plan-record.ts';
 import { RecordFolder } from './record-folder.ts';
 import { resyncRequest } from './resync-request.ts';
 import { ServiceDecider } from './service-decider.ts';
@@ -39,7 +41,6 @@ export class PartitionWorker {
   readonly #folder: RecordFolder;
   readonly #decider: ServiceDecider;
   #checkpoint: Cursor = origin;
-  #published: string[] = [];
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options;
@@ -112,9 +113,8 @@ export class PartitionWorker {
     this.#state.load(stored.entries);
     for (const [key, view] of this.#state.views) this.#tellRestored(key, view);
     if (stored.checkpoint !== null && stored.intact) {
-      return this.#publish(stored.outbox, (entry) => this.#originOf(entry));
+      return this.#publishAgain();
     }
-    this.#published.push(...stored.outbox.map(({ id }) => id));
     await this.#startAfresh(
       stored.checkpoint === null ? 'the store knows nothing of it' : 'the store may have lost commits',
     );
@@ -130,7 +130,7 @@ export class PartitionWorker {
     logger.warn('starting afresh at the end of the log; all Services of the partition are asked for again', { reason });
     for (const view of this.#state.views.values()) distrust(view, clock.now());
     await bus.append('requests', 0, [resyncRequest({ partition }, reason, `${partition}/${epoch}/${clock.now()}`)]);
-    await this.#commit(end, this.#state.views.keys(), []);
+    await this.#commit(end, this.#state.views.keys());
   }
 
   #tellRestored(key: string, view: ServiceView): void {
@@ -151,23 +151,21 @@ export class PartitionWorker {
     for (const key of await this.#doubts.settle(signal)) touched.add(key);
     for (const key of this.#state.due.take(now)) touched.add(key);
     for (const key of touched) this.#decider.tellDue(key, now);
-    const plans: OutboxEntry[] = [];
+    const plans: BusRecord[] = [];
     for (const key of touched) plans.push(...this.#decider.decide(key, now));
     const last = batch.at(-1);
     const checkpoint = last === undefined ? this.#checkpoint : { position: last.position, id: last.id, log };
-    await this.#commit(checkpoint, touched, plans);
+    await this.#commit(checkpoint, touched);
     await this.#publish(plans);
   }
 
-  async #commit(checkpoint: Cursor, touched: Iterable<string>, publish: readonly OutboxEntry[]): Promise<void> {
+  async #commit(checkpoint: Cursor, touched: Iterable<string>): Promise<void> {
     const { store, epoch } = this.#options;
-    const entries: readonly StoredEntry[] = this.#state.takeChanges(touched);
+    const entries = this.#state.takeChanges(touched);
     if (checkpoint === this.#checkpoint && entries.length === 0) return;
-    const published = this.#published;
-    this.#published = [];
     const expected = this.#checkpoint.position;
     const startedAt = this.#traces?.now() ?? 0;
-    await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries, publish, published });
+    await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries });
     this.#traces?.committed(startedAt);
     this.#reach(checkpoint);
   }
@@ -187,27 +185,26 @@ export class PartitionWorker {
     await this.#options.bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(record.key) }, reason, id)]);
   }
 
-  /** `origin`: of plans that a former owner may not have published. */
-  async #publish(
-    plans: readonly OutboxEntry[],
-    origin?: (entry: OutboxEntry) => TraceParent | undefined,
-  ): Promise<void> {
-    const { bus, isCurrent } = this.#options;
-    // They are in the outbox: the next owner publishes them, if they are still to be.
-    if (isCurrent?.() === false) throw new FencedError('the lease has run out; nothing is published any more');
-    const byPartition = Map.groupBy(plans, ({ key }) => partitionOf(key, bus.partitions));
-    for (const [partition, entries] of byPartition) {
-      const startedAt = this.#traces?.now() ?? 0;
-      await bus.append('mutations', partition, entries);
-      this.#traces?.published(partition, entries, startedAt, origin);
-    }
-    this.#published.push(...plans.map(({ id }) => id));
+  /** What a former owner committed, and may have died before it published it. */
+  async #publishAgain(): Promise<void> {
+    const plans = unpublishedPlans(this.#state).map(({ key, plan }) => ({ plan, record: planRecord(key, plan) }));
+    // Their trace is that of the Change that led to them.
+    const origins = new Map(plans.map(({ plan, record }) => [record.id, plan.message.causes.traces?.[0]]));
+    await this.#publish(
+      plans.map(({ record }) => record),
+      origins,
+    );
   }
 
-  /** The Change that led to a plan. */
-  #originOf({ key, headers }: OutboxEntry): TraceParent | undefined {
-    const view = this.#state.views.get(key);
-    const states = decisionOrder.map((controller) => view?.controller(controller).inFlight);
-    return states.find((state) => state?.trace === traceOf(headers))?.message.causes.traces?.[0];
+  async #publish(plans: readonly BusRecord[], origins?: ReadonlyMap<string, TraceParent | undefined>): Promise<void> {
+    const { bus, partition, isCurrent } = this.#options;
+    // They are in the store: the next owner publishes them, if they are still to be.
+    if (isCurrent?.() === false) throw new FencedError('the lease has run out; nothing is published any more');
+    if (plans.length > 0) {
+      const startedAt = this.#traces?.now() ?? 0;
+      await bus.append('mutations', partition, plans);
+      this.#traces?.published(plans, startedAt, origins);
+    }
+    this.#state.planNumbers.publishedAll();
   }
 }

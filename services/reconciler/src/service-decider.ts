@@ -1,18 +1,13 @@
+import type { BusRecord } from '@sluice/bus';
 import type { Controller } from '@sluice/controllers';
-import {
-  MessageRecord,
-  type PlanId,
-  type PlannedMutations,
-  type TraceParent,
-  traceFields,
-  traceHeaders,
-} from '@sluice/messages';
-import type { OutboxEntry } from '@sluice/store';
+import { type PlanId, type TraceParent, traceFields } from '@sluice/messages';
 import { askAgain } from './ask-again.ts';
+import type { InFlight } from './controller-state.ts';
 import { decide, decisionOrder, isDue } from './decide.ts';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PartitionTraces } from './partition-traces.ts';
+import { planRecord } from './plan-record.ts';
 import type { ServiceView } from './service-view.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
@@ -40,19 +35,14 @@ export class ServiceDecider {
   }
 
   /** Plans that were decided, and those whose Outcome is overdue. */
-  decide(key: string, now: number): readonly OutboxEntry[] {
+  decide(key: string, now: number): readonly BusRecord[] {
     const { state, metrics } = this.#options;
     const view = state.views.get(key);
     if (view === undefined) return [];
-    const plans: OutboxEntry[] = [];
+    const plans: BusRecord[] = [];
     for (const controller of decisionOrder) {
-      const overdue = askAgain(view, controller, now);
-      if (overdue !== undefined) {
-        const { asked, trace } = view.controller(controller).inFlight ?? {};
-        plans.push(outboxEntry(key, overdue, trace, asked));
-      }
-      const decided = isDue(view, controller, now) ? this.#decide(key, view, controller, now) : undefined;
-      if (decided !== undefined) plans.push(decided);
+      const plan = askAgain(view, controller, now) ?? this.#decide(key, view, controller, now);
+      if (plan !== undefined) plans.push(planRecord(key, plan));
     }
     for (const controller of decisionOrder) {
       metrics.parked(key, controller, view.controller(controller).parked !== null);
@@ -61,7 +51,8 @@ export class ServiceDecider {
     return plans;
   }
 
-  #decide(key: string, view: ServiceView, controller: Controller, now: number): OutboxEntry | undefined {
+  #decide(key: string, view: ServiceView, controller: Controller, now: number): InFlight | undefined {
+    if (!isDue(view, controller, now)) return undefined;
     const { state, epoch, settings, metrics, traces, logger } = this.#options;
     metrics.deciding(key, controller);
     const { causes } = view.controller(controller);
@@ -71,9 +62,8 @@ export class ServiceDecider {
       const decided = decide(view, controller, nextPlan, now, settings, state.ready);
       const trace = traces?.decided(view.key, controller, causes, startedAt, decided.plan);
       if (trace !== undefined && decided.plan !== undefined) continueTrace(view, controller, trace);
-      const entry = decided.plan && outboxEntry(key, decided.plan, trace);
       metrics.decided(key, controller, decided);
-      return entry;
+      return (decided.plan && view.controller(controller).inFlight) ?? undefined;
     } catch (error) {
       // One Service that cannot be decided must not stop the others of its partition.
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -108,11 +98,4 @@ function nextDue(view: ServiceView): number | null {
 function continueTrace(view: ServiceView, controller: Controller, trace: TraceParent): void {
   const state = view.controller(controller);
   if (state.inFlight !== null) view.setController(controller, { ...state, inFlight: { ...state.inFlight, trace } });
-}
-
-/** `again`: how often it was sent before. The bus would take it for the same record, and drop it, under the same id. */
-function outboxEntry(key: string, plan: PlannedMutations, trace: TraceParent | undefined, again = 0): OutboxEntry {
-  const name = `${key}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
-  const id = again === 0 ? name : `${name}/again/${again}`;
-  return new MessageRecord({ id, key, headers: traceHeaders(trace) }, plan);
 }

@@ -13,7 +13,7 @@ async function storeWith(...clusters: readonly string[]): Promise<MemoryStore> {
     const scope = ledgerScope(cluster);
     await store.claim(scope, 1);
     const entries = ['web', 'db'].map((name) => ({ key: `${cluster}/shop/${name}`, field: 'digest', value: 'x' }));
-    await store.commit({ scope, epoch: 1, expected: 0, checkpoint, entries, publish: [], published: [] });
+    await store.commit({ scope, epoch: 1, expected: 0, checkpoint, entries });
   }
   return store;
 }

@@ -33,6 +33,5 @@ async function forgetTold(store: Store, scope: string, epoch: number): Promise<v
   await store.commit({
     ...{ scope, epoch, expected: checkpoint.position, checkpoint },
     entries: entries.map(({ key, field }) => ({ key, field, value: undefined })),
-    ...{ publish: [], published: [] },
   });
 }

@@ -192,7 +192,7 @@ export class Ledger {
     const unsaid = [...this.#unsaid];
     const { store, epoch } = this.#options;
     const expected = this.#checkpoint.position;
-    await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries, publish: [], published: [] });
+    await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries });
     this.#checkpoint = checkpoint;
     for (const entry of entries) {
       const name = `${entry.key} ${entry.field}`;

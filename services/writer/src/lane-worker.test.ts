@@ -281,8 +281,6 @@ describe('the checkpoint', () => {
       expected: 1,
       checkpoint: { position: 1, id: '', log: 'memory' },
       entries: [],
-      publish: [],
-      published: [],
     };
     await store.commit(commit);
     await send(aPlan([[create('b')]], { number: 2 }));
@@ -386,13 +384,12 @@ describe('a lane that is made anew while it is empty', () => {
       return reader;
     };
     await store.claim('writer/0', 1);
-    const entries = { entries: [], publish: [], published: [] };
     await store.commit({
       scope: 'writer/0',
       epoch: 1,
       expected: 0,
       checkpoint: await bus.end('mutations', 0),
-      ...entries,
+      entries: [],
     });
     lane = 'second';
     start();

@@ -140,8 +140,6 @@ export class LaneWorker {
       expected,
       checkpoint: end,
       entries: [],
-      publish: [],
-      published: [],
     });
     this.#reach(end);
     // What comes now was decided after the loss; in a lane that is made anew, its positions may be low.
@@ -355,8 +353,6 @@ export class LaneWorker {
         expected: this.#checkpoint.position,
         checkpoint,
         entries,
-        publish: [],
-        published: [],
       });
       this.#reach(checkpoint);
       this.#reader?.release(checkpoint.position);

@@ -1,6 +1,6 @@
--- KEYS: meta, view, outbox. ARGV: epoch, about how many fields of view and outbox are handed over at once.
+-- KEYS: meta, view. ARGV: epoch, about how many fields of the view are handed over at once.
 -- The version changes here too: a commit that was sent before the claim and arrives after it is refused.
-local meta, view, outbox, epoch = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local meta, view, epoch = KEYS[1], KEYS[2], ARGV[1]
 local held = redis.call('HMGET', meta, 'epoch', 'checkpoint', 'incarnation')
 if tonumber(held[1] or '0') > tonumber(epoch) then return { 'epoch', held[1] } end
 local now = incarnation()
@@ -9,9 +9,6 @@ redis.call('HSET', meta, 'epoch', epoch, 'version', version)
 -- The incarnation is that of the last commit and stays: a second claim is not told that all is well.
 local answer = { 'claimed', version, now, held[2] or '', held[3] == now and '1' or '0' }
 -- What is large is read in pieces afterwards: Redis serves nobody else meanwhile.
-local fields, records = redis.call('HSCAN', view, '0', 'COUNT', ARGV[2]), redis.call('HSCAN', outbox, '0', 'COUNT', ARGV[2])
-if fields[1] == '0' and records[1] == '0' then
-  answer[6] = fields[2]
-  answer[7] = records[2]
-end
+local fields = redis.call('HSCAN', view, '0', 'COUNT', ARGV[2])
+if fields[1] == '0' then answer[6] = fields[2] end
 return answer

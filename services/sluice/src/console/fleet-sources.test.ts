@@ -32,7 +32,7 @@ test('each partition has its owner, epoch and lag', async () => {
   await fleet.bus.append('changes', 0, [record('a'), record('b'), record('c')]);
   const end = await fleet.bus.end('changes', 0);
   await beat('reconciler', 'reconciler-1', ['0']);
-  const commit = { scope: 'reconciler/0', epoch: 1_000, expected: 0, entries: [], publish: [], published: [] };
+  const commit = { scope: 'reconciler/0', epoch: 1_000, expected: 0, entries: [] };
   await fleet.store.commit({ ...commit, checkpoint: { position: 1, id: 'a', log: end.log } });
   expect(await sources.partitions()).toEqual([
     { partition: 0, owner: 'reconciler-1', epoch: 1_000, lag: 2 },
@@ -65,8 +65,6 @@ test('dead letters and parked keys are those of the store', async () => {
     expected: 0,
     checkpoint: { position: 1, id: 'a', log: 'l' },
     entries: [{ key: 'c/shop/web', field: 'controller/endpointslice', value: state }],
-    publish: [],
-    published: [],
   });
   expect(await sources.parked()).toEqual([
     {

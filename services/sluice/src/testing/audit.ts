@@ -1,6 +1,6 @@
 import type { Mutation } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
-import { decodeMessage, formatServiceKey, type PlannedMutations, partitionOf } from '@sluice/messages';
+import { decodeMessage, encodeMessage, formatServiceKey, type PlannedMutations, partitionOf } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import type { SimulatedApiServer } from '@sluice/simulation';
 import type { Commit, GroupState } from '@sluice/store';
@@ -38,10 +38,11 @@ export class Audit {
     this.#options = options;
   }
 
-  committed({ publish }: Commit): void {
-    for (const { payload } of publish) {
-      const plan = decodeMessage(payload);
-      if (plan.kind !== 'mutations') continue;
+  committed({ entries }: Commit): void {
+    for (const { field, value } of entries) {
+      if (!/^controller\/.*:plan$/.test(field) || value === undefined) continue;
+      // As a writer gets it.
+      const plan = decodeMessage(encodeMessage(value as PlannedMutations)) as PlannedMutations;
       for (const mutation of plan.groups.flatMap(({ mutations }) => mutations)) {
         const asked = signature(mutation);
         this.#plans.set(asked, [...(this.#plans.get(asked) ?? []), plan]);

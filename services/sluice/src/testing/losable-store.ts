@@ -7,7 +7,6 @@ import {
   type Heartbeat,
   type Leases,
   MemoryLeases,
-  type OutboxEntry,
   type ScopeState,
   type Store,
   type StoredEntry,
@@ -23,7 +22,6 @@ interface Scope {
   readonly checkpoint: Checkpoint | null;
   /** As JSON, by key and field. */
   readonly entries: ReadonlyMap<string, string>;
-  readonly outbox: ReadonlyMap<string, OutboxEntry>;
 }
 
 export interface StoreObserver {
@@ -37,7 +35,6 @@ const nothing: Omit<Scope, 'epoch' | 'version'> = {
   incarnation: 0,
   checkpoint: null,
   entries: new Map(),
-  outbox: new Map(),
 };
 
 /** A store server, of the ways of Redis (decision 0012), that can be restarted, wiped and put back. */
@@ -138,23 +135,19 @@ export class LosableStore {
 }
 
 function stateOf(scope: Scope | undefined, incarnation: number): ScopeState {
-  if (!scope?.checkpoint) return { checkpoint: null, intact: false, entries: [], outbox: [] };
+  if (!scope?.checkpoint) return { checkpoint: null, intact: false, entries: [] };
   const entries = [...scope.entries].map(([name, json]): StoredEntry => {
     const [key = '', field = ''] = name.split('\n');
     return { key, field, value: JSON.parse(json) };
   });
-  const { checkpoint, outbox } = scope;
-  return { checkpoint, intact: scope.incarnation === incarnation, entries, outbox: [...outbox.values()] };
+  return { checkpoint: scope.checkpoint, intact: scope.incarnation === incarnation, entries };
 }
 
-function committed(scope: Scope, { epoch, checkpoint, entries: changed, publish, published }: Commit): Scope {
+function committed(scope: Scope, { epoch, checkpoint, entries: changed }: Commit): Scope {
   const entries = new Map(scope.entries);
   for (const { key, field, value } of changed) {
     if (value === undefined) entries.delete(`${key}\n${field}`);
     else entries.set(`${key}\n${field}`, JSON.stringify(value));
   }
-  const outbox = new Map(scope.outbox);
-  for (const entry of publish) outbox.set(entry.id, entry);
-  for (const id of published) outbox.delete(id);
-  return { ...scope, epoch, checkpoint, entries, outbox };
+  return { ...scope, epoch, checkpoint, entries };
 }
