@@ -73,13 +73,17 @@ export function neededAccess(work: readonly ClusterWork[]): readonly Access[] {
 export async function checkConnection(probe: ClusterProbe, options: CheckOptions): Promise<CheckedCluster> {
   const { cluster, signal } = options;
   try {
+    // Asked together, since a start waits for all of them, and judged one after the other.
+    const accesses = neededAccess(options.work ?? allWork);
+    const allowed = Promise.all(accesses.map((access) => probe.checkAccess(access, signal)));
+    const identity = probe.identity(signal);
+    for (const answer of [allowed, identity]) answer.catch(() => {});
     const version = await probe.serverVersion(signal);
     refuseOld(cluster, version);
-    const accesses = neededAccess(options.work ?? allWork);
-    const allowed = await Promise.all(accesses.map((access) => probe.checkAccess(access, signal)));
-    const missing = accesses.filter((_, index) => allowed[index] === false);
+    const answers = await allowed;
+    const missing = accesses.filter((_, index) => answers[index] === false);
     if (missing.length > 0) throw forbidden(cluster, missing);
-    return { identity: await probe.identity(signal), version };
+    return { identity: await identity, version };
   } catch (error) {
     throw isApiError(error) ? unavailable(cluster, error) : error;
   }

@@ -29,13 +29,16 @@ const controllerNames = [
 
 /** Looks for signs of another controller; what may not be read is no sign. Reads only. */
 export async function findRivalEvidence(search: RivalSearch, signal: AbortSignal): Promise<RivalEvidence> {
-  const found = await Promise.all(collections.map((collection) => foreignWrites(search, collection, signal)));
-  const lease = await leaderLease(search.connection, signal);
+  const [found, lease, pods] = await Promise.all([
+    Promise.all(collections.map((collection) => foreignWrites(search, collection, signal))),
+    leaderLease(search.connection, signal),
+    managerPods(search.connection, signal),
+  ]);
   return {
     now: Math.max(...found.map(({ now }) => now)),
     writes: found.flatMap(({ writes }) => writes).sort((a, b) => b.at - a.at),
     lease,
-    pods: await managerPods(search.connection, signal),
+    pods,
   };
 }
 

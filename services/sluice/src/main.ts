@@ -1,15 +1,6 @@
 import { Command } from 'commander';
 import colors from 'picocolors';
-import { addClustersCommand } from './commands/clusters.ts';
-import { addConfigCommand } from './commands/config.ts';
-import { addConsoleCommand } from './commands/console.ts';
-import { addDeadLettersCommand } from './commands/dead-letters.ts';
-import { addDoctorCommand } from './commands/doctor.ts';
-import { addInspectCommands } from './commands/inspect.ts';
-import { addParkedCommand } from './commands/parked.ts';
-import { addReplayCommand } from './commands/replay.ts';
-import { addRoleCommands } from './commands/role.ts';
-import { addRunCommand } from './commands/run.ts';
+import { addCommands } from './commands/all.ts';
 import { isAnswerError } from './inspect/answer-error.ts';
 import { version } from './system/version.ts';
 import { isUsageError } from './terminal/usage-error.ts';
@@ -24,16 +15,7 @@ const program = new Command('sluice')
     process.exit(error.exitCode === 0 ? 0 : 2);
   });
 
-addRunCommand(program);
-addRoleCommands(program);
-addClustersCommand(program);
-addConsoleCommand(program);
-addInspectCommands(program);
-addDeadLettersCommand(program);
-addParkedCommand(program);
-addDoctorCommand(program);
-addReplayCommand(program);
-addConfigCommand(program);
+await addCommands(program, process.argv[2]);
 
 try {
   await program.parseAsync();

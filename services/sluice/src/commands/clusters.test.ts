@@ -13,7 +13,8 @@ import { addWriterOptions, type WriterOptions } from '../options/writer-options.
 import { systemClock } from '../system/clock.ts';
 import { kubeconfigText } from '../testing/kubeconfig-text.ts';
 import { addClustersCommand } from './clusters.ts';
-import { type ManyClustersOptions, type RunClustersOptions, runClusters } from './run-clusters.ts';
+import type { ManyClustersOptions } from './many-clusters.ts';
+import { type RunClustersOptions, runClusters } from './run-clusters.ts';
 
 let directory: string;
 let closers: (() => Promise<unknown>)[];

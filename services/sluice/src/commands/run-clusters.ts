@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../all-in-one.ts';
 import { clusterChecks } from '../clusters/cluster-checks.ts';
@@ -6,7 +5,7 @@ import { ClusterSet } from '../clusters/cluster-set.ts';
 import type { ClusterState } from '../clusters/cluster-state.ts';
 import { connectTo } from '../clusters/connect.ts';
 import { Latecomers } from '../clusters/latecomers.ts';
-import { checkOnlySource, type NamedClusters, sourcesOf } from '../clusters/sources-of.ts';
+import { checkOnlySource, sourcesOf } from '../clusters/sources-of.ts';
 import type { ClusterSecretsConfiguration } from '../configuration/configuration.ts';
 import { createDisplay, type OutputFormat } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
@@ -22,19 +21,9 @@ import { condition } from '../telemetry/health.ts';
 import { clusterView } from '../telemetry/start-console.ts';
 import { startTelemetry } from '../telemetry/start-telemetry.ts';
 import { startTracing } from '../telemetry/traces/start-tracing.ts';
+import type { ManyClustersOptions } from './many-clusters.ts';
 import { openConsole, whereToLook } from './run-console.ts';
 import { tracesOf } from './run-traces.ts';
-
-export interface ManyClustersOptions {
-  /** Those of a configuration, with what the flags say of them. */
-  readonly named?: NamedClusters;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly inCluster?: boolean;
-  readonly clusterSecrets?: string;
-  readonly clusterSecretsNamespace?: string;
-  readonly clusterSecretsKubeconfig?: string;
-}
 
 export interface RunClustersOptions
   extends ManyClustersOptions,
@@ -46,15 +35,6 @@ export interface RunClustersOptions
   readonly jaegerUrl?: string;
   readonly jaegerQueryUrl?: string;
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
-}
-
-/** Whether the flags may name more than one cluster, now or later. */
-export function namesMany({ named, kubeconfig, context, clusterSecrets }: ManyClustersOptions): boolean {
-  if (named !== undefined || clusterSecrets !== undefined) return true;
-  if (kubeconfig === undefined) return false;
-  return (
-    context === '*' || context?.includes(',') || statSync(kubeconfig, { throwIfNoEntry: false })?.isDirectory() === true
-  );
 }
 
 /** Where the flags say that clusters are named. */
@@ -99,7 +79,7 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
   });
   const shown = () =>
     clusters.states.filter(({ identity }) => identity !== '').map((state) => clusterView(state, stateOf(state)));
-  const watched = await openConsole(shown, address, options, logger);
+  const watched = openConsole(shown, address, options, logger);
   const latecomers = new Latecomers(systemClock);
   const ending = new AbortController();
   const metrics = new Metrics({

@@ -8,7 +8,7 @@ import type { WriterOptions } from '../options/writer-options.ts';
 import type { LogLevel } from '../system/logger.ts';
 import type { BindAddress } from '../telemetry/bind-address.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import type { ManyClustersOptions } from './run-clusters.ts';
+import type { ManyClustersOptions } from './many-clusters.ts';
 
 /** What `sluice run` takes from a configuration. */
 export interface ConfiguredOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {

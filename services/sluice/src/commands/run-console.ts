@@ -5,12 +5,12 @@ import { type BindAddress, isLoopback } from '../telemetry/bind-address.ts';
 import { type JaegerAddresses, type LocalConsole, startConsole } from '../telemetry/start-console.ts';
 
 /** The console of this process, on the address of its metrics; undefined where it may not listen. */
-export async function openConsole(
+export function openConsole(
   clusters: () => readonly ClusterView[],
   address: BindAddress | null | undefined,
   jaeger: JaegerAddresses,
   logger: Logger,
-): Promise<LocalConsole | undefined> {
+): LocalConsole | undefined {
   if (address === null) return undefined;
   if (address !== undefined && !isLoopback(address)) {
     logger.info('the console is not served here: others could reach it without a token', { see: 'sluice console' });

@@ -3,7 +3,6 @@ import type { Logger } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../all-in-one.ts';
 import { type ConnectedCluster, connect } from '../clusters/connect.ts';
-import { startSimulation } from '../clusters/simulated.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
 import { toSettings } from '../options/settings-options.ts';
@@ -45,7 +44,7 @@ export async function runOneCluster(stopped: Promise<void>, options: RunOptions)
   const clusters = new Map([[cluster.identity, cluster.name]]);
   const metrics = address === null ? undefined : new Metrics({ clusters, spans: () => tracing?.counts });
   let ready = false;
-  const watched = await openConsole(() => [clusterView(cluster)], address, options, logger);
+  const watched = openConsole(() => [clusterView(cluster)], address, options, logger);
   const server = await serve(metrics, options, () => ready, logger, cluster, watched?.console);
   const startedAt = systemClock.now();
   const fleet = startAllInOne({
@@ -128,6 +127,7 @@ interface RunnableCluster extends ConnectedCluster {
 async function openCluster(options: RunOptions, signal: AbortSignal, logger: Logger): Promise<RunnableCluster> {
   const ports = { clock: systemClock, random: systemRandom, logger };
   if (options.kubeconfig === undefined && !options.inCluster) {
+    const { startSimulation } = await import('../clusters/simulated.ts');
     return startSimulation({
       ...ports,
       ...(options.seed !== undefined && { seed: options.seed }),

@@ -11,7 +11,7 @@ import {
   parseBindAddress,
 } from '../telemetry/bind-address.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { type ManyClustersOptions, namesMany } from './run-clusters.ts';
+import { type ManyClustersOptions, namesMany } from './many-clusters.ts';
 
 export interface RunOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {
   readonly config?: string;

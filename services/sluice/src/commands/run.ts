@@ -3,12 +3,9 @@ import type { Command } from 'commander';
 import { leaveSoon } from '../shut-down.ts';
 import { createLogger } from '../system/logger.ts';
 import { stopSignal } from '../terminal/stop-signal.ts';
-import { namesMany, runClusters } from './run-clusters.ts';
+import { namesMany } from './many-clusters.ts';
 import { withConfiguration } from './run-configuration.ts';
-import { runDistributed } from './run-distributed.ts';
-import { runOneCluster } from './run-one-cluster.ts';
 import { addRunOptions, checkRunOptions, type RunOptions } from './run-options.ts';
-import { runShadow } from './run-shadow.ts';
 
 export function addRunCommand(program: Command): void {
   const command = program
@@ -31,12 +28,17 @@ async function run(options: RunOptions, logger: Logger): Promise<void> {
   checkRunOptions(options);
   const stop = stopSignal(options.for, logger);
   try {
-    if (options.shadow) await runShadow(stop.stopped, options);
-    else if (options.distributed) await runDistributed(stop.stopped, options);
-    else if (namesMany(options)) await runClusters(stop.stopped, options);
-    else await runOneCluster(stop.stopped, options);
+    await (await program(options))(stop.stopped, options);
   } finally {
     stop.cancel();
     leaveSoon(logger);
   }
+}
+
+/** What runs by these options; the others are not loaded. */
+async function program(options: RunOptions): Promise<(stopped: Promise<void>, options: RunOptions) => Promise<void>> {
+  if (options.shadow) return (await import('./run-shadow.ts')).runShadow;
+  if (options.distributed) return (await import('./run-distributed.ts')).runDistributed;
+  if (namesMany(options)) return (await import('./run-clusters.ts')).runClusters;
+  return (await import('./run-one-cluster.ts')).runOneCluster;
 }

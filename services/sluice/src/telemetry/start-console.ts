@@ -1,5 +1,5 @@
 import type { Bus } from '@sluice/bus';
-import { type ClusterView, type Console, createConsole, History, tapBus } from '@sluice/console';
+import { type ClusterView, type Console, consoleWhenAsked, History, tapBus } from '@sluice/console';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { ConnectedCluster } from '../clusters/connect.ts';
 import { tracesFrom } from '../console/jaeger-traces.ts';
@@ -19,14 +19,14 @@ export interface JaegerAddresses {
 }
 
 /** The console of a process in which everything runs: it keeps what passes over the bus. */
-export async function startConsole(
+export function startConsole(
   clusters: () => readonly ClusterView[],
   { jaegerUrl, jaegerQueryUrl }: JaegerAddresses,
   ports: { readonly clock: Clock; readonly logger: Logger },
-): Promise<LocalConsole> {
+): LocalConsole {
   const history = new History(ports);
   const sources = { clusters, trace: tracesFrom(jaegerQueryUrl) };
-  const console = await createConsole({
+  const console = consoleWhenAsked({
     history,
     sources,
     access: { hosts: [] },
