@@ -69,12 +69,12 @@ export class Log {
   #lastId = '';
 
   append(records: readonly BusRecord[], dropsRepeated: boolean): void {
-    for (const record of records) {
-      if (dropsRepeated && this.#ids.has(record.id)) continue;
-      this.#ids.add(record.id);
+    for (const { key, id, headers, payload } of records) {
+      if (dropsRepeated && this.#ids.has(id)) continue;
+      this.#ids.add(id);
       this.#last += 1;
-      this.#lastId = record.id;
-      this.#records.push({ ...record, position: this.#last });
+      this.#lastId = id;
+      this.#records.push({ key, id, headers, payload, position: this.#last });
     }
     this.#wake();
   }
