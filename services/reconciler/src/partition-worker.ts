@@ -84,16 +84,16 @@ export class PartitionWorker {
   async #work(reader: PartitionReader, signal: AbortSignal): Promise<void> {
     const timer = new WakeTimer(this.#options.clock);
     try {
-      let records = reader.next(recordsPerCommit);
-      // While a step is going on nobody waits for the next records; their failure is seen after it.
-      records.catch(() => {});
+      let records: Promise<readonly Delivery[]> | undefined;
       while (!signal.aborted) {
+        await this.#options.turns?.next();
+        // Asked for as late as can be: the more there are by then, the fewer commits.
+        records ??= reader.next(recordsPerCommit);
+        // While a step is going on nobody waits for the next records; their failure is seen after it.
+        records.catch(() => {});
         const batch = await Promise.race([records, timer.wake(this.#state.due.next())]);
-        if (batch !== undefined) {
-          if (batch.length === 0) return;
-          records = reader.next(recordsPerCommit);
-          records.catch(() => {});
-        }
+        if (batch?.length === 0) return;
+        if (batch !== undefined) records = undefined;
         await this.#step(batch ?? [], reader.log, signal);
         reader.release(this.#checkpoint.position);
       }

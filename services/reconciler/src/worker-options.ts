@@ -1,5 +1,5 @@
 import type { Bus, Delivery } from '@sluice/bus';
-import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Clock, Logger, Random, Turns } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import type { ReconcilerMetrics } from './metrics.ts';
@@ -19,6 +19,8 @@ export interface PartitionWorkerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly settings: Settings;
+  /** Shared by the workers of a process. Default: each goes on as soon as it can. */
+  readonly turns?: Turns;
   /** Default: nobody counts. */
   readonly metrics?: ReconcilerMetrics;
   /** Default: nothing is traced. */

@@ -1,4 +1,5 @@
 import { type Settings, workPartition } from '@sluice/reconciler';
+import { Turns } from '@sluice/runtime';
 import { partitionLag } from '../telemetry/partition-lag.ts';
 import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
@@ -10,6 +11,7 @@ export interface ReconcilerRoleOptions extends RoleOptions {
 
 /** Reconciles this process's share of the partitions. */
 export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions, signal: AbortSignal): Promise<void> {
+  const turns = new Turns(setImmediate);
   const counting = metrics && { metrics: reconcilerMetrics(metrics, options.clock) };
   return own(
     { ...options, ...(metrics && { metrics }) },
@@ -23,7 +25,7 @@ export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions
         const lag = partitionLag(metrics, options, 'changes', partition);
         const told = { ...counting, onDeadLetter, onCheckpoint: lag.reached };
         try {
-          await workPartition({ ...options, ...told, store, partition, epoch, isCurrent }, signal);
+          await workPartition({ ...options, ...told, turns, store, partition, epoch, isCurrent }, signal);
         } finally {
           lag.close();
         }
