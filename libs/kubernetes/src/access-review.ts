@@ -15,6 +15,7 @@ export interface Access {
   /** Empty for core. */
   readonly group: string;
   readonly resource: string;
+  readonly subresource?: string;
   /** Every namespace if left out. */
   readonly namespace?: string;
   readonly name?: string;

@@ -16,6 +16,7 @@ export * from './reflector-options.ts';
 export { isOlderVersion } from './resource-version.ts';
 export { objectPath } from './resources.ts';
 export * from './rival.ts';
-export { dateOf, findRivalEvidence, type RivalSearch } from './rival-evidence.ts';
+export { dateOf, findRivalEvidence, lastForeignWrite, type RivalSearch } from './rival-evidence.ts';
 export { errorFromResponse, errorFromStatus, type ResponseHead } from './status.ts';
+export { type UsefulAccess, usefulAccess } from './useful-access.ts';
 export type { SkippedObject } from './watch-line.ts';

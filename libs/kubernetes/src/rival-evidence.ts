@@ -57,20 +57,21 @@ async function foreignWrites(
     const { name, namespace, labels, managedFields } = asRecord(asRecord(item).metadata);
     if (!ownManaged.test(asString(asRecord(labels)[label]))) return [];
     const object = `${resource} ${asString(namespace)}/${asString(name)}`;
-    return lastWrite(managedFields, ownManager, object);
+    const last = lastForeignWrite({ managedFields }, ownManager);
+    return last === undefined ? [] : [{ ...last, object }];
   });
   return { now: dateOf(answer) ?? now, writes };
 }
 
 /** The newest write of somebody else. What it wrote does not matter: of a slice without endpoints only labels are noted. */
-function lastWrite(managedFields: unknown, ownManager: string, object: string): ForeignWrite[] {
-  const writes = (Array.isArray(managedFields) ? managedFields : []).flatMap((entry: unknown): ForeignWrite[] => {
+export function lastForeignWrite(metadata: unknown, ownManager: string): Omit<ForeignWrite, 'object'> | undefined {
+  const { managedFields } = asRecord(metadata);
+  const writes = (Array.isArray(managedFields) ? managedFields : []).flatMap((entry: unknown) => {
     const { manager, time } = asRecord(entry);
     const at = Date.parse(asString(time));
-    if (manager === ownManager || Number.isNaN(at)) return [];
-    return [{ manager: asString(manager), at, object }];
+    return manager === ownManager || Number.isNaN(at) ? [] : [{ manager: asString(manager), at }];
   });
-  return writes.sort((a, b) => b.at - a.at).slice(0, 1);
+  return writes.sort((a, b) => b.at - a.at)[0];
 }
 
 async function leaderLease(connection: Connection, signal: AbortSignal): Promise<LeaderLease | null | undefined> {

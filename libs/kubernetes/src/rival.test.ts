@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judgeRival, type RivalEvidence } from './rival.ts';
+import { judgeRival, otherWriters, type RivalEvidence } from './rival.ts';
 import { runsOneOfThem } from './rival-evidence.ts';
 
 const now = 10_000_000;
@@ -66,4 +66,9 @@ describe('the flag --controllers', () => {
     ['one of them only', true, ['--controllers=endpointslice-controller']],
     ['the last one counts', false, ['--controllers=*', '--controllers=deployment-controller']],
   ])('%s', (_, runs, flags) => expect(runsOneOfThem(flags)).toBe(runs));
+});
+
+test('others that have written of late are told of, kube-controller-manager and what is long ago are not', () => {
+  const writes = [...wrote(3_000, 'mesh'), ...wrote(5_000), ...wrote(7 * minute, 'kubectl-edit')];
+  expect(otherWriters({ now, writes })).toEqual(['mesh wrote endpointslices shop/web-1 3 s ago']);
 });

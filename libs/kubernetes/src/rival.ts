@@ -76,6 +76,12 @@ export function judgeRival({ now, writes, lease, pods }: RivalEvidence): RivalVe
   };
 }
 
+/** What others than kube-controller-manager wrote of late to objects that Sluice keeps, the newest first, in words. */
+export function otherWriters({ now, writes }: Pick<RivalEvidence, 'now' | 'writes'>): readonly string[] {
+  const recent = writes.filter(({ manager, at }) => !upstreamManagers.has(manager) && now - at <= recentMs);
+  return recent.map(({ manager, object, at }) => `${manager} wrote ${object} ${ago(at, now)} ago`);
+}
+
 function alive({ manager, object, at }: ForeignWrite, now: number): RivalVerdict {
   return { rival: 'alive', why: `${manager} wrote ${object} ${ago(at, now)} ago` };
 }

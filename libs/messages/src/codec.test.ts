@@ -63,6 +63,7 @@ const plan: PlannedMutations = {
       { of: 'endpoints' },
     ],
   },
+  contested: 7,
   causes,
   decidedAt: 17,
 };

@@ -26,6 +26,8 @@ export interface PlannedMutations {
   readonly serviceUid: string;
   /** Absent: as many are ready as before. */
   readonly ready?: ReadyChange;
+  /** So many plans in a row only put right what somebody else did to what the controller writes; absent: few or none. */
+  readonly contested?: number;
   readonly causes: Causes;
   /** When it was decided, in milliseconds since the Unix epoch. */
   readonly decidedAt: number;

@@ -195,6 +195,7 @@ export const plannedMutationsSchema = z.object({
   ready: z
     .object({ by: z.int(), of: z.number(), again: z.literal(true).optional(), claims: z.array(claim).optional() })
     .optional(),
+  contested: z.int().positive().optional(),
   causes,
   decidedAt: z.number(),
 });

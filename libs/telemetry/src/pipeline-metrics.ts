@@ -29,6 +29,7 @@ export class PipelineMetrics {
   readonly #requests: Counter;
   readonly #retries: Counter;
   readonly #removalChecks: Counter;
+  readonly #contested: Counter;
   readonly #deadLetters: Counter;
   readonly #malformed: Counter;
   readonly #differences: Counter;
@@ -53,6 +54,11 @@ export class PipelineMetrics {
       'removal_checks_total',
       'Removals of endpoints looked at in the cluster before they are made',
       [...cluster.names, 'result'],
+    );
+    this.#contested = counter(
+      'contested_plans_total',
+      'Plans that put right what another writer undid several times before',
+      [...cluster.names, 'controller'],
     );
     this.#deadLetters = counter('dead_letters_total', 'Records set aside because they cannot be used', ['topic']);
     this.#differences = counter('view_differences_total', 'Views that were not what the watcher knows, and repaired', [
@@ -123,6 +129,10 @@ export class PipelineMetrics {
   /** A removal was looked at in the cluster: it may be made if it is confirmed. */
   checkedRemoval(identity: string, result: 'confirmed' | 'refuted' | 'unknown'): void {
     this.#removalChecks.inc({ ...this.#cluster.of(identity), result });
+  }
+
+  contested(identity: string, controller: Controller): void {
+    this.#contested.inc({ ...this.#cluster.of(identity), controller });
   }
 
   /** Tells of the limit of a cluster's writes from now on. */

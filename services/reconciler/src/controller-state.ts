@@ -21,6 +21,10 @@ export interface ControllerState {
   readonly delayedUntil: number | null;
   /** For when a decision was last asked for only to put right what somebody else did to what is written. */
   readonly repairAt: number | null;
+  /** The next decision is wanted for that. */
+  readonly repairing: boolean;
+  /** Plans in a row that were made for that. */
+  readonly repairs: number;
   /** Why the key is given up for now: it waits for a change, a resync or the slow retry. */
   readonly parked: string | null;
   /** Since when it has been given up again and again, the tries in between included; null: it has not. */
@@ -55,6 +59,8 @@ export const initialState: ControllerState = {
   failures: 0,
   delayedUntil: null,
   repairAt: null,
+  repairing: false,
+  repairs: 0,
   parked: null,
   parkedSince: null,
   triggers: null,
@@ -66,20 +72,6 @@ export const initialState: ControllerState = {
 /** The time of `delayedUntil` if it is still to come, else infinity. */
 export const pending = ({ delayedUntil }: ControllerState, now: number): number =>
   delayedUntil !== null && delayedUntil > now ? delayedUntil : Number.POSITIVE_INFINITY;
-
-/** Between two decisions that only put right what somebody else did (E4), in milliseconds. */
-const repairIntervalMs = 1000;
-
-/**
- * Somebody else wrote or deleted what this controller writes. That is put right at once, but not again and again at full
- * speed, as when another writer undoes each repair, or a slice is collected as often as it is created because its owner
- * is gone and the news of that is late.
- */
-export function touchForRepair(state: ControllerState, at: number, causes: Causes, now: number): ControllerState {
-  const repairAt = state.repairAt === null ? at : Math.max(at, state.repairAt + repairIntervalMs);
-  const waits = state.parked === null && state.dueAt !== null && state.dueAt <= repairAt;
-  return { ...touch(state, repairAt, causes, now), repairAt: waits ? state.repairAt : repairAt };
-}
 
 /** Something came in: decide at `at`, or earlier if that is due already. What was parked gets another chance. */
 export function touch(state: ControllerState, at: number, causes: Causes, now: number): ControllerState {

@@ -17,6 +17,7 @@ import { withDerivedNames } from './derived-name.ts';
 import { isMirrored, slicesOf } from './own-slices.ts';
 import { readyAsWritten, readyChange } from './ready-change.ts';
 import { ReadyEndpoints } from './ready-endpoints.ts';
+import { afterDecision, freeRepairs } from './repair.ts';
 import type { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
 
@@ -64,7 +65,8 @@ export function decide(
   const { plan, triggers, hints, counts } = reconcile(view, controller, state, settings);
   const tracked = trackLeftAlone(view, controller, state.tracked, plan);
   const counted = counts?.service ?? null;
-  const rested: ControllerState = { ...state, tracked, counted, dueAt, causes: noCauses, parked: null };
+  const repaired = afterDecision(state, plan.groups.length > 0);
+  const rested: ControllerState = { ...state, ...repaired, tracked, counted, dueAt, causes: noCauses, parked: null };
   if (controller === 'endpoints' && view.orphaned && view.endpoints === null) view.set('orphaned', undefined);
   if (plan.groups.length === 0 && plan.events.length === 0 && plan.incomplete.length === 0) {
     view.setController(controller, { ...rested, failures: 0, parkedSince: null, triggers, hints });
@@ -90,6 +92,7 @@ export function decide(
     incomplete: plan.incomplete,
     serviceUid: service?.uid ?? '',
     ...(change && { ready: change }),
+    ...(state.repairing && repaired.repairs >= freeRepairs && { contested: repaired.repairs }),
     causes: state.causes,
     decidedAt: now,
   };

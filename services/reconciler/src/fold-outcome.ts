@@ -3,6 +3,7 @@ import { comparePlans, type MutationResult, mergeCauses, type Outcome, type Outc
 import type { Random } from '@sluice/runtime';
 import { type ControllerState, type InFlight, touch } from './controller-state.ts';
 import { foldResult, knows } from './fold-result.ts';
+import { repairAfterOutcome } from './repair.ts';
 import type { ServiceView } from './service-view.ts';
 import type { Settings } from './settings.ts';
 
@@ -95,7 +96,7 @@ function next(
       // Of a namespace that goes away nothing more is expected; should it stay, a resync tries again.
       const after = {
         ...free,
-        dueAt: foreignWrite(inFlight, outcome.results) ? now : state.dueAt,
+        ...(foreignWrite(inFlight, outcome.results) && repairAfterOutcome(state, now)),
         triggers: inFlight.triggersAfter,
         hints: inFlight.hintsAfter,
       };

@@ -1,7 +1,8 @@
 import { type Controller, controllers, type DecisionPolicy, soundDecisions } from '@sluice/controllers';
 import type { Causes, Fact, OutcomeStatus } from '@sluice/messages';
 import type { BackoffOptions, Random } from '@sluice/runtime';
-import { type ControllerState, touchForRepair } from './controller-state.ts';
+import type { ControllerState } from './controller-state.ts';
+import { touchForRepair } from './repair.ts';
 import { retryTime } from './retry-time.ts';
 import type { ServiceView } from './service-view.ts';
 

@@ -1,5 +1,6 @@
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { FaultPlan, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
+import { RemovalBrake } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findParked } from './parked/parked-key.ts';
 import { advance, type Fleet, startFleet } from './testing/fleet.ts';
@@ -31,10 +32,11 @@ afterEach(() => fleet.stop());
 
 async function start(): Promise<void> {
   checked = {};
-  const onRemoval = (result: string) => {
+  const onChecked = (result: string) => {
     checked[result] = (checked[result] ?? 0) + 1;
   };
-  fleet = startFleet({ server, clock, seed: 2, faults, onRemoval });
+  const brake = new RemovalBrake({ percent: 25, clock, onChecked });
+  fleet = startFleet({ server, clock, seed: 2, faults, writable: { brake } });
   await advance(clock, 5_000);
 }
 

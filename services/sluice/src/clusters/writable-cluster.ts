@@ -1,7 +1,16 @@
+import { formatServiceKey } from '@sluice/messages';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { Metrics } from '@sluice/telemetry';
-import { AdaptiveLimit, meteredWriter, RemovalBrake, type RemovalCheck, type WritableCluster } from '@sluice/writer';
+import {
+  AdaptiveLimit,
+  type Contests,
+  meteredWriter,
+  RemovalBrake,
+  type RemovalCheck,
+  type WritableCluster,
+} from '@sluice/writer';
 import { type WriterLimits, writerDefaults } from '../options/writer-options.ts';
+import { fieldManager } from '../system/version.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface WritableOptions {
@@ -36,6 +45,7 @@ export function writable(cluster: Cluster, options: WritableOptions): WritableCl
       ...{ percent: maxRemovalPercent, clock, ...(lanes && { lanes }) },
       onChecked: tellingOfRemovals(cluster, options),
     }),
+    contests: tellingOfContests(cluster, options),
     record: cluster.record,
   };
 }
@@ -47,5 +57,16 @@ function tellingOfRemovals({ identity, name }: Cluster, { clock, logger, metrics
     if (result === 'confirmed' || clock.monotonic() - toldAt < quietMs) return;
     toldAt = clock.monotonic();
     logger.error('removals are held back: the cluster does not confirm them', { cluster: name, reason });
+  };
+}
+
+function tellingOfContests({ identity, name }: Cluster, { logger, metrics }: WritableOptions): Contests {
+  return {
+    ownManager: fieldManager,
+    found: ({ key, controller, contested }, { object, manager = 'unknown', at }) => {
+      metrics?.pipeline.contested(identity, controller);
+      const fields = { cluster: name, key: formatServiceKey(key), controller, object, manager, at, times: contested };
+      logger.warn('another writer undoes what Sluice writes, again and again', fields);
+    },
   };
 }

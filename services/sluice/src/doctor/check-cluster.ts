@@ -1,19 +1,19 @@
 import {
-  type Access,
   type ClusterAccess,
-  type ClusterWork,
   Connection,
   dateOf,
   findRivalEvidence,
   HttpCluster,
   isApiError,
   judgeRival,
-  neededAccess,
+  otherWriters,
+  type RivalVerdict,
   switchOffAdvice,
 } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { fieldManager, userAgent } from '../system/version.ts';
 import { type Check, failed, ok, warning } from './check.ts';
+import { checkPermissions, permissionsOf } from './check-permissions.ts';
 
 interface Ports {
   readonly clock: Clock;
@@ -23,7 +23,6 @@ interface Ports {
 
 /** Clocks that differ by more make times in logs and metrics wrong, in milliseconds; the header Date has whole seconds. */
 const skewMs = 5_000;
-const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };
 
 /** What there is to say of one cluster. Reads only, and asks "may I?". Never throws for what the cluster does. */
 export async function checkCluster(name: string, access: ClusterAccess, ports: Ports): Promise<readonly Check[]> {
@@ -60,19 +59,14 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
       return [ok(about, 'discovery.k8s.io/v1', 'is served'), ...skew];
     });
     for (const work of ['watch', 'write'] as const) {
-      const check = `permissions of the ${roles[work]}`;
-      await attempt(check, 'allow SelfSubjectAccessReviews (system:basic-user)', async () => {
-        return [await permissions(about, check, neededAccess([work]), cluster, signal)];
-      });
+      await attempt(permissionsOf(work), 'allow SelfSubjectAccessReviews (system:basic-user)', () =>
+        checkPermissions(about, work, (access) => cluster.checkAccess(access, signal)),
+      );
     }
     await attempt('other controllers', 'allow to list EndpointSlices', async () => {
       const search = { connection, ownManager: fieldManager, now: ports.clock.now(), sample: 5_000 };
-      const { rival, why } = judgeRival(await findRivalEvidence(search, signal));
-      const check = 'other controllers';
-      if (rival === 'alive')
-        return [failed(about, check, why, `${switchOffAdvice}; Sluice writes before only with --take-over`)];
-      if (rival === 'unclear') return [warning(about, check, why, `if they are not switched off, ${switchOffAdvice}`)];
-      return [ok(about, check, why)];
+      const evidence = await findRivalEvidence(search, signal);
+      return [rivalCheck(about, judgeRival(evidence)), ...contests(about, otherWriters(evidence))];
     });
     return checks;
   } finally {
@@ -80,23 +74,21 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
   }
 }
 
-async function permissions(
-  about: string,
-  check: string,
-  needed: readonly Access[],
-  cluster: HttpCluster,
-  signal: AbortSignal,
-): Promise<Check> {
-  const allowed = await Promise.all(needed.map((access) => cluster.checkAccess(access, signal)));
-  const missing = needed.filter((_, i) => !allowed[i]);
-  if (missing.length === 0) return ok(about, check, `all ${needed.length} are there`);
-  const list = missing.map(({ verb, group, resource }) => `${verb} ${resource}${group === '' ? '' : `.${group}`}`);
-  return failed(
-    about,
-    check,
-    `missing: ${list.join(', ')}`,
-    'kubectl apply -k infra/kubernetes, or grant them in another way',
-  );
+function rivalCheck(about: string, { rival, why }: RivalVerdict): Check {
+  const check = 'other controllers';
+  if (rival === 'alive')
+    return failed(about, check, why, `${switchOffAdvice}; Sluice writes before only with --take-over`);
+  if (rival === 'unclear') return warning(about, check, why, `if they are not switched off, ${switchOffAdvice}`);
+  return ok(about, check, why);
+}
+
+/** One that writes once may be a person; at one that writes all the time Sluice slows down. */
+function contests(about: string, writers: readonly string[]): readonly Check[] {
+  const [first] = writers;
+  if (first === undefined) return [];
+  const more = writers.length === 1 ? '' : `, and ${writers.length - 1} more objects in the last 5 minutes`;
+  const advice = 'if that goes on, see docs/runbooks/another-writer.md';
+  return [warning(about, 'other writers', `${first}${more}`, advice)];
 }
 
 /** Against the middle of the request, since nobody knows when within it the server looked at its clock. */

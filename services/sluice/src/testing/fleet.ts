@@ -4,7 +4,7 @@ import { seededRandom, silentLogger, type VirtualClock } from '@sluice/runtime';
 import { type FaultPlan, type SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { MemoryStore, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
-import { defaultRetry, RemovalBrake, type RemovalCheck, runWriter, unlimited } from '@sluice/writer';
+import { defaultRetry, runWriter, unlimited, type WritableCluster } from '@sluice/writer';
 
 export interface FleetOptions {
   readonly server: SimulatedApiServer;
@@ -22,8 +22,8 @@ export interface FleetOptions {
   readonly wrapBus?: (bus: Bus) => Bus;
   readonly comparePeriodMs?: number;
   readonly metrics?: ReconcilerMetrics;
-  /** Told of each removal that is looked at in the cluster; the brake is on then. */
-  readonly onRemoval?: (result: RemovalCheck, message: string) => void;
+  /** What the writer is given besides the cluster's writer. */
+  readonly writable?: Partial<WritableCluster>;
 }
 
 export interface Fleet {
@@ -38,7 +38,7 @@ export const partitions = 2;
 /** Watcher, reconciler and writer on one simulated cluster, with an empty bus and store. */
 export function startFleet(options: FleetOptions): Fleet {
   const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
-  const { maxBacklog, wrapBus, comparePeriodMs, metrics, byReference = false, onRemoval } = options;
+  const { maxBacklog, wrapBus, comparePeriodMs, metrics, byReference = false } = options;
   const memory = new MemoryBus({ partitions, byReference, ...(maxBacklog !== undefined && { maxBacklog }) });
   const bus = wrapBus?.(memory) ?? memory;
   const cluster = new SimulatedCluster(server, { clock, ...(faults && { faults }) });
@@ -53,8 +53,7 @@ export function startFleet(options: FleetOptions): Fleet {
     reader: cluster,
     ...(comparePeriodMs !== undefined && { comparePeriodMs }),
   });
-  const brake = onRemoval && new RemovalBrake({ percent: 25, clock, onChecked: onRemoval });
-  const writable = { writer: cluster, limit: unlimited, ...(brake && { brake }), record: () => {} };
+  const writable = { writer: cluster, limit: unlimited, record: () => {}, ...options.writable };
   const running = Promise.all([
     watcher.run(stop.signal),
     runReconciler({ ...work, settings, ...(metrics && { metrics }) }, stop.signal),

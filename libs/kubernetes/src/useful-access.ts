@@ -1,0 +1,45 @@
+import type { Access } from './access-review.ts';
+import type { ClusterWork } from './check-connection.ts';
+
+/** A permission without which Sluice works, but not as well, or not in every cluster. */
+export interface UsefulAccess {
+  readonly access: Access;
+  /** What is missing then. */
+  readonly without: string;
+}
+
+const core = (verb: Access['verb'], resource: string, subresource?: string): Access => ({
+  ...{ verb, group: '', resource },
+  ...(subresource !== undefined && { subresource }),
+});
+
+const ownerReferences = 'where OwnerReferencesPermissionEnforcement is on, slices are refused';
+const rivals = 'whether another controller writes the same cannot be seen';
+
+const ofWriter: readonly UsefulAccess[] = [
+  ...(['create', 'patch'] as const).map((verb) => ({
+    access: core(verb, 'events'),
+    without: 'no Events are recorded',
+  })),
+  {
+    access: core('create', 'endpoints', 'restricted'),
+    without: 'some clusters refuse Endpoints with addresses of the Pod and Service networks',
+  },
+  { access: core('update', 'services', 'finalizers'), without: ownerReferences },
+  { access: core('update', 'endpoints', 'finalizers'), without: ownerReferences },
+  { access: core('list', 'endpoints'), without: rivals },
+  { access: { verb: 'list', group: 'discovery.k8s.io', resource: 'endpointslices' }, without: rivals },
+  { access: { ...core('list', 'pods'), namespace: 'kube-system' }, without: rivals },
+  {
+    access: {
+      ...{ verb: 'get', group: 'coordination.k8s.io', resource: 'leases' },
+      ...{ namespace: 'kube-system', name: 'kube-controller-manager' },
+    },
+    without: rivals,
+  },
+];
+
+/** What a role had better be allowed besides what it needs. */
+export function usefulAccess(work: readonly ClusterWork[]): readonly UsefulAccess[] {
+  return work.includes('write') ? ofWriter : [];
+}

@@ -1,0 +1,40 @@
+import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@sluice/kubernetes';
+import { type Check, failed, ok, warning } from './check.ts';
+
+const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };
+const advice = 'kubectl apply -k infra/kubernetes, or grant them in another way';
+
+export const permissionsOf = (work: ClusterWork): string => `permissions of the ${roles[work]}`;
+
+/** Whether a role may do what it needs, and what it had better be allowed besides. Asks for nothing more than that. */
+export async function checkPermissions(
+  about: string,
+  work: ClusterWork,
+  mayI: (access: Access) => Promise<boolean>,
+): Promise<readonly Check[]> {
+  const check = permissionsOf(work);
+  const needed = neededAccess([work]);
+  const useful = usefulAccess([work]);
+  const [mayNeeded, mayUseful] = await Promise.all([
+    Promise.all(needed.map(mayI)),
+    Promise.all(useful.map(({ access }) => mayI(access))),
+  ]);
+  const missing = needed.filter((_, i) => !mayNeeded[i]).map(textOf);
+  const wanting = Map.groupBy(
+    useful.filter((_, i) => !mayUseful[i]),
+    ({ without }) => without,
+  );
+  const warnings = [...wanting].map(([without, those]) => {
+    const list = those.map(({ access }) => textOf(access)).join(', ');
+    return warning(about, check, `missing: ${list}; ${without}`, advice);
+  });
+  if (missing.length > 0) return [failed(about, check, `missing: ${missing.join(', ')}`, advice), ...warnings];
+  if (warnings.length > 0) return warnings;
+  return [ok(about, check, `all ${needed.length + useful.length} are there`)];
+}
+
+function textOf({ verb, group, resource, subresource, namespace, name }: Access): string {
+  const what = [resource, subresource].filter((part) => part !== undefined).join('/');
+  const where = namespace === undefined ? '' : ` in ${namespace}`;
+  return `${verb} ${what}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` ${name}`}${where}`;
+}

@@ -1,0 +1,35 @@
+import { type ClusterWriter, isApiError, lastForeignWrite } from '@sluice/kubernetes';
+import type { PlannedMutations } from '@sluice/messages';
+
+/** What a plan is about to put right once more, and who wrote it last. */
+export interface Contestant {
+  /** `endpointslices shop/web-x7k2p` */
+  readonly object: string;
+  /** As in `managedFields`; undefined: nobody can say, as of what was deleted. */
+  readonly manager?: string;
+  /** `2026-01-01T00:00:00Z` */
+  readonly at?: string;
+}
+
+/** Looks at the first object of the plan. Never fails: a fight is no reason to stop. */
+export async function findContestant(
+  { key: { namespace }, groups }: PlannedMutations,
+  cluster: Pick<ClusterWriter, 'get'>,
+  ownManager: string,
+  signal: AbortSignal,
+): Promise<Contestant | undefined> {
+  const mutations = groups.flatMap((group) => group.mutations);
+  const mutation = mutations.find(({ verb }) => verb === 'update') ?? mutations[0];
+  if (mutation === undefined) return undefined;
+  const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
+  const object = `${mutation.resource} ${namespace}/${name}`;
+  if (mutation.verb === 'create') return { object };
+  try {
+    const { metadata } = await cluster.get(mutation.resource, namespace, name, signal);
+    const last = lastForeignWrite(metadata, ownManager);
+    return { object, ...(last && { manager: last.manager, at: new Date(last.at).toISOString() }) };
+  } catch (error) {
+    if (isApiError(error)) return { object };
+    throw error;
+  }
+}
