@@ -1,17 +1,15 @@
 /**
  * Measures what waits while a part of a fleet is away, and how it catches up. `--help` tells the rest.
- * Exit status 0 if everything came right, 1 when it did not, 2 for wrong usage, 130 when interrupted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureNatsServer } from '@sluice/local';
-import { count, list, oneOf, UsageError } from './src/arguments.ts';
+import { count, list, oneOf } from './src/arguments.ts';
 import { type Missing, measureOutage, type Outage } from './src/outage-measure.ts';
-import { machineDescription, requireProcessStats } from './src/process-stats.ts';
-import { rounded } from './src/statistics.ts';
-import { markdownTable, number, type Table, textTable } from './src/table.ts';
+import { requireProcessStats } from './src/process-stats.ts';
+import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
+import { number, type Table } from './src/table.ts';
 
 const HELP = `usage: node bench/backpressure.ts [options]      (or: npm run bench:backpressure -- [options])
 
@@ -34,10 +32,21 @@ Endpoints are not what they should be in the end.
 const MISSING = ['reconciler', 'writer', 'cluster'] as const satisfies readonly Missing[];
 const PROCESSES = ['watcher', 'reconciler', 'writer', 'NATS', 'Redis'];
 
+const DEFAULTS = {
+  minutes: '10',
+  missing: MISSING.join(','),
+  services: '200',
+  pods: '5',
+  rate: '50',
+  seed: '1',
+  output: 'table',
+  patience: '120',
+};
+
 async function main(): Promise<void> {
-  const values = parse();
-  if (values.help) return void process.stdout.write(HELP);
-  const output = oneOf('output', values.output, ['table', 'json', 'markdown']);
+  const values = optionsGiven(DEFAULTS, HELP);
+  if (values === undefined) return;
+  const output = outputOf(values.output);
   const missing = list(values.missing).map((one) => oneOf('missing', one, MISSING));
   const options = {
     shape: { services: count('services', values.services), pods: count('pods', values.pods) },
@@ -53,16 +62,10 @@ async function main(): Promise<void> {
   for (const one of missing) outages.push(await measureOutage(one, { ...options, directory, say }));
   // Left behind when something failed: the logs are in it.
   rmSync(directory, { recursive: true, force: true });
-  const conditions = { machine: machineDescription(), node: process.version };
-  if (output === 'json') {
-    process.stdout.write(`${JSON.stringify({ ...conditions, ...options, outages }, rounded, 2)}\n`);
-    return;
-  }
-  const print = output === 'markdown' ? markdownTable : textTable;
   const { services, pods } = options.shape;
   const title = `${services} Services × ${pods} Pods, ${options.rate} changes/s, ${options.minutes} min`;
   const tables = [summary(title, outages), ...outages.map(memory)];
-  process.stdout.write(`${tables.map(print).join('\n')}\n${conditions.machine}, Node ${conditions.node}.\n`);
+  printResults(output, { tables, conditions: '', json: { ...options, outages } });
 }
 
 function summary(title: string, outages: readonly Outage[]): Table {
@@ -89,38 +92,4 @@ function memory({ missing, memory }: Outage): Table {
   };
 }
 
-function parse() {
-  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
-  try {
-    return parseArgs({
-      options: {
-        minutes: text('10'),
-        missing: text(MISSING.join(',')),
-        services: text('200'),
-        pods: text('5'),
-        rate: text('50'),
-        seed: text('1'),
-        output: text('table'),
-        patience: text('120'),
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
-
-// The servers end with this process, however it ends.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-try {
-  await main();
-} catch (error) {
-  const wrongUsage = error instanceof UsageError;
-  say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : String(error));
-  process.exitCode = wrongUsage ? 2 : 1;
-}
+await runProgram(main);

@@ -12,12 +12,11 @@ import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { HELP, type Options, parseOptions } from './src/options.ts';
 import { machineDescription, requireProcessStats } from './src/process-stats.ts';
+import { runProgram, say } from './src/program.ts';
 import { renderMarkdown, renderText } from './src/render.ts';
 import type { Results, Run } from './src/results.ts';
 import { rounded } from './src/statistics.ts';
 import { summarize } from './src/summary.ts';
-
-const say = (line: string) => process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2));
@@ -119,18 +118,4 @@ function readResults(file: string): Results {
   return results;
 }
 
-// The servers end with this process, however it ends.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    say('interrupted');
-    process.exit(130);
-  });
-}
-
-try {
-  await main();
-} catch (error) {
-  const wrongUsage = error instanceof UsageError;
-  say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : String(error));
-  process.exitCode = wrongUsage ? 2 : 1;
-}
+await runProgram(main);

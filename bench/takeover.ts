@@ -1,17 +1,15 @@
 /**
  * Measures how long the Services of a process that is gone wait for another one. `--help` tells the rest.
- * Exit status 0 after a whole measurement, 1 when it failed, 2 for wrong usage, 130 when interrupted.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureBinaries, ensureNatsServer, KUBERNETES_VERSION } from '@sluice/local';
-import { count, list, oneOf, UsageError } from './src/arguments.ts';
+import { count, list, oneOf } from './src/arguments.ts';
 import type { Role } from './src/fleet.ts';
-import { machineDescription } from './src/process-stats.ts';
-import { percentile, rounded } from './src/statistics.ts';
-import { markdownTable, number, type Table, textTable } from './src/table.ts';
+import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
+import { percentile } from './src/statistics.ts';
+import { number, type Table } from './src/table.ts';
 import { type Signal, type Takeover, TakeoverScene } from './src/takeover-measure.ts';
 
 const HELP = `usage: node bench/takeover.ts [options]      (or: npm run bench:takeover -- [options])
@@ -35,10 +33,22 @@ EndpointSlice that shows the change. Then a new process comes, and so on.
 const PROCESSES = ['watcher', 'reconciler', 'writer'] as const satisfies readonly Role[];
 const SIGNALS = ['SIGKILL', 'SIGTERM'] as const satisfies readonly Signal[];
 
+const DEFAULTS = {
+  services: '100',
+  pods: '20',
+  roles: PROCESSES.join(','),
+  signals: SIGNALS.join(','),
+  repetitions: '50',
+  probes: '3',
+  seed: '1',
+  output: 'table',
+  patience: '60',
+};
+
 async function main(): Promise<void> {
-  const values = parse();
-  if (values.help) return void process.stdout.write(HELP);
-  const output = oneOf('output', values.output, ['table', 'json', 'markdown']);
+  const values = optionsGiven(DEFAULTS, HELP);
+  if (values === undefined) return;
+  const output = outputOf(values.output);
   const roles = list(values.roles).map((role) => oneOf('roles', role, PROCESSES));
   const signals = list(values.signals).map((signal) => oneOf('signals', signal, SIGNALS));
   const options = {
@@ -69,16 +79,11 @@ async function main(): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
   const { shape } = options;
   const title = `${shape.services} Services × ${shape.pods} Pods, two processes of each role`;
-  const machine = machineDescription();
-  const conditions = { machine, node: process.version, kubernetes: KUBERNETES_VERSION };
-  if (output === 'json') {
-    process.stdout.write(`${JSON.stringify({ ...conditions, ...options, takeovers }, rounded, 2)}\n`);
-    return;
-  }
-  const print = output === 'markdown' ? markdownTable : textTable;
-  process.stdout.write(
-    `${print(table(title, takeovers))}\n${machine}, Kubernetes ${KUBERNETES_VERSION}, Node ${process.version}.\n`,
-  );
+  printResults(output, {
+    tables: [table(title, takeovers)],
+    conditions: `Kubernetes ${KUBERNETES_VERSION}. `,
+    json: { kubernetes: KUBERNETES_VERSION, ...options, takeovers },
+  });
 }
 
 /** Milliseconds over all Services that were changed, and over the last one of each take-over. */
@@ -97,39 +102,4 @@ function table(title: string, takeovers: readonly Takeover[]): Table {
   };
 }
 
-function parse() {
-  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
-  try {
-    return parseArgs({
-      options: {
-        services: text('100'),
-        pods: text('20'),
-        roles: text(PROCESSES.join(',')),
-        signals: text(SIGNALS.join(',')),
-        repetitions: text('50'),
-        probes: text('3'),
-        seed: text('1'),
-        output: text('table'),
-        patience: text('60'),
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
-
-// The servers end with this process, however it ends.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-try {
-  await main();
-} catch (error) {
-  const wrongUsage = error instanceof UsageError;
-  say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : String(error));
-  process.exitCode = wrongUsage ? 2 : 1;
-}
+await runProgram(main);

@@ -1,16 +1,15 @@
 /**
  * Measures what reconcilers fold and decide a second, and what that costs each. `--help` tells the rest.
- * Exit status 0 after a whole measurement, 1 when it failed, 2 for wrong usage.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureNatsServer } from '@sluice/local';
-import { count, list, oneOf, UsageError } from './src/arguments.ts';
-import { machineDescription, requireProcessStats } from './src/process-stats.ts';
-import { median, rounded } from './src/statistics.ts';
-import { markdownTable, number, type Table, textTable } from './src/table.ts';
+import { count, list } from './src/arguments.ts';
+import { requireProcessStats } from './src/process-stats.ts';
+import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
+import { median } from './src/statistics.ts';
+import { number, type Table } from './src/table.ts';
 import { measureThroughput, type Throughput } from './src/throughput-measure.ts';
 
 const HELP = `usage: node bench/throughput.ts [options]      (or: npm run bench:throughput -- [options])
@@ -48,10 +47,24 @@ const COLUMNS: readonly (readonly [string, (one: Throughput) => number])[] = [
   ['bench', (one) => one.cores.bench],
 ];
 
+const DEFAULTS = {
+  services: '500',
+  pods: '20',
+  workers: '1,2,4',
+  rates: '2000,5000',
+  seconds: '10',
+  'warm-up': '5',
+  'write-ms': '5',
+  rounds: '3',
+  output: 'table',
+  profile: undefined,
+  patience: '60',
+};
+
 async function main(): Promise<void> {
-  const values = parse();
-  if (values.help) return void process.stdout.write(HELP);
-  const output = oneOf('output', values.output, ['table', 'json', 'markdown']);
+  const values = optionsGiven(DEFAULTS, HELP);
+  if (values === undefined) return;
+  const output = outputOf(values.output);
   const rounds = count('rounds', values.rounds);
   const workers = list(values.workers).map((text) => count('workers', text));
   const shape = { services: count('services', values.services), pods: count('pods', values.pods) };
@@ -78,19 +91,11 @@ async function main(): Promise<void> {
   }
   // Left behind when something failed: the logs are in it.
   rmSync(directory, { recursive: true, force: true });
-  const machine = machineDescription();
-  if (output === 'json') {
-    const { say: _, ...asked } = options;
-    process.stdout.write(`${JSON.stringify({ machine, node: process.version, ...asked, results }, rounded, 2)}\n`);
-    return;
-  }
-  const print = output === 'markdown' ? markdownTable : textTable;
+  const { say: _, ...asked } = options;
   const tables = options.rates.map((rate) =>
     table(`${rate} Changes/s, ${shape.services} Services × ${shape.pods} Pods`, rate, results),
   );
-  process.stdout.write(
-    `${tables.map(print).join('\n')}\nMedians of ${rounds} rounds. ${machine}, Node ${process.version}.\n`,
-  );
+  printResults(output, { tables, conditions: `Medians of ${rounds} rounds. `, json: { ...asked, results } });
 }
 
 /** Medians over the rounds, and the CPU time of a Change divided by that of the fewest reconcilers. */
@@ -112,40 +117,4 @@ function table(title: string, rate: number, results: readonly Throughput[]): Tab
   };
 }
 
-function parse() {
-  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
-  try {
-    return parseArgs({
-      options: {
-        services: text('500'),
-        pods: text('20'),
-        workers: text('1,2,4'),
-        rates: text('2000,5000'),
-        seconds: text('10'),
-        'warm-up': text('5'),
-        'write-ms': text('5'),
-        rounds: text('3'),
-        output: text('table'),
-        profile: { type: 'string' },
-        patience: text('60'),
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
-
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-try {
-  await main();
-} catch (error) {
-  const wrongUsage = error instanceof UsageError;
-  say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : String(error));
-  process.exitCode = wrongUsage ? 2 : 1;
-}
+await runProgram(main);

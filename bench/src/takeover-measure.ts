@@ -125,11 +125,17 @@ export class TakeoverScene {
   /** One that holds something; of a cluster's watchers only one does. */
   async #choose(role: Role, processes: readonly ServerProcess[]): Promise<[ServerProcess, readonly string[]]> {
     const inTurn = this.#random() < 0.5 ? processes : processes.toReversed();
-    for (const process of inTurn) {
-      const held = await this.#shares.heldBy(this.#group(role), process);
-      if (held.length > 0) return [process, held];
-    }
-    throw new Error(`no ${role} holds anything`);
+    let chosen: [ServerProcess, readonly string[]] | undefined;
+    // What a newcomer takes over is nobody's for a moment.
+    await this.#until(async () => {
+      for (const process of inTurn) {
+        const held = await this.#shares.heldBy(this.#group(role), process);
+        chosen ??= held.length > 0 ? [process, held] : undefined;
+      }
+      return chosen !== undefined;
+    }, `some ${role} holds something`);
+    if (chosen === undefined) throw new Error(`no ${role} holds anything`);
+    return chosen;
   }
 
   /** One Pod of each of some affected Services, in as many partitions. By name. */
