@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addConfigurationOptions, addConsoleOptions, configurationOf } from '../configuration/configuration-options.ts';
 import { startConsoleRole } from '../roles/console-role.ts';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
+import { untilReached } from '../roles/until-reached.ts';
 import { closing, graceMs, leaveSoon, shutDown } from '../shut-down.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
@@ -27,7 +28,7 @@ async function run(command: Command): Promise<void> {
   for (const warning of warnings) logger.warn(warning);
   const ports = { clock: systemClock, random: systemRandom, logger };
   const stop = stopSignal(undefined, logger);
-  const infrastructure = await Promise.race([openInfrastructure(configuration, ports), stop.stopped]);
+  const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
   if (infrastructure === undefined) {
     leaveSoon(logger);
     return logger.info('asked to end before bus and store were reached');

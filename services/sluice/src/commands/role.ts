@@ -6,6 +6,7 @@ import type { Configuration } from '../configuration/configuration.ts';
 import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import { type Role, startRole } from '../roles/start-role.ts';
+import { untilReached } from '../roles/until-reached.ts';
 import { closing, graceMs, leaveSoon, marginMs, shutDown, tracesGraceMs } from '../shut-down.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
@@ -50,7 +51,7 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
   const ports = { clock: systemClock, random: systemRandom, logger };
   const stop = stopSignal(undefined, logger);
   if (role !== 'reconciler') await checkOnlySource(sourcesOf(configuration, process.env, ports));
-  const infrastructure = await Promise.race([openInfrastructure(configuration, ports), stop.stopped]);
+  const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
   if (infrastructure === undefined) {
     leaveSoon(logger);
     return logger.info('asked to end before bus and store were reached');
