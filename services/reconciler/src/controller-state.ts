@@ -11,6 +11,8 @@ import { type Causes, mergeCauses, noCauses, type PlannedMutations, type TracePa
 export interface ControllerState {
   /** When to decide again, in milliseconds since the Unix epoch; null: nothing has come in since the last decision. */
   readonly dueAt: number | null;
+  /** Not before this time, whatever is due: the last write was large enough for a while. */
+  readonly restsUntil?: number;
   /** Why, gathered since the last decision. */
   readonly causes: Causes;
   /** The one plan whose Outcome is awaited. */
@@ -68,6 +70,10 @@ export const initialState: ControllerState = {
   tracked: endpointSliceTracker.noTrackedSlices,
   counted: null,
 };
+
+/** When the controller decides again, what it waits for and its rest considered; null: not before something comes in. */
+export const decidesAt = ({ dueAt, restsUntil = 0 }: ControllerState): number | null =>
+  dueAt === null ? null : Math.max(dueAt, restsUntil);
 
 /** The time of `delayedUntil` if it is still to come, else infinity. */
 export const pending = ({ delayedUntil }: ControllerState, now: number): number =>

@@ -12,7 +12,7 @@ import {
 } from '@sluice/controllers';
 import { noCauses, type PlanId, type PlannedMutations } from '@sluice/messages';
 import { askAt } from './ask-again.ts';
-import type { ControllerState } from './controller-state.ts';
+import { type ControllerState, decidesAt } from './controller-state.ts';
 import { withDerivedNames } from './derived-name.ts';
 import { isMirrored, slicesOf } from './own-slices.ts';
 import { readyAsWritten, readyChange } from './ready-change.ts';
@@ -40,8 +40,9 @@ export interface Decided {
 
 /** True if the controller may and should decide now: something is due, nothing is in flight, all inputs are in. */
 export function isDue(view: ServiceView, controller: Controller, now: number): boolean {
-  const { dueAt, inFlight } = view.controller(controller);
-  return dueAt !== null && dueAt <= now && inFlight === null && view.snapshot.complete && view.snapshot.open === null;
+  const state = view.controller(controller);
+  const at = decidesAt(state);
+  return at !== null && at <= now && state.inFlight === null && view.snapshot.complete && view.snapshot.open === null;
 }
 
 /**

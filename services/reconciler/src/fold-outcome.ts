@@ -93,12 +93,14 @@ function next(
   switch (outcome.status) {
     case 'applied':
     case 'namespaceTerminating': {
+      const rest = settings.policy.restAfter(inFlight.message);
       // Of a namespace that goes away nothing more is expected; should it stay, a resync tries again.
       const after = {
         ...free,
         ...(foreignWrite(inFlight, outcome.results) && repairAfterOutcome(state, now)),
         triggers: inFlight.triggersAfter,
         hints: inFlight.hintsAfter,
+        ...(rest > 0 && { restsUntil: now + rest }),
       };
       if (inFlight.message.incomplete.length > 0 && settings.policy.retriesIncomplete)
         return failed(after, outcome, now, settings, random);

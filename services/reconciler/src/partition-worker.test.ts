@@ -146,6 +146,20 @@ describe('timers', () => {
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
   });
 
+  test('Endpoints that are many rest after each write, and what came meanwhile is written then', async () => {
+    start({ controllers: new Set(['endpoints']) });
+    const pods = Array.from({ length: 400 }, (_, i) => fact.pod(`p${i}`));
+    await send(aSnapshot(1, [service, ...pods], behind));
+    await send(anOutcome(await lastPlan()));
+    await send(aChange(2, [fact.pod('q')]));
+    await send(aChange(3, [fact.pod('r')]));
+    await settle(99);
+    expect(await numbers()).toEqual(['web 1/1']);
+    await settle(1);
+    expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
+    expect((await lastPlan()).causes.first).toHaveLength(2);
+  });
+
   test('a plan that came to nothing is decided anew later, at last after the slow retry, for ever', async () => {
     start({ maxAttempts: 3 });
     await send(first);

@@ -1,8 +1,9 @@
 import { type Controller, controllers, type DecisionPolicy, soundDecisions } from '@sluice/controllers';
-import type { Causes, Fact, OutcomeStatus } from '@sluice/messages';
+import type { Causes, Fact, OutcomeStatus, PlannedMutations } from '@sluice/messages';
 import type { BackoffOptions, Random } from '@sluice/runtime';
 import type { ControllerState } from './controller-state.ts';
 import { touchForRepair } from './repair.ts';
+import { restAfter } from './rest.ts';
 import { retryTime } from './retry-time.ts';
 import type { ServiceView } from './service-view.ts';
 
@@ -37,6 +38,8 @@ export interface ReconcilerPolicy {
   isStale(view: ServiceView, controller: Controller): boolean;
   /** When to decide again after a decision, though nothing more comes in; null: not at all. */
   dueAfterDecision(moment: Moment): number | null;
+  /** How long a controller leaves a Service alone after such a plan was carried out, in milliseconds. */
+  restAfter(plan: PlannedMutations): number;
   /** Whether a plan that was carried out is tried again because something kept it from being complete (E15). */
   readonly retriesIncomplete: boolean;
   /** Whether what was refused for good waits for a change, a resync or the slow retry at once, and not after many tries. */
@@ -58,6 +61,7 @@ export const neverStale: ReconcilerPolicy = {
     touchForRepair(state, now + (controller === 'endpoints' ? 0 : batchPeriodMs), causes, now),
   isStale: () => false,
   dueAfterDecision: () => null,
+  restAfter,
   retriesIncomplete: false,
   parksRefused: true,
   retryTime,

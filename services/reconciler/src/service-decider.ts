@@ -2,7 +2,7 @@ import type { BusRecord } from '@sluice/bus';
 import type { Controller } from '@sluice/controllers';
 import { type PlanId, type TraceParent, traceFields } from '@sluice/messages';
 import { askAgain } from './ask-again.ts';
-import type { InFlight } from './controller-state.ts';
+import { decidesAt, type InFlight } from './controller-state.ts';
 import { decide, decisionOrder, isDue } from './decide.ts';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
@@ -29,8 +29,9 @@ export class ServiceDecider {
   tellDue(key: string, now: number): void {
     const { state, metrics } = this.#options;
     for (const controller of decisionOrder) {
-      const dueAt = state.views.get(key)?.controller(controller).dueAt ?? null;
-      if (dueAt !== null && dueAt <= now) metrics.due(key, controller);
+      const view = state.views.get(key);
+      const at = view === undefined ? null : decidesAt(view.controller(controller));
+      if (at !== null && at <= now) metrics.due(key, controller);
     }
   }
 
@@ -88,8 +89,8 @@ function nextDue(view: ServiceView): number | null {
   if (!view.snapshot.complete || view.snapshot.open !== null) return null;
   let next: number | null = null;
   for (const controller of decisionOrder) {
-    const { dueAt, inFlight } = view.controller(controller);
-    const at = inFlight === null ? dueAt : inFlight.askAt;
+    const state = view.controller(controller);
+    const at = state.inFlight === null ? decidesAt(state) : state.inFlight.askAt;
     if (at !== null && (next === null || at < next)) next = at;
   }
   return next;

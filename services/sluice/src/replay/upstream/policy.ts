@@ -19,6 +19,7 @@ export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: 
       touch(state, now + sliceDelayMs(controller, batchPeriodMs), causes, now),
     isStale,
     dueAfterDecision,
+    restAfter: () => 0,
     retriesIncomplete: true,
     parksRefused: false,
     retryTime,
