@@ -2,16 +2,17 @@
  * Measures Sluice and kube-controller-manager side by side on a genuine API server. `--help` tells the rest.
  * Exit status 0 after a whole measurement, 1 when it failed, 2 for wrong usage, 130 when interrupted.
  */
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { ensureBinaries, KUBERNETES_VERSION } from '@sluice/local';
+import { ensureBinaries } from '@sluice/local';
 import { UsageError } from './src/arguments.ts';
+import { conditionsNow, inTurn } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { HELP, type Options, parseOptions } from './src/options.ts';
-import { machineDescription, requireProcessStats } from './src/process-stats.ts';
+import { flips } from './src/phase.ts';
+import { requireProcessStats } from './src/process-stats.ts';
 import { runProgram, say } from './src/program.ts';
 import { renderMarkdown, renderText } from './src/render.ts';
 import type { Results, Run } from './src/results.ts';
@@ -41,7 +42,8 @@ async function measureAll(options: Options): Promise<Results> {
       const { shape, rates, seconds, patienceSeconds, fsync } = options;
       const run = await measure(controller, round, {
         directory: join(directory, 'cluster'),
-        ...{ shape, rates, seconds, patienceSeconds, fsync, say },
+        phases: rates.map((rate) => flips(rate, seconds)),
+        ...{ shape, patienceSeconds, fsync, say },
         ...(options.profile !== undefined && { profileDirectory: resolve(options.profile) }),
       });
       runs.push(run);
@@ -54,12 +56,6 @@ async function measureAll(options: Options): Promise<Results> {
   return results();
 }
 
-/** Each round begins with another controller, so that none always follows the same one. */
-function inTurn<T>(items: readonly T[], round: number): readonly T[] {
-  const first = (round - 1) % items.length;
-  return [...items.slice(first), ...items.slice(0, first)];
-}
-
 function describe(options: Options, started: Date, runs: readonly Run[]): Results {
   const { services, pods } = options.shape;
   const order = options.controllers.map(({ name }) => name);
@@ -70,31 +66,15 @@ function describe(options: Options, started: Date, runs: readonly Run[]): Result
     ...(options.fsync ? ['--fsync'] : []),
   ];
   return {
-    version: 1,
+    ...conditionsNow(),
     command: `npm run bench -- ${flags.join(' ')}`,
     startedAt: started.toISOString(),
-    machine: machineDescription(),
-    commit: commit(),
-    node: process.version,
-    kubernetes: KUBERNETES_VERSION,
     fsync: options.fsync,
     shape: options.shape,
     seconds: options.seconds,
     rounds: options.rounds,
     runs: runs.toSorted((a, b) => a.round - b.round || order.indexOf(a.controller) - order.indexOf(b.controller)),
   };
-}
-
-function commit(): string {
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: import.meta.dirname, stdio: ['ignore', 'pipe', 'ignore'] })
-      .toString()
-      .trim();
-  try {
-    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--untracked-files=no') ? '+' : '');
-  } catch {
-    return 'unknown';
-  }
 }
 
 function render(results: Results, output: Options['output']): string {

@@ -44,6 +44,10 @@ export class ApiClient {
     return this.#send('PUT', path, body);
   }
 
+  delete(path: string): Promise<Answer> {
+    return this.#send('DELETE', path);
+  }
+
   /** Calls `onChunk` for every piece of an endless answer, which `signal` ends; `onEnd` if it ends otherwise. */
   stream(path: string, signal: AbortSignal, onChunk: (chunk: Buffer) => void, onEnd: (why: string) => void): void {
     const ended = (why: string) => {

@@ -36,6 +36,7 @@ export class Convergence {
 
   #isComplete(service: string): boolean {
     const inSlices = [...(this.#slices.get(service)?.values() ?? [])].reduce((sum, ready) => sum + ready, 0);
-    return inSlices >= this.#shape.pods && (this.#endpoints.get(service) ?? 0) >= completeEndpoints(this.#shape);
+    if (inSlices < this.#shape.pods || this.#shape.custom) return inSlices >= this.#shape.pods;
+    return (this.#endpoints.get(service) ?? 0) >= completeEndpoints(this.#shape);
   }
 }

@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient } from './api-client.ts';
+import type { Answer, ApiClient } from './api-client.ts';
 import { kubernetesTime, podStatusPath } from './populate.ts';
 import { type BenchPod, podObject } from './shape.ts';
 import { percentile } from './statistics.ts';
 
 export interface Flip {
   readonly pod: BenchPod;
+  /** How slices are to show the Pod after it. */
   readonly ready: boolean;
+  /** How it is made. Default: the Pod's status is written. */
+  readonly write?: (client: ApiClient) => Promise<Pick<Answer, 'answeredAt'>>;
 }
 
 export interface LoadOptions {
   readonly client: ApiClient;
   readonly rate: number;
-  readonly seconds: number;
+  readonly flips: number;
   /** Called when a write is due. */
   readonly next: () => Flip;
   readonly onAnswer: (flip: Flip, answeredAt: number) => void;
@@ -29,13 +32,16 @@ export interface LoadReport {
   readonly mostInFlight: number;
 }
 
+export function writeStatus(client: ApiClient, { pod, ready }: Pick<Flip, 'pod' | 'ready'>): Promise<Answer> {
+  return client.put(podStatusPath(pod.name), podObject(pod, ready, kubernetesTime(Date.now())));
+}
+
 /**
  * Flips the readiness of Pods at a fixed rate. Open loop: each write has its planned time, and goes out then whether or
  * not the ones before it were answered, so that a slow API server is not spared.
  */
 export async function generateLoad(options: LoadOptions): Promise<LoadReport> {
-  const { rate, seconds } = options;
-  const total = Math.round(rate * seconds);
+  const { rate, flips: total } = options;
   const late: number[] = [];
   const answers: number[] = [];
   const writes = new Set<Promise<void>>();
@@ -43,9 +49,9 @@ export async function generateLoad(options: LoadOptions): Promise<LoadReport> {
   let mostInFlight = 0;
 
   const send = async (flip: Flip, sentAt: number) => {
-    const object = podObject(flip.pod, flip.ready, kubernetesTime(Date.now()));
+    const write = flip.write ?? ((client) => writeStatus(client, flip));
     try {
-      const { answeredAt } = await options.client.put(podStatusPath(flip.pod.name), object);
+      const { answeredAt } = await write(options.client);
       answers.push(answeredAt - sentAt);
       options.onAnswer(flip, answeredAt);
     } catch {

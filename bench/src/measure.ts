@@ -5,9 +5,10 @@ import { ApiClient } from './api-client.ts';
 import type { Controller, StartOptions } from './controllers.ts';
 import { Convergence } from './convergence.ts';
 import { FlipTracker } from './flip-tracker.ts';
-import { generateLoad } from './load.ts';
+import { generateLoad, writeStatus } from './load.ts';
 import { Meter } from './meter.ts';
 import { Observer } from './observer.ts';
+import type { Phase } from './phase.ts';
 import { PodPool } from './pod-pool.ts';
 import { populate } from './populate.ts';
 import { seededRandom } from './random.ts';
@@ -18,8 +19,9 @@ import { percentile } from './statistics.ts';
 export interface MeasureOptions extends StartOptions {
   readonly directory: string;
   readonly shape: Shape;
-  readonly rates: readonly number[];
-  readonly seconds: number;
+  readonly phases: readonly Phase[];
+  /** Stops the controller after all that, and starts it again. */
+  readonly restart?: boolean;
   /** Longest wait for what was to be seen and is not, in seconds. */
   readonly patienceSeconds: number;
   /** etcd waits for the disk. */
@@ -39,9 +41,9 @@ interface Scene {
   readonly observer: Observer;
 }
 
-/** Measures one controller once, on a control plane of its own: cold start, then each rate. */
+/** Measures one controller once, on a control plane of its own: cold start, then each phase. */
 export async function measure(controller: Controller, round: number, options: MeasureOptions): Promise<Run> {
-  const { shape, rates, say } = options;
+  const { shape, phases, say } = options;
   say(`round ${round}, ${controller.name}: ${shape.services} Services × ${shape.pods} Pods`);
   const { directory, fsync } = options;
   const controlPlane = await startControlPlane({ directory, name: 'bench', authorization: 'AlwaysAllow', fsync });
@@ -50,18 +52,22 @@ export async function measure(controller: Controller, round: number, options: Me
   let peer: ServerProcess | undefined;
   try {
     await populate(client, shape);
-    observer = await Observer.open(client);
+    observer = await Observer.open(client, shape);
     const scene = { options, controlPlane, client, observer };
     const started = await measureColdStart(scene, controller);
     peer = started.peer;
     const results: RateResult[] = [];
     let pool = new PodPool(benchPods(shape), seededRandom(0));
-    for (const rate of rates) {
-      // The Pods are as the last rate left them: one that is not ready must not be made so again.
-      pool = new PodPool(benchPods(shape), seededRandom(round * 1000 + rate), pool.notReady);
-      results.push(await measureRate(scene, peer, rate, pool));
+    for (const phase of phases) {
+      // The Pods are as the last phase left them: one that is not ready must not be made so again.
+      pool = new PodPool(benchPods(shape), seededRandom(round * 1000 + phase.rate), pool.notReady);
+      results.push(await measurePhase(scene, peer, phase, pool));
     }
-    return { controller: controller.name, round, coldStart: started.coldStart, rates: results };
+    const run = { controller: controller.name, round, coldStart: started.coldStart, rates: results };
+    if (!options.restart) return run;
+    const again = await measureRestart(scene, controller, peer, pool);
+    peer = again.peer;
+    return { ...run, restart: again.restart };
   } finally {
     observer?.close();
     // A profile is written only by a process that may end in peace.
@@ -104,11 +110,42 @@ async function measureColdStart(
   return { peer, coldStart };
 }
 
-async function measureRate(scene: Scene, peer: ServerProcess, rate: number, pool: PodPool): Promise<RateResult> {
+/** From the start of the process, with one flip that nobody has seen yet, to the event that shows it. */
+async function measureRestart(
+  scene: Scene,
+  controller: Controller,
+  running: ServerProcess,
+  pool: PodPool,
+): Promise<{ peer: ServerProcess; restart: ColdStart }> {
   const { options, controlPlane, client, observer } = scene;
-  const { shape, seconds } = options;
+  await running.stop(15_000);
+  const flip = pool.take();
+  await writeStatus(client, flip);
+  let firstAt: number | undefined;
+  observer.listener = ({ from, gone, pods }, at) => {
+    if (gone || from !== 'slice') return;
+    if (pods.some(({ name, ready }) => name === flip.pod.name && ready === flip.ready)) firstAt ??= at;
+  };
+  let peer: ServerProcess | undefined;
+  const meter = new Meter(client, controlPlane, () => peer);
+  await meter.start();
+  const startedAt = performance.now();
+  peer = await controller.start(controlPlane, options);
+  if (!(await settled(scene, peer, () => firstAt !== undefined)))
+    throw new Error(`${controller.name}: nothing is written`);
+  const cost = await meter.stop();
+  const seconds = ((firstAt ?? Number.NaN) - startedAt) / 1000;
+  options.say(`  restart: the flip is seen after ${seconds.toFixed(2)} s`);
+  return { peer, restart: { completeSeconds: seconds, firstWriteSeconds: seconds, cost } };
+}
+
+async function measurePhase(scene: Scene, peer: ServerProcess, phase: Phase, pool: PodPool): Promise<RateResult> {
+  const { options, controlPlane, client, observer } = scene;
+  const { shape } = options;
+  const { rate } = phase;
   const inSlices = new FlipTracker();
-  const inEndpoints = shape.pods <= LONGEST_ENDPOINTS ? new FlipTracker() : undefined;
+  const inEndpoints = shape.pods <= LONGEST_ENDPOINTS && !shape.custom ? new FlipTracker() : undefined;
+  const next = phase.source(pool);
   const done = (pod: string, complete: boolean) => {
     if (complete) pool.release(pod);
   };
@@ -124,9 +161,9 @@ async function measureRate(scene: Scene, peer: ServerProcess, rate: number, pool
   const load = await generateLoad({
     client,
     rate,
-    seconds,
+    flips: phase.changes,
     next: () => {
-      const flip = pool.take();
+      const flip = next();
       inSlices.began(flip.pod.name, flip.ready);
       inEndpoints?.began(flip.pod.name, flip.ready);
       return flip;
@@ -143,10 +180,11 @@ async function measureRate(scene: Scene, peer: ServerProcess, rate: number, pool
   const { latencies, missing, superseded } = inSlices.results();
   const latency = latencyOf(latencies);
   options.say(
-    `  ${rate} flips/s: p50 ${latency.p50.toFixed(1)} ms, p99 ${latency.p99.toFixed(1)} ms, missing ${missing}`,
+    `  ${phase.name}: p50 ${latency.p50.toFixed(1)} ms, p99 ${latency.p99.toFixed(1)} ms, missing ${missing}`,
   );
   return {
     rate,
+    phase: phase.name,
     flips: load.flips,
     latencyMs: latency,
     endpointsLatencyMs: inEndpoints === undefined ? undefined : latencyOf(inEndpoints.results().latencies),

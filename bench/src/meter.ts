@@ -1,7 +1,14 @@
 import type { ControlPlane, ServerProcess } from '@sluice/local';
 import type { ApiClient } from './api-client.ts';
 import { readWriteCounts, type WriteCounts, writesBetween } from './api-metrics.ts';
-import { cpuSeconds, machineCpuSeconds, peakMemoryMb, resetPeakMemory } from './process-stats.ts';
+import {
+  bytesMoved,
+  cpuSeconds,
+  machineCpuSeconds,
+  peakMemoryMb,
+  resetPeakMemory,
+  type Traffic,
+} from './process-stats.ts';
 
 /** CPU time by who spent it, in seconds. `others` is what the rest of the machine did: noise. */
 export interface CpuSeconds {
@@ -19,6 +26,8 @@ export interface Cost {
   readonly cpuSeconds: CpuSeconds;
   /** Of the controller, in MB. */
   readonly peakMemoryMb: number;
+  /** What the controller read and wrote, in bytes; files, as at its start, are part of it. */
+  readonly traffic?: Traffic;
 }
 
 /** Measures one span of time: `start`, then `stop`. */
@@ -28,6 +37,7 @@ export class Meter {
   readonly #controller: () => ServerProcess | undefined;
   #writes: WriteCounts = {};
   #cpu: CpuSeconds = { controller: 0, apiServer: 0, etcd: 0, bench: 0, others: 0 };
+  #traffic: Traffic = { read: 0, written: 0 };
   #startedAt = 0;
 
   /** `controller` is asked again at the end: before a cold start there is none yet. */
@@ -41,6 +51,7 @@ export class Meter {
     this.#writes = await readWriteCounts(this.#client);
     const pid = this.#controller()?.pid;
     if (pid !== undefined) resetPeakMemory(pid);
+    if (pid !== undefined) this.#traffic = bytesMoved(pid);
     this.#cpu = this.#readCpu();
     this.#startedAt = performance.now();
   }
@@ -50,8 +61,11 @@ export class Meter {
     const pid = this.#controller()?.pid;
     const peak = pid === undefined ? Number.NaN : peakMemoryMb(pid);
     const cpu = difference(this.#readCpu(), this.#cpu);
+    const moved = pid === undefined ? { read: 0, written: 0 } : bytesMoved(pid);
+    const { read, written } = this.#traffic;
+    const traffic = { read: moved.read - read, written: moved.written - written };
     const writes = writesBetween(this.#writes, await readWriteCounts(this.#client));
-    return { seconds, writes, cpuSeconds: cpu, peakMemoryMb: peak };
+    return { seconds, writes, cpuSeconds: cpu, peakMemoryMb: peak, traffic };
   }
 
   #readCpu(): CpuSeconds {

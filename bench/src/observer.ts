@@ -1,11 +1,9 @@
 import type { ApiClient } from './api-client.ts';
-import { NAMESPACE } from './shape.ts';
+import { NAMESPACE, type Shape } from './shape.ts';
 import { parseSighting, type Sighting } from './sighting.ts';
 
-const PATHS = [
-  `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`,
-  `/api/v1/namespaces/${NAMESPACE}/endpoints`,
-];
+const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
+const ENDPOINTS = `/api/v1/namespaces/${NAMESPACE}/endpoints`;
 
 /** Told of each event, and when its last byte arrived. */
 export type Listener = (sighting: Sighting, at: number) => void;
@@ -21,10 +19,10 @@ export class Observer {
   readonly #ending = new AbortController();
   #failure: Error | undefined;
 
-  /** Lists, then watches from there: nothing is lost in between. */
-  static async open(client: ApiClient): Promise<Observer> {
+  /** Lists, then watches from there: nothing is lost in between. Endpoints that people wrote are not watched. */
+  static async open(client: ApiClient, { custom }: Shape): Promise<Observer> {
     const observer = new Observer();
-    for (const path of PATHS) {
+    for (const path of custom ? [SLICES] : [SLICES, ENDPOINTS]) {
       const { metadata, items } = JSON.parse((await client.get(path)).body);
       if (items?.length > 0) throw new Error(`${path}: something is there already`);
       observer.#watch(client, path, metadata.resourceVersion);

@@ -1,4 +1,5 @@
 import type { ApiClient } from './api-client.ts';
+import { customEndpoints, endpointsPath } from './custom-endpoints.ts';
 import { benchPods, NAMESPACE, nodeObjects, podObject, type Shape, serviceObjects } from './shape.ts';
 
 /** Enough to keep the API server busy. */
@@ -15,6 +16,10 @@ export async function populate(client: ApiClient, shape: Shape): Promise<void> {
   });
   await each(nodeObjects(), (node) => client.post('/api/v1/nodes', node));
   await each(serviceObjects(shape), (service) => client.post(`${inNamespace}/services`, service));
+  if (shape.custom) {
+    await each(customEndpoints(shape), ({ object }) => client.post(endpointsPath(), object));
+    return;
+  }
   await each(benchPods(shape), async (pod) => {
     const object = podObject(pod, true, at);
     await client.post(`${inNamespace}/pods`, object);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { descendants, parseMachineCpu, parsePeak, parseStat } from './process-stats.ts';
+import { descendants, parseIo, parseMachineCpu, parsePeak, parseStat } from './process-stats.ts';
 
 it('reads a process whose name holds brackets and spaces, with its ended children', () => {
   const line = '42 (a (b) c) S 7 42 42 0 -1 4194304 500 0 0 0 150 50 25 5 20 0 11 0 100 1000 200';
@@ -16,4 +16,8 @@ it('reads the busy time of the machine and the peak of a process', () => {
   expect(parseMachineCpu('cpu  100 20 30 5000 60 7 8 9 1000 0\ncpu0 1 2 3')).toBe(1.65);
   expect(parsePeak('Name:\tnode\nVmHWM:\t  100000 kB\nVmRSS:\t 90000 kB\n')).toBe(102.4);
   expect(parsePeak('Name:\tkthread\n')).toBe(0);
+});
+
+it('reads what a process has moved', () => {
+  expect(parseIo('rchar: 1234\nwchar: 56\nsyscr: 7\nread_bytes: 9\n')).toEqual({ read: 1234, written: 56 });
 });

@@ -52,6 +52,34 @@ export function peakMemoryMb(root: number): number {
   return descendants(readStats(), root).reduce((sum, { pid }) => sum + peakOf(pid), 0);
 }
 
+/** What a process and those below it have read and written so far, in bytes; nearly all of it is traffic. */
+export function bytesMoved(root: number): Traffic {
+  const moved = descendants(readStats(), root).map(({ pid }) => trafficOf(pid));
+  return {
+    read: moved.reduce((sum, { read }) => sum + read, 0),
+    written: moved.reduce((sum, { written }) => sum + written, 0),
+  };
+}
+
+export interface Traffic {
+  readonly read: number;
+  readonly written: number;
+}
+
+/** Reads /proc/<pid>/io: bytes of all calls of read and write, those on sockets included. */
+export function parseIo(text: string): Traffic {
+  const field = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  return { read: field('rchar'), written: field('wchar') };
+}
+
+function trafficOf(pid: number): Traffic {
+  try {
+    return parseIo(readFileSync(`/proc/${pid}/io`, 'utf8'));
+  } catch {
+    return { read: 0, written: 0 };
+  }
+}
+
 /** Memory that a process holds now, in MB (10⁶ bytes); 0 if it has ended. */
 export function memoryMb(pid: number): number {
   try {

@@ -33,7 +33,7 @@ ${results.command}
   ].join('\n');
 }
 
-function conditions(results: Results): string {
+export function conditions(results: Results): string {
   const { machine, node, kubernetes, commit, startedAt, rounds, seconds, fsync } = results;
   return (
     `Medians of ${rounds} ${rounds === 1 ? 'round' : 'interleaved rounds'}, ${seconds} s at each rate. ${machine}, ` +

@@ -1,7 +1,7 @@
 import { FLEET, SUBJECT } from './controllers.ts';
 import type { Results } from './results.ts';
 import { type ColdStartColumn, type ControllerSummary, type Figure, type RateColumn, summarize } from './summary.ts';
-import { number, type Table } from './table.ts';
+import { number, ratioText, type Table } from './table.ts';
 
 const COLD_START: readonly (readonly [ColdStartColumn, string])[] = [
   ['completeSeconds', 'complete s'],
@@ -33,15 +33,19 @@ export function tables(results: Pick<Results, 'runs' | 'shape' | 'rounds'>): rea
   const summaries = summarize(results);
   const { services, pods } = results.shape;
   const shape = `${services} ${services === 1 ? 'Service' : 'Services'} × ${pods} Pods`;
-  const rates = [...new Set(summaries.flatMap((summary) => summary.rates.map(({ rate }) => rate)))];
+  const phases = [...new Set(summaries.flatMap((summary) => summary.rates.map(({ phase }) => phase)))];
+  const restarted = summaries.some(({ restart }) => restart !== undefined);
   return [
     table(`${shape}, cold start`, COLD_START, summaries, ({ coldStart }) => coldStart, 'completeSeconds'),
-    ...rates.map((rate) =>
+    ...(restarted
+      ? [table(`${shape}, restart`, COLD_START, summaries, ({ restart }) => restart, 'completeSeconds')]
+      : []),
+    ...phases.map((phase) =>
       table(
-        `${shape}, ${rate} flips/s`,
+        `${shape}, ${phase}`,
         RATE,
         summaries,
-        (summary) => summary.rates.find((one) => one.rate === rate)?.figures,
+        (summary) => summary.rates.find((one) => one.phase === phase)?.figures,
         'p99',
       ),
     ),
@@ -76,7 +80,7 @@ function table<Column extends string>(
           name === FLEET ? `${name} adds` : `÷ ${name}`,
           ...columns.map(([column]) => {
             const [mine, other] = [subject?.figures[column].median ?? Number.NaN, figures[column].median];
-            return name === FLEET ? added(mine, other) : ratio(mine, other);
+            return name === FLEET ? added(mine, other) : ratioText(mine, other);
           }),
           '',
         ],
@@ -89,11 +93,6 @@ function table<Column extends string>(
 function added(mine: number, other: number): string {
   const difference = other - mine;
   return `${difference > 0 ? '+' : ''}${number(difference)}`;
-}
-
-function ratio(mine: number, other: number): string {
-  const value = mine / other;
-  return Number.isFinite(value) ? `${value.toFixed(value >= 10 ? 0 : value >= 0.1 ? 2 : 3)}×` : '–';
 }
 
 function range({ least, most }: Figure): string {

@@ -19,6 +19,8 @@ export interface ColdStart {
 }
 
 export interface RateResult {
+  /** What happened, unless that were flips. */
+  readonly phase?: string;
   /** Flips a second, as planned. */
   readonly rate: number;
   readonly flips: number;
@@ -42,6 +44,8 @@ export interface Run {
   readonly controller: string;
   readonly round: number;
   readonly coldStart: ColdStart;
+  /** Started again with everything written but one flip. */
+  readonly restart?: ColdStart;
   readonly rates: readonly RateResult[];
 }
 

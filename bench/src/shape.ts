@@ -2,6 +2,8 @@
 export interface Shape {
   readonly services: number;
   readonly pods: number;
+  /** The Services have no selector, and Endpoints that people wrote; there are no Pods. */
+  readonly custom?: boolean;
 }
 
 export const NAMESPACE = 'bench';
@@ -43,7 +45,7 @@ export function serviceObjects(shape: Shape): readonly object[] {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name, namespace: NAMESPACE, labels: { app: name } },
-    spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+    spec: { ...(!shape.custom && { selector: { app: name } }), ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
   }));
 }
 

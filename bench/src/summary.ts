@@ -28,13 +28,15 @@ export type RateColumn =
   | 'cpuMsPerFlip'
   | 'apiServerCpuMsPerFlip'
   | 'etcdCpuMsPerFlip'
+  | 'trafficKbPerFlip'
   | 'peakMemoryMb';
 
 /** One controller over all rounds. */
 export interface ControllerSummary {
   readonly controller: string;
   readonly coldStart: Readonly<Record<ColdStartColumn, Figure>>;
-  readonly rates: readonly { readonly rate: number; readonly figures: Readonly<Record<RateColumn, Figure>> }[];
+  readonly restart: Readonly<Record<ColdStartColumn, Figure>> | undefined;
+  readonly rates: readonly { readonly phase: string; readonly figures: Readonly<Record<RateColumn, Figure>> }[];
 }
 
 /** The controllers in the order in which they first ran. */
@@ -42,17 +44,22 @@ export function summarize({ runs }: Pick<Results, 'runs'>): readonly ControllerS
   const names = [...new Set(runs.map(({ controller }) => controller))];
   return names.map((controller) => {
     const own = runs.filter((run) => run.controller === controller);
-    const rates = [...new Set(own.flatMap((run) => run.rates.map(({ rate }) => rate)))];
+    const phases = [...new Set(own.flatMap((run) => run.rates.map(phaseOf)))];
+    const restarts = own.flatMap(({ restart }) => restart ?? []);
     return {
       controller,
       coldStart: figures(own.map(({ coldStart }) => coldStartRow(coldStart))),
-      rates: rates.map((rate) => ({
-        rate,
-        figures: figures(own.flatMap((run) => run.rates.filter((result) => result.rate === rate).map(rateRow))),
+      restart: restarts.length > 0 ? figures(restarts.map(coldStartRow)) : undefined,
+      rates: phases.map((phase) => ({
+        phase,
+        figures: figures(own.flatMap((run) => run.rates.filter((result) => phaseOf(result) === phase).map(rateRow))),
       })),
     };
   });
 }
+
+/** What happened, in words. */
+export const phaseOf = ({ phase, rate }: Pick<RateResult, 'phase' | 'rate'>): string => phase ?? `${rate} flips/s`;
 
 function coldStartRow({ completeSeconds, firstWriteSeconds, cost }: ColdStart): Record<ColdStartColumn, number> {
   return {
@@ -78,6 +85,7 @@ function rateRow({ latencyMs, endpointsLatencyMs, missing, flips, cost }: RateRe
     cpuMsPerFlip: perFlip(cost.cpuSeconds.controller),
     apiServerCpuMsPerFlip: perFlip(cost.cpuSeconds.apiServer),
     etcdCpuMsPerFlip: perFlip(cost.cpuSeconds.etcd),
+    trafficKbPerFlip: ((cost.traffic?.read ?? Number.NaN) + (cost.traffic?.written ?? Number.NaN)) / 1000 / flips,
     peakMemoryMb: cost.peakMemoryMb,
   };
 }

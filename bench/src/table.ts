@@ -34,3 +34,8 @@ export function number(value: number): string {
   if (size >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en');
   return value.toFixed(size >= 10 ? 1 : 2);
 }
+
+export function ratioText(mine = Number.NaN, other = Number.NaN): string {
+  const value = mine / other;
+  return Number.isFinite(value) ? `${value.toFixed(value >= 10 ? 0 : value >= 0.1 ? 2 : 3)}×` : '–';
+}

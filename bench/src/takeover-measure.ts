@@ -74,7 +74,7 @@ export class TakeoverScene {
     const controlPlane = await startControlPlane({ directory, name: 'bench', authorization: 'AlwaysAllow' });
     const client = new ApiClient(controlPlane.adminKubeconfig);
     await populate(client, options.shape);
-    const observer = await Observer.open(client);
+    const observer = await Observer.open(client, options.shape);
     const kubeconfig = controlPlane.kubeconfigs.sluice;
     const fleet = await Fleet.start({ directory: join(options.directory, 'fleet'), kubeconfig });
     const shares = await Shares.open(fleet.redis.url);

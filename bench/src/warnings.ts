@@ -1,4 +1,5 @@
 import type { Results } from './results.ts';
+import { phaseOf } from './summary.ts';
 
 /** A write later than this was not sent at its time: the generator or the machine could not keep up. */
 const LATE_MILLISECONDS = 20;
@@ -11,7 +12,7 @@ export function warnings({ runs }: Pick<Results, 'runs'>): readonly string[] {
   for (const { controller, round, coldStart, rates } of runs) {
     const spans = [
       { what: 'cold start', cost: coldStart.cost },
-      ...rates.map(({ rate, cost }) => ({ what: `${rate} flips/s`, cost })),
+      ...rates.map((result) => ({ what: phaseOf(result), cost: result.cost })),
     ];
     for (const { what, cost } of spans) {
       const noise = cost.cpuSeconds.others / cost.seconds;
@@ -20,8 +21,9 @@ export function warnings({ runs }: Pick<Results, 'runs'>): readonly string[] {
         found.push(`${controller}, round ${round}, ${what}: other programs used ${share}`);
       }
     }
-    for (const { rate, load, missing, superseded } of rates) {
-      const at = `${controller}, round ${round}, ${rate} flips/s`;
+    for (const result of rates) {
+      const { load, missing, superseded } = result;
+      const at = `${controller}, round ${round}, ${phaseOf(result)}`;
       if (load.lateMs.p99 > LATE_MILLISECONDS) {
         found.push(`${at}: the load fell behind its plan, by ${load.lateMs.p99.toFixed(0)} ms (p99)`);
       }

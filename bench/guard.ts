@@ -1,0 +1,131 @@
+/**
+ * Notices a clear loss of speed, and no noise: CPU time for each change of a fixed replay, in units of a loop that is timed
+ * beside it, against the budget in `bench/budget.json`; and Sluice beside kube-controller-manager on a genuine API server.
+ * Exit status 0 if all is within its limits, 1 if not, 2 for wrong usage.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBinaries } from '@sluice/local';
+import { inTurn } from './src/conditions.ts';
+import { CONTROLLERS } from './src/controllers.ts';
+import { measure } from './src/measure.ts';
+import { flips } from './src/phase.ts';
+import { runProgram, say } from './src/program.ts';
+import { calibrate, Replay } from './src/replay-cost.ts';
+import type { Run } from './src/results.ts';
+import { median } from './src/statistics.ts';
+import { summarize } from './src/summary.ts';
+
+const HELP = `usage: node bench/guard.ts [--replay | --compare] [--update]
+
+  --replay    only the replay, some seconds; needs no servers
+  --compare   only the comparison with kube-controller-manager, about a minute
+  --update    store what the replay costs now as its budget
+`;
+
+const BUDGET = join(import.meta.dirname, 'budget.json');
+/** Of the budget; the same program has come out between 0.9 and 1.2 of it. */
+const MOST_OF_BUDGET = 2;
+/** Sluice divided by kube-controller-manager with raised limits, medians of three rounds. */
+const LIMITS = { cpuMsPerFlip: 2, p50: 3 } as const;
+const SHAPES = [
+  { services: 20, pods: 10 },
+  { services: 1, pods: 500 },
+] as const;
+const [TURNS, CHANGES, WARM_UP] = [20, 100, 10];
+
+interface Verdict {
+  readonly what: string;
+  readonly value: number;
+  readonly limit: number;
+}
+
+/** The cheapest turn says what the program needs; the others say what else the machine did. */
+async function replayCost(shape: (typeof SHAPES)[number]): Promise<number> {
+  const replay = new Replay(shape);
+  const costs: number[] = [];
+  const units: number[] = [];
+  try {
+    for (let turn = 0; turn < WARM_UP + TURNS; turn++) {
+      const [unit, cost] = [calibrate(1000), await replay.turn(CHANGES)];
+      if (turn < WARM_UP) continue;
+      units.push(unit);
+      costs.push(cost);
+    }
+  } finally {
+    await replay.stop();
+  }
+  return Math.min(...costs) / Math.min(...units);
+}
+
+async function replays(update: boolean): Promise<readonly Verdict[]> {
+  const budget: Record<string, number> = JSON.parse(readFileSync(BUDGET, 'utf8'));
+  const verdicts: Verdict[] = [];
+  for (const shape of SHAPES) {
+    const name = `${shape.services}x${shape.pods}`;
+    const units = await replayCost(shape);
+    if (update) budget[name] = Number(units.toPrecision(3));
+    const limit = (budget[name] ?? 0) * MOST_OF_BUDGET;
+    verdicts.push({ what: `CPU of a change at ${name}, in units of the calibration`, value: units, limit });
+  }
+  if (update) writeFileSync(BUDGET, `${JSON.stringify(budget, undefined, 2)}\n`);
+  return verdicts;
+}
+
+async function comparison(): Promise<readonly Verdict[]> {
+  await ensureBinaries(say);
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-guard-'));
+  const controllers = CONTROLLERS.filter(({ name }) => name === 'sluice' || name === 'kcm-raised');
+  const shape = { services: 20, pods: 20 };
+  const runs: Run[] = [];
+  for (const round of [1, 2, 3]) {
+    for (const controller of inTurn(controllers, round)) {
+      const phases = [flips(100, 3)];
+      const options = { directory: join(directory, 'cluster'), shape, phases, patienceSeconds: 60, fsync: false, say };
+      runs.push(await measure(controller, round, options));
+    }
+  }
+  rmSync(directory, { recursive: true, force: true });
+  const [mine, theirs] = ['sluice', 'kcm-raised'].map(
+    (name) => summarize({ runs }).find(({ controller }) => controller === name)?.rates[0]?.figures,
+  );
+  const ratio = (column: keyof typeof LIMITS): Verdict => ({
+    what: `${column} at 100 flips/s, divided by that of kube-controller-manager`,
+    value: (mine?.[column].median ?? Number.NaN) / (theirs?.[column].median ?? Number.NaN),
+    limit: LIMITS[column],
+  });
+  const missing = median(
+    runs.filter(({ controller }) => controller === 'sluice').map(({ rates }) => rates[0]?.missing ?? 0),
+  );
+  return [ratio('cpuMsPerFlip'), ratio('p50'), { what: 'flips that were never seen', value: missing, limit: 0 }];
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      replay: { type: 'boolean', default: false },
+      compare: { type: 'boolean', default: false },
+      update: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const verdicts = [
+    ...(values.compare ? [] : await replays(values.update)),
+    ...(values.replay ? [] : await comparison()),
+  ];
+  // What is not a number is no proof that all is well.
+  const failed = verdicts.filter(({ value, limit }) => !(value <= limit));
+  for (const { what, value, limit } of verdicts) {
+    console.log(`${value <= limit ? 'ok    ' : 'FAILED'} ${what}: ${value.toFixed(2)}, at most ${limit.toFixed(2)}`);
+  }
+  console.log(`${verdicts.length - failed.length} passed, ${failed.length} failed, 0 skipped`);
+  process.exitCode = failed.length > 0 ? 1 : 0;
+}
+
+await runProgram(main);

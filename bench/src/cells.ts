@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Results, Run } from './results.ts';
+import { rounded } from './statistics.ts';
+import type { Work } from './works.ts';
+
+/** One controller, one round, one work, and under which conditions. */
+export interface Cell extends Omit<Results, 'runs' | 'rounds'> {
+  readonly work: string;
+  readonly run: Run;
+}
+
+/**
+ * What a long comparison has measured so far: a folder with a file for each cell, so that it can be interrupted, gone on
+ * with, and done in parts.
+ */
+export class Cells {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    mkdirSync(directory, { recursive: true });
+  }
+
+  has(work: string, controller: string, round: number): boolean {
+    return existsSync(this.#file(work, controller, round));
+  }
+
+  add(cell: Cell): void {
+    const file = this.#file(cell.work, cell.run.controller, cell.run.round);
+    // Whole or not at all: what is there counts as measured.
+    writeFileSync(`${file}.part`, `${JSON.stringify(cell, rounded, 1)}\n`);
+    renameSync(`${file}.part`, file);
+  }
+
+  /** All that was measured of a work; undefined if there is nothing. */
+  results({ name, shape }: Work, controllers: readonly string[]): Results | undefined {
+    const cells = readdirSync(this.#directory)
+      .filter((file) => file.startsWith(`${name}--`) && file.endsWith('.json'))
+      .map((file): Cell => JSON.parse(readFileSync(join(this.#directory, file), 'utf8')));
+    const [first] = cells;
+    if (first === undefined) return undefined;
+    const { work: _, run: __, ...conditions } = first;
+    const order = (run: Run) => controllers.indexOf(run.controller);
+    const runs = cells.map(({ run }) => run).filter((run) => order(run) >= 0);
+    const commits = [...new Set(cells.map(({ commit }) => commit))];
+    return {
+      ...conditions,
+      shape,
+      commit: commits.join(' and '),
+      rounds: Math.max(...runs.map(({ round }) => round)),
+      runs: runs.toSorted((a, b) => a.round - b.round || order(a) - order(b)),
+    };
+  }
+
+  #file(work: string, controller: string, round: number): string {
+    return join(this.#directory, `${work}--${controller}--${round}.json`);
+  }
+}

@@ -1,0 +1,95 @@
+import { SUBJECT } from './controllers.ts';
+import type { Results } from './results.ts';
+import { type ControllerSummary, type Figure, summarize } from './summary.ts';
+import { number, ratioText, type Table } from './table.ts';
+import type { Work } from './works.ts';
+
+/** What one phase of a work comes to for each controller. */
+export interface Outline {
+  readonly work: string;
+  readonly phase: string;
+  readonly figures: ReadonlyMap<string, OutlineFigures>;
+}
+
+type OutlineFigures = Readonly<Partial<Record<OutlineColumn, Figure>>>;
+
+export type OutlineColumn =
+  | 'p50'
+  | 'p90'
+  | 'p99'
+  | 'writesPerFlip'
+  | 'cpuMsPerFlip'
+  | 'apiServerCpuMsPerFlip'
+  | 'peakMemoryMb';
+
+const COLUMNS: readonly (readonly [OutlineColumn, string])[] = [
+  ['p50', 'p50'],
+  ['p90', 'p90'],
+  ['p99', 'p99'],
+  ['writesPerFlip', 'writes'],
+  ['cpuMsPerFlip', 'CPU'],
+  ['apiServerCpuMsPerFlip', 'API CPU'],
+  ['peakMemoryMb', 'memory'],
+];
+
+export function outlines(measured: readonly { readonly work: Work; readonly results: Results }[]): readonly Outline[] {
+  return measured.flatMap(({ work, results }) => {
+    const summaries = summarize(results);
+    const outline = (phase: string, pick: (summary: ControllerSummary) => OutlineFigures | undefined): Outline => ({
+      work: work.name,
+      phase,
+      figures: new Map(
+        summaries.flatMap((summary) => {
+          const figures = pick(summary);
+          return figures === undefined ? [] : [[summary.controller, figures] as const];
+        }),
+      ),
+    });
+    const phases = [...new Set(summaries.flatMap(({ rates }) => rates.map(({ phase }) => phase)))];
+    return [
+      outline('cold start', ({ coldStart }) => startFigures(coldStart)),
+      ...phases.map((phase) => outline(phase, ({ rates }) => rates.find((rate) => rate.phase === phase)?.figures)),
+      ...(summaries.some(({ restart }) => restart)
+        ? [outline('restart', ({ restart }) => restart && startFigures(restart))]
+        : []),
+    ];
+  });
+}
+
+/** In the columns of a phase: the time until all is written, and the cost of all of it. */
+function startFigures({
+  completeSeconds,
+  cpuSeconds,
+  apiServerCpuSeconds,
+  peakMemoryMb,
+  writes,
+}: ControllerSummary['coldStart']) {
+  const inMs = ({ median, least, most }: Figure): Figure => ({
+    median: median * 1000,
+    least: least * 1000,
+    most: most * 1000,
+  });
+  return {
+    p50: inMs(completeSeconds),
+    cpuMsPerFlip: inMs(cpuSeconds),
+    apiServerCpuMsPerFlip: inMs(apiServerCpuSeconds),
+    writesPerFlip: writes,
+    peakMemoryMb,
+  };
+}
+
+/** Sluice divided by another controller, phase by phase. */
+export function overview(all: readonly Outline[], other: string): Table {
+  return {
+    title: `Sluice ÷ ${other}`,
+    head: ['', ...COLUMNS.map(([, name]) => name), 'p50 ms of both', 'CPU ms of both'],
+    rows: all.flatMap(({ work, phase, figures }) => {
+      const [mine, theirs] = [figures.get(SUBJECT), figures.get(other)];
+      if (mine === undefined || theirs === undefined) return [];
+      const both = (column: OutlineColumn) =>
+        `${number(mine[column]?.median ?? Number.NaN)} · ${number(theirs[column]?.median ?? Number.NaN)}`;
+      const ratios = COLUMNS.map(([column]) => ratioText(mine[column]?.median, theirs[column]?.median));
+      return [{ ratio: false, cells: [`${work}, ${phase}`, ...ratios, both('p50'), both('cpuMsPerFlip')] }];
+    }),
+  };
+}

@@ -1,0 +1,72 @@
+import { defaultSettings } from '@sluice/reconciler';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { populate, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
+import { startAllInOne } from '../../services/sluice/src/all-in-one.ts';
+import type { Shape } from './shape.ts';
+
+/** The same changes each time, one after the other through all services on a simulated cluster, without any waiting. */
+export class Replay {
+  readonly #shape: Shape;
+  readonly #clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  readonly #server = new SimulatedApiServer({ clock: this.#clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
+  readonly #population: ReturnType<typeof populate>;
+  readonly #fleet: ReturnType<typeof startAllInOne>;
+  #changes = 0;
+
+  constructor(shape: Shape) {
+    this.#shape = shape;
+    this.#population = populate(this.#server, { services: shape.services, podsPerService: shape.pods });
+    const cluster = new SimulatedCluster(this.#server, { clock: this.#clock });
+    this.#fleet = startAllInOne({
+      clusters: [{ name: 'c', identity: this.#server.identity, reader: cluster, writer: cluster, record: () => {} }],
+      settings: defaultSettings,
+      clock: this.#clock,
+      random: seededRandom(2),
+      logger: silentLogger,
+      partitions: 4,
+    });
+  }
+
+  /** CPU time of so many changes, in microseconds for each; that of the simulated API server is part of it. */
+  async turn(changes: number): Promise<number> {
+    const before = process.cpuUsage();
+    for (let i = 0; i < changes; i++) await this.#change();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / changes;
+  }
+
+  async stop(): Promise<void> {
+    await this.#fleet.stop(0);
+  }
+
+  /** A Pod becomes not ready, or ready again. */
+  async #change(): Promise<void> {
+    const { services, pods } = this.#shape;
+    const i = this.#changes++;
+    const [service, pod] = [i % services, Math.floor(i / services) % pods];
+    const round = Math.floor(i / (services * pods));
+    this.#server.put('pods', this.#population.podObject(service, pod, round % 2 === 1));
+    const until = this.#clock.now() + 20;
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (this.#clock.step(until));
+  }
+}
+
+const sample = {
+  metadata: { name: 'web-0', namespace: 'shop', labels: { app: 'web', tier: 'backend' } },
+  endpoints: Array.from({ length: 20 }, (_, i) => ({
+    addresses: [`10.0.0.${i}`],
+    conditions: { ready: i % 2 === 0, serving: true, terminating: false },
+    nodeName: `node-${i}`,
+  })),
+};
+
+/** CPU time of a fixed piece of work of the same kind, in microseconds: the unit in which machines can be compared. */
+export function calibrate(repetitions: number): number {
+  const before = process.cpuUsage();
+  let length = 0;
+  for (let i = 0; i < repetitions; i++) length += JSON.stringify(JSON.parse(JSON.stringify(sample))).length;
+  const { user, system } = process.cpuUsage(before);
+  if (length === 0) throw new Error('nothing was done');
+  return (user + system) / repetitions;
+}
