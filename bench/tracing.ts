@@ -13,14 +13,14 @@ import { startTracing } from '../services/sluice/src/telemetry/traces/start-trac
 
 /**
  * What tracing costs: the CPU time of the same changes, one after the other through the whole pipeline, with tracing off and
- * at several ratios. The pipelines take turns in one process, so that whatever else the machine does hits them alike; told
- * is the median of the turns. Delivering the spans is part of a turn; the collector is another process, which takes
- * everything and keeps nothing.
+ * at several ratios. The pipelines take turns in one process, another one first each time, so that whatever else the
+ * machine does hits them alike; told is the median of the turns. A turn is about a second of work, and delivering its
+ * spans is part of it, as a process delivers them once a second. The collector is another process, which takes everything
+ * and keeps nothing.
  *
- *     node bench/tracing.ts [--turns 20] [--changes 100]
+ *     npm run bench:tracing -- [--turns 10] [--changes 1000] [--ratios 0,0.05,1]
  */
-const ratios = [undefined, 0, 0.05, 1] as const;
-const [services, podsPerService, warmUpTurns] = [20, 10, 5];
+const [services, podsPerService, warmUpTurns] = [20, 10, 2];
 
 class Pipeline {
   readonly name: string;
@@ -97,13 +97,14 @@ class Pipeline {
   }
 }
 
-async function compare(turns: number, changes: number): Promise<void> {
+async function compare(turns: number, changes: number, ratios: readonly number[]): Promise<void> {
   const collector = fork(fileURLToPath(import.meta.url), ['--collect']);
   const address = await new Promise<string>((resolve) => collector.once('message', (url) => resolve(String(url))));
   const pipelines: Pipeline[] = [];
-  for (const ratio of ratios) pipelines.push(await Pipeline.start(ratio, address));
+  for (const ratio of [undefined, ...ratios]) pipelines.push(await Pipeline.start(ratio, address));
   for (let turn = 0; turn < warmUpTurns + turns; turn++) {
-    for (const pipeline of pipelines) await pipeline.turn(changes);
+    const first = turn % pipelines.length;
+    for (const pipeline of [...pipelines.slice(first), ...pipelines.slice(0, first)]) await pipeline.turn(changes);
   }
   const median = ({ cpu }: Pipeline) => cpu.slice(warmUpTurns).sort((a, b) => a - b)[Math.floor(turns / 2)] ?? 0;
   const [off = 0] = pipelines.map(median);
@@ -129,10 +130,11 @@ function collect(): void {
 
 const { values } = parseArgs({
   options: {
-    turns: { type: 'string', default: '20' },
-    changes: { type: 'string', default: '100' },
+    turns: { type: 'string', default: '10' },
+    changes: { type: 'string', default: '1000' },
+    ratios: { type: 'string', default: '0,0.05,1' },
     collect: { type: 'boolean' },
   },
 });
 if (values.collect) collect();
-else await compare(Number(values.turns), Number(values.changes));
+else await compare(Number(values.turns), Number(values.changes), values.ratios.split(',').map(Number));

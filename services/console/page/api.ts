@@ -4,8 +4,8 @@ import type {
   RecentChange,
   ServiceDetail,
   ServiceList,
-  ServiceSummary,
   TraceView,
+  Update,
 } from '../src/view/schemas.ts';
 
 /** What the API answered instead, in words for people. */
@@ -25,11 +25,6 @@ export interface ServiceName {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
-}
-
-export interface Update {
-  readonly services: readonly ServiceSummary[];
-  readonly changes: readonly RecentChange[];
 }
 
 type Query = Readonly<Record<string, string | number | undefined>>;

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiProblem, follow, type Update } from './api.ts';
+import type { Update } from '../src/view/schemas.ts';
+import { ApiProblem, follow } from './api.ts';
 
 const listeners = new Set<(update: Update) => void>();
 /** To the stream of updates. `lostAt`: in milliseconds since the Unix epoch. */

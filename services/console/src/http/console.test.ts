@@ -179,7 +179,7 @@ describe('the API of the console', () => {
     expect(described.parameters.map(({ name, in: place }: { name: string; in: string }) => `${place} ${name}`)).toEqual(
       ['path cluster', 'path namespace', 'path service', 'query at'],
     );
-    expect(Object.keys(description.paths)).toHaveLength(10);
+    expect(Object.keys(description.paths)).toHaveLength(12);
   });
 
   test('an open stream is told of Services that had news and of what was written', async () => {
@@ -210,6 +210,64 @@ describe('the API of the console', () => {
   });
 });
 
+describe('the history as a stream', () => {
+  /** Collects the events of a stream until there are so many. */
+  const entriesOf = (port: number, path: string, count: number, onOpen: () => void) =>
+    new Promise<{ kind: string; at: number }[]>((resolve, reject) => {
+      const request = httpRequest({ host: '127.0.0.1', port, path }, (response) => {
+        let body = '';
+        let opened = false;
+        response.setEncoding('utf8').on('data', (chunk) => {
+          body += chunk;
+          if (!opened) onOpen();
+          opened = true;
+          const entries = [...body.matchAll(/^event: entry\ndata: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? ''));
+          if (entries.length < count) return;
+          resolve(entries);
+          request.destroy();
+        });
+      });
+      request.on('error', reject).end();
+    });
+
+  test('begins with what is kept and goes on with what happens, each once', async () => {
+    const { port, add, clock } = await start();
+    const news = () => {
+      add(podChange(3, 10_000, pod('web-1', { ready: true })));
+      clock.step(10_500);
+      add(decided(3, 10_001, [{ verb: 'update', object: sliceOf('web-1', { version: '12', ready: true }) }]));
+      add(done(3, 10_004, 10_000, [{ verb: 'update', version: '13' }]));
+      clock.step(11_000);
+    };
+    const entries = await entriesOf(port, `${web}/history/stream?since=5001`, 5, news);
+    expect(entries.map(({ kind, at }) => [kind, at])).toEqual([
+      ['decided', 5_001],
+      ['done', 5_004],
+      ['seen', 10_000],
+      ['decided', 10_001],
+      ['done', 10_004],
+    ]);
+  });
+
+  test('a plan that is read after its Outcome changes the past; only what is new of it is told', async () => {
+    const { port, add, clock } = await start();
+    const news = () => {
+      add(done(3, 10_004, 10_000, [{ verb: 'update', version: '13' }]));
+      clock.step(10_500);
+      add(decided(3, 10_001, [{ verb: 'update', object: sliceOf('web-1', { version: '12', ready: true }) }]));
+      clock.step(11_000);
+    };
+    const entries = await entriesOf(port, `${web}/history/stream?since=10000`, 3, news);
+    expect(entries.map(({ kind }) => kind)).toEqual(['done', 'decided', 'done']);
+  });
+
+  test('of a Service that is not there it is refused like anything else', async () => {
+    const { get } = await start();
+    const { status, body } = await get('/api/v1/services/prod/shop/nobody/history/stream');
+    expect([status, JSON.parse(body).error]).toEqual([404, expect.stringContaining('nothing is kept')]);
+  });
+});
+
 describe('who may ask', () => {
   test('nothing but reading', async () => {
     const { get } = await start();
@@ -223,6 +281,7 @@ describe('who may ask', () => {
     expect((await get(web, { host: 'evil.example' })).status).toBe(421);
     expect((await get(web, { origin: 'http://evil.example' })).status).toBe(403);
     expect((await get(web, { origin: 'null' })).status).toBe(403);
+    expect((await get(web, { origin: `http://127.0.0.1:${port + 1}` })).status, 'another port').toBe(403);
     expect((await get(web, { origin: `http://127.0.0.1:${port}` })).status).toBe(200);
   });
 

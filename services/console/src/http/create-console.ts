@@ -5,12 +5,14 @@ import type { z } from 'zod';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';
 import { Directory } from '../view/directory.ts';
+import { eventRoutes } from './event-routes.ts';
+import { EventStream } from './event-stream.ts';
 import { type Access, guard, tokenCookie } from './guard.ts';
 import { openApi } from './openapi.ts';
 import { loadPage } from './page-files.ts';
 import { Problem } from './problem.ts';
 import { type Route, type RouteContext, routes } from './routes.ts';
-import { type Update, Updates } from './stream.ts';
+import { Updates } from './updates.ts';
 
 export interface ConsoleOptions {
   readonly history: History;
@@ -31,8 +33,6 @@ export interface Console {
   close(): Promise<void>;
 }
 
-/** An idle stream is kept open by a comment this often. */
-const heartbeatMs = 15_000;
 const expiryMs = 60_000;
 
 /** The read-only HTTP API, its description, the stream of updates, and the page. */
@@ -56,14 +56,20 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     throw new Problem(404, 'there is nothing here', '/api/v1/openapi.json says what there is');
   });
   for (const route of routes) addRoute(app, route, context);
-  const description = openApi(routes, version);
+  const description = openApi(routes, eventRoutes, version);
   app.get('/api/v1/openapi.json', () => description);
   const updates = new Updates(history, directory, clock);
-  const streams = new Set<ServerResponse>();
-  app.get('/api/v1/stream', (_, reply) => {
-    reply.hijack();
-    stream(reply.raw, updates, clock, streams);
-  });
+  const streams = new Set<EventStream>();
+  for (const { path, params, query, open } of eventRoutes) {
+    app.get(path, (request, reply) => {
+      const begin = open({ ...context, updates, clock }, check(params, request.params), check(query, request.query));
+      reply.hijack();
+      const stream = new EventStream(reply.raw, securityHeaders, clock);
+      streams.add(stream);
+      stream.onEnd(() => streams.delete(stream));
+      begin(stream);
+    });
+  }
   const page = await loadPage();
   app.get('/*', (request, reply) => {
     const token = queryToken(request);
@@ -87,7 +93,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     handle: (request, response) => app.routing(request, response),
     async close() {
       cancel();
-      for (const response of streams) response.end();
+      for (const stream of streams) stream.end();
       await app.close();
     },
   };
@@ -132,27 +138,4 @@ function asked(request: FastifyRequest) {
 
 function queryToken(request: FastifyRequest): string | undefined {
   return new URL(request.url, 'http://console').searchParams.get('token') ?? undefined;
-}
-
-/** Server-sent events, until the page goes or the console ends. */
-function stream(response: ServerResponse, updates: Updates, clock: Clock, streams: Set<ServerResponse>): void {
-  response.writeHead(200, { ...securityHeaders, 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-  response.write('retry: 2000\n\n');
-  streams.add(response);
-  const send = (update: Update) => {
-    // A page that does not read gets the next update instead of a growing backlog; it asks anew for what it shows.
-    if (response.writableNeedDrain) return;
-    response.write(`event: update\ndata: ${JSON.stringify(update)}\n\n`);
-  };
-  const unsubscribe = updates.subscribe(send);
-  const beat = () => {
-    response.write(': still here\n\n');
-    cancel = clock.schedule(heartbeatMs, beat);
-  };
-  let cancel = clock.schedule(heartbeatMs, beat);
-  response.on('close', () => {
-    cancel();
-    unsubscribe();
-    streams.delete(response);
-  });
 }

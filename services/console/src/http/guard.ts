@@ -34,10 +34,9 @@ export function guard(asked: Asked, access: Access): void {
       'use the address that it printed',
     );
   }
-  if (asked.origin !== undefined && asked.origin !== 'null' && hostName(urlHost(asked.origin)) !== host) {
+  if (asked.origin !== undefined && urlHost(asked.origin) !== asked.host?.toLowerCase()) {
     throw new Problem(403, 'pages of other origins may not ask');
   }
-  if (asked.origin === 'null') throw new Problem(403, 'pages of other origins may not ask');
   if (access.token !== undefined && !isGiven(access.token, asked)) {
     throw new Problem(401, 'a token is needed', 'send it as Authorization: Bearer TOKEN, or open /?token=TOKEN once');
   }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { problem } from '../view/schemas.ts';
+import type { EventRoute } from './event-routes.ts';
 import type { Route } from './routes.ts';
 
 /** The OpenAPI 3.1 description of the routes, from the same schemas that check what comes in. */
-export function openApi(routes: readonly Route[], version: string) {
+export function openApi(routes: readonly Route[], eventRoutes: readonly EventRoute[], version: string) {
   return {
     openapi: '3.1.0',
     info: {
@@ -11,12 +12,24 @@ export function openApi(routes: readonly Route[], version: string) {
       version,
       description: 'What was seen, decided and done for the endpoints of Services. Nothing can be changed here.',
     },
-    paths: Object.fromEntries(routes.map((route) => [route.path.replaceAll(/:([a-z]+)/g, '{$1}'), pathItem(route)])),
+    paths: Object.fromEntries([
+      ...routes.map((route) => [pathOf(route), pathItem(route, 'application/json', jsonSchema(route.answer))]),
+      ...eventRoutes.map((route) => [pathOf(route), pathItem(route, 'text/event-stream', eventSchema(route))]),
+    ]),
     components: { schemas: { Problem: jsonSchema(problem) } },
   };
 }
 
-function pathItem({ summary, params, query, answer }: Route) {
+const pathOf = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/:([a-z]+)/g, '{$1}');
+
+/** OpenAPI 3.1 knows no events: told is what is in the data of each. */
+function eventSchema({ events }: EventRoute) {
+  return { anyOf: Object.entries(events).map(([name, data]) => ({ title: `event ${name}`, ...jsonSchema(data) })) };
+}
+
+type Asked = Pick<Route, 'summary' | 'params' | 'query'>;
+
+function pathItem({ summary, params, query }: Asked, type: string, schema: unknown) {
   const refused = {
     description: 'why it cannot be answered',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
@@ -26,7 +39,7 @@ function pathItem({ summary, params, query, answer }: Route) {
       summary,
       parameters: [...parameters('path', params), ...parameters('query', query)],
       responses: {
-        200: { description: summary, content: { 'application/json': { schema: jsonSchema(answer) } } },
+        200: { description: summary, content: { [type]: { schema } } },
         default: refused,
       },
     },

@@ -1,12 +1,13 @@
 import type { ServiceKey } from '@sluice/messages';
 import { z } from 'zod';
-import type { DoneEntry } from '../history/entry.ts';
+import type { DoneEntry, Entry } from '../history/entry.ts';
 import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
 import type { ConsoleSources } from '../ports.ts';
 import { detail, podDetail } from '../view/detail.ts';
 import type { Directory } from '../view/directory.ts';
 import * as schemas from '../view/schemas.ts';
+import { at, none, ofService, pastOf, text } from './parameters.ts';
 import { Problem } from './problem.ts';
 
 /** What the routes read from. */
@@ -34,12 +35,6 @@ export interface Route {
   ) => unknown | Promise<unknown>;
 }
 
-const text = z.string().min(1).max(512);
-const time = z.coerce.number().int().min(0).describe('milliseconds since the Unix epoch');
-const none = z.object({});
-const ofService = z.object({ cluster: text.describe('identity or name'), namespace: text, service: text });
-const at = z.object({ at: time.optional().describe('show the state at this time; left out: now') });
-
 const services = z.object({
   cluster: text.optional().describe('identity or name of a cluster'),
   namespace: text.optional(),
@@ -50,10 +45,7 @@ const services = z.object({
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
 });
 
-const historyQuery = z.object({
-  since: time.optional(),
-  until: time.optional(),
-  pod: text.optional().describe('only what concerns this Pod'),
+const historyQuery = pastOf.extend({
   limit: z.coerce.number().int().min(1).max(5_000).default(500),
 });
 
@@ -91,7 +83,7 @@ export const routes: readonly Route[] = [
     at,
     schemas.serviceDetail,
     (context, params, query) => {
-      const journal = find(context, params);
+      const journal = findJournal(context, params);
       const { state, entries, moment } = stateOf(context, journal, query.at);
       return detail(state, entries, context.directory.summary(journal).clusterName, moment);
     },
@@ -102,11 +94,8 @@ export const routes: readonly Route[] = [
     ofService,
     historyQuery,
     schemas.historyView,
-    (context, params, { since = 0, until = Number.POSITIVE_INFINITY, pod, limit }) => {
-      const journal = find(context, params);
-      const entries = journal.entries.filter(
-        (entry) => entry.at >= since && entry.at <= until && (pod === undefined || concerns(entry, pod)),
-      );
+    (context, params, { limit, ...past }) => {
+      const entries = findJournal(context, params).entries.filter(wantedEntries(past));
       return {
         since: context.history.since ?? context.now(),
         retentionMs: context.history.retentionMs,
@@ -122,7 +111,7 @@ export const routes: readonly Route[] = [
     at,
     schemas.podExplanation,
     (context, params, query) => {
-      const { state, entries } = stateOf(context, find(context, params), query.at);
+      const { state, entries } = stateOf(context, findJournal(context, params), query.at);
       return podDetail(state, entries, params.pod);
     },
   ),
@@ -185,7 +174,8 @@ function notHere(what: string): never {
   throw new Problem(404, `there are no ${what} here`, 'a fleet has them: sluice console --help');
 }
 
-function find({ history, sources }: RouteContext, params: z.infer<typeof ofService>): Journal {
+/** @throws Problem with what there is, if nothing is kept of the Service */
+export function findJournal({ history, sources }: RouteContext, params: z.infer<typeof ofService>): Journal {
   const { cluster, namespace, service } = params;
   const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
   const key: ServiceKey = { cluster: identity, namespace, service };
@@ -214,7 +204,13 @@ function stateOf({ history, now }: RouteContext, journal: Journal, at: number | 
   return { state: journal.stateAt(at), entries, moment: { at, live: false } };
 }
 
-function concerns(entry: Journal['entries'][number], pod: string): boolean {
+/** Which entries are asked for. */
+export function wantedEntries({ since = 0, until = Number.POSITIVE_INFINITY, pod }: z.infer<typeof pastOf>) {
+  return (entry: Entry): boolean =>
+    entry.at >= since && entry.at <= until && (pod === undefined || concerns(entry, pod));
+}
+
+function concerns(entry: Entry, pod: string): boolean {
   switch (entry.kind) {
     case 'seen':
       return entry.news.some((news) => news.of === 'pod' && news.name === pod);

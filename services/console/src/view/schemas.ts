@@ -183,6 +183,10 @@ export const recentChange = z.object({
 });
 export type RecentChange = z.infer<typeof recentChange>;
 
+export const update = z.object({ services: list(serviceSummary), changes: list(recentChange) });
+/** What a page that is open is told: Services that had news, and what was written. */
+export type Update = z.infer<typeof update>;
+
 export const partitionView = z.object({
   partition: z.number(),
   owner: z.string().describe('empty: nobody'),

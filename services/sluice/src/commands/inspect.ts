@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TraceView } from '@sluice/console';
 import { type Command, Option } from 'commander';
 import { AnswerError } from '../inspect/answer-error.ts';
-import { ConsoleClient } from '../inspect/console-client.ts';
+import { ConsoleClient, type HistoryEntry } from '../inspect/console-client.ts';
 import { findService } from '../inspect/find-service.ts';
+import { followed } from '../inspect/followed.ts';
 import { printPod, printService } from '../inspect/print-explanation.ts';
-import { type HistoryEntry, printEntry } from '../inspect/print-history.ts';
+import { printEntry } from '../inspect/print-history.ts';
 import { printTrace } from '../inspect/print-trace.ts';
 import { printTraces, traceLines } from '../inspect/print-traces.ts';
 import { type Paper, paperFor } from '../inspect/text.ts';
@@ -91,24 +92,24 @@ function tokenOf(given: string | undefined): string | undefined {
 async function history(service: string, options: Options, client: ConsoleClient): Promise<void> {
   const since = sinceOf(options);
   const name = await findService(client, await client.overview(), service, options.cluster);
-  const query = { since, pod: options.pod, limit: 5_000 };
-  const view = await client.history(name, query);
+  const query = { pod: options.pod };
+  const view = await client.history(name, { ...query, since, limit: 5_000 });
   const paper = paperFor(process.stdout, systemClock.now());
   if (options.output === 'text') process.stdout.write(preface(view, since, paper));
   print(view.entries, options, paper);
   if (!options.follow) return;
-  const told = new Set(view.entries.map(keyOf));
-  for (;;) {
-    await sleep(1_000);
-    const { entries } = await client.history(name, {
-      ...query,
-      since: Math.max(since ?? 0, systemClock.now() - 60_000),
-    });
-    const fresh = entries.filter((entry) => !told.has(keyOf(entry)));
-    for (const entry of fresh) told.add(keyOf(entry));
-    print(fresh, options, { ...paper, now: systemClock.now() });
-  }
+  const fresh = followed((from) => client.follow(name, { ...query, since: from }), {
+    told: view.entries,
+    since: since ?? 0,
+    now: () => systemClock.now(),
+    onLost: () => process.stderr.write('the console does not answer any more; trying again\n'),
+    pause: () => sleep(reconnectMs),
+  });
+  for await (const entry of fresh) print([entry], options, { ...paper, now: systemClock.now() });
 }
+
+/** Before a console that is gone is asked again. */
+const reconnectMs = 2_000;
 
 /** What a reader has to know before the first line. */
 function preface(view: Awaited<ReturnType<ConsoleClient['history']>>, since: number | undefined, paper: Paper): string {
@@ -127,9 +128,6 @@ function print(entries: readonly HistoryEntry[], { output }: Options, paper: Pap
     process.stdout.write(output === 'json' ? `${JSON.stringify(entry)}\n` : printEntry(entry, paper));
   }
 }
-
-/** Late echoes come with an earlier time, so the time alone does not tell what is new. */
-const keyOf = (entry: HistoryEntry): string => JSON.stringify(entry);
 
 async function explain(service: string, options: Options, client: ConsoleClient): Promise<void> {
   const at = atOf(options);

@@ -1,5 +1,6 @@
 import type { HistoryView, Overview, PodView, ServiceDetail, ServiceList, TraceView } from '@sluice/console';
 import { AnswerError } from './answer-error.ts';
+import { eventsOf } from './event-stream.ts';
 
 export interface ConsoleClientOptions {
   /** Of the console, such as http://127.0.0.1:10270. */
@@ -13,6 +14,8 @@ export interface ServiceName {
   readonly namespace: string;
   readonly service: string;
 }
+
+export type HistoryEntry = HistoryView['entries'][number];
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -53,24 +56,44 @@ export class ConsoleClient {
     return this.#get(`/api/v1/traces/${encodeURIComponent(traceId)}`);
   }
 
+  /**
+   * What is kept of that time, then what happens, as it is learned. Ends when the connection is lost.
+   *
+   * @throws AnswerError if there is no such Service, or no console
+   */
+  async *follow(name: ServiceName, query: Query): AsyncGenerator<HistoryEntry> {
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), patienceMs);
+    const response = await this.#ask(this.#address(`${pathOf(name)}/history/stream`, query), patience.signal);
+    clearTimeout(timer);
+    if (!response.ok || response.body === null) throw new AnswerError(this.#problem(response, await bodyOf(response)));
+    try {
+      for await (const { name: event, data } of eventsOf(response.body)) {
+        if (event === 'entry') yield JSON.parse(data) as HistoryEntry;
+      }
+    } catch (error) {
+      // A connection that is cut is a stream that ends; that is for the caller to go on with.
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
+
   async #get<T>(path: string, query: Query = {}): Promise<T> {
-    const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-      value === undefined ? [] : [[name, String(value)]],
-    );
-    const parameters = new URLSearchParams(given);
-    const response = await this.#ask(`${this.#url}${path}${given.length > 0 ? `?${parameters}` : ''}`);
+    const response = await this.#ask(this.#address(path, query), AbortSignal.timeout(patienceMs));
     const body = await bodyOf(response);
     if (response.ok && body !== undefined) return body as T;
     throw new AnswerError(this.#problem(response, body));
   }
 
-  async #ask(address: string): Promise<Response> {
+  #address(path: string, query: Query): string {
+    const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
+    return `${this.#url}${path}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
+  }
+
+  async #ask(address: string, signal: AbortSignal): Promise<Response> {
     try {
-      return await fetch(address, {
-        headers: this.#headers,
-        redirect: 'error',
-        signal: AbortSignal.timeout(patienceMs),
-      });
+      return await fetch(address, { headers: this.#headers, redirect: 'error', signal });
     } catch (error) {
       throw new AnswerError(
         `no console answers at ${this.#url}: ${reasonOf(error)}\n` +

@@ -1,9 +1,8 @@
-import type { HistoryView } from '@sluice/console';
 import { formatDuration } from '../terminal/duration.ts';
+import type { HistoryEntry } from './console-client.ts';
 import { causesText, hanging, type Paper } from './text.ts';
 import { localTime } from './times.ts';
 
-export type HistoryEntry = HistoryView['entries'][number];
 type Change = Extract<HistoryEntry, { kind: 'done' }>['endpoints'][number];
 
 /** One entry: when, what sort, and below it what, why, and how long it took. */

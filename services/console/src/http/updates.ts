@@ -4,13 +4,7 @@ import type { DoneEntry } from '../history/entry.ts';
 import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
 import type { Directory } from '../view/directory.ts';
-import type { RecentChange, ServiceSummary } from '../view/schemas.ts';
-
-/** What a page that is open is told: Services that had news, and what was written. */
-export interface Update {
-  readonly services: readonly ServiceSummary[];
-  readonly changes: readonly RecentChange[];
-}
+import type { RecentChange, ServiceSummary, Update } from '../view/schemas.ts';
 
 /** How often an open page is told, at most. */
 const periodMs = 250;

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { eventsOf } from './event-stream.ts';
+
+async function read(...chunks: string[]) {
+  const encoded = (async function* () {
+    for (const chunk of chunks) yield Buffer.from(chunk, 'latin1');
+  })();
+  const events = [];
+  for await (const event of eventsOf(encoded)) events.push(event);
+  return events;
+}
+
+test('events, however they are cut, without comments and what is not whole', async () => {
+  const text =
+    'retry: 2000\n\nevent: entry\ndata: {"a":1}\n\n: still here\n\ndata: x\ndata: y\n\nevent: entry\ndata: {"b"';
+  const expected = [
+    { name: 'entry', data: '{"a":1}' },
+    { name: 'message', data: 'x\ny' },
+  ];
+  expect(await read(text)).toEqual(expected);
+  expect(await read(...text)).toEqual(expected);
+});
+
+test('a character that is cut in two is one', async () => {
+  const utf8 = Buffer.from('data: −\n\n', 'utf8').toString('latin1');
+  expect(await read(...utf8)).toEqual([{ name: 'message', data: '−' }]);
+});
+
+test('what has no end is no stream of events', async () => {
+  await expect(read(...Array.from({ length: 9 }, () => 'x'.repeat(1024 * 1024)))).rejects.toThrow('no end');
+});
