@@ -6,6 +6,10 @@ export type TraceParent = string;
 
 export const traceHeader = 'traceparent';
 
+/** As Sluice writes it: what is read of a record mostly is. */
+const own = /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/;
+const [noTrace, noSpan] = ['0'.repeat(32), '0'.repeat(16)];
+
 /** Later versions of the header begin like version 00, with more behind. */
 const form = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-|$)/;
 
@@ -13,9 +17,17 @@ const form = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})
 export function traceOf(headers: Readonly<Record<string, string>>): TraceParent | undefined {
   const text = headers[traceHeader];
   if (text === undefined) return undefined;
+  if (own.test(text)) return text.startsWith(noTrace, 3) || text.startsWith(noSpan, 36) ? undefined : text;
   const parts = form.exec(text);
   if (parts === null || (text.length > 55 && text.startsWith('00'))) return undefined;
   return traceParent(parts[1] ?? '', parts[2] ?? '', (Number.parseInt(parts[3] ?? '', 16) & 1) === 1);
+}
+
+/** The same, if it is recorded; of most records this is told by their last letters. */
+export function recordedTraceOf(headers: Readonly<Record<string, string>>): TraceParent | undefined {
+  if (headers[traceHeader]?.endsWith('-00')) return undefined;
+  const trace = traceOf(headers);
+  return trace !== undefined && isSampled(trace) ? trace : undefined;
 }
 
 /** The headers of a record that belongs to a trace, or to none. */
@@ -28,6 +40,10 @@ const noHeaders: Readonly<Record<string, string>> = {};
 export function traceParent(traceId: string, spanId: string, isSampled: boolean): TraceParent {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
+
+/** Another span of the same trace. */
+export const withSpan = (trace: TraceParent, spanId: string): TraceParent =>
+  `${trace.slice(0, 36)}${spanId}${trace.slice(52)}`;
 
 export const traceIdOf = (trace: TraceParent): string => trace.slice(3, 35);
 export const spanIdOf = (trace: TraceParent): string => trace.slice(36, 52);

@@ -3,7 +3,8 @@ import { timeOfDay } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
 import { type Connection, useConnection } from './live.ts';
-import { follows, go, type Place, titleOf, usePlace } from './router.ts';
+import { follows, go, type Place, pathOf, titleOf, usePlace } from './router.ts';
+import { everything } from './service-filter.ts';
 import { FleetView } from './views/fleet-view.ts';
 import { ServiceView } from './views/service-view.ts';
 import { ServicesView } from './views/services-view.ts';
@@ -39,7 +40,7 @@ export function App() {
   useKeys({ t: toggleTheme, '?': () => setHelp(!help), g: () => go({ view: 'fleet' }) });
   return html`
     <header class="top">
-      <a class="brand" href="/" onClick=${(event: MouseEvent) => follows(event, { view: 'services' })}>
+      <a class="brand" href="/" onClick=${(event: MouseEvent) => follows(event, { view: 'services', filter: everything })}>
         <img src="/icon.svg" alt="" width="24" height="24" />Sluice
       </a>
       <nav aria-label="views">
@@ -74,7 +75,7 @@ function Lost({ at }: { at: number }) {
 function viewOf(place: Place) {
   switch (place.view) {
     case 'services':
-      return html`<${ServicesView} />`;
+      return html`<${ServicesView} filter=${place.filter ?? everything} />`;
     case 'fleet':
       return html`<${FleetView} />`;
     case 'trace':
@@ -87,8 +88,7 @@ function viewOf(place: Place) {
 }
 
 function NavLink({ to, now, children }: { to: Place; now: boolean; children: unknown }) {
-  const href = to.view === 'fleet' ? '/fleet' : '/';
-  return html`<a href=${href} aria-current=${now ? 'page' : undefined} onClick=${(e: MouseEvent) => follows(e, to)}
+  return html`<a href=${pathOf(to)} aria-current=${now ? 'page' : undefined} onClick=${(e: MouseEvent) => follows(e, to)}
     >${children}</a
   >`;
 }

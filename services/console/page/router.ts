@@ -1,12 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ServiceName } from './api.ts';
 import { dateAndTime } from './format.ts';
+import { everything, filterOf, type ServiceFilter, searchOf } from './service-filter.ts';
 
 export type Place =
-  | { readonly view: 'services' }
+  /** Without a filter: the one that was looked at last. */
+  | { readonly view: 'services'; readonly filter?: ServiceFilter }
   | { readonly view: 'fleet' }
   | { readonly view: 'trace'; readonly traceId: string }
   | { readonly view: 'service'; readonly service: ServiceName; readonly at: number | undefined };
+
+/** Of the list of Services, for when one comes back to it. */
+let lastFilter = everything;
 
 export function placeOf({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Place {
   const [first, cluster, namespace, name] = pathname.split('/').slice(1).map(decoded);
@@ -16,7 +21,7 @@ export function placeOf({ pathname, search }: Pick<Location, 'pathname' | 'searc
     const at = Number(new URLSearchParams(search).get('at') ?? Number.NaN);
     return { view: 'service', service: { cluster, namespace, name }, at: Number.isFinite(at) ? at : undefined };
   }
-  return { view: 'services' };
+  return { view: 'services', filter: filterOf(search) };
 }
 
 /** As it is, where it is not well encoded. */
@@ -31,7 +36,7 @@ function decoded(part: string): string {
 export function pathOf(place: Place): string {
   switch (place.view) {
     case 'services':
-      return '/';
+      return `/${searchOf(place.filter ?? lastFilter)}`;
     case 'fleet':
       return '/fleet';
     case 'trace':
@@ -83,6 +88,7 @@ export function follows(event: MouseEvent, place: Place): void {
 
 export function usePlace(): Place {
   const [place, setPlace] = useState(placeOf(location));
+  if (place.view === 'services' && place.filter !== undefined) lastFilter = place.filter;
   useEffect(() => {
     const moved = () => setPlace(placeOf(location));
     addEventListener('popstate', moved);

@@ -9,6 +9,7 @@ import {
   type Outcome,
   type PlannedMutations,
   parseServiceKey,
+  recordedTraceOf,
   type ServiceKey,
   sampled,
   stepOf,
@@ -54,8 +55,8 @@ export class PartitionTraces {
 
   /** A record has been folded, or could not be. */
   folded(record: Delivery, startedAt: number, error?: string): void {
-    const trace = traceOf(record.headers);
-    if (trace === undefined || !isSampled(trace)) return;
+    const trace = recordedTraceOf(record.headers);
+    if (trace === undefined) return;
     const { tracer, partition, epoch } = this.#options;
     this.#uncommitted.push({
       name: 'process changes',
@@ -155,8 +156,8 @@ export class PartitionTraces {
     origins?: ReadonlyMap<string, TraceParent | undefined>,
   ): void {
     for (const record of records) {
-      const trace = traceOf(record.headers);
-      if (trace === undefined || !isSampled(trace)) continue;
+      const trace = recordedTraceOf(record.headers);
+      if (trace === undefined) continue;
       const asked = record.id.includes('/again/');
       const [at, parent] = asked
         ? [this.#options.tracer.child(trace), trace]
@@ -187,8 +188,7 @@ export class PartitionTraces {
   settled(record: Delivery, outcome: Outcome, { message: plan, trace }: InFlight): Outcome {
     const [change] = plan.causes.traces ?? [];
     if (trace === undefined || change === undefined || isSampled(trace)) return outcome;
-    const told = traceOf(record.headers);
-    if (told === undefined || !isSampled(told)) return outcome;
+    if (recordedTraceOf(record.headers) === undefined) return outcome;
     const { tracer } = this.#options;
     const { key, controller, plan: id, decidedAt } = plan;
     const [cause] = plan.causes.first;

@@ -75,6 +75,13 @@ describe('the list of Services', () => {
     await page.getByRole('searchbox').fill('');
     await page.getByRole('button', { name: 'empty' }).click();
     await wait(() => names(page)).toEqual(['shop/idle']);
+    expect(new URL(page.url()).search).toBe('?status=empty');
+    await page.reload();
+    await wait(() => names(page)).toEqual(['shop/idle']);
+    await page.locator('a.row', { hasText: 'idle' }).click();
+    await wait(() => page.title()).toBe('shop/idle · Sluice');
+    await page.keyboard.press('Escape');
+    await wait(() => names(page)).toEqual(['shop/idle']);
   });
 
   test('is used by keys alone', async () => {

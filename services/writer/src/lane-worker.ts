@@ -26,7 +26,7 @@ import { carryOut } from './carry-out.ts';
 import { DonePlans } from './done-plans.ts';
 import { failureEvents, failureText } from './failure-events.ts';
 import { fencedWriter } from './fenced-writer.ts';
-import { PlanTrace } from './plan-trace.ts';
+import { PlanTrace, type PlanTraceOptions } from './plan-trace.ts';
 import { readPlan } from './read-plan.ts';
 import { type RetryOptions, retrying } from './retrying.ts';
 import { SupersededError } from './sending.ts';
@@ -91,7 +91,9 @@ export class LaneWorker {
   #doubtfulUpTo = 0;
   #checkpoint: Cursor = origin;
   /** Of records that are being worked on. */
-  readonly #traces = new WeakMap<Delivery, PlanTrace>();
+  /** Of the plans that are being handled, by position. */
+  readonly #traces = new Map<number, PlanTrace>();
+  readonly #tracing: PlanTraceOptions | undefined;
   #committing: Promise<void> | undefined;
   #failure: unknown;
   #reader: PartitionReader | undefined;
@@ -99,6 +101,7 @@ export class LaneWorker {
   constructor(options: LaneWorkerOptions) {
     this.#options = options;
     this.#scope = `writer/${options.partition}`;
+    this.#tracing = options.tracer && { ...options, tracer: options.tracer };
   }
 
   /** Runs until `signal` aborts, then waits for what is under way. */
@@ -168,6 +171,7 @@ export class LaneWorker {
       await Promise.allSettled(this.#running.values());
       await this.#committing;
       this.#finished.clear();
+      this.#traces.clear();
     }
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -213,9 +217,8 @@ export class LaneWorker {
   }
 
   #trace(record: Delivery): void {
-    const { tracer } = this.#options;
-    const trace = tracer && PlanTrace.of({ ...this.#options, tracer }, record);
-    if (trace !== undefined) this.#traces.set(record, trace);
+    const trace = this.#tracing && PlanTrace.of(this.#tracing, record);
+    if (trace !== undefined) this.#traces.set(record.position, trace);
   }
 
   async #inTurn(record: Delivery, plan: PlannedMutations, line: string, signal: AbortSignal): Promise<void> {
@@ -264,8 +267,8 @@ export class LaneWorker {
     if (cluster === 'connecting') {
       return this.#report(record, plan, { ...conflict, status: 'unavailable' }, 'the cluster has not been reached yet');
     }
-    const trace = this.#traces.get(record);
-    const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.place) });
+    const trace = this.#traces.get(record.position);
+    const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.parent) });
     const applied = await carryOut(plan, {
       cluster,
       writer: fencedWriter(trace?.traced(cluster.writer, cluster.server) ?? cluster.writer, () => this.#isCurrent()),
@@ -302,7 +305,7 @@ export class LaneWorker {
     // Another owner may have something else to tell of the same plan, which the bus must not take for the same record.
     const id = `${record.id}/outcome/${epoch}`;
     const partition = partitionOf(record.key, bus.partitions);
-    const trace = this.#traces.get(record)?.ended(plan, outcome, partition, id);
+    const trace = this.#traces.get(record.position)?.ended(plan, outcome, partition, id);
     await bus.append('changes', partition, [
       new MessageRecord({ key: record.key, id, headers: traceHeaders(trace?.place) }, outcome),
     ]);
@@ -314,7 +317,7 @@ export class LaneWorker {
   /** B6: what is tried again is no warning, and of Endpoints an Event tells already. */
   #logFailure(record: Delivery, plan: PlannedMutations, applied: Application): void {
     const { logger } = this.#options;
-    const trace = traceFields(this.#traces.get(record)?.place);
+    const trace = traceFields(this.#traces.get(record.position)?.parent);
     const { status } = applied;
     const reason = applied.message ?? failureText(plan, applied);
     const fields = { key: record.key, controller: plan.controller, status, reason, ...trace };
@@ -325,6 +328,7 @@ export class LaneWorker {
 
   /** Notes that a position needs nothing more, and moves the checkpoint as far as there is no gap. */
   #finish({ position, id }: Delivery, plan?: PlanId): void {
+    this.#traces.delete(position);
     this.#finished.set(position, { id, plan });
     this.#running.delete(position);
     this.#committing ??= this.#commit()

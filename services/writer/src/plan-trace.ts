@@ -37,16 +37,14 @@ export class PlanTrace {
   readonly #options: PlanTraceOptions;
   readonly #record: Delivery;
   readonly #parent: TraceParent;
-  readonly #at: TraceParent;
+  #own: TraceParent | undefined;
   readonly #startedAt: number;
   readonly #requests: Answered[] = [];
-  readonly #tries = new Map<string, number>();
 
   constructor(options: PlanTraceOptions, record: Delivery, parent: TraceParent) {
     this.#options = options;
     this.#record = record;
     this.#parent = parent;
-    this.#at = options.tracer.child(parent);
     this.#startedAt = options.clock.now();
   }
 
@@ -56,8 +54,15 @@ export class PlanTrace {
     return parent === undefined ? undefined : new PlanTrace(options, record, parent);
   }
 
-  get place(): TraceParent {
-    return this.#at;
+  /** Of the record. */
+  get parent(): TraceParent {
+    return this.#parent;
+  }
+
+  /** Its span, which most plans do not get. */
+  get #at(): TraceParent {
+    this.#own ??= this.#options.tracer.child(this.#parent);
+    return this.#own;
   }
 
   /** The same writer, with a span for each request. `server`: the cluster's address, if it has one. */
@@ -161,9 +166,9 @@ export class PlanTrace {
   }
 
   #answered(of: Target, startedAt: number, status: number, error: ApiError | undefined): void {
-    const tried = `${of.verb} ${of.resource} ${of.name}`;
-    const resent = this.#tries.get(tried) ?? 0;
-    this.#tries.set(tried, resent + 1);
+    const isSame = (one: Answered) =>
+      one.of.verb === of.verb && one.of.resource === of.resource && one.of.name === of.name;
+    const resent = this.#requests.filter(isSame).length;
     this.#requests.push({ of, startedAt, endedAt: this.#options.clock.now(), status, resent, error });
   }
 

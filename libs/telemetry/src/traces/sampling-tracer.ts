@@ -1,4 +1,4 @@
-import { isSampled, type TraceParent, traceIdOf, traceParent } from '@sluice/messages';
+import { type TraceParent, traceParent, withSpan } from '@sluice/messages';
 import type { Random } from '@sluice/runtime';
 import type { Span, Tracer } from './tracer.ts';
 
@@ -17,6 +17,8 @@ export class SamplingTracer implements Tracer {
   readonly slowMs: number;
   readonly systems: Tracer['systems'];
   readonly #options: SamplingTracerOptions;
+  /** Of the ids that are being made; one text of all their digits is cheaper than many. */
+  readonly #words = Buffer.alloc(24);
 
   constructor(options: SamplingTracerOptions) {
     this.slowMs = options.slowMs;
@@ -25,29 +27,25 @@ export class SamplingTracer implements Tracer {
   }
 
   begin(): TraceParent {
-    const { ratio } = this.#options;
-    const last = this.#word();
-    // The last word decides and is never zero, which is no id.
-    const traceId = hex(this.#word()) + hex(this.#word()) + hex(this.#word()) + hex(last);
-    return traceParent(traceId, this.#spanId(), last <= ratio * 0xffff_ffff);
+    // The last word of the trace's id decides.
+    for (let at = 0; at < 24; at += 4) this.#words.writeUInt32BE(this.#word(), at);
+    const last = this.#words.readUInt32BE(12);
+    const ids = this.#words.toString('hex');
+    return traceParent(ids.slice(0, 32), ids.slice(32), last <= this.#options.ratio * 0xffff_ffff);
   }
 
   child(of: TraceParent): TraceParent {
-    return traceParent(traceIdOf(of), this.#spanId(), isSampled(of));
+    this.#words.writeUInt32BE(this.#word(), 0);
+    this.#words.writeUInt32BE(this.#word(), 4);
+    return withSpan(of, this.#words.toString('hex', 0, 8));
   }
 
   record(span: Span): void {
     this.#options.sink(span);
   }
 
-  #spanId(): string {
-    return hex(this.#word()) + hex(this.#word());
-  }
-
-  /** From 1 to 2³² − 1. */
+  /** From 1 to 2³² − 1: an id must not be zero. */
   #word(): number {
     return 1 + Math.floor(this.#options.random.next() * 0xffff_ffff);
   }
 }
-
-const hex = (word: number): string => word.toString(16).padStart(8, '0');

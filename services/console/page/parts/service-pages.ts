@@ -2,14 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ServiceList, ServiceSummary } from '../../src/view/schemas.ts';
 import { ApiProblem, api } from '../api.ts';
 import { useReturn, useUpdates } from '../live.ts';
-
-export interface ServiceFilter {
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly q: string;
-  readonly status: string;
-  readonly sort: string;
-}
+import type { ServiceFilter } from '../service-filter.ts';
 
 export interface ServicePages {
   readonly total: number;

@@ -8,25 +8,22 @@ import { useLoaded, useNow } from '../live.ts';
 import { Feed } from '../parts/feed.ts';
 import { LatencyBar } from '../parts/latency-bar.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
-import { nameOf, type ServiceFilter, useServices } from '../parts/service-pages.ts';
+import { nameOf, useServices } from '../parts/service-pages.ts';
 import { ReadyBar, Status, statusText } from '../parts/status.ts';
 import { VirtualRows } from '../parts/virtual-rows.ts';
 import { follows, go, type Place } from '../router.ts';
+import { everything, isNarrow, type ServiceFilter } from '../service-filter.ts';
 
 const rowHeight = 40;
-const everything: ServiceFilter = { cluster: '', namespace: '', q: '', status: '', sort: 'name' };
-/** What was filtered for, when one comes back to the list. */
-let lastFilter = everything;
 
-export function ServicesView() {
-  const [filter, setFilter] = useState(lastFilter);
+export function ServicesView({ filter }: { filter: ServiceFilter }) {
   const [selected, setSelected] = useState(-1);
   const services = useServices(filter);
   const [overview] = useLoaded(api.overview, []);
   const search = useRef<HTMLInputElement>(null);
+  // In the address, so that it can be sent to somebody; each letter is no step back.
   const change = (part: Partial<ServiceFilter>) => {
-    lastFilter = { ...filter, ...part };
-    setFilter(lastFilter);
+    go({ view: 'services', filter: { ...filter, ...part } }, true);
     setSelected(-1);
   };
   const move = (by: number) => setSelected(Math.min(services.total - 1, Math.max(0, selected + by)));
@@ -83,8 +80,6 @@ export function ServicesView() {
     <${Feed} />
   </div>`;
 }
-
-const isNarrow = ({ sort, ...narrow }: ServiceFilter): boolean => Object.values(narrow).some((part) => part !== '');
 
 function behindText(behind: number): string {
   return behind > 0 ? ` · still reading what was kept (${behind} logs)` : '';

@@ -1,16 +1,9 @@
-import { decodeMessage, type Message, type PlannedMutations, type ServiceKey } from '@sluice/messages';
+import type { Message, PlannedMutations, ServiceKey } from '@sluice/messages';
 import type { Entry } from './entry.ts';
 import { foldChange, foldEchoes } from './fold-change.ts';
 import { describePlan, foldOutcome } from './fold-plan.ts';
+import { type KeptRecord, read } from './kept-record.ts';
 import { ServiceState } from './service-state.ts';
-
-/** A record of the bus as it was kept. */
-export interface KeptRecord {
-  readonly payload: Uint8Array;
-  readonly traceparent?: string;
-  /** When it was kept, in milliseconds since the Unix epoch. */
-  readonly keptAt: number;
-}
 
 /** Records of one Service, each topic in the order of the log. */
 export interface KeptRecords {
@@ -45,7 +38,7 @@ export class Folding {
     const change = records.changes[this.changes];
     const plan = this.#nextPlan(records);
     if (change === undefined) return plan === undefined ? null : this.#takePlan(records);
-    const message = read(change.payload);
+    const message = read(change);
     if (plan && message && comesFirst(plan, message)) return this.#takePlan(records);
     if (plan === null) this.mutations++;
     this.changes++;
@@ -74,7 +67,7 @@ export class Folding {
     const record = mutations[this.mutations];
     if (record === undefined) return undefined;
     if (this.#plan?.index !== this.mutations) {
-      const message = read(record.payload);
+      const message = read(record);
       this.#plan = { index: this.mutations, message: message?.kind === 'mutations' ? message : null };
     }
     return this.#plan.message;
@@ -103,13 +96,4 @@ const planName = ({ controller, plan }: Pick<PlannedMutations, 'controller' | 'p
 
 function withTrace(entry: Entry, { traceparent }: KeptRecord): Entry {
   return traceparent === undefined ? entry : { ...entry, traceparent };
-}
-
-/** Undefined: not a message. Whoever works on it sets it aside and says so. */
-function read(payload: Uint8Array): Message | undefined {
-  try {
-    return decodeMessage(payload);
-  } catch {
-    return undefined;
-  }
 }

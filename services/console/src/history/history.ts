@@ -2,6 +2,7 @@ import type { BusRecord, Topic } from '@sluice/bus';
 import { formatServiceKey, isServiceKey, parseServiceKey, type ServiceKey } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import { Journal } from './journal.ts';
+import { keep } from './kept-record.ts';
 
 export interface HistoryOptions {
   readonly clock: Clock;
@@ -31,9 +32,10 @@ export class History {
     this.retentionMs = retentionMs;
   }
 
-  /** Keeps a record. Cheap: it is not decoded. Records whose key names no Service are left out. */
-  add(topic: Topic, { key, payload, headers }: BusRecord): void {
+  /** Keeps a record. Cheap: nothing is decoded or encoded. Records whose key names no Service are left out. */
+  add(topic: Topic, record: BusRecord): void {
     if (topic === 'requests') return;
+    const { key } = record;
     let journal = this.#journals.get(key);
     if (journal === undefined) {
       if (!isServiceKey(key)) return;
@@ -42,9 +44,9 @@ export class History {
     }
     const keptAt = this.#clock.now();
     this.#since ??= keptAt;
-    const { traceparent } = headers;
-    journal.add(topic, { payload, keptAt, ...(traceparent !== undefined && { traceparent }) });
-    this.#bytes += payload.length;
+    const kept = keep(record, keptAt);
+    journal.add(topic, kept);
+    this.#bytes += kept.size;
     if (this.#bytes > this.#maxBytes) this.#shrink();
     for (const listener of this.#listeners) listener(journal.key);
   }

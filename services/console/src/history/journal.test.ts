@@ -140,9 +140,10 @@ describe('the journal of a Service', () => {
   });
 
   test('a record that is no message changes nothing', () => {
+    const noMessage = (text: string) => ({ content: new TextEncoder().encode(text), size: text.length, keptAt: 0 });
     const journal = new Journal(web);
-    journal.add('changes', { payload: new TextEncoder().encode('{'), keptAt: 0 });
-    journal.add('mutations', { payload: new TextEncoder().encode('[]'), keptAt: 0 });
+    journal.add('changes', noMessage('{'));
+    journal.add('mutations', noMessage('[]'));
     for (const message of flip()) journal.add(message.kind === 'mutations' ? 'mutations' : 'changes', record(message));
     expect(journal.entries).toHaveLength(6);
   });

@@ -1,7 +1,8 @@
 import type { Topic } from '@sluice/bus';
 import type { ServiceKey } from '@sluice/messages';
 import type { Entry } from './entry.ts';
-import { Folding, type KeptRecord } from './folding.ts';
+import { Folding } from './folding.ts';
+import type { KeptRecord } from './kept-record.ts';
 import type { ServiceState } from './service-state.ts';
 
 interface Folded {
@@ -12,12 +13,12 @@ interface Folded {
 }
 
 /**
- * The history of one Service: its records as they came, and the state before the first of them. Nothing is decoded until
- * somebody looks.
+ * The history of one Service: its records as they came, and the state before the first of them. Nothing is decoded or folded
+ * until somebody looks.
  */
 export class Journal {
   readonly key: ServiceKey;
-  /** Of all payloads that are kept. */
+  /** Of all records that are kept, in memory. */
   bytes = 0;
   /** Rises whenever what it tells may have changed. */
   version = 0;
@@ -32,7 +33,7 @@ export class Journal {
   }
 
   add(topic: Topic, record: KeptRecord): void {
-    this.bytes += record.payload.length;
+    this.bytes += record.size;
     this.version++;
     if (topic === 'changes') this.#changes.push(record);
     else this.#mutations.push(record);
@@ -113,7 +114,7 @@ export class Journal {
     const { folding } = this.#fold(records);
     this.#changes = this.#changes.slice(folding.changes);
     this.#mutations = this.#mutations.slice(folding.mutations);
-    this.bytes = [...this.#changes, ...this.#mutations].reduce((sum, { payload }) => sum + payload.length, 0);
+    this.bytes = [...this.#changes, ...this.#mutations].reduce((sum, { size }) => sum + size, 0);
     this.#before = new Folding(this.key, folding);
     this.#live = undefined;
   }

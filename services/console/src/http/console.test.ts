@@ -1,10 +1,19 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { formatServiceKey } from '@sluice/messages';
 import { VirtualClock } from '@sluice/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
 import { History } from '../history/history.ts';
-import { decided, done, pod, podChange, record, service, shop, sliceOf, snapshot } from '../testing/records.ts';
+import {
+  decided,
+  done,
+  pod,
+  podChange,
+  type record,
+  service,
+  sliceOf,
+  snapshot,
+  toAppend,
+} from '../testing/records.ts';
 import type { ServiceDetail } from '../view/schemas.ts';
 import { type ConsoleOptions, createConsole } from './create-console.ts';
 
@@ -14,11 +23,9 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-const toAppend = (message: Parameters<typeof record>[0]) => ({
-  id: 'any',
-  key: formatServiceKey(shop('web')),
+const traced = (message: Parameters<typeof record>[0]) => ({
+  ...toAppend(message),
   headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
-  payload: record(message).payload,
 });
 
 /** A console with one Service, whose only Pod was ready and is not any more. */
@@ -26,7 +33,7 @@ async function start(given: Partial<ConsoleOptions> = {}) {
   const clock = new VirtualClock(500);
   const history = new History({ clock });
   const add = (message: Parameters<typeof record>[0]) =>
-    history.add(message.kind === 'mutations' ? 'mutations' : 'changes', toAppend(message));
+    history.add(message.kind === 'mutations' ? 'mutations' : 'changes', traced(message));
   add(snapshot(1, 1_000, [service(), pod('web-1', { ready: true })]));
   add(decided(1, 1_010, [{ verb: 'create', object: sliceOf('web-1', { version: '', ready: true }) }]));
   add(done(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]));

@@ -1,9 +1,9 @@
 import { MemoryBus } from '@sluice/bus';
-import { formatServiceKey, partitionOf } from '@sluice/messages';
+import { encodeMessage, formatServiceKey, type Message, partitionOf } from '@sluice/messages';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { describe, expect, test } from 'vitest';
 import { History } from '../history/history.ts';
-import { decided, done, pod, podChange, record, service, shop, sliceOf, snapshot } from '../testing/records.ts';
+import { decided, done, pod, podChange, service, shop, sliceOf, snapshot } from '../testing/records.ts';
 import { BusFollower } from './follow-bus.ts';
 import { tapBus } from './tap-bus.ts';
 
@@ -12,11 +12,11 @@ const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silen
 const key = formatServiceKey(shop('web'));
 const partition = partitionOf(key, 4);
 
-const toAppend = (id: string, message: Parameters<typeof record>[0], headers = {}) => ({
+const toAppend = (id: string, message: Message, headers = {}) => ({
   id,
   key,
   headers,
-  payload: record(message).payload,
+  payload: encodeMessage(message),
 });
 
 const changes = [

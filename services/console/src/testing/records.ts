@@ -16,14 +16,20 @@ import {
   type PlannedMutations,
   type ServiceKey,
 } from '@sluice/messages';
-import type { KeptRecord } from '../history/folding.ts';
+import { type KeptRecord, keep } from '../history/kept-record.ts';
 
 /** Messages about the Service shop/web, for tests. */
 
 export const shop = (service: string): ServiceKey => ({ cluster: 'cluster-uid', namespace: 'shop', service });
 const key = shop('web');
 
-export const record = (message: Message): KeptRecord => ({ payload: encodeMessage(message), keptAt: 0 });
+/** What is appended to a bus that moves bytes. */
+export const toAppend = (message: Message) => ({
+  ...{ id: 'any', key: 'cluster-uid/shop/web', headers: {} },
+  payload: encodeMessage(message),
+});
+
+export const record = (message: Message): KeptRecord => keep(toAppend(message), 0);
 
 export const service = (given: Partial<Service> = {}): Fact => ({ of: 'service', service: aService(given) });
 
