@@ -5,6 +5,8 @@ import { COMMANDS, ROOT, run, say, systemEnvironment } from './root.mjs';
 
 const MODULES = join(ROOT, 'node_modules');
 const STAMP = join(MODULES, '.sluice-setup');
+/** The files on which the stamp depends, for `bin/sluice`, which looks at their times before it asks here. */
+const MANIFESTS = join(MODULES, '.sluice-manifests');
 const LOG = join(ROOT, '.cache', 'install.log');
 
 /**
@@ -14,7 +16,10 @@ const LOG = join(ROOT, '.cache', 'install.log');
 export async function setUp() {
   const packages = packageFolders();
   const wanted = fingerprint(packages);
-  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted && existsSync(join(COMMANDS, 'node'))) return;
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted && existsSync(join(COMMANDS, 'node'))) {
+    writeStamp(wanted, packages);
+    return;
+  }
   rmSync(STAMP, { force: true });
   const started = Date.now();
   await install();
@@ -27,8 +32,14 @@ export async function setUp() {
     await install();
     if (!(await nodeRuns())) throw new Error(`${join(COMMANDS, 'node')} does not run on this machine.\n${advice('')}`);
   }
-  writeFileSync(STAMP, wanted);
+  writeStamp(wanted, packages);
   say(`set-up done in ${seconds(started)}`);
+}
+
+/** Anew even if it says the same: it is to be newer than what it depends on. */
+function writeStamp(wanted, packages) {
+  writeFileSync(MANIFESTS, `${manifestsOf(packages).join('\n')}\n`);
+  writeFileSync(STAMP, wanted);
 }
 
 async function install() {
@@ -81,11 +92,15 @@ const HINTS = [
 /** Changes whenever another install is due: the lock file, the workspace, any package.json, the machine's kind. */
 function fingerprint(packages) {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  const manifests = ['.', ...packages].map((folder) => join(folder, 'package.json'));
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests]) {
+  for (const file of manifestsOf(packages)) {
     hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex');
+}
+
+function manifestsOf(packages) {
+  const manifests = ['.', ...packages].map((folder) => join(folder, 'package.json'));
+  return ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests];
 }
 
 /** The folders named by pnpm-workspace.yaml: plain ones and `folder/*`. */
