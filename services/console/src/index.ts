@@ -6,5 +6,5 @@ export type { Access } from './http/guard.ts';
 export { BusFollower, type FollowOptions } from './ingest/follow-bus.ts';
 export { tapBus } from './ingest/tap-bus.ts';
 export * from './ports.ts';
-export { readJaegerTrace } from './traces/jaeger-trace.ts';
+export { readJaegerTrace } from './traces/read-trace.ts';
 export type * from './view/schemas.ts';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { configVariable } from '../configuration/config-variable.ts';
 import type { ClusterConfiguration, Configuration } from '../configuration/configuration.ts';
-import { configVariable, type Environment } from '../configuration/environment-layer.ts';
+import type { Environment } from '../configuration/environment-layer.ts';
 import type { ConfigurationFlags } from '../configuration/flags.ts';
 import type { SettingsOptions } from '../options/settings-options.ts';
 import type { TracesOptions } from '../options/traces-options.ts';

@@ -1,11 +1,9 @@
+import { configVariable } from './config-variable.ts';
 import type { Given, Layer } from './layer.ts';
 import { nearest } from './nearest.ts';
 import { paths, settingAt, variableOf } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Names the file. */
-export const configVariable = 'SLUICE_CONFIG';
 
 /** The paths by their variables. */
 const known: ReadonlyMap<string, string> = new Map(

@@ -18,13 +18,16 @@ export interface JaegerAddresses {
   readonly jaegerQueryUrl?: string | undefined;
 }
 
+/** A console of its own holds more: here it shares the memory with what the process is for. */
+const guestBytes = 32 * 1024 ** 2;
+
 /** The console of a process in which everything runs: it keeps what passes over the bus. */
 export function startConsole(
   clusters: () => readonly ClusterView[],
   { jaegerUrl, jaegerQueryUrl }: JaegerAddresses,
   ports: { readonly clock: Clock; readonly logger: Logger },
 ): LocalConsole {
-  const history = new History(ports);
+  const history = new History({ ...ports, maxBytes: guestBytes });
   const sources = { clusters, trace: tracesFrom(jaegerQueryUrl) };
   const console = consoleWhenAsked({
     history,

@@ -1,0 +1,2 @@
+/** The variable that names the file. Apart from the table of settings, which only a configuration needs. */
+export const configVariable = 'SLUICE_CONFIG';
