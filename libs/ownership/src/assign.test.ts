@@ -6,6 +6,8 @@ const members = (count: number) => Array.from({ length: count }, (_, i) => `work
 const load = (assigned: ReadonlyMap<string, string>) =>
   [...Map.groupBy(assigned.values(), (member) => member).values()].map((of) => of.length);
 
+const leasesOf = (assigned: ReadonlyMap<string, string>) => [...assigned].map(([scope, holder]) => ({ scope, holder }));
+
 describe('assign', () => {
   test('gives every scope to somebody, and nobody more than the fair share, rounded up', () => {
     for (let count = 1; count <= 70; count++) {
@@ -20,14 +22,32 @@ describe('assign', () => {
     expect(new Map([...backward].sort())).toEqual(new Map([...forward].sort()));
   });
 
-  test('moves little when a member comes', () => {
+  test('moves what is above the fair share when a member comes, and what one had that goes', () => {
     for (let count = 2; count < 12; count++) {
       const before = assign(members(count), scopes);
-      const after = assign(members(count + 1), scopes);
-      const moved = scopes.filter((scope) => before.get(scope) !== after.get(scope));
-      // What must move is the newcomer's share; the cap makes others follow.
-      expect(moved.length).toBeLessThanOrEqual(2.5 * Math.ceil(64 / (count + 1)));
+      const more = assign(members(count + 1), scopes, leasesOf(before));
+      const moved = scopes.filter((scope) => before.get(scope) !== more.get(scope));
+      const cap = Math.ceil(64 / (count + 1));
+      expect(moved).toHaveLength(load(before).reduce((sum, many) => sum + Math.max(0, many - cap), 0));
+      expect(Math.max(...load(more))).toBeLessThanOrEqual(cap);
+      const fewer = assign(members(count), scopes, leasesOf(more));
+      for (const [scope, member] of more) if (member !== `worker-${count}`) expect(fewer.get(scope)).toBe(member);
+      expect(Math.max(...load(fewer))).toBeLessThanOrEqual(Math.ceil(64 / count));
     }
+  });
+
+  test('is the same for everybody while what was free is being taken', () => {
+    const before = leasesOf(assign(members(3), scopes)).filter(({ holder }) => holder !== 'worker-2');
+    const target = assign(members(2), scopes, before);
+    const leases = [...before];
+    for (const [scope, holder] of target) {
+      if (!leases.some((lease) => lease.scope === scope)) leases.push({ scope, holder });
+      expect(assign(members(2), scopes, leases)).toEqual(target);
+    }
+  });
+
+  test('leaves a single scope with who has it', () => {
+    expect(assign(members(9), ['cluster'], [{ scope: 'cluster', holder: 'worker-3' }]).get('cluster')).toBe('worker-3');
   });
 
   test('without members gives nothing to nobody', () => {

@@ -146,7 +146,7 @@ export class Ownership {
       if (mine.get(scope) !== holding.epoch) lose(holding);
     }
     if (this.#leaving) return;
-    const target = assign(members, scopes);
+    const target = assign(members, scopes, leases);
     for (const [scope, epoch] of mine) {
       const holding = this.#holdings.get(scope);
       if (holding === undefined) {
