@@ -26,8 +26,9 @@ const HELP = `usage: node bench/guard.ts [--replay | --compare] [--update]
 `;
 
 const BUDGET = join(import.meta.dirname, 'budget.json');
-/** Of the budget; the same program has come out between 0.9 and 1.2 of it. */
-const MOST_OF_BUDGET = 2;
+/** Of the budget; the same program has come out between 0.9 and 1.5 of it, the latter on a machine under heavy load. */
+const MOST_OF_BUDGET = 2.5;
+const LOAD = flips(100, 4);
 /** Sluice divided by kube-controller-manager with raised limits, medians of three rounds. */
 const LIMITS = { cpuMsPerFlip: 2, p50: 3 } as const;
 const SHAPES = [
@@ -82,22 +83,26 @@ async function comparison(): Promise<readonly Verdict[]> {
   const runs: Run[] = [];
   for (const round of [1, 2, 3]) {
     for (const controller of inTurn(controllers, round)) {
-      const phases = [flips(100, 3)];
+      // A new process of Node compiles while it works.
+      const phases = [{ ...flips(100, 3), name: 'warm-up' }, LOAD];
       const options = { directory: join(directory, 'cluster'), shape, phases, patienceSeconds: 60, fsync: false, say };
       runs.push(await measure(controller, round, options));
     }
   }
   rmSync(directory, { recursive: true, force: true });
   const [mine, theirs] = ['sluice', 'kcm-raised'].map(
-    (name) => summarize({ runs }).find(({ controller }) => controller === name)?.rates[0]?.figures,
+    (name) =>
+      summarize({ runs })
+        .find(({ controller }) => controller === name)
+        ?.rates.find(({ phase }) => phase === LOAD.name)?.figures,
   );
   const ratio = (column: keyof typeof LIMITS): Verdict => ({
-    what: `${column} at 100 flips/s, divided by that of kube-controller-manager`,
+    what: `${column} at ${LOAD.name}, divided by that of kube-controller-manager`,
     value: (mine?.[column].median ?? Number.NaN) / (theirs?.[column].median ?? Number.NaN),
     limit: LIMITS[column],
   });
   const missing = median(
-    runs.filter(({ controller }) => controller === 'sluice').map(({ rates }) => rates[0]?.missing ?? 0),
+    runs.filter(({ controller }) => controller === 'sluice').map(({ rates }) => rates.at(-1)?.missing ?? 0),
   );
   return [ratio('cpuMsPerFlip'), ratio('p50'), { what: 'flips that were never seen', value: missing, limit: 0 }];
 }
