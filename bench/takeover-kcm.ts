@@ -1,0 +1,130 @@
+/**
+ * Measures how long the Services wait when the active one of two kube-controller-managers is killed: what Sluice's
+ * take-overs (`bench/takeover.ts`) compare with. `--help` tells the rest.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ControlPlane,
+  ensureBinaries,
+  KUBERNETES_VERSION,
+  type ServerProcess,
+  startControlPlane,
+  startKubeControllerManager,
+} from '@sluice/local';
+import { ApiClient } from './src/api-client.ts';
+import { count } from './src/arguments.ts';
+import { writeStatus } from './src/load.ts';
+import { Observer } from './src/observer.ts';
+import { populate } from './src/populate.ts';
+import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
+import { type BenchPod, benchPods } from './src/shape.ts';
+import { percentile } from './src/statistics.ts';
+import { number } from './src/table.ts';
+
+const HELP = `usage: node bench/takeover-kcm.ts [options]
+
+Starts a genuine API server and two kube-controller-managers with leader election and its default lease. Kills the active
+one, changes a Pod, and takes the time from the kill to the watch event of the EndpointSlice that shows the change. Then
+another one comes, and so on.
+
+  --repetitions N   (5)
+  --output FORMAT   table, json or markdown (table)
+  --help            this text
+`;
+
+const shape = { services: 10, pods: 10 };
+const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
+const patienceMs = 120_000;
+
+async function main(): Promise<void> {
+  const given = optionsGiven({ repetitions: '5', output: 'table' }, HELP);
+  if (given === undefined) return;
+  const output = outputOf(given.output);
+  const repetitions = count('repetitions', given.repetitions);
+  await ensureBinaries(say);
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+  const gaps = await measure(directory, repetitions);
+  rmSync(directory, { recursive: true, force: true });
+  const at = (share: number) => number(percentile(gaps, share) / 1000);
+  printResults(output, {
+    tables: [
+      {
+        title: 'The active kube-controller-manager is killed',
+        head: ['', 'take-overs', 'p50 s', 'least s', 'most s'],
+        rows: [{ ratio: false, cells: ['default lease', String(gaps.length), at(0.5), at(0), at(1)] }],
+      },
+    ],
+    conditions: `Kubernetes ${KUBERNETES_VERSION}, `,
+    json: { gapsMs: gaps },
+  });
+}
+
+async function measure(directory: string, repetitions: number): Promise<readonly number[]> {
+  const controlPlane = await startControlPlane({
+    directory: join(directory, 'cluster'),
+    name: 'bench',
+    authorization: 'AlwaysAllow',
+  });
+  const client = new ApiClient(controlPlane.adminKubeconfig);
+  const running: ServerProcess[] = [];
+  let observer: Observer | undefined;
+  try {
+    await populate(client, shape);
+    observer = await Observer.open(client, shape);
+    running.push(await startReplica(controlPlane));
+    await until(async () => (await holder(client)) !== '');
+    const [pod] = benchPods(shape);
+    if (pod === undefined) throw new Error('there are no Pods');
+    await shown(client, observer, pod, false);
+    const gaps: number[] = [];
+    for (let ready = true; gaps.length < repetitions; ready = !ready) {
+      running.push(await startReplica(controlPlane));
+      // Until the new one asks for the lease as well.
+      await sleep(4_000);
+      const active = running.shift();
+      const killedAt = performance.now();
+      await active?.kill();
+      gaps.push((await shown(client, observer, pod, ready)) - killedAt);
+      say(`  take-over ${gaps.length}: ${((gaps.at(-1) ?? 0) / 1000).toFixed(1)} s`);
+    }
+    return gaps;
+  } finally {
+    observer?.close();
+    await Promise.all(running.map((one) => one.kill()));
+    client.close();
+    await controlPlane.stop();
+  }
+}
+
+const startReplica = (controlPlane: ControlPlane): Promise<ServerProcess> =>
+  startKubeControllerManager(controlPlane, { args: ['--leader-elect=true'] });
+
+async function holder(client: ApiClient): Promise<string> {
+  const answer = await client.get(lease).catch(() => undefined);
+  return answer === undefined ? '' : (JSON.parse(answer.body).spec?.holderIdentity ?? '');
+}
+
+/** Writes the Pod's status; returns when a slice shows it. */
+async function shown(client: ApiClient, observer: Observer, pod: BenchPod, ready: boolean): Promise<number> {
+  let seenAt: number | undefined;
+  observer.listener = ({ from, gone, pods }, at) => {
+    if (gone || from !== 'slice') return;
+    if (pods.some((one) => one.name === pod.name && one.ready === ready)) seenAt ??= at;
+  };
+  await writeStatus(client, { pod, ready });
+  await until(() => seenAt !== undefined);
+  return seenAt ?? Number.NaN;
+}
+
+async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (!(await reached())) {
+    if (performance.now() > deadline) throw new Error('nobody took over');
+    await sleep(20);
+  }
+}
+
+await runProgram(main);
