@@ -75,7 +75,7 @@ export async function checkConnection(probe: ClusterProbe, options: CheckOptions
   try {
     // Asked together, since a start waits for all of them, and judged one after the other.
     const accesses = neededAccess(options.work ?? allWork);
-    const allowed = Promise.all(accesses.map((access) => probe.checkAccess(access, signal)));
+    const allowed = askAll(accesses, (access) => probe.checkAccess(access, signal));
     const identity = probe.identity(signal);
     for (const answer of [allowed, identity]) answer.catch(() => {});
     const version = await probe.serverVersion(signal);
@@ -87,6 +87,19 @@ export async function checkConnection(probe: ClusterProbe, options: CheckOptions
   } catch (error) {
     throw isApiError(error) ? unavailable(cluster, error) : error;
   }
+}
+
+/** Each needs a connection, and to make one costs more than an answer. */
+const atOnce = 4;
+
+async function askAll<T, A>(questions: readonly T[], ask: (question: T) => Promise<A>): Promise<readonly A[]> {
+  const answers: A[] = [];
+  const rest = questions.entries();
+  const line = async () => {
+    for (const [index, question] of rest) answers[index] = await ask(question);
+  };
+  await Promise.all(Array.from({ length: atOnce }, line));
+  return answers;
 }
 
 /** What `checkReading` asks of a cluster; HttpCluster has it. */
