@@ -1,7 +1,7 @@
 /**
- * Update or patch? One endpoint of a slice of 100, and of Endpoints with 1,000 addresses, flips between ready and not,
- * again and again, on the genuine API server: what each way of writing that costs client and server, and how long it
- * takes. `bench/writes.ts [seconds per part]`
+ * Update, patch or apply? One endpoint of a slice of 20, 100 and 1,000, and of Endpoints with 1,000 addresses, flips between
+ * ready and not, again and again, on the genuine API server: what each way of writing that costs client and server in CPU
+ * and bytes, and how long it takes. `npm run bench:writes -- [seconds per part]`
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ const clock: Clock = {
   },
 };
 
-const seconds = Number(process.argv[2] ?? 4);
+const seconds = Number(process.argv[2] ?? 3);
 if (!(seconds > 0)) throw new Error(`seconds per part is a positive number, not "${process.argv[2]}"`);
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-writes-'));
@@ -37,10 +37,11 @@ try {
   const cpuOf = (process: { readonly pid: number | undefined }) => cpuSeconds(process.pid ?? 0);
   const { etcd, kubeApiserver } = controlPlane.processes;
 
-  const write = async (flip: Flip, way: Way): Promise<number> => {
-    const { method, body, headers } = way.request(flip);
+  const write = async (flip: Flip, way: Way, onAnswer?: (sent: unknown, got: unknown) => void): Promise<number> => {
+    const { method, body, headers, query = '' } = way.request(flip);
     const startedAt = performance.now();
-    const answer = await connection.request({ method, path: flip.path, body, headers, signal });
+    const answer = await connection.request({ method, path: flip.path + query, body, headers, signal });
+    onAnswer?.(body, answer.body);
     const { metadata } = answer.body as { metadata: { resourceVersion: string } };
     flip.done(metadata.resourceVersion);
     return performance.now() - startedAt;
@@ -51,6 +52,9 @@ try {
       const flip = flips[i % flips.length];
       if (flip !== undefined) await write(flip, way);
     }
+    const sizes: number[] = [];
+    const [flip] = flips;
+    if (flip !== undefined) await write(flip, way, (...bodies) => sizes.push(...bodies.map(bytesOf)));
     const [client, server, store] = [process.cpuUsage(), cpuOf(kubeApiserver), cpuOf(etcd)];
     const latencies: number[] = [];
     const until = performance.now() + seconds * 1000;
@@ -68,15 +72,28 @@ try {
       perWrite((cpuOf(etcd) - store) * 1e6),
       percentile(latencies, 0.5).toFixed(2),
       percentile(latencies, 0.99).toFixed(2),
+      ...sizes.map((bytes) => (bytes / 1000).toFixed(1)),
     ];
   };
 
-  const columns = ['in flight', 'writes/s', 'client µs', 'server µs', 'etcd µs', 'p50 ms', 'p99 ms'];
-  for (const [title, kind] of [
-    ['EndpointSlice, 100 endpoints', 'slice'],
-    ['Endpoints, 1,000 addresses', 'endpoints'],
+  const columns = [
+    'in flight',
+    'writes/s',
+    'client µs',
+    'server µs',
+    'etcd µs',
+    'p50 ms',
+    'p99 ms',
+    'sent kB',
+    'got kB',
+  ];
+  for (const [title, kind, size] of [
+    ['EndpointSlice, 20 endpoints', 'slice', 20],
+    ['EndpointSlice, 100 endpoints', 'slice', 100],
+    ['EndpointSlice, 1,000 endpoints', 'slice', 1_000],
+    ['Endpoints, 1,000 addresses', 'endpoints', 1_000],
   ] as const) {
-    const flips = flipsOf(kind, OBJECTS);
+    const flips = flipsOf(kind, OBJECTS, size);
     for (const flip of flips) {
       const created = await connection.request({ method: 'POST', path: flip.collection, body: flip.object(), signal });
       flip.done((created.body as { metadata: { resourceVersion: string } }).metadata.resourceVersion);
@@ -95,6 +112,10 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
+function bytesOf(body: unknown): number {
+  return Buffer.byteLength(JSON.stringify(body));
+}
+
 function row(name: string, cells: readonly string[]): string {
-  return `${name.padEnd(34)}${cells.map((cell) => cell.padStart(11)).join('')}\n`;
+  return `${name.padEnd(34)}${cells.map((cell) => cell.padStart(10)).join('')}\n`;
 }

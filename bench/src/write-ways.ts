@@ -18,6 +18,8 @@ export interface Way {
     readonly method: 'PUT' | 'PATCH';
     readonly body: unknown;
     readonly headers: Readonly<Record<string, string>>;
+    /** Of the path. */
+    readonly query?: string;
   };
 }
 
@@ -44,11 +46,21 @@ export const ways: readonly Way[] = [
       headers: patch('json-patch+json'),
     }),
   },
+  {
+    name: 'apply, metadata as answer',
+    request: (flip) => ({
+      method: 'PATCH',
+      body: flip.object(),
+      headers: patch('apply-patch+yaml'),
+      query: '?fieldManager=sluice-bench&force=true',
+    }),
+  },
 ];
 
-export function flipsOf(kind: 'slice' | 'endpoints', count: number): readonly Flip[] {
+/** So many slices, or Endpoints, of so many endpoints each. */
+export function flipsOf(kind: 'slice' | 'endpoints', count: number, endpoints: number): readonly Flip[] {
   return Array.from({ length: count }, (_, i) =>
-    kind === 'slice' ? sliceFlip(`slice-${i}`) : endpointsFlip(`ep-${i}`),
+    kind === 'slice' ? new SliceFlip(`slice-${endpoints}-${i}`, endpoints) : new EndpointsFlip(`ep-${i}`, endpoints),
   );
 }
 
@@ -87,22 +99,24 @@ abstract class Flipping implements Flip {
   abstract operations(): readonly object[];
 }
 
-const flipped = 37;
-const endpoints = Array.from({ length: 100 }, (_, i) => ({
+const flipped = 7;
+const endpoint = (i: number) => ({
   addresses: [address(i)],
   conditions: { ready: true, serving: true, terminating: false },
   nodeName: `node-${i % 10}`,
   zone: 'a',
   targetRef: targetRef(i),
-}));
-const addresses = Array.from({ length: 1000 }, (_, i) => ({
-  ip: address(i),
-  nodeName: `node-${i % 10}`,
-  targetRef: targetRef(i),
-}));
-const others = addresses.filter((_, i) => i !== flipped);
+});
+const endpointsAddress = (i: number) => ({ ip: address(i), nodeName: `node-${i % 10}`, targetRef: targetRef(i) });
 
 class SliceFlip extends Flipping {
+  readonly #endpoints: readonly ReturnType<typeof endpoint>[];
+
+  constructor(name: string, size: number) {
+    super('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', name);
+    this.#endpoints = Array.from({ length: size }, (_, i) => endpoint(i));
+  }
+
   object(): object {
     return {
       apiVersion: 'discovery.k8s.io/v1',
@@ -110,9 +124,7 @@ class SliceFlip extends Flipping {
       metadata: this.metadata({ 'kubernetes.io/service-name': 'web' }),
       addressType: 'IPv4',
       ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
-      endpoints: endpoints.map((endpoint, i) =>
-        i === flipped ? { ...endpoint, conditions: this.#conditions() } : endpoint,
-      ),
+      endpoints: this.#endpoints.map((one, i) => (i === flipped ? { ...one, conditions: this.#conditions() } : one)),
     };
   }
 
@@ -126,8 +138,17 @@ class SliceFlip extends Flipping {
 }
 
 class EndpointsFlip extends Flipping {
+  readonly #addresses: readonly ReturnType<typeof endpointsAddress>[];
+
+  constructor(name: string, size: number) {
+    super('/api/v1/namespaces/default/endpoints', name);
+    this.#addresses = Array.from({ length: size }, (_, i) => endpointsAddress(i));
+  }
+
   object(): object {
     const ports = [{ name: 'http', port: 8080, protocol: 'TCP' }];
+    const addresses = this.#addresses;
+    const others = addresses.filter((_, i) => i !== flipped);
     const subset = this.ready
       ? { addresses, ports }
       : { addresses: others, notReadyAddresses: [addresses[flipped]], ports };
@@ -140,15 +161,11 @@ class EndpointsFlip extends Flipping {
     return this.ready
       ? [
           { op: 'remove', path: `${path}/notReadyAddresses` },
-          { op: 'add', path: at, value: addresses[flipped] },
+          { op: 'add', path: at, value: this.#addresses[flipped] },
         ]
       : [
           { op: 'remove', path: at },
-          { op: 'add', path: `${path}/notReadyAddresses`, value: [addresses[flipped]] },
+          { op: 'add', path: `${path}/notReadyAddresses`, value: [this.#addresses[flipped]] },
         ];
   }
 }
-
-const sliceFlip = (name: string): Flip =>
-  new SliceFlip('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', name);
-const endpointsFlip = (name: string): Flip => new EndpointsFlip('/api/v1/namespaces/default/endpoints', name);

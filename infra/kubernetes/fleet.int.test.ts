@@ -5,6 +5,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../conformance/system-ports.ts';
+import { Connection, loadKubeconfig } from '../../libs/kubernetes/src/index.ts';
+import { silentLogger } from '../../libs/runtime/src/index.ts';
 import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
 import {
   type ControlPlane,
@@ -103,18 +106,55 @@ describe('kubectl apply -k', () => {
   });
 });
 
+describe('flow-control.yaml', () => {
+  const uidOf = (kind: string, name: string) => admin('get', kind, name, '-o', 'jsonpath={.metadata.uid}');
+
+  /** Which flow schema and priority level the API server put a request of that ServiceAccount under. */
+  async function placeOf(identity: Identity): Promise<{ readonly schema: unknown; readonly level: unknown }> {
+    const access = await loadKubeconfig({ paths: [cluster.kubeconfigs[identity]] });
+    const connection = new Connection({ access, userAgent: 'sluice/test', clock: systemClock, logger: silentLogger });
+    try {
+      const { signal } = new AbortController();
+      const path = '/api/v1/namespaces/kube-system';
+      const { headers } = await connection.request({ method: 'GET', path, signal });
+      return {
+        schema: headers['x-kubernetes-pf-flowschema-uid'],
+        level: headers['x-kubernetes-pf-prioritylevel-uid'],
+      };
+    } finally {
+      await connection.close();
+    }
+  }
+
+  it('puts the requests of each role beside those of kube-controller-manager, and no others', async () => {
+    await admin('apply', '-f', join(folder, 'flow-control.yaml'), '--warnings-as-errors=true');
+    const ours = {
+      schema: await uidOf('flowschemas', 'sluice'),
+      level: await uidOf('prioritylevelconfigurations', 'workload-high'),
+    };
+    for (const identity of ['sluice-watcher', 'sluice-writer', 'sluice'] as const) {
+      // The API server takes a moment to hear of a new schema.
+      await expect.poll(() => placeOf(identity), { timeout: 60_000 }).toEqual(ours);
+    }
+    expect((await placeOf('admin')).schema).not.toBe(ours.schema);
+  });
+});
+
 /** Verbs on `resource.group`, and what each ServiceAccount may do of them. */
 const asked: readonly (readonly [resource: string, verbs: readonly string[], by: readonly Identity[]])[] = [
-  ['services', ['get', 'list', 'watch'], ['sluice-watcher']],
-  ['pods', ['get', 'list', 'watch'], ['sluice-watcher']],
-  ['nodes', ['get', 'list', 'watch'], ['sluice-watcher']],
+  ['services', ['list', 'watch'], ['sluice-watcher']],
+  ['pods', ['list', 'watch'], ['sluice-watcher']],
+  ['nodes', ['list', 'watch'], ['sluice-watcher']],
+  ['services', ['get'], ['sluice-writer']],
+  ['pods', ['get'], ['sluice-writer']],
+  ['nodes', ['get'], ['sluice-writer']],
   ['endpoints', ['watch'], ['sluice-watcher']],
-  ['endpoints', ['get', 'list'], ['sluice-watcher', 'sluice-writer']],
-  ['endpoints', ['create', 'update', 'delete'], ['sluice-writer']],
+  ['endpoints', ['list'], ['sluice-watcher', 'sluice-writer']],
+  ['endpoints', ['get', 'create', 'update', 'delete'], ['sluice-writer']],
   ['endpoints', ['patch', 'deletecollection'], []],
   ['endpointslices.discovery.k8s.io', ['watch'], ['sluice-watcher']],
-  ['endpointslices.discovery.k8s.io', ['get', 'list'], ['sluice-watcher', 'sluice-writer']],
-  ['endpointslices.discovery.k8s.io', ['create', 'update', 'delete'], ['sluice-writer']],
+  ['endpointslices.discovery.k8s.io', ['list'], ['sluice-watcher', 'sluice-writer']],
+  ['endpointslices.discovery.k8s.io', ['get', 'create', 'update', 'delete'], ['sluice-writer']],
   ['endpointslices.discovery.k8s.io', ['patch', 'deletecollection'], []],
   ['events', ['create', 'patch'], ['sluice-writer']],
   ['events', ['list', 'delete'], []],
@@ -181,6 +221,11 @@ describe('each role', () => {
     expect(new Set(writes.map(({ user }) => user.username))).toEqual(
       new Set(['system:serviceaccount:sluice:sluice-writer']),
     );
+    const agents = new Set(ours.map(({ user, userAgent }) => `${user.username} ${userAgent}`));
+    expect([...agents].sort()).toEqual([
+      expect.stringMatching(/:sluice-watcher sluice\/\S+ \(\S+\) watcher$/),
+      expect.stringMatching(/:sluice-writer sluice\/\S+ \(\S+\) writer$/),
+    ]);
     expect(log.filter((line) => /forbidden|permission/i.test(line))).toEqual([]);
   });
 });

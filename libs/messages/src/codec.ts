@@ -4,9 +4,10 @@ import type { Change } from './change.ts';
 import type { ClusterForgotten } from './cluster-forgotten.ts';
 import type { Outcome } from './outcome.ts';
 import type { PlannedMutations } from './plan-message.ts';
+import type { RemovalRelease } from './removal-release.ts';
 import type { ResyncRequest } from './resync-request.ts';
 
-export type Message = Change | ClusterForgotten | Outcome | PlannedMutations | ResyncRequest;
+export type Message = Change | ClusterForgotten | Outcome | PlannedMutations | RemovalRelease | ResyncRequest;
 
 /**
  * Version of the messages' form. Within a major version fields may only be added; a reader ignores what it does not
@@ -26,6 +27,7 @@ function schemasByKind(): Readonly<Record<string, z.ZodType>> {
       forgotten: schemas.clusterForgottenSchema,
       outcome: schemas.outcomeSchema,
       mutations: schemas.plannedMutationsSchema,
+      release: schemas.removalReleaseSchema,
       resync: schemas.resyncRequestSchema,
     };
   }

@@ -9,6 +9,7 @@ export * from './outcome.ts';
 export * from './partition.ts';
 export * from './plan-message.ts';
 export * from './ready-change.ts';
+export * from './removal-release.ts';
 export * from './resync-request.ts';
 export * from './service-key.ts';
 export * from './stamp.ts';

@@ -6,6 +6,8 @@ export interface ReadyChange {
   readonly of: number;
   /** A plan for the same came to nothing before. */
   readonly again?: true;
+  /** A person lets it go. */
+  readonly released?: true;
   /** What the loss rests on: a few facts, to be looked at in the cluster itself. None: it follows from none of these. */
   readonly claims?: readonly Claim[];
 }

@@ -193,7 +193,13 @@ export const plannedMutationsSchema = z.object({
   incomplete: z.array(z.string()),
   serviceUid: z.string(),
   ready: z
-    .object({ by: z.int(), of: z.number(), again: z.literal(true).optional(), claims: z.array(claim).optional() })
+    .object({
+      by: z.int(),
+      of: z.number(),
+      again: z.literal(true).optional(),
+      released: z.literal(true).optional(),
+      claims: z.array(claim).optional(),
+    })
     .optional(),
   contested: z.int().positive().optional(),
   causes,
@@ -231,6 +237,8 @@ export const resyncRequestSchema = z.object({
   of: z.union([z.object({ partition: index }), z.object({ key })]),
   reason: z.string(),
 });
+
+export const removalReleaseSchema = z.object({ kind: z.literal('release'), key, at: z.number() });
 
 export const clusterForgottenSchema = z.object({
   kind: z.literal('forgotten'),

@@ -31,6 +31,8 @@ export interface ControllerState {
   readonly parked: string | null;
   /** Since when it has been given up again and again, the tries in between included; null: it has not. */
   readonly parkedSince: number | null;
+  /** A person lets the next plan remove what it likes. */
+  readonly released?: true;
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;
   /** Generations of the slices that this controller wrote (C19). */

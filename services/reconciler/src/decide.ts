@@ -57,7 +57,7 @@ export function decide(
   settings: Settings,
   ready = new ReadyEndpoints(),
 ): Decided {
-  const state = view.controller(controller);
+  const { released, ...state } = view.controller(controller);
   const dueAt = settings.policy.dueAfterDecision({ controller, state, now });
   if (settings.policy.isStale(view, controller)) {
     view.setController(controller, { ...state, dueAt, causes: noCauses });

@@ -20,11 +20,12 @@ export function readyChange(
   const of = partition.among(view.key, controller, before);
   partition.set(view.key, controller, before + by);
   if (by === 0) return undefined;
-  const { failures, parkedSince } = view.controller(controller);
+  const { failures, parkedSince, released } = view.controller(controller);
   return {
     by,
     of,
     ...((failures > 0 || parkedSince !== null) && { again: true as const }),
+    ...(released && { released }),
     ...(by < 0 && { claims: claimsOf(view, controller, mutations) }),
   };
 }

@@ -5,12 +5,14 @@ import {
   isMessageError,
   messageOf,
   type Outcome,
+  type RemovalRelease,
   traceFields,
   traceOf,
 } from '@sluice/messages';
 import type { Doubts } from './doubts.ts';
 import { foldChange } from './fold-change.ts';
 import { foldOutcome } from './fold-outcome.ts';
+import { foldRelease } from './fold-release.ts';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PartitionTraces } from './partition-traces.ts';
@@ -72,6 +74,12 @@ export class RecordFolder {
         checkKey(record, message);
         this.#foldOutcome(record, message, now);
         return metrics.folded('outcome');
+      case 'release': {
+        checkKey(record, message);
+        const view = state.views.get(record.key);
+        if (view !== undefined) foldRelease(view, message, now);
+        return;
+      }
       default:
         throw new TypeError(`${message.kind} among changes`);
     }
@@ -106,7 +114,7 @@ export class RecordFolder {
   }
 }
 
-function checkKey(record: Delivery, { kind, key }: Change | Outcome): void {
+function checkKey(record: Delivery, { kind, key }: Change | Outcome | RemovalRelease): void {
   if (formatServiceKey(key) === record.key) return;
   throw new TypeError(`${kind} for ${formatServiceKey(key)} under key ${record.key}`);
 }

@@ -2,7 +2,8 @@ import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { FaultPlan, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
 import { RemovalBrake } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findParked } from './parked/parked-key.ts';
+import { findParked, type ParkedKey } from './parked/parked-key.ts';
+import { releaseParked } from './parked/retry.ts';
 import { advance, type Fleet, startFleet } from './testing/fleet.ts';
 import { endpointsOf, slicesOf } from './testing/what-should-be.ts';
 
@@ -102,6 +103,19 @@ describe('a list that is empty by mistake', () => {
     expect(checked).toEqual({ unknown: checked.unknown });
     expect(readyLeft()).toBeGreaterThanOrEqual(0.7 * all);
   });
+});
+
+test('what is held back goes when a person lets it, and only that', async () => {
+  await listEmpty('pods');
+  const held = await parked();
+  const [first] = held;
+  if (first === undefined) throw new Error('nothing is held back');
+  await releaseParked(fleet.bus, first.key, clock.now(), 'first');
+  await advance(clock, 1_000);
+  const isOf = ({ key: { service } }: ParkedKey) => service === first.key.service;
+  expect((await parked()).filter(isOf)).toEqual([]);
+  expect((await parked()).length).toBeGreaterThanOrEqual(held.length - 2);
+  expect(slicesOf(server).actual.filter((line) => line.startsWith(`${first.key.service} `))).toEqual([]);
 });
 
 describe('goes through at once:', () => {

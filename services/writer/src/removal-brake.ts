@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/controllers';
-import { formatServiceKey, type PlannedMutations, type ServiceKey } from '@sluice/messages';
+import type { PlannedMutations } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import { Drawdown } from './drawdown.ts';
 
@@ -12,7 +12,7 @@ export interface RemovalBrakeOptions {
    * 100: nothing must.
    */
   readonly percent: number;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** The part of all lanes that this process works, 0 to 1. Default: all of them. */
   readonly lanes?: () => number;
   /** Told of each look, and of what was held back for it. */
@@ -31,41 +31,27 @@ const floor = 20;
 export class RemovalBrake {
   readonly #options: RemovalBrakeOptions;
   readonly #controllers = new Map<Controller, { readonly drawdown: Drawdown; readonly left: Map<number, number> }>();
-  /** Services whose endpoints a person lets go unconfirmed, and until when. */
-  readonly #released = new Map<string, number>();
 
   constructor(options: RemovalBrakeOptions) {
     this.#options = options;
   }
 
   /** Counts a plan of a lane, and tells whether what it removes must be confirmed first. */
-  mustConfirm({ key, controller, ready }: PlannedMutations, lane: number): boolean {
+  mustConfirm({ controller, ready }: PlannedMutations, lane: number): boolean {
     const { percent, clock, lanes = () => 1 } = this.#options;
     if (ready === undefined || percent >= 100) return false;
     const { drawdown, left } = this.#of(controller);
     left.set(lane, Math.max(0, ready.of + ready.by));
     // What is tried again was counted the first time.
     const lost = drawdown.add(ready.again ? 0 : ready.by, clock.monotonic());
-    if (ready.by >= 0 || this.#isReleased(key)) return false;
+    if (ready.by >= 0 || ready.released) return false;
     if (ready.again) return true;
     const all = left.values().reduce((sum, count) => sum + count, lost);
     return lost > floor * lanes() && lost * 100 > percent * all;
   }
 
-  /** Lets what is removed of a Service pass unconfirmed until then, in milliseconds since the Unix epoch. */
-  release(key: ServiceKey, until: number): void {
-    const now = this.#options.clock.now();
-    for (const [known, end] of this.#released) if (end <= now) this.#released.delete(known);
-    this.#released.set(formatServiceKey(key), until);
-  }
-
   checked(result: RemovalCheck, message: string): void {
     this.#options.onChecked?.(result, message);
-  }
-
-  #isReleased(key: ServiceKey): boolean {
-    if (this.#released.size === 0) return false;
-    return (this.#released.get(formatServiceKey(key)) ?? 0) > this.#options.clock.now();
   }
 
   #of(controller: Controller) {

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TraceView } from '@sluice/console';
 import { type Command, Option } from 'commander';
 import { AnswerError } from '../inspect/answer-error.ts';
-import { ConsoleClient, type HistoryEntry } from '../inspect/console-client.ts';
+import { type ConsoleOptions, clientFor, defaultUrl } from '../inspect/client-for.ts';
+import type { ConsoleClient, HistoryEntry } from '../inspect/console-client.ts';
 import { findService } from '../inspect/find-service.ts';
 import { followed } from '../inspect/followed.ts';
 import { printPod, printService } from '../inspect/print-explanation.ts';
@@ -13,12 +13,9 @@ import { printTraces, traceLines } from '../inspect/print-traces.ts';
 import { type Paper, paperFor } from '../inspect/text.ts';
 import { localTime, parseAt, parseSince } from '../inspect/times.ts';
 import { systemClock } from '../system/clock.ts';
-import { defaultBindAddress, formatBindAddress, isLoopback } from '../telemetry/bind-address.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-interface Options {
-  readonly console: string;
-  readonly consoleTokenFile?: string;
+interface Options extends ConsoleOptions {
   readonly cluster?: string;
   readonly output: 'text' | 'json';
   readonly pod?: string;
@@ -27,8 +24,6 @@ interface Options {
   readonly follow?: boolean;
   readonly id?: string;
 }
-
-const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
 
 /** `history`, `explain` and `trace`: what a console knows of one Service. */
 export function addInspectCommands(program: Command): void {
@@ -61,32 +56,6 @@ function add(
     .option('--cluster <name>', 'name or identity of the cluster, where several have the Service')
     .addOption(new Option('-o, --output <format>', 'form').choices(['text', 'json']).default('text'))
     .action((service: string, options: Options) => action(service, options, clientFor(options)));
-}
-
-function clientFor({ console: url, consoleTokenFile }: Options): ConsoleClient {
-  const parsed = URL.parse(url);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
-    throw new UsageError(`--console is ${JSON.stringify(url)}; wanted is an address such as ${defaultUrl}`);
-  }
-  const token = tokenOf(consoleTokenFile);
-  const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (token !== undefined && parsed.protocol === 'http:' && !isLoopback({ host, port: 0 })) {
-    throw new UsageError(
-      `--console: the token would go to ${parsed.host} for everybody to read; give an https:// address`,
-    );
-  }
-  return new ConsoleClient({ url, token });
-}
-
-function tokenOf(given: string | undefined): string | undefined {
-  const file = given ?? process.env.SLUICE_CONSOLE_TOKEN_FILE;
-  if (given === undefined && process.env.SLUICE_CONSOLE_TOKEN) return process.env.SLUICE_CONSOLE_TOKEN;
-  if (!file) return undefined;
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new UsageError(`--console-token-file: ${error instanceof Error ? error.message : error}`);
-  }
 }
 
 async function history(service: string, options: Options, client: ConsoleClient): Promise<void> {

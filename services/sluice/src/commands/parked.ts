@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { formatServiceKey } from '@sluice/messages';
+import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import { type Command, Option } from 'commander';
 import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
-import { findParked, matches, named, type ParkedFilter, type ParkedKey } from '../parked/parked-key.ts';
+import { clientFor } from '../inspect/client-for.ts';
+import { findParked, matches, named, type ParkedFilter, type ParkedKey, parkedKeyOf } from '../parked/parked-key.ts';
 import { describeParked, listParked, toJsonParked } from '../parked/print.ts';
-import { retryParked } from '../parked/retry.ts';
+import { releaseParked, retryParked } from '../parked/retry.ts';
 import { type OpenInfrastructure, openInfrastructure } from '../roles/open-infrastructure.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
@@ -14,6 +15,8 @@ import { UsageError } from '../terminal/usage-error.ts';
 interface Options extends ParkedFilter {
   readonly output: 'table' | 'json';
   readonly all?: boolean;
+  readonly console?: string;
+  readonly consoleTokenFile?: string;
 }
 
 /** What is done with the fleet, and what is printed of it. */
@@ -33,34 +36,51 @@ export function addParkedCommand(program: Command): void {
         'change, at every resync, by itself after one to two minutes, and when it is told to here. A Service is named\n' +
         'NAMESPACE/SERVICE or CLUSTER/NAMESPACE/SERVICE, the cluster by the uid of its namespace kube-system.',
     );
-  const list = add(group, 'list', 'list them', (_fleet, parked, _names, { output, cluster, namespace }) => {
-    const wanted = parked.filter((key) =>
-      matches(key, { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }),
-    );
-    return output === 'json' ? wanted.map(toJsonParked).join('') : listParked(wanted);
-  });
+  const list = add(group, 'list', 'list them', (_fleet, parked, _names, options) => listed(parked, options));
   list.option('--cluster <uid>', 'only of this cluster').option('-n, --namespace <name>', 'only of this namespace');
+  list
+    .option('--console <url>', 'ask this console instead of bus and store, as that of a sluice run')
+    .option('--console-token-file <file>', 'token of the console (default: $SLUICE_CONSOLE_TOKEN or …_TOKEN_FILE)');
   add(group, 'show <service>', 'show what is known of one', (_fleet, parked, names, { output }) => {
     const found = find(parked, names);
     return output === 'json' ? found.map(toJsonParked).join('') : found.map(describeParked).join('\n');
   });
-  const retry = add(
-    group,
-    'retry [service...]',
-    'have them told again by their watcher, and so tried again',
-    async ({ bus }, parked, names, { output, all }) => {
-      if (names.length === 0 && !all) throw new UsageError('name the Services to try again, or give --all');
-      const wanted = all ? parked : find(parked, names);
-      const services = new Map(wanted.map(({ key }) => [formatServiceKey(key), key]));
-      for (const key of services.values()) await retryParked(bus, key, randomUUID());
-      const asked = [...services.keys()];
-      if (output === 'json') return asked.map((service) => `${JSON.stringify({ service, asked: true })}\n`).join('');
-      return asked.length === 0
-        ? 'Nothing is parked.\n'
-        : asked.map((service) => `${service} asked for again\n`).join('');
-    },
+  addAsking(group, 'retry', 'have them told again by their watcher, and so tried again', ({ bus }, key) =>
+    retryParked(bus, key, randomUUID()),
   );
-  retry.option('--all', 'all that are parked');
+  addAsking(
+    group,
+    'release',
+    'let removals of endpoints go that are held back, without a look at the cluster',
+    (fleet, key) => releaseParked(fleet.bus, key, systemClock.now(), randomUUID()),
+  );
+}
+
+function listed(parked: readonly ParkedKey[], { output, cluster, namespace }: Options): string {
+  const wanted = parked.filter((key) =>
+    matches(key, { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }),
+  );
+  return output === 'json' ? wanted.map(toJsonParked).join('') : listParked(wanted);
+}
+
+/** A command that asks something for each Service that is named. */
+function addAsking(
+  group: Command,
+  name: string,
+  summary: string,
+  ask: (fleet: OpenInfrastructure, key: ServiceKey) => Promise<void>,
+): void {
+  const command = add(group, `${name} [service...]`, summary, async (fleet, parked, names, { output, all }) => {
+    if (names.length === 0 && !all) throw new UsageError(`name the Services to ${name}, or give --all`);
+    const wanted = all ? parked : find(parked, names);
+    const services = new Map(wanted.map(({ key }) => [formatServiceKey(key), key]));
+    for (const key of services.values()) await ask(fleet, key);
+    const asked = [...services.keys()];
+    if (output === 'json') return asked.map((service) => `${JSON.stringify({ service, asked: true })}\n`).join('');
+    if (asked.length === 0) return 'Nothing is parked.\n';
+    return asked.map((service) => `${service} asked for: ${name}\n`).join('');
+  });
+  command.option('--all', 'all that are parked');
 }
 
 function add(group: Command, usage: string, summary: string, action: Action): Command {
@@ -71,6 +91,11 @@ function add(group: Command, usage: string, summary: string, action: Action): Co
     .addOption(new Option('-o, --output <format>', 'form').choices(['table', 'json']).default('table'));
   return addConfigurationOptions(command).action(async () => {
     const options = command.opts<Options>();
+    if (options.console !== undefined) {
+      const parked = await clientFor({ ...options, console: options.console }).parked();
+      process.stdout.write(listed(parked.map(parkedKeyOf), options));
+      return;
+    }
     const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
     const logger = createLogger('text', 'warn');
     const fleet = await openInfrastructure(configuration, { clock: systemClock, random: systemRandom, logger });

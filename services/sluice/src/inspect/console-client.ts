@@ -1,4 +1,12 @@
-import type { HistoryView, Overview, PodView, ServiceDetail, ServiceList, TraceView } from '@sluice/console';
+import type {
+  HistoryView,
+  Overview,
+  ParkedView,
+  PodView,
+  ServiceDetail,
+  ServiceList,
+  TraceView,
+} from '@sluice/console';
 import { AnswerError } from './answer-error.ts';
 import { eventsOf } from './event-stream.ts';
 
@@ -16,6 +24,9 @@ export interface ServiceName {
 }
 
 export type HistoryEntry = HistoryView['entries'][number];
+
+/** A Service that a controller has given up for now. */
+export type Parked = ParkedView & { readonly clusterName: string };
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -50,6 +61,11 @@ export class ConsoleClient {
 
   history(name: ServiceName, query: Query): Promise<HistoryView> {
     return this.#get(`${pathOf(name)}/history`, query);
+  }
+
+  async parked(): Promise<readonly Parked[]> {
+    const { items } = await this.#get<{ readonly items: readonly Parked[] }>('/api/v1/parked');
+    return items;
   }
 
   trace(traceId: string): Promise<TraceView> {

@@ -11,6 +11,8 @@ import {
 } from '@sluice/messages';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parkedKeyOf } from '../parked/parked-key.ts';
+import { listParked } from '../parked/print.ts';
 import { ConsoleClient } from './console-client.ts';
 import { findService, parseServiceName } from './find-service.ts';
 import { printPod, printService } from './print-explanation.ts';
@@ -25,12 +27,14 @@ const key: ServiceKey = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
 let url: string;
 let close: () => Promise<void>;
 let client: ConsoleClient;
+/** What passes over the bus. */
+let add: (message: Change | Outcome | PlannedMutations) => void;
 
 /** A console that knows shop/web in two clusters, and shop/only in one; its Pod came and went. */
 beforeEach(async () => {
   const clock = new VirtualClock(startedAt);
   const history = new History({ clock });
-  const add = (message: Change | Outcome | PlannedMutations) => {
+  add = (message) => {
     const record = { id: 'any', key: formatServiceKey(message.key), headers: { traceparent } };
     const topic = message.kind === 'mutations' ? 'mutations' : 'changes';
     history.add(topic, { ...record, payload: encodeMessage(message) });
@@ -201,4 +205,14 @@ test('traces with their links', async () => {
     { traceId: '0af7651916cd43dd8448eb211c80319c', link: 'http://jaeger/trace/0af7651916cd43dd8448eb211c80319c' },
   ]);
   expect(printTraces(lines, paper.now)).toContain('12 ms');
+});
+
+test('what is parked, also where there is no store to look into', async () => {
+  expect(await client.parked()).toEqual([]);
+  const message = 'forbidden by a webhook';
+  add(plan(startedAt + 3_000));
+  add({ ...outcome(startedAt + 3_010), status: 'rejected', results: [], message });
+  const parked = (await client.parked()).map(parkedKeyOf);
+  expect(parked).toMatchObject([{ name: 'uid-1/shop/web/endpointslice', key, reason: message }]);
+  expect(listParked(parked)).toContain(message);
 });

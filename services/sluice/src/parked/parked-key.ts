@@ -1,5 +1,6 @@
+import type { ParkedView } from '@sluice/console';
 import { type Controller, controllers } from '@sluice/controllers';
-import { type Causes, parseServiceKey, type ServiceKey } from '@sluice/messages';
+import { type Causes, noCauses, parseServiceKey, type ServiceKey } from '@sluice/messages';
 import type { ControllerState } from '@sluice/reconciler';
 import type { Store } from '@sluice/store';
 
@@ -42,6 +43,15 @@ export async function findParked(store: Store, partitions: number): Promise<read
     }
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** As a console tells it, which does not say what it was for. */
+export function parkedKeyOf(view: ParkedView): ParkedKey {
+  const { cluster, namespace, name: service, controller, message: reason, since, nextTryAt } = view;
+  return {
+    ...{ name: `${cluster}/${namespace}/${service}/${controller}`, key: { cluster, namespace, service } },
+    ...{ controller: controller as Controller, reason, since, nextTryAt, causes: noCauses },
+  };
 }
 
 export interface ParkedFilter {

@@ -1,5 +1,5 @@
 import type { Bus } from '@sluice/bus';
-import { encodeMessage, formatServiceKey, type ServiceKey } from '@sluice/messages';
+import { encodeMessage, formatServiceKey, partitionOf, type ServiceKey } from '@sluice/messages';
 
 /**
  * Asks the watcher of the cluster to tell the Service again. What it tells re-arms every parked controller of it, which
@@ -9,5 +9,14 @@ export async function retryParked(bus: Bus, key: ServiceKey, id: string): Promis
   const payload = encodeMessage({ kind: 'resync', of: { key }, reason: 'a person asked to try it again' });
   await bus.append('requests', 0, [
     { key: 'resync', id: `resync/retry/${formatServiceKey(key)}/${id}`, headers: {}, payload },
+  ]);
+}
+
+/** Tells the reconciler of the Service that a person lets its endpoints go. It decides at once, and nobody looks again. */
+export async function releaseParked(bus: Bus, key: ServiceKey, at: number, id: string): Promise<void> {
+  const name = formatServiceKey(key);
+  const payload = encodeMessage({ kind: 'release', key, at });
+  await bus.append('changes', partitionOf(name, bus.partitions), [
+    { key: name, id: `release/${name}/${id}`, headers: {}, payload },
   ]);
 }
