@@ -9,7 +9,7 @@ import { LaneWorker, type LaneWorkerOptions } from './lane-worker.ts';
 import { defaultRetry } from './retrying.ts';
 import { unlimited } from './sending.ts';
 import { aPlan, create, remove, update } from './testing/plans.ts';
-import { conflict, forbidden, ScriptedCluster, unavailable } from './testing/scripted-cluster.ts';
+import { apiError, conflict, forbidden, ScriptedCluster, unavailable } from './testing/scripted-cluster.ts';
 import { runWriter } from './writer.ts';
 
 let clock: VirtualClock;
@@ -473,6 +473,29 @@ describe('the turn', () => {
     cluster.open('create a');
     await settle();
     expect(cluster.requests).toEqual(['create a', 'create b', 'create new']);
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 applied', 'web endpointslice 2/2 applied']);
+  });
+
+  test('that was turned away is the newer one’s, if nothing of the plan can have been stored', async () => {
+    running = new LaneWorker(oneAtATime()).run(stop.signal);
+    cluster.fails('create a', apiError('retry', 429, 5_000));
+    await send(aPlan([[create('a'), create('b')]], { number: 1 }));
+    await send(aPlan([[create('new')]], { epoch: 2, number: 2 }));
+    await settle(60_000);
+    expect(cluster.requests).toEqual(['create a', 'create new']);
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 conflict', 'web endpointslice 2/2 applied']);
+  });
+
+  test.each([
+    ['failed in a way that may have stored it', [create('a')], unavailable],
+    ['was turned away beside another that was stored', [create('z'), create('a')], apiError('retry', 429)],
+  ])('that %s is still its own', async (_, mutations, error) => {
+    running = new LaneWorker(oneAtATime()).run(stop.signal);
+    cluster.fails('create a', error);
+    await send(aPlan([mutations], { number: 1 }));
+    await send(aPlan([[create('new')]], { epoch: 2, number: 2 }));
+    await settle(60_000);
+    expect(cluster.requests.slice(-3)).toEqual(['create a', 'create a', 'create new']);
     expect(await outcomes()).toEqual(['web endpointslice 1/1 applied', 'web endpointslice 2/2 applied']);
   });
 

@@ -1,4 +1,4 @@
-import type { ClusterWriter } from '@sluice/kubernetes';
+import { type ClusterWriter, isApiError } from '@sluice/kubernetes';
 import { limitedWriter } from './limited-writer.ts';
 
 /** Lets requests through in their turn: the lowest `order` first. It runs them at once when `signal` aborts. */
@@ -20,24 +20,36 @@ export interface SendingOptions {
 }
 
 /**
- * The requests of one plan. Until the first is let through, the plan can be taken back as if it had never been; from then
- * on it is carried through.
+ * The requests of one plan. As long as nothing of it can have been stored, because nothing was let through yet or all was
+ * turned away (429), the plan can be taken back as if it had never been; from then on it is carried through.
  */
 export function sending(options: SendingOptions): ClusterWriter {
   const { writer, limit, order, takenBack, stop, requests } = options;
-  let begun = false;
-  return limitedWriter(writer, (request) => {
-    const run = () => {
-      const error = begun ? undefined : takenBack();
-      if (error !== undefined) return Promise.reject(error);
-      begun = true;
-      return request();
+  let underWay = 0;
+  let isStored = false;
+  const hasBegun = () => isStored || underWay > 0;
+  return limitedWriter(writer, <T>(request: () => Promise<T>): Promise<T> => {
+    const run = async (): Promise<T> => {
+      const error = hasBegun() ? undefined : takenBack();
+      if (error !== undefined) throw error;
+      underWay++;
+      try {
+        const answer = await request();
+        isStored = true;
+        return answer;
+      } catch (error) {
+        // Of other failures nobody knows for sure whether the request was carried out.
+        if (!isApiError(error) || error.status !== 429) isStored = true;
+        throw error;
+      } finally {
+        underWay--;
+      }
     };
-    return limit.run(order, run, begun ? requests : stop);
+    return limit.run(order, run, hasBegun() ? requests : stop);
   });
 }
 
-/** A newer plan of the same Service and controller is here, and nothing of this one has been sent. */
+/** A newer plan of the same Service and controller is here, and nothing of this one can have been stored. */
 export class SupersededError extends Error {
   override readonly name = 'SupersededError';
 }
