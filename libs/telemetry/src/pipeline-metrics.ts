@@ -83,6 +83,7 @@ export class PipelineMetrics {
         labelNames: cluster.names,
         registers: [registry],
         collect() {
+          this.reset();
           for (const [identity, readings] of limits) this.set(cluster.of(identity), read(readings));
         },
       });
@@ -135,9 +136,12 @@ export class PipelineMetrics {
     this.#contested.inc({ ...this.#cluster.of(identity), controller });
   }
 
-  /** Tells of the limit of a cluster's writes from now on. */
-  limited(identity: string, readings: LimitReadings): void {
+  /** Tells of the limit of a cluster's writes, for as long as the returned function is not called. */
+  limited(identity: string, readings: LimitReadings): () => void {
     this.#limits.set(identity, readings);
+    return () => {
+      if (this.#limits.get(identity) === readings) this.#limits.delete(identity);
+    };
   }
 
   setAside(topic: 'changes' | 'mutations'): void {

@@ -1,13 +1,14 @@
 import type { WritableCluster } from '@sluice/writer';
+import type { ClosableCluster } from './writable-cluster.ts';
 
 export interface Draining {
   readonly cluster: WritableCluster;
-  /** Resolves when no request to it is under way or waits for its turn. */
+  /** Closes it once no request to it is under way or waits for its turn, and resolves then. */
   idle(): Promise<void>;
 }
 
 /** Knows what is under way, so that a cluster which is removed can be waited for. */
-export function draining(cluster: WritableCluster): Draining {
+export function draining(cluster: ClosableCluster): Draining {
   const running = new Set<Promise<unknown>>();
   return {
     cluster: {
@@ -27,6 +28,7 @@ export function draining(cluster: WritableCluster): Draining {
     },
     async idle() {
       while (running.size > 0) await Promise.all(running);
+      cluster.close();
     },
   };
 }

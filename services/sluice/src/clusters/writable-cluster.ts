@@ -27,13 +27,18 @@ export interface WritableOptions {
 /** Between lines that say the same of a cluster at the top of their voice, in milliseconds. */
 const quietMs = 60_000;
 
-/** The cluster as a writer uses it. */
-export function writable(cluster: Cluster, options: WritableOptions): WritableCluster {
+/** What is measured of it is told until it is closed. */
+export interface ClosableCluster extends WritableCluster {
+  close(): void;
+}
+
+/** The cluster as a writer uses it. All that is remembered of it for that goes with it. */
+export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {
   const { clock, metrics, lanes } = options;
   const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent } = { ...writerDefaults, ...options.limits };
   const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
   const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, clock });
-  metrics?.pipeline.limited(cluster.identity, limit);
+  const close = metrics?.pipeline.limited(cluster.identity, limit) ?? (() => {});
   return {
     writer:
       metrics === undefined
@@ -47,6 +52,7 @@ export function writable(cluster: Cluster, options: WritableOptions): WritableCl
     }),
     contests: tellingOfContests(cluster, options),
     record: cluster.record,
+    close,
   };
 }
 
