@@ -14,6 +14,11 @@ export function parseSighting(line: string): Sighting | undefined {
   const { type, object } = JSON.parse(line) as WatchLine;
   if (type === 'ERROR') throw new Error(`the API server ended a watch: ${line.slice(0, 300)}`);
   if (type === 'BOOKMARK') return undefined;
+  return sightingOf(type, object);
+}
+
+/** `type` as that of a watch event. */
+export function sightingOf(type: string, object: WatchedObject): Sighting {
   const { name, labels, resourceVersion } = object.metadata;
   const gone = type === 'DELETED';
   if (object.kind === 'Endpoints')
@@ -41,7 +46,7 @@ interface Address {
   readonly targetRef?: { readonly name: string };
 }
 
-interface WatchedObject {
+export interface WatchedObject {
   readonly kind: string;
   readonly metadata: {
     readonly name: string;

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { ServerProcess } from '@sluice/local';
+import type { WorldsProcess } from './worlds-process.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../../services/sluice/src/main.ts', import.meta.url));
+
+/** `sluice run` on all clusters of a directory of kubeconfigs. Its log is beside it. */
+export async function runOn(kubeconfigs: string, log: string): Promise<ServerProcess> {
+  const flags = ['--output', 'none', '--log-level', 'warn', '--metrics-bind-address', '0'];
+  const child = new ServerProcess({
+    name: 'sluice',
+    program: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', PROGRAM, 'run', '--kubeconfig', kubeconfigs, ...flags],
+    log: join(log, 'sluice.log'),
+  });
+  await child.start();
+  return child;
+}
+
+/**
+ * Waits until the first so many clusters have shown all Pods of all Services.
+ *
+ * @throws Error how many have not after so many seconds
+ */
+export async function completed(worlds: WorldsProcess, clusters: number, patienceSeconds: number): Promise<void> {
+  const deadline = performance.now() + patienceSeconds * 1000;
+  for (;;) {
+    const incomplete = await worlds.ask('incomplete', clusters);
+    if (incomplete === 0) return;
+    if (performance.now() > deadline) {
+      throw new Error(`after ${patienceSeconds} s, ${incomplete} of ${clusters} clusters are not complete`);
+    }
+    await sleep(50);
+  }
+}

@@ -1,0 +1,120 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RawObject } from '@sluice/kubernetes';
+import { seededRandom } from '@sluice/runtime';
+import { ApiServerHttp, FaultPlan, FaultyNetwork, SimulatedApiServer } from '@sluice/simulation';
+import { Convergence } from '../convergence.ts';
+import { FlipTracker } from '../flip-tracker.ts';
+import { kubeconfigOf } from '../kubeconfig.ts';
+import { PodPool } from '../pod-pool.ts';
+import { clock } from '../ports.ts';
+import { benchPods, NAMESPACE, nodeObjects, podObject, type Shape, serviceObjects } from '../shape.ts';
+import { sightingOf, type WatchedObject } from '../sighting.ts';
+
+/** In what way a cluster is bad. */
+export type Badness =
+  /** Connections are refused. */
+  | 'refused'
+  /** Nothing that is sent arrives, and nobody is told. */
+  | 'swallowed'
+  /** Each answer comes after 5 s. */
+  | 'slow'
+  /** Each request is answered with 429. */
+  | 'throttled';
+
+const slowMs = 5_000;
+
+/** One simulated cluster over HTTP, with Pods that flip, and somebody who sees when its slices show it. */
+export class World {
+  readonly #shape: Shape;
+  readonly #server: SimulatedApiServer;
+  readonly #faults = new FaultPlan();
+  readonly #http: ApiServerHttp;
+  readonly #pool: PodPool;
+  #network: FaultyNetwork | undefined;
+  #flips = new FlipTracker();
+  #convergence: Convergence;
+
+  constructor(shape: Shape, seed: number) {
+    this.#shape = shape;
+    this.#server = new SimulatedApiServer({ clock, random: seededRandom(seed) });
+    const put = (resource: 'nodes' | 'services' | 'pods', object: object) =>
+      void this.#server.put(resource, object as RawObject);
+    this.#server.create('namespaces', { metadata: { name: NAMESPACE } });
+    for (const node of nodeObjects()) put('nodes', node);
+    for (const service of serviceObjects(shape)) put('services', service);
+    const pods = benchPods(shape);
+    for (const pod of pods) put('pods', podObject(pod, true, new Date().toISOString()));
+    this.#convergence = new Convergence(shape);
+    const random = seededRandom(seed + 1);
+    this.#pool = new PodPool(pods, () => random.next());
+    this.#server.onCommit((resource, { type, object }) => {
+      if (resource === 'endpoints' || resource === 'endpointslices') {
+        this.#see(resource, type, object as unknown as WatchedObject);
+      }
+    });
+    this.#http = new ApiServerHttp({ server: this.#server, clock, faults: this.#faults });
+  }
+
+  /** Every Service shows all of its Pods in its slices and in its Endpoints, or did so at once. */
+  get complete(): boolean {
+    return this.#convergence.complete;
+  }
+
+  /** `behindNetwork`: so that the network can fail. */
+  async serve(directory: string, name: string, behindNetwork: boolean): Promise<void> {
+    let url = await this.#http.listen();
+    if (behindNetwork) {
+      this.#network = new FaultyNetwork(url);
+      url = `http://${await this.#network.listen()}`;
+    }
+    writeFileSync(join(directory, `${name}.json`), JSON.stringify(kubeconfigOf(url)));
+  }
+
+  async spoil(how: Badness): Promise<void> {
+    if (how === 'refused') await this.#network?.refuse();
+    else if (how === 'swallowed') this.#network?.swallow();
+    else {
+      this.#faults.add(how === 'slow' ? { latencyMs: slowMs } : { error: 'tooManyRequests' });
+      this.#server.cutWatches('reset');
+    }
+  }
+
+  /** As good as before. Connections that were swallowed stay dead. */
+  async heal(how: Badness): Promise<void> {
+    if (how === 'refused') await this.#network?.listen();
+    else if (how === 'swallowed') this.#network?.heal();
+    else this.#faults.clear();
+  }
+
+  flip(): void {
+    const { pod, ready } = this.#pool.take();
+    this.#flips.began(pod.name, ready);
+    this.#server.put('pods', podObject(pod, ready, new Date().toISOString()) as RawObject);
+    this.#flips.answered(pod.name, ready, performance.now());
+  }
+
+  /** Flips that are still to be seen. */
+  get open(): number {
+    return this.#flips.open;
+  }
+
+  /** What became of the flips since the last time. */
+  takeResults(): ReturnType<FlipTracker['results']> {
+    const results = this.#flips.results();
+    this.#flips = new FlipTracker();
+    return results;
+  }
+
+  #see(resource: 'endpoints' | 'endpointslices', type: string, object: WatchedObject): void {
+    const at = performance.now();
+    const sighting = sightingOf(type, { ...object, kind: resource === 'endpoints' ? 'Endpoints' : 'EndpointSlice' });
+    if (!this.#convergence.complete) this.#convergence.see(sighting);
+    if (sighting.from === 'endpoints') return;
+    for (const { name, ready } of sighting.pods) if (this.#flips.shown(name, ready, at)) this.#pool.release(name);
+  }
+
+  get shape(): Shape {
+    return this.#shape;
+  }
+}
