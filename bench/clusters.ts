@@ -111,12 +111,13 @@ async function measure(way: Measured['way'], options: Options): Promise<Measured
   const completeSeconds = (performance.now() - startedAt) / 1000;
   say(`${way}: complete after ${completeSeconds.toFixed(1)} s`);
   const [startCpuSeconds, startPeakMb] = [sum(cpuSeconds), sum(peakMemoryMb)];
+  const all = { among: options.clusters, measured: options.clusters };
   // Warms up what a start does not use.
-  await worlds.ask('flip', { rate: options.rate, seconds: 5, measured: options.clusters });
+  await worlds.ask('flip', { rate: options.rate, seconds: 5, ...all });
   for (const { pid } of processes) if (pid !== undefined) resetPeakMemory(pid);
   const cpuBefore = sum(cpuSeconds);
   const { rate, seconds } = options;
-  const { flips, latencies, missing, lateMs } = await worlds.ask('flip', { rate, seconds, measured: options.clusters });
+  const { flips, latencies, missing, lateMs } = await worlds.ask('flip', { rate, seconds, ...all });
   const cpu = sum(cpuSeconds) - cpuBefore;
   const result: Measured = {
     ...{ way, completeSeconds, startCpuSeconds, startPeakMb, missing, lateMs },

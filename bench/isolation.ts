@@ -4,24 +4,24 @@
  */
 import { parseArgs } from 'node:util';
 import { count, list, oneOf, UsageError } from './src/arguments.ts';
-import { forms, type Isolation, measureIsolation, type Round } from './src/clusters/isolation-measure.ts';
+import { forms, measureIsolation, type Phase, type Round } from './src/clusters/isolation-measure.ts';
 import { machineDescription, requireProcessStats } from './src/process-stats.ts';
-import { median, rounded } from './src/statistics.ts';
+import { median, percentile, rounded } from './src/statistics.ts';
 import { markdownTable, number, type Table, textTable } from './src/table.ts';
 
 const HELP = `usage: node bench/isolation.ts [options]      (or: npm run bench:isolation -- [options])
 
-Serves simulated clusters with one process of Sluice. Once all is right, three go bad: one is down, one answers after 5 s,
-one answers 429 to everything. Pods become ready or not all the while, in the bad ones as well. Shows the latency of the
-good ones beside that of a run in which there are only these, and how long the bad ones take to be right again once they
-are well. The rounds are interleaved; medians.
+Serves simulated clusters with one process of Sluice, in which Pods become ready or not at a fixed rate. In turn all are
+well, of which three are idle, and these three are bad: one is down, one answers after 5 s, one answers 429 to everything,
+while Pods change in them as well. Shows the latency in the good ones in both cases, and how long the bad ones take to be
+right again once they are well, without a restart.
 
   --clusters N      with the three bad ones (20)
   --services N      Services of each (20)
   --pods N          Pods of each Service (5)
   --rate N          changes a second, in all clusters together (100)
-  --seconds N       how long (15)
-  --rounds N        (3)
+  --seconds N       how long each time (10)
+  --rounds N        how often, for each form (4)
   --forms LIST      how the one is down: refused, swallowed: nothing arrives and nobody is told (all)
   --seed N          which Pods change (1)
   --output FORMAT   table, json or markdown (table)
@@ -37,34 +37,24 @@ async function main(): Promise<void> {
     shape: { services: count('services', values.services), pods: count('pods', values.pods) },
     rate: count('rate', values.rate),
     seconds: count('seconds', values.seconds),
+    rounds: count('rounds', values.rounds),
+    forms: list(values.forms).map((form) => oneOf('forms', form, forms)),
     seed: count('seed', values.seed),
   };
   if (options.clusters < 4) throw new UsageError('--clusters: three go bad, so at least four are needed');
-  const chosen = list(values.forms).map((form) => oneOf('forms', form, forms));
-  const rounds = count('rounds', values.rounds);
   requireProcessStats();
-  const measured: Isolation[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    for (const form of [undefined, ...chosen]) {
-      const one = await measureIsolation(form, options);
-      measured.push(one);
-      const recovery = one.recoverySeconds.map((seconds) => seconds.toFixed(1)).join(', ');
-      say(
-        `round ${round}, ${form ?? 'without'}: p99 ${one.p99.toFixed(1)} ms${recovery && `, right again after ${recovery} s`}`,
-      );
-    }
-  }
+  const phases = await measureIsolation({ ...options, say });
   const conditions = { machine: machineDescription(), node: process.version };
   if (output === 'json') {
-    process.stdout.write(`${JSON.stringify({ ...conditions, ...options, measured }, rounded, 2)}\n`);
+    process.stdout.write(`${JSON.stringify({ ...conditions, ...options, phases }, rounded, 2)}\n`);
   } else {
     const print = output === 'markdown' ? markdownTable : textTable;
-    const { clusters, rate, seconds } = options;
-    const title = `${clusters - 3} good clusters, ${rate} changes/s for ${seconds} s, medians of ${rounds} rounds`;
-    const table: Table = { title, head, rows: rowsOf(measured, chosen) };
-    process.stdout.write(`${print(table)}\n${conditions.machine}, Node ${conditions.node}.\n`);
+    const { clusters, rate, seconds, rounds } = options;
+    const title = `${clusters - 3} good clusters of ${clusters}, ${rate} changes/s, ${rounds} × ${seconds} s each`;
+    process.stdout.write(`${print({ title, head, rows: rowsOf(phases, options.forms) })}\n`);
+    process.stdout.write(`${conditions.machine}, Node ${conditions.node}.\n`);
   }
-  if (measured.some(({ missing, recoverySeconds }) => missing > 0 || recoverySeconds.some(Number.isNaN))) {
+  if (phases.some(({ missing, recoverySeconds }) => missing > 0 || recoverySeconds.some(Number.isNaN))) {
     process.exitCode = 1;
   }
 }
@@ -81,29 +71,27 @@ const head = [
   '429: right s',
 ];
 
-function rowsOf(measured: readonly Isolation[], chosen: readonly Round[]): Table['rows'] {
+/** Latencies of all rounds together; of the rest medians. All forms are held against all phases in which all was well. */
+function rowsOf(phases: readonly Phase[], chosen: readonly Round[]): Table['rows'] {
   const figures = (form: Round | undefined) => {
-    const these = measured.filter((one) => one.form === form);
-    const of = (value: (one: Isolation) => number) => median(these.map(value));
+    const these = phases.filter((phase) => phase.form === form);
+    const latencies = these.flatMap((phase) => phase.latencies);
     return [
-      ...[of(({ p50 }) => p50), of(({ p99 }) => p99), of(({ max }) => max)],
-      ...[these.reduce((sum, { missing }) => sum + missing, 0), of(({ cpuMsPerChange }) => cpuMsPerChange)],
-      ...[0, 1, 2].map((i) => of(({ recoverySeconds }) => recoverySeconds[i] ?? Number.NaN)),
+      ...[0.5, 0.99, 1].map((share) => percentile(latencies, share)),
+      these.reduce((sum, { missing }) => sum + missing, 0),
+      median(these.map(({ cpuMsPerChange }) => cpuMsPerChange)),
+      ...[0, 1, 2].map((i) => median(these.map(({ recoverySeconds }) => recoverySeconds[i] ?? Number.NaN))),
     ];
   };
-  const without = figures(undefined);
+  const well = figures(undefined);
+  const compared = (value: number, i: number) =>
+    [0, 1, 2, 4].includes(i) ? `${(value / (well[i] ?? Number.NaN)).toFixed(2)}×` : '';
   return [
-    { ratio: false, cells: ['without bad ones', ...without.map(number)] },
-    ...chosen.flatMap((form) => {
-      const these = figures(form);
-      const ratios = these.map((value, i) =>
-        [0, 1, 2, 4].includes(i) ? `${(value / (without[i] ?? 1)).toFixed(2)}×` : '',
-      );
-      return [
-        { ratio: false, cells: [`down: ${form}`, ...these.map(number)] },
-        { ratio: true, cells: ['', ...ratios] },
-      ];
-    }),
+    { ratio: false, cells: ['all well', ...well.map(number)] },
+    ...chosen.flatMap((form) => [
+      { ratio: false, cells: [`down: ${form}`, ...figures(form).map(number)] },
+      { ratio: true, cells: ['', ...figures(form).map(compared)] },
+    ]),
   ];
 }
 
@@ -116,8 +104,8 @@ function parse() {
         services: text('20'),
         pods: text('5'),
         rate: text('100'),
-        seconds: text('15'),
-        rounds: text('3'),
+        seconds: text('10'),
+        rounds: text('4'),
         forms: text(forms.join(',')),
         seed: text('1'),
         output: text('table'),

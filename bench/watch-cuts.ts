@@ -8,17 +8,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
+import { startControlPlane } from '@sluice/local';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { ApiServerHttp, FaultPlan, SimulatedApiServer } from '@sluice/simulation';
 import { kubeconfigOf } from './src/kubeconfig.ts';
 import { systemClock } from './src/system-clock.ts';
-import { runWatchCuts } from './src/watch-cuts/run.ts';
+import { runWatchCuts, type WatchCuts } from './src/watch-cuts/run.ts';
+import { runGenuineCuts } from './src/watch-cuts/run-genuine.ts';
 
 const HELP = `usage: node bench/watch-cuts.ts [options]      (or: npm run bench:watch-cuts -- [options])
 
   --seconds N      how long watches are cut, one cut a second (300)
   --rate N         changes a second (50)
   --seed N         of what happens (1)
+  --genuine        a genuine kube-apiserver behind a network that fails, instead of the simulated one: cuts, swallowed
+                   bytes, and a start anew each minute, after which what went before is only in lists
   --json           the figures as JSON
 `;
 
@@ -28,12 +32,40 @@ async function main(): Promise<void> {
       seconds: { type: 'string', default: '300' },
       rate: { type: 'string', default: '50' },
       seed: { type: 'string', default: '1' },
+      genuine: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return void process.stdout.write(HELP);
   const [seconds, changesPerSecond, seed] = [Number(values.seconds), Number(values.rate), Number(values.seed)];
+  const options = { seconds, changesPerSecond, seed };
+  const { churned, judged } = await (values.genuine ? cutGenuine(options) : cutSimulated(options));
+  if (values.json) process.stdout.write(`${JSON.stringify({ seconds, seed, churned, judged }, null, 2)}\n`);
+  else {
+    const { changes, deletions, unseenDeletions, watchesCut, compactions } = churned;
+    const forgot = values.genuine ? 'the API server was started anew' : 'the log was forgotten';
+    process.stdout.write(
+      `${seconds} s, seed ${seed}: ${changes} changes, ${deletions} of them deletions; ${watchesCut} watches cut; ${compactions} times\n` +
+        `${forgot} while none was open, with ${unseenDeletions} deletions in it\n\n` +
+        '| read by | lists | failures | states compared | wrong | went back | missed at the end |\n' +
+        '| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n',
+    );
+    for (const [way, { lists, errors, compared, wrong, wentBack, missing }] of Object.entries(judged)) {
+      process.stdout.write(`| ${way} | ${lists} | ${errors} | ${compared} | ${wrong} | ${wentBack} | ${missing} |\n`);
+    }
+  }
+  if (Object.values(judged).some(({ wrong, wentBack, missing }) => wrong + wentBack + missing > 0))
+    process.exitCode = 1;
+}
+
+interface Options {
+  readonly seconds: number;
+  readonly changesPerSecond: number;
+  readonly seed: number;
+}
+
+async function cutSimulated({ seconds, changesPerSecond, seed }: Options): Promise<WatchCuts> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-watch-cuts-'));
   const faults = new FaultPlan([], seededRandom(seed));
   const server = new SimulatedApiServer({
@@ -48,25 +80,23 @@ async function main(): Promise<void> {
   const ports = { clock: systemClock, random: seededRandom(seed + 2), logger: silentLogger };
   const connection = new Connection({ access, userAgent: 'sluice-bench', ...ports });
   const reader = new HttpCluster({ connection, ...ports });
-  const { churned, judged } = await runWatchCuts({ server, reader, faults, seconds, changesPerSecond, ...ports });
+  const cuts = await runWatchCuts({ server, reader, faults, seconds, changesPerSecond, ...ports });
   await connection.destroy();
   await http.close();
   rmSync(directory, { recursive: true, force: true });
-  if (values.json) process.stdout.write(`${JSON.stringify({ seconds, seed, churned, judged }, null, 2)}\n`);
-  else {
-    const { changes, deletions, unseenDeletions, watchesCut, compactions } = churned;
-    process.stdout.write(
-      `${seconds} s, seed ${seed}: ${changes} changes, ${deletions} of them deletions; ${watchesCut} watches cut; ${compactions} times\n` +
-        `the log was forgotten while none was open, with ${unseenDeletions} deletions in it\n\n` +
-        '| read by | lists | failures | states compared | wrong | went back | missed at the end |\n' +
-        '| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n',
-    );
-    for (const [way, { lists, errors, compared, wrong, wentBack, missing }] of Object.entries(judged)) {
-      process.stdout.write(`| ${way} | ${lists} | ${errors} | ${compared} | ${wrong} | ${wentBack} | ${missing} |\n`);
-    }
-  }
-  if (Object.values(judged).some(({ wrong, wentBack, missing }) => wrong + wentBack + missing > 0))
-    process.exitCode = 1;
+  return cuts;
+}
+
+async function cutGenuine({ seconds, changesPerSecond, seed }: Options): Promise<WatchCuts> {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-watch-cuts-'));
+  const controlPlane = await startControlPlane({
+    ...{ directory: join(directory, 'cluster'), name: 'cuts', authorization: 'AlwaysAllow' },
+  });
+  const ports = { clock: systemClock, random: seededRandom(seed) };
+  const cuts = await runGenuineCuts({ controlPlane, directory, seconds, changesPerSecond, ...ports });
+  await controlPlane.stop();
+  rmSync(directory, { recursive: true, force: true });
+  return cuts;
 }
 
 await main();

@@ -25,5 +25,16 @@ export function clusterDirectoryContract(name: string, create: () => Promise<Clu
       await directory.tell(cluster('a', 'new'));
       expect(await directory.list()).toEqual([cluster('a', 'new')]);
     });
+
+    test('one that is forgotten is not listed, until it is told of again; one that nobody told of is no error', async () => {
+      const directory = await create();
+      await directory.tell(cluster('a', 'production'));
+      await directory.tell(cluster('b', 'staging'));
+      await directory.forget('a');
+      await directory.forget('c');
+      expect(await directory.list()).toEqual([cluster('b', 'staging')]);
+      await directory.tell(cluster('a', 'again'));
+      expect(await directory.list()).toEqual([cluster('a', 'again'), cluster('b', 'staging')]);
+    });
   });
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes what the control plane of docker-compose.yml needs, once: a certificate authority, a serving certificate, the
-# key of ServiceAccount tokens, a token for each identity, and a kubeconfig for each of them: for use among the
+# Makes what the control plane of docker-compose.yml needs, once: a certificate authority, serving certificates, a token
+# for the console, the key of ServiceAccount tokens, a token for each identity, and a kubeconfig for each of them: for use among the
 # containers (in $1/internal) and from the host (in $1/host); and the configuration of NATS and Redis, each with a
 # password of its own. Needs openssl.
 set -eu
@@ -16,11 +16,17 @@ fi
 curve='-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
 # shellcheck disable=SC2086 # several words on purpose
 openssl req -x509 $curve -keyout ca.key -out ca.crt -days 365 -subj /CN=sluice-compose-ca
-# shellcheck disable=SC2086
-openssl req $curve -keyout apiserver.key -out apiserver.csr -subj /CN=kube-apiserver
-echo 'subjectAltName=DNS:kube-apiserver,DNS:localhost,IP:127.0.0.1' > apiserver.ext
-openssl x509 -req -in apiserver.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 365 \
-  -extfile apiserver.ext -out apiserver.crt
+
+serving() { # file name
+  # shellcheck disable=SC2086
+  openssl req $curve -keyout "$1.key" -out "$1.csr" -subj "/CN=$2"
+  echo "subjectAltName=DNS:$2,DNS:localhost,IP:127.0.0.1" > "$1.ext"
+  openssl x509 -req -in "$1.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -days 365 -extfile "$1.ext" -out "$1.crt"
+}
+
+serving apiserver kube-apiserver
+serving console console
+openssl rand -hex 24 > console-token
 openssl ecparam -genkey -name prime256v1 -noout -out sa.key
 
 authority=$(base64 < ca.crt | tr -d '\n')

@@ -88,6 +88,7 @@ describe('kubectl apply -k', () => {
     ) as { items: { metadata: { name: string }; data: Record<string, string> }[] };
     const shared = configuration.items.find(({ metadata }) => metadata.name.startsWith('sluice-'))?.data ?? {};
     expect(list.items.map(({ metadata }) => metadata.name)).toEqual([
+      'sluice-console',
       'sluice-reconciler',
       'sluice-watcher',
       'sluice-writer',

@@ -57,7 +57,7 @@ const here = (value: string) => value.replaceAll('/certificates', made);
 it('has the fleet and all that it needs', () => {
   const counts = ['watcher', 'reconciler', 'writer'].map((role) => service(role).deploy?.replicas);
   expect(counts).toEqual([2, 3, 2]);
-  const others = ['etcd', 'kube-apiserver', 'nats', 'redis', 'jaeger', 'prometheus', 'grafana'];
+  const others = ['etcd', 'kube-apiserver', 'nats', 'redis', 'console', 'jaeger', 'prometheus', 'grafana'];
   expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(others));
 });
 
@@ -82,7 +82,7 @@ it('opens nothing but loopback, pins every image, and holds no secret', () => {
   expect(text).not.toMatch(/-----BEGIN|:\/\/[^/\s]+:[^/\s]+@/);
 });
 
-describe.each(['watcher', 'reconciler', 'writer', 'sluice'])('%s', (name) => {
+describe.each(['watcher', 'reconciler', 'writer', 'console', 'sluice'])('%s', (name) => {
   const { command = [], environment = {}, read_only, cap_drop, security_opt } = service(name);
 
   it('takes its flags and its environment', async () => {

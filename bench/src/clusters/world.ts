@@ -38,11 +38,11 @@ export class World {
   constructor(shape: Shape, seed: number) {
     this.#shape = shape;
     this.#server = new SimulatedApiServer({ clock, random: seededRandom(seed) });
-    const put = (resource: 'nodes' | 'services' | 'pods', object: object) =>
-      void this.#server.put(resource, object as RawObject);
+    const put = (resource: 'nodes' | 'pods', object: object) => void this.#server.put(resource, object as RawObject);
     this.#server.create('namespaces', { metadata: { name: NAMESPACE } });
     for (const node of nodeObjects()) put('nodes', node);
-    for (const service of serviceObjects(shape)) put('services', service);
+    // With the defaults that an API server gives them.
+    for (const service of serviceObjects(shape)) this.#server.create('services', service as RawObject);
     const pods = benchPods(shape);
     for (const pod of pods) put('pods', podObject(pod, true, new Date().toISOString()));
     this.#convergence = new Convergence(shape);
@@ -80,11 +80,13 @@ export class World {
     }
   }
 
-  /** As good as before. Connections that were swallowed stay dead. */
+  /** As good as before. Connections on which something was swallowed are cut now: whoever lost them would do so. */
   async heal(how: Badness): Promise<void> {
     if (how === 'refused') await this.#network?.listen();
-    else if (how === 'swallowed') this.#network?.heal();
-    else this.#faults.clear();
+    else if (how === 'swallowed') {
+      this.#network?.heal();
+      this.#network?.cut();
+    } else this.#faults.clear();
   }
 
   flip(): void {

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Worlds, WorldsOptions } from './worlds.ts';
 
-type Method = 'incomplete' | 'spoil' | 'heal' | 'flip' | 'probe';
+type Method = 'incomplete' | 'spoil' | 'heal' | 'flip' | 'settle';
 
 export interface Asked {
   readonly id: number;
@@ -21,7 +21,7 @@ export class WorldsProcess {
   #count = 0;
 
   private constructor() {
-    this.#child = fork(program, { execArgv: ['--disable-warning=ExperimentalWarning'] });
+    this.#child = fork(program, { serialization: 'advanced', execArgv: ['--disable-warning=ExperimentalWarning'] });
     this.#child.on('message', (told: Told) => {
       const waiting = this.#asked.get(told.id);
       this.#asked.delete(told.id);

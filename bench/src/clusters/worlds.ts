@@ -13,10 +13,12 @@ export interface WorldsOptions {
 }
 
 export interface FlipsOptions {
-  /** In all of these clusters together, a second. */
+  /** In all of them together, a second. */
   readonly rate: number;
   readonly seconds: number;
-  /** Of these clusters, the first so many. What the others do is not measured. */
+  /** The first so many clusters, in one after the other. */
+  readonly among: number;
+  /** Of these, the first so many. What the others do is not measured. */
   readonly measured: number;
 }
 
@@ -64,9 +66,9 @@ export class Worlds {
   }
 
   /** Pods become ready or not at a fixed rate, in one cluster after the other, whether or not the last ones were seen. */
-  async flip({ rate, seconds, measured }: FlipsOptions): Promise<Flips> {
+  async flip({ rate, seconds, among, measured }: FlipsOptions): Promise<Flips> {
     const worlds = this.#worlds;
-    for (const world of worlds) world.takeResults();
+    for (const world of worlds.slice(0, measured)) world.takeResults();
     const total = Math.round(rate * seconds);
     const start = performance.now();
     let lateMs = 0;
@@ -77,7 +79,7 @@ export class Worlds {
         continue;
       }
       lateMs = Math.max(lateMs, -wait);
-      this.#world(done % worlds.length).flip();
+      this.#world(done % among).flip();
       done += 1;
     }
     await this.#seen(measured);
@@ -89,11 +91,13 @@ export class Worlds {
     };
   }
 
-  /** Flips one Pod of a cluster; resolves to the milliseconds until that is seen, NaN if it is not. */
-  async probe(cluster: number, limitMs: number): Promise<number> {
+  /**
+   * Flips one more Pod of a cluster; resolves to the milliseconds until its slices show that and all that happened before,
+   * NaN if they do not.
+   */
+  async settle(cluster: number, limitMs: number): Promise<number> {
     const world = this.#world(cluster);
     const start = performance.now();
-    world.takeResults();
     world.flip();
     while (world.open > 0 && performance.now() - start < limitMs) await sleep(5);
     return world.open > 0 ? Number.NaN : performance.now() - start;

@@ -12,7 +12,8 @@ export interface Judged {
   readonly lists: number;
 }
 
-interface Change {
+/** What happened to one object. */
+export interface Change {
   readonly version: number;
   readonly name: string;
   /** Undefined: it went. */
@@ -31,17 +32,24 @@ export class Judge implements ReflectorSink {
   #wentBack = 0;
   #lists = 0;
 
-  /** Must be made while the server still holds none of the resource. */
-  constructor(server: SimulatedApiServer) {
+  /** Of Pods. Must be made while the server still holds none. */
+  static of(server: SimulatedApiServer): Judge {
+    const judge = new Judge();
     server.onCommit((resource, { type, object, resourceVersion }) => {
       if (resource !== 'pods') return;
       const { name, resourceVersion: objectVersion } = object.metadata;
-      this.#history.push({
+      judge.happened({
         version: resourceVersion,
         name,
         objectVersion: type === 'DELETED' ? undefined : objectVersion,
       });
     });
+    return judge;
+  }
+
+  /** In the order of versions, and before a delivery of that version is judged. */
+  happened(change: Change): void {
+    this.#history.push(change);
   }
 
   get judged(): Judged {

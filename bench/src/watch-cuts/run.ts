@@ -34,7 +34,7 @@ export async function runWatchCuts(options: WatchCutsOptions): Promise<WatchCuts
   const { server, reader, faults, clock, random, seconds, changesPerSecond } = options;
   const stop = new AbortController();
   const follow = (watchList: boolean) => {
-    const judge = new Judge(server);
+    const judge = Judge.of(server);
     const ports = { clock, random, logger: silentLogger };
     const reflector = new Reflector({
       cluster: reader,

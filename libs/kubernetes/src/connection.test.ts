@@ -129,6 +129,26 @@ describe('Connection.request', () => {
     expect(clock.nextAt()).toBeUndefined();
   });
 
+  it('after one that was never answered, sends the next on a new connection', async () => {
+    let silent = false;
+    const server = await serve((_, response) => {
+      if (!silent) json(response, 200, {});
+    });
+    const { connection, clock } = await connected(server.url);
+    // Two are kept alive.
+    await Promise.all([connection.request(get), connection.request(get)]);
+    expect(server.connections()).toBe(2);
+    silent = true;
+    const before = server.requests.length;
+    const outcome = failure(connection.request({ ...get, timeoutMs: 1000 }));
+    while (server.requests.length === before) await new Promise((resolve) => setImmediate(resolve));
+    clock.step(clock.now() + 1000);
+    expect(await outcome).toMatchObject({ reason: 'Timeout' });
+    silent = false;
+    await connection.request(get);
+    expect(server.connections()).toBe(3);
+  });
+
   it('ends when its caller gives up, also before it began', async () => {
     const abort = new AbortController();
     const server = await serve(() => abort.abort());

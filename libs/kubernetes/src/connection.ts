@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { Dispatcher } from 'undici';
+import type { ApiError } from './api-error.ts';
 import { invalidAnswerError, readOnlyError } from './connection-error.ts';
 import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
@@ -64,6 +65,10 @@ export class Connection {
   readonly #prefix: string;
   readonly #credentials: Credentials;
   #transport: Transport | undefined;
+  /** Nothing new is sent on these; they close when what runs on them has ended. */
+  readonly #retired = new Set<Transport>();
+  /** On which one a request is. */
+  readonly #carriers = new WeakMap<TimeLimit, Transport>();
 
   constructor(options: ConnectionOptions) {
     const url = new URL(options.access.server);
@@ -82,7 +87,7 @@ export class Connection {
       const body = parse(await response.body.text());
       return { status: response.statusCode, headers: response.headers, body: this.#checked(response, body) };
     } catch (error) {
-      throw limit.explain(error);
+      throw this.#failed(limit, error);
     } finally {
       limit.end();
     }
@@ -102,18 +107,22 @@ export class Connection {
       return { status: response.statusCode, headers: response.headers, chunks };
     } catch (error) {
       limit.end();
-      throw limit.explain(error);
+      throw this.#failed(limit, error);
     }
   }
 
   /** Waits for what runs, then closes the connections. */
   async close(): Promise<void> {
-    await this.#transport?.close();
+    await Promise.all(this.#transports.map((transport) => transport.close()));
   }
 
   /** Breaks off what runs and closes the connections. */
   async destroy(): Promise<void> {
-    await this.#transport?.destroy();
+    await Promise.all(this.#transports.map((transport) => transport.destroy()));
+  }
+
+  get #transports(): readonly Transport[] {
+    return [...this.#retired, ...(this.#transport === undefined ? [] : [this.#transport])];
   }
 
   async #authorized(
@@ -146,7 +155,9 @@ export class Connection {
     };
     const hasBody = request.body !== undefined;
     if (hasBody) headers['content-type'] ??= 'application/json';
-    return this.#transportFor(credential)[kind].request({
+    const transport = this.#transportFor(credential);
+    this.#carriers.set(limit, transport);
+    return transport[kind].request({
       origin: this.#origin,
       path: this.#prefix + request.path,
       method: request.method,
@@ -158,16 +169,34 @@ export class Connection {
 
   /** A renewed client certificate or CA needs new connections; the old ones end with what runs on them. */
   #transportFor({ tls }: Credential): Transport {
-    const old = this.#transport;
-    if (old?.tls === tls) return old;
+    if (this.#transport?.tls === tls) return this.#transport;
+    this.#retire(this.#transport);
     const transport = openTransport(tls, {
       maxConnections: this.#options.maxConnections ?? 64,
       connectTimeoutMs: this.#options.connectTimeoutMs ?? 10_000,
       proxyUrl: this.#options.access.proxyUrl,
     });
     this.#transport = transport;
-    old?.close().catch((error: unknown) => this.#options.logger.debug('closing old connections failed', { error }));
     return transport;
+  }
+
+  /**
+   * A network that has lost a connection without telling has lost the idle ones beside it as well: on each of them the next
+   * request would wait in vain.
+   */
+  #failed(limit: TimeLimit, error: unknown): ApiError {
+    if (limit.hasExpired) this.#retire(this.#carriers.get(limit));
+    return limit.explain(error);
+  }
+
+  #retire(transport: Transport | undefined): void {
+    if (transport === undefined || this.#retired.has(transport)) return;
+    if (this.#transport === transport) this.#transport = undefined;
+    this.#retired.add(transport);
+    transport
+      .close()
+      .catch((error: unknown) => this.#options.logger.debug('closing old connections failed', { error }))
+      .finally(() => this.#retired.delete(transport));
   }
 
   #checked(response: Dispatcher.ResponseData, body: Parsed): unknown {
@@ -192,7 +221,7 @@ export class Connection {
         yield next.value;
       }
     } catch (error) {
-      throw limit.explain(error);
+      throw this.#failed(limit, error);
     } finally {
       limit.end();
       // Never throws on a body that has ended; on one that has not, its connection cannot be used again.

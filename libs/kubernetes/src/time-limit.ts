@@ -25,6 +25,11 @@ export class TimeLimit {
     return this.#abort.signal;
   }
 
+  /** It was the time, and not the caller, that ended the request. */
+  get hasExpired(): boolean {
+    return this.#expired !== undefined;
+  }
+
   restart(ms: number, what: string): void {
     this.#cancel();
     this.#cancel = this.#clock.schedule(ms, () => {

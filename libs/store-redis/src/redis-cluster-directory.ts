@@ -26,6 +26,10 @@ export class RedisClusterDirectory implements ClusterDirectory {
     await this.#bounded('telling of a cluster', client.hset(this.#key, cluster.identity, JSON.stringify(cluster)));
   }
 
+  async forget(identity: string): Promise<void> {
+    await this.#bounded('forgetting a cluster', this.#options.client.hdel(this.#key, identity));
+  }
+
   async list(): Promise<readonly KnownCluster[]> {
     const told = await this.#bounded('list of clusters', this.#options.client.hgetall(this.#key));
     return byIdentity(Object.values(told).map((text) => JSON.parse(text) as KnownCluster));

@@ -1,7 +1,12 @@
-/** Which clusters a fleet has: told by whoever watches one, read by whoever shows them to people. Nothing is decided by it. */
+/**
+ * Which clusters a fleet has: told and forgotten by whoever watches one, read by whoever shows them to people. Nothing is
+ * decided by it.
+ */
 export interface ClusterDirectory {
   /** Takes the place of what was told of the same identity before. */
   tell(cluster: KnownCluster): Promise<void>;
+  /** It is not the fleet's any more. Nothing happens if nobody told of it. */
+  forget(identity: string): Promise<void>;
   /** By identity. */
   list(): Promise<readonly KnownCluster[]>;
 }

@@ -8,6 +8,10 @@ export class MemoryClusterDirectory implements ClusterDirectory {
     this.#clusters.set(cluster.identity, cluster);
   }
 
+  async forget(identity: string): Promise<void> {
+    this.#clusters.delete(identity);
+  }
+
   async list(): Promise<readonly KnownCluster[]> {
     return byIdentity(this.#clusters.values());
   }

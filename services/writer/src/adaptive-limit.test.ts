@@ -20,6 +20,7 @@ async function settle(ms = 0): Promise<void> {
 /** Requests that end when the test says so. */
 class Requests {
   readonly started: string[] = [];
+  readonly failed: string[] = [];
   readonly #ends = new Map<string, (error: Error | undefined) => void>();
   readonly limit: AdaptiveLimit;
 
@@ -34,7 +35,7 @@ class Requests {
         this.#ends.set(name, (error) => (error === undefined ? resolve() : reject(error))),
       );
     };
-    this.limit.run(order, run, signal).catch(() => {});
+    this.limit.run(order, run, signal).catch(() => this.failed.push(name));
     await settle();
   }
 
@@ -153,6 +154,33 @@ describe('Retry-After', () => {
     await requests.send('b');
     await settle(31_000);
     expect(requests.started).toEqual(['a', 'b']);
+  });
+});
+
+describe('a server that is silent', () => {
+  const silence = apiError('retry', 0);
+
+  test('fails what waits as well, so that nobody waits for hours; what comes then is let through', async () => {
+    const requests = new Requests(new AdaptiveLimit({ max: 1, clock }));
+    for (const name of ['a', 'b', 'c']) await requests.send(name);
+    await settle(30_000);
+    await requests.end('a', silence);
+    expect(requests.started).toEqual(['a']);
+    expect(requests.failed).toEqual(['a', 'b', 'c']);
+    expect(requests.limit.waiting).toBe(0);
+    await requests.send('d');
+    expect(requests.started).toEqual(['a', 'd']);
+  });
+
+  test('is not one that refuses connections, or answers late with a refusal', async () => {
+    const requests = new Requests(new AdaptiveLimit({ max: 1, clock }));
+    for (const name of ['a', 'b', 'c']) await requests.send(name);
+    await settle(10);
+    await requests.end('a', silence);
+    await settle(30_000);
+    await requests.end('b', apiError('retry', 503));
+    expect(requests.started).toEqual(['a', 'b', 'c']);
+    expect(requests.failed).toEqual(['a', 'b']);
   });
 });
 

@@ -16,20 +16,29 @@ export interface AdaptiveLimitOptions {
 
 /** After Retry-After, however long that is, one request finds out in this time how things stand, in milliseconds. */
 const maxPauseMs = 30_000;
+/** A request that ends without an answer after this time tells of a server that does not answer anybody, in milliseconds. */
+const silentMs = 5_000;
 /** What is left of the limit after a refusal for overload, and after answers that took too long. */
 const afterOverload = 0.5;
 const afterDelay = 0.9;
+
+/** A request that waits for its turn. */
+interface Waiting {
+  start(): void;
+  fail(error: unknown): void;
+}
 
 /**
  * Lets requests to one API server through: as many at once as it takes well (additive increase, multiplicative
  * decrease). A refusal for overload (429, 5xx, no answer) halves the limit, answers that take much longer than they did
  * lower it, a full round of good ones raises it by one. Retry-After holds back all requests, not only the one that was
- * told: each of the others would be refused just the same.
+ * told: each of the others would be refused just the same. If the server is silent, what waits fails as well, and may
+ * come again: one after the other would wait for hours, and with it the lanes in which plans for other clusters are.
  */
 export class AdaptiveLimit {
   readonly max: number;
   readonly #clock: Clock;
-  readonly #queue = new OrderedQueue<() => void>();
+  readonly #queue = new OrderedQueue<Waiting>();
   readonly #latency = new LatencyBaseline();
   readonly #pace: TokenBucket | undefined;
   #limit: number;
@@ -79,7 +88,8 @@ export class AdaptiveLimit {
       return answer;
     } catch (error) {
       if (isOverload(error)) this.#refused(number, error.retryAfterMs ?? 0);
-      else if (isApiError(error) && error.status > 0) this.#answered(number, this.#clock.monotonic() - startedAt);
+      if (isSilence(error) && this.#clock.monotonic() - startedAt >= silentMs) this.#failWaiting(error);
+      if (isAnswer(error)) this.#answered(number, this.#clock.monotonic() - startedAt);
       throw error;
     } finally {
       this.#inFlight--;
@@ -93,17 +103,21 @@ export class AdaptiveLimit {
       this.#begin();
       return true;
     }
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const start = () => {
         signal.removeEventListener('abort', giveUp);
         this.#begin();
         resolve(true);
       };
+      const fail = (error: unknown) => {
+        signal.removeEventListener('abort', giveUp);
+        reject(error);
+      };
       const giveUp = () => {
         remove();
         resolve(false);
       };
-      const remove = this.#queue.add(order, start);
+      const remove = this.#queue.add(order, { start, fail });
       if (signal.aborted) return giveUp();
       signal.addEventListener('abort', giveUp, { once: true });
       this.#startNext();
@@ -126,6 +140,10 @@ export class AdaptiveLimit {
     this.#lower(number, afterOverload);
     if (retryAfterMs === 0) return;
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + Math.min(retryAfterMs, maxPauseMs));
+  }
+
+  #failWaiting(error: unknown): void {
+    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) next.fail(error);
   }
 
   /** Once for all requests that were under way together: what they tell is one piece of news. */
@@ -153,9 +171,9 @@ export class AdaptiveLimit {
 
   #startNext(): void {
     while (this.#mayStart()) {
-      const start = this.#queue.take();
-      if (start === undefined) return;
-      start();
+      const next = this.#queue.take();
+      if (next === undefined) return;
+      next.start();
     }
     const pauseMs = this.#pauseMs();
     if (pauseMs <= 0 || this.#queue.size === 0) return;
@@ -169,4 +187,13 @@ export class AdaptiveLimit {
 /** The server has too much to do, or cannot be reached. A request that its caller gave up says nothing of that. */
 function isOverload(error: unknown): error is { readonly retryAfterMs?: number } {
   return isApiError(error) && error.reaction === 'retry' && error.reason !== 'Aborted';
+}
+
+/** What the server said of this request alone. */
+function isAnswer(error: unknown): boolean {
+  return isApiError(error) && error.status > 0 && !isOverload(error);
+}
+
+function isSilence(error: unknown): boolean {
+  return isOverload(error) && isApiError(error) && error.status === 0;
 }

@@ -86,11 +86,11 @@ export class LaneWorker {
   readonly #lines = new Map<string, Promise<void>>();
   readonly #running = new Map<number, Promise<void>>();
   readonly #finished = new Map<number, Finished>();
-  #read = 0;
+  /** Positions that the checkpoint has not passed, in order. */
+  readonly #ahead = new Set<number>();
   /** Up to here nobody knows what was applied. */
   #doubtfulUpTo = 0;
   #checkpoint: Cursor = origin;
-  /** Of records that are being worked on. */
   /** Of the plans that are being handled, by position. */
   readonly #traces = new Map<number, PlanTrace>();
   readonly #tracing: PlanTraceOptions | undefined;
@@ -156,7 +156,6 @@ export class LaneWorker {
 
   async #work(signal: AbortSignal): Promise<void> {
     const { bus, partition } = this.#options;
-    this.#read = this.#checkpoint.position;
     const reader = bus.read('mutations', partition, this.#checkpoint);
     this.#reader = reader;
     try {
@@ -172,12 +171,13 @@ export class LaneWorker {
       await this.#committing;
       this.#finished.clear();
       this.#traces.clear();
+      this.#ahead.clear();
     }
     if (this.#failure !== undefined) throw this.#failure;
   }
 
   #start(record: Delivery, signal: AbortSignal): void {
-    this.#read = record.position;
+    this.#ahead.add(record.position);
     // What fails unexpectedly stays among the running: the checkpoint does not pass it, and it is done again from there.
     const task = this.#handle(record, signal).catch((error: unknown) => this.#fail(error));
     if (!this.#finished.has(record.position)) this.#running.set(record.position, task);
@@ -342,8 +342,7 @@ export class LaneWorker {
     // Whatever else finishes in this turn goes into the same commit.
     await Promise.resolve();
     for (;;) {
-      const unfinished = Math.min(...this.#running.keys(), this.#read + 1);
-      const done = [...this.#finished].filter(([position]) => position < unfinished).sort(([a], [b]) => a - b);
+      const done = this.#leading();
       const last = done.at(-1);
       if (last === undefined || last[0] <= this.#checkpoint.position) return;
       // The first commit makes the store's state intact again; until then a successor must doubt the same plans.
@@ -360,8 +359,22 @@ export class LaneWorker {
       });
       this.#reach(checkpoint);
       this.#reader?.release(checkpoint.position);
-      for (const [position] of done) this.#finished.delete(position);
+      for (const [position] of done) {
+        this.#finished.delete(position);
+        this.#ahead.delete(position);
+      }
     }
+  }
+
+  /** Those that are done with up to the first that is not. A plan for a cluster that is away may hold up many others. */
+  #leading(): readonly (readonly [number, Finished])[] {
+    const done: [number, Finished][] = [];
+    for (const position of this.#ahead) {
+      const finished = this.#finished.get(position);
+      if (finished === undefined) break;
+      done.push([position, finished]);
+    }
+    return done;
   }
 }
 

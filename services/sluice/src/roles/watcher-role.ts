@@ -48,7 +48,7 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
         logger.info('watching the cluster', { epoch });
         const standing = options.health?.watching(cluster.name);
         void watcher.synced.then(() => standing?.synced());
-        void tellOf(options, logger);
+        const told = tellOf(options, logger);
         try {
           await watcher.run(signal);
         } finally {
@@ -57,6 +57,8 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
         }
         if (served.reason !== 'removed') return;
         await forgetCluster({ cluster: identity, epoch, bus: options.bus, store: options.store });
+        await told;
+        await options.directory?.forget(identity);
       },
     },
     served,

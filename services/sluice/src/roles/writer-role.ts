@@ -1,3 +1,4 @@
+import { sleep } from '@sluice/runtime';
 import { defaultRetry, type LaneWorkerOptions, type RetryOptions, workLane } from '@sluice/writer';
 import { partitionLag } from '../telemetry/partition-lag.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
@@ -5,11 +6,17 @@ import { setAside } from './set-aside.ts';
 
 export interface WriterRoleOptions extends RoleOptions, Pick<LaneWorkerOptions, 'cluster' | 'onOutcome'> {
   readonly retry?: RetryOptions;
-  /** Aborts requests that are under way; until then a lane that is handed over waits for them. */
+  /** Aborts requests that are under way; until then a lane that is handed over waits for them, but for a second only. */
   readonly requests: AbortSignal;
   /** Told of each lane that begins to be worked here (1), and of each that ends (-1). */
   readonly onLane?: (change: 1 | -1) => void;
 }
+
+/**
+ * How long a lane that is handed over waits for answers, in milliseconds. One cluster that does not answer must not keep the
+ * plans of all others from the next owner, who repeats what was under way.
+ */
+const handoverMs = 1_000;
 
 /** Applies the plans of this process's share of the lanes. */
 export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): Promise<void> {
@@ -26,9 +33,15 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
         const lag = partitionLag(options.metrics, options, 'mutations', partition);
         const told = { onDeadLetter, onCheckpoint: lag.reached };
         options.onLane?.(1);
+        const given = new AbortController();
+        const giveUp = () => void sleep(options.clock, handoverMs, given.signal).then(() => given.abort());
+        signal.addEventListener('abort', giveUp, { once: true });
+        const requests = AbortSignal.any([options.requests, given.signal]);
         try {
-          await workLane({ ...options, ...told, retry, store, partition, epoch, isCurrent }, signal);
+          await workLane({ ...options, ...told, requests, retry, store, partition, epoch, isCurrent }, signal);
         } finally {
+          signal.removeEventListener('abort', giveUp);
+          given.abort();
           lag.close();
           options.onLane?.(-1);
         }

@@ -8,10 +8,13 @@ interface Written {
 }
 
 interface Slice extends Written {
-  readonly endpoints: readonly {
-    readonly targetRef: { readonly name: string };
-    readonly conditions: { readonly ready: boolean };
-  }[];
+  /** Null, as Go writes an empty list. */
+  readonly endpoints:
+    | readonly {
+        readonly targetRef: { readonly name: string };
+        readonly conditions: { readonly ready: boolean };
+      }[]
+    | null;
 }
 
 type Addresses = readonly { readonly targetRef: { readonly name: string } }[];
@@ -90,7 +93,7 @@ export class PodWorld {
 }
 
 function podsOfSlice({ endpoints }: Slice): string[] {
-  return endpoints.map(({ targetRef, conditions }) => `${targetRef.name} ${conditions.ready}`);
+  return (endpoints ?? []).map(({ targetRef, conditions }) => `${targetRef.name} ${conditions.ready}`);
 }
 
 function podsOfEndpoints({ subsets = [] }: Endpoints): string[] {

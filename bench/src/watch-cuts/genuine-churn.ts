@@ -1,0 +1,96 @@
+import { Connection, loadKubeconfig } from '@sluice/kubernetes';
+import type { ControlPlane } from '@sluice/local';
+import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/runtime';
+import { kubernetesTime } from '../populate.ts';
+import { type BenchPod, benchPods, NAMESPACE, podObject } from '../shape.ts';
+import type { Change } from './judge.ts';
+
+const pods = `/api/v1/namespaces/${NAMESPACE}/pods`;
+
+/**
+ * Pods of a genuine API server that come, go and become ready or not, one after the other: each answer says at which version
+ * that was, so what happened is known without asking a watch.
+ */
+export class GenuineChurn {
+  readonly #connection: Connection;
+  readonly #random: Random;
+  readonly #clock: Clock;
+  readonly #pods = benchPods({ services: 10, pods: 20 });
+  readonly #there = new Set<string>();
+  readonly #history: Change[] = [];
+  #deletions = 0;
+
+  private constructor(connection: Connection, random: Random, clock: Clock) {
+    this.#connection = connection;
+    this.#random = random;
+    this.#clock = clock;
+  }
+
+  /** All Pods are there. */
+  static async open({ adminKubeconfig }: ControlPlane, random: Random, clock: Clock): Promise<GenuineChurn> {
+    const access = await loadKubeconfig({ paths: [adminKubeconfig] });
+    const connection = new Connection({ access, userAgent: 'sluice-bench-churn', clock, logger: silentLogger });
+    const churn = new GenuineChurn(connection, random, clock);
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
+    await churn.#send('POST', '/api/v1/namespaces', namespace);
+    for (const pod of churn.#pods) await churn.#create(pod);
+    return churn;
+  }
+
+  get history(): readonly Change[] {
+    return this.#history;
+  }
+
+  get deletions(): number {
+    return this.#deletions;
+  }
+
+  async during(ms: number, changesPerSecond: number): Promise<void> {
+    const end = this.#clock.monotonic() + ms;
+    while (this.#clock.monotonic() < end) {
+      await this.change();
+      await sleep(this.#clock, 1_000 / changesPerSecond);
+    }
+  }
+
+  async change(): Promise<void> {
+    const pod = this.#pods[randomInteger(this.#random, 0, this.#pods.length - 1)];
+    if (pod === undefined) return;
+    if (!this.#there.has(pod.name)) return this.#create(pod);
+    if (this.#random.next() < 0.3) {
+      const options = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
+      this.#note(pod, await this.#send('DELETE', `${pods}/${pod.name}`, options), true);
+      this.#there.delete(pod.name);
+      this.#deletions++;
+      return;
+    }
+    const object = podObject(pod, this.#random.next() < 0.5, this.#now());
+    this.#note(pod, await this.#send('PUT', `${pods}/${pod.name}/status`, object), false);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.destroy();
+  }
+
+  async #create(pod: BenchPod): Promise<void> {
+    this.#note(pod, await this.#send('POST', pods, podObject(pod, true, this.#now())), false);
+    this.#there.add(pod.name);
+  }
+
+  /** A write that changes nothing has the version of the one before. */
+  #note({ name }: BenchPod, resourceVersion: string, gone: boolean): void {
+    const version = Number(resourceVersion);
+    if (version === this.#history.at(-1)?.version) return;
+    this.#history.push({ version, name, objectVersion: gone ? undefined : resourceVersion });
+  }
+
+  #now(): string {
+    return kubernetesTime(this.#clock.now());
+  }
+
+  async #send(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object): Promise<string> {
+    const { signal } = new AbortController();
+    const { body: answer } = await this.#connection.request({ method, path, body, signal });
+    return (answer as { readonly metadata: { readonly resourceVersion: string } }).metadata.resourceVersion;
+  }
+}

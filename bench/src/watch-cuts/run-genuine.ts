@@ -1,0 +1,114 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Connection, HttpCluster, loadKubeconfig, Reflector } from '@sluice/kubernetes';
+import type { ControlPlane } from '@sluice/local';
+import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/runtime';
+import { FaultyNetwork } from '@sluice/simulation';
+import type { Churned } from './churn.ts';
+import { GenuineChurn } from './genuine-churn.ts';
+import { Judge } from './judge.ts';
+import { Recorder } from './recorder.ts';
+import type { WatchCuts } from './run.ts';
+
+export interface GenuineCutsOptions {
+  readonly controlPlane: ControlPlane;
+  /** For a kubeconfig. */
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly seconds: number;
+  readonly changesPerSecond: number;
+}
+
+/** A watch of which nothing comes for so long, while something happens all the time, is dead. */
+const watchIdleMs = 3_000;
+/** How often the network swallows instead of cutting, and for how long. */
+const swallowEvery = 10;
+const swallowMs = 5_000;
+/** How often the API server is started anew, of all cuts. */
+const restartEvery = 60;
+/** Longest wait for a reflector that had to back off. */
+const settleMs = 90_000;
+
+/**
+ * Two reflectors, one by pages and one by WatchList, follow Pods of a genuine API server through a network that is cut each
+ * second, now and then swallows everything without closing a connection, and is down while the API server is started
+ * anew: then its watch cache knows nothing of what went before, so that only a list can show it.
+ */
+export async function runGenuineCuts(options: GenuineCutsOptions): Promise<WatchCuts> {
+  const { controlPlane, clock, random, seconds, changesPerSecond } = options;
+  const ports = { clock, random, logger: silentLogger };
+  const network = new FaultyNetwork(controlPlane.url);
+  const access = await loadKubeconfig({ paths: [await throughNetwork(options, await network.listen())] });
+  const stop = new AbortController();
+  const follow = (watchList: boolean) => {
+    const connection = new Connection({ access, userAgent: 'sluice-bench', ...ports });
+    const recorder = new Recorder();
+    const reflector = new Reflector({
+      cluster: new HttpCluster({ connection, ...ports, watchIdleMs }),
+      ...{ resource: 'pods', decode: (object) => object, sink: recorder, pageSize: 50, watchList, ...ports },
+    });
+    return { connection, recorder, reflector };
+  };
+  const [pages, stream] = [follow(false), follow(true)];
+  const churn = await GenuineChurn.open(controlPlane, random, clock);
+  const running = [pages, stream].map(({ reflector }) => reflector.run(stop.signal));
+  const counts = { watchesCut: 0, compactions: 0, unseenDeletions: 0 };
+  for (let second = 1; second <= seconds; second++) {
+    await churn.during(1_000, changesPerSecond);
+    if (second % restartEvery === 0) {
+      counts.unseenDeletions += await restart(controlPlane, network, churn, random);
+      counts.compactions++;
+    } else if (second % swallowEvery === 0) {
+      counts.watchesCut += network.connections;
+      network.swallow();
+      await churn.during(swallowMs, changesPerSecond);
+      network.heal();
+    } else counts.watchesCut += network.cut();
+  }
+  const judge = (recorder: Recorder) => {
+    const judge = new Judge();
+    for (const change of churn.history) judge.happened(change);
+    recorder.replay(judge);
+    return { judged: judge.judged, missing: judge.missing() };
+  };
+  const followed = [pages.recorder, stream.recorder];
+  for (let waited = 0; waited < settleMs && followed.some((one) => judge(one).missing > 0); waited += 1_000) {
+    await sleep(clock, 1_000);
+  }
+  stop.abort();
+  await Promise.all(running);
+  for (const { connection } of [pages, stream]) await connection.destroy();
+  await network.refuse();
+  await churn.close();
+  const outcome = ({ recorder, reflector }: typeof pages) => {
+    const { judged, missing } = judge(recorder);
+    return { ...judged, missing, errors: reflector.status().errors };
+  };
+  const churned: Churned = { ...counts, changes: churn.history.length, deletions: churn.deletions };
+  return { churned, judged: { pages: outcome(pages), WatchList: outcome(stream) } };
+}
+
+/** Returns how many Pods went while nobody could see it. */
+async function restart(
+  { processes, ready }: ControlPlane,
+  network: FaultyNetwork,
+  churn: GenuineChurn,
+  random: Random,
+): Promise<number> {
+  await network.refuse();
+  const before = churn.deletions;
+  for (let n = randomInteger(random, 10, 30); n > 0; n--) await churn.change();
+  await processes.kubeApiserver.kill();
+  await processes.kubeApiserver.start();
+  await ready();
+  await network.listen();
+  return churn.deletions - before;
+}
+
+async function throughNetwork({ controlPlane, directory }: GenuineCutsOptions, address: string): Promise<string> {
+  const file = join(directory, 'through-network.kubeconfig');
+  const text = readFileSync(controlPlane.adminKubeconfig, 'utf8').replaceAll(controlPlane.url, `https://${address}`);
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
+}
