@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '@sluice/local';
+import { freePorts, makeServingCertificate } from '@sluice/local';
 import { seededRandom } from '@sluice/runtime';
 import { ApiServerHttp, SimulatedApiServer } from '@sluice/simulation';
 import { Command } from 'commander';
@@ -36,6 +38,24 @@ async function cluster(seed: number) {
   const url = await http.listen();
   closers.push(() => http.close());
   return { server, url };
+}
+
+type Answering = (path: string) => readonly [status: number, body: object];
+
+/** Something on loopback that answers so; its URL. */
+async function answering(answer: Answering, tls?: { readonly cert: Buffer; readonly key: Buffer }): Promise<string> {
+  const listener: RequestListener = (request, response) => {
+    const [status, body] = answer(request.url ?? '');
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
+  const http = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  closers.push(async () => {
+    http.closeAllConnections();
+    await new Promise((resolve) => http.close(resolve));
+  });
+  return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(http.address() as AddressInfo).port}`;
 }
 
 const file = (name: string) => join(directory, name);
@@ -71,6 +91,48 @@ describe('of a directory', () => {
     expect(listed.find((line) => line.startsWith('notes'))).toMatch(/ refused .*not a kubeconfig/);
   });
 
+  test('each that cannot be used says why, and the good one can be', async () => {
+    const { url } = await cluster(1);
+    await name('good.yaml', url);
+    await name('down.yaml', 'http://127.0.0.1:1');
+    const status = (code: number, reason: string) => ({ kind: 'Status', code, reason, message: reason });
+    await name('expired.yaml', await answering(() => [401, status(401, 'Unauthorized')]));
+    const old = { major: '1', minor: '20', gitVersion: 'v1.20.15' };
+    await name(
+      'old.yaml',
+      await answering((path) => (path === '/version' ? [200, old] : [404, status(404, 'NotFound')])),
+    );
+    const current = { ...old, minor: '36', gitVersion: 'v1.36.3' };
+    const forbidding = (path: string) => (path === '/version' ? current : { status: { allowed: false } });
+    await name('forbids.yaml', await answering((path) => [200, forbidding(path)]));
+    await name('busy.yaml', await answering(() => [429, status(429, 'TooManyRequests')]));
+    const elsewhere = await mkdtemp(join(tmpdir(), 'sluice-clusters-'));
+    closers.push(() => rm(elsewhere, { recursive: true, force: true }));
+    const files = await makeServingCertificate(elsewhere, 'stranger');
+    const tls = { cert: readFileSync(files.certificate), key: readFileSync(files.key) };
+    await name('stranger.yaml', await answering(() => [200, current], tls));
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: 'sluice-no-such-plugin',
+      interactiveMode: 'Never',
+    };
+    await writeFile(file('plugin.yaml'), kubeconfigText({ server: url, user: { exec } }));
+    const states = lines(await clusters('list', '--kubeconfig', directory, '--output', 'json')).map((line) =>
+      JSON.parse(line),
+    );
+    const told = Object.fromEntries(states.map((state) => [state.name, `${state.phase}: ${state.reason}`]));
+    expect(told).toMatchObject({
+      good: 'serving: ',
+      down: expect.stringMatching(/^unavailable: .*refused.*check that the API server runs/),
+      expired: expect.stringMatching(/^unavailable: .*refuses the token or client certificate: log in again/),
+      old: expect.stringMatching(/^unavailable: .*v1\.20\.15, which lacks discovery\.k8s\.io\/v1; upgrade/),
+      forbids: expect.stringMatching(/^unavailable: .*does not allow: .*ClusterRole/),
+      busy: expect.stringMatching(/^unavailable: .*TooManyRequests/),
+      stranger: expect.stringMatching(/^unavailable: .*cannot trust .*certificate-authority/),
+      plugin: expect.stringMatching(/^unavailable: .*no credential for context.*sluice-no-such-plugin/),
+    });
+  }, 60_000);
+
   test('one is shown, also as JSON; one that is not there is wrong usage', async () => {
     const { server, url } = await cluster(1);
     await name('good.yaml', url);
@@ -83,18 +145,8 @@ describe('of a directory', () => {
 
 describe('of Secrets', () => {
   async function management(status: number, items: readonly object[]): Promise<readonly string[]> {
-    const http: Server = createServer((_, response) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(
-        JSON.stringify(status === 200 ? { items } : { kind: 'Status', message: 'not for you', code: status }),
-      );
-    });
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    closers.push(async () => {
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
-    });
-    await name('management', `http://127.0.0.1:${(http.address() as AddressInfo).port}`);
+    const answer = status === 200 ? { items } : { kind: 'Status', message: 'not for you', code: status };
+    await name('management', await answering(() => [status, answer]));
     return ['--cluster-secrets', 'sluice.io/cluster', '--cluster-secrets-kubeconfig', file('management')];
   }
 
