@@ -89,6 +89,33 @@ afterEach(async () => {
 const phases = () => Object.fromEntries(set.states.map(({ name, phase }) => [name, phase]));
 const pass = (ms = 6_000) => advance(clock, ms);
 
+test('a source that does not answer holds up no other, and keeps the set from being settled', async () => {
+  servers.set('a', server(1));
+  let answer: (reading: SourceReading) => void = () => {};
+  const silent: ClusterSource = { about: 'silent', read: () => new Promise((resolve) => (answer = resolve)) };
+  const quick: ClusterSource = { about: 'quick', read: async () => ({ candidates: [named('a')], problems: [] }) };
+  const served: string[] = [];
+  const ending = new AbortController();
+  const two = new ClusterSet({
+    ...{ sources: [silent, quick], open, clock, random: seededRandom(1), logger: silentLogger },
+    serve: ({ name }, signal) => {
+      served.push(name);
+      return new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
+  });
+  const done = two.run(ending.signal);
+  await pass();
+  expect(served).toEqual(['a']);
+  expect(two.settled).toBe(false);
+  answer({ candidates: [], problems: [] });
+  await pass();
+  expect(two.settled).toBe(true);
+  ending.abort();
+  answer({ candidates: [], problems: [] });
+  await pass();
+  await done;
+});
+
 describe('clusters come and go', () => {
   test('one that is named is served; one that is named no more is drained, closed and forgotten', async () => {
     servers.set('a', server(1)).set('b', server(2));

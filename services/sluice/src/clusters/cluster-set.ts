@@ -4,6 +4,7 @@ import type { Candidate, ClusterSource, SourceReading } from './cluster-source.t
 import type { ClusterState } from './cluster-state.ts';
 import type { ConnectedCluster } from './connect.ts';
 import { GuardedCluster } from './guarded-cluster.ts';
+import { namedOnce, spoiltIn } from './named-once.ts';
 
 /** Why a cluster is no longer served. */
 export type Ending =
@@ -121,31 +122,18 @@ export class ClusterSet {
   }
 
   #settle(): void {
-    // A file that is being written, or a Secret that is spoilt, is no order to forget a cluster.
-    const spoilt = new Set([...this.#problems.values()].flat().map(({ from }) => from));
-    const isSpoilt = ({ from }: Candidate) => spoilt.has(from.replace(/, context .*$/, ''));
-    const wanted = new Map<string, Candidate>();
-    const duplicates: ClusterState[] = [];
     const candidates = [...this.#readings.values()].flatMap((reading) => reading.candidates);
-    for (const [name, namesakes] of Map.groupBy(candidates, (candidate) => candidate.name)) {
-      // Whoever has the name keeps it, wherever the others stand.
-      const holder = this.#entries.get(name)?.candidate;
-      const holds = ({ from }: Candidate) => from === holder?.from;
-      const first = namesakes.find(holds) ?? (holder && isSpoilt(holder) ? holder : namesakes[0]);
-      if (first !== undefined) wanted.set(name, first);
-      const reason = `${first?.from} has the same name: rename one of them`;
-      const others = namesakes.filter((candidate) => candidate.from !== first?.from);
-      duplicates.push(...others.map(({ from }) => ({ ...unknown({ name, from, reason }), phase: 'refused' as const })));
-    }
+    const spoilt = spoiltIn([...this.#problems.values()].flat());
+    const { wanted, duplicates } = namedOnce(candidates, (name) => this.#entries.get(name)?.candidate, spoilt);
     for (const { name, from, reason } of duplicates) {
       if (this.#duplicates.some((other) => other.from === from)) continue;
       this.#options.logger.error('no cluster', { name, from, reason });
     }
-    this.#duplicates = duplicates;
+    this.#duplicates = duplicates.map((duplicate) => ({ ...unknown(duplicate), phase: 'refused' }));
     for (const [name, entry] of this.#entries) {
       const candidate = wanted.get(name);
       if (candidate === undefined) {
-        if (!isSpoilt(entry.candidate)) entry.stop.abort('removed' satisfies Ending);
+        if (!spoilt(entry.candidate)) entry.stop.abort('removed' satisfies Ending);
       } else if (candidate.fingerprint !== entry.candidate.fingerprint) {
         entry.candidate = candidate;
         entry.wake.abort();

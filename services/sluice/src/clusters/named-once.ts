@@ -1,0 +1,39 @@
+import type { Candidate, SourceProblem } from './cluster-source.ts';
+
+/** What the sources name, each name once. */
+export interface NamedOnce {
+  readonly wanted: ReadonlyMap<string, Candidate>;
+  /** Of those that have a name which another has. */
+  readonly duplicates: readonly SourceProblem[];
+}
+
+/**
+ * Whoever has a name keeps it, wherever the others stand, also while nothing can be made of what names it.
+ *
+ * @param holderOf who has the name now
+ */
+export function namedOnce(
+  candidates: readonly Candidate[],
+  holderOf: (name: string) => Candidate | undefined,
+  isSpoilt: (candidate: Candidate) => boolean,
+): NamedOnce {
+  const wanted = new Map<string, Candidate>();
+  const duplicates: SourceProblem[] = [];
+  for (const [name, namesakes] of Map.groupBy(candidates, (candidate) => candidate.name)) {
+    const holder = holderOf(name);
+    const holds = ({ from }: Candidate) => from === holder?.from;
+    const first = namesakes.find(holds) ?? (holder && isSpoilt(holder) ? holder : namesakes[0]);
+    if (first === undefined) continue;
+    wanted.set(name, first);
+    const reason = `${first.from} has the same name: rename one of them`;
+    const others = namesakes.filter(({ from }) => from !== first.from);
+    duplicates.push(...others.map(({ from }) => ({ name, from, reason })));
+  }
+  return { wanted, duplicates };
+}
+
+/** A file that is being written, or a Secret that is spoilt, is no order to forget a cluster. */
+export function spoiltIn(problems: readonly Pick<SourceProblem, 'from'>[]): (candidate: Candidate) => boolean {
+  const spoilt = new Set(problems.map(({ from }) => from));
+  return ({ from }) => spoilt.has(from.replace(/, context .*$/, ''));
+}
