@@ -2,6 +2,7 @@ import { MemoryBus } from '@sluice/bus';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';
+import { advance } from '../testing/fleet.ts';
 import { FleetSources } from './fleet-sources.ts';
 
 const record = (id: string) => ({ id, key: 'c/shop/web', headers: {}, payload: new Uint8Array([1]) });
@@ -77,4 +78,19 @@ test('dead letters and parked keys are those of the store', async () => {
       nextTryAt: 2_000,
     },
   ]);
+});
+
+test('a fleet that starts is seen within a moment, and its clusters every few seconds after that', async () => {
+  const stop = new AbortController();
+  const running = sources.run(stop.signal);
+  await advance(clock, 1_000);
+  await fleet.directory.tell({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
+  await advance(clock, 250);
+  expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'nobody watches it' }]);
+  await advance(clock, 60_000);
+  await beat('watcher/uid-1', 'watcher-1', ['cluster']);
+  await advance(clock, 5_000);
+  expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'watched' }]);
+  stop.abort();
+  await running;
 });

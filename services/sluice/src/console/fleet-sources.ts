@@ -16,8 +16,8 @@ interface Ports {
 
 /** How long answers serve: many may look, and parked keys are found by reading all views. */
 const [partitionsMs, lettersMs, parkedMs] = [1_000, 1_000, 10_000] as const;
-/** Between looks at the clusters of the fleet. */
-const clustersMs = 5_000;
+/** Between looks at the clusters of the fleet. A console that starts with its fleet sees it come. */
+const [clustersMs, clustersAtFirstMs, atFirstMs] = [5_000, 250, 30_000] as const;
 
 /** What a console tells of a fleet besides its history. It only looks: nothing is claimed, committed or written. */
 export class FleetSources implements ConsoleSources {
@@ -58,13 +58,15 @@ export class FleetSources implements ConsoleSources {
 
   /** Looks again and again until `signal` aborts. A store that is away leaves what was seen last. */
   async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ports;
+    const settledAt = clock.monotonic() + atFirstMs;
     while (!signal.aborted) {
       try {
         await this.look();
       } catch (error) {
         this.#ports.logger.debug('the clusters of the fleet cannot be listed now', { error });
       }
-      await sleep(this.#ports.clock, clustersMs, signal);
+      await sleep(clock, clock.monotonic() < settledAt ? clustersAtFirstMs : clustersMs, signal);
     }
   }
 }

@@ -72,9 +72,8 @@ test('a Pod is deleted: when and why its endpoint left, and how long it took', a
   const service = `${namespace}/${population.services[0]?.name}`;
   const before = await until(
     () => sluice('explain', service),
-    ({ stdout }) => stdout.includes('3 of 3 endpoints ready'),
+    ({ stdout }) => stdout.includes(`Service ${service} in production, now: ok, 3 of 3 endpoints ready`),
   );
-  expect(before.stdout).toContain(`Service ${service} in production, now: ok`);
   expect(before.stdout).toContain(`${pod}: ready`);
 
   server.delete('pods', namespace, pod);
