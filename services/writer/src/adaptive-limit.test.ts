@@ -118,14 +118,25 @@ describe('the limit', () => {
   });
 
   test('falls while answers take much longer than usual, and rises again once they do not', async () => {
-    const limit = new AdaptiveLimit({ max: 64, initial: 16, clock });
+    const limit = new AdaptiveLimit({ max: 64, initial: 60, clock });
     await rounds(limit, 3, 10);
     const before = limit.current;
-    await rounds(limit, 8, 400);
+    await rounds(limit, 4, 400);
     const after = limit.current;
-    expect(after).toBeLessThan(before * 0.7);
+    expect(after).toBeLessThan(before * 0.8);
     await rounds(limit, 10, 10);
     expect(limit.current).toBeGreaterThan(after);
+  });
+
+  test('falls to half of the maximum at most for answers that are ever slower; refusals lower it further', async () => {
+    const limit = new AdaptiveLimit({ max: 64, initial: 64, clock });
+    await rounds(limit, 3, 10);
+    for (let latencyMs = 400; latencyMs < 400_000; latencyMs *= 2) await rounds(limit, 1, latencyMs);
+    expect(limit.current).toBe(32);
+    await rounds(limit, 2, 5, apiError('retry', 429));
+    expect(limit.current).toBe(8);
+    await rounds(limit, 1, 900_000);
+    expect(limit.current).toBeLessThanOrEqual(9);
   });
 
   test('rises with a server that is always slow', async () => {

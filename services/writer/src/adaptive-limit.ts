@@ -21,6 +21,11 @@ const silentMs = 5_000;
 /** What is left of the limit after a refusal for overload, and after answers that took too long. */
 const afterOverload = 0.5;
 const afterDelay = 0.9;
+/**
+ * Slow answers alone lower the limit to this share of `max` and no further: the server may be slow for what others ask of
+ * it, and whoever is content with ever less would wait for all of them. To go below is for the server to say.
+ */
+const leastByDelay = 0.5;
 
 /** A request that waits for its turn. */
 interface Waiting {
@@ -126,7 +131,7 @@ export class AdaptiveLimit {
 
   #answered(number: number, latencyMs: number): void {
     this.#latency.add(latencyMs);
-    if (this.#latency.isRaised) return this.#lower(number, afterDelay);
+    if (this.#latency.isRaised) return this.#lower(number, afterDelay, Math.min(this.#limit, this.max * leastByDelay));
     if (++this.#good < this.current) return;
     // Of a limit that was not reached nobody knows whether it is too low.
     const reached = this.#peak >= this.current;
@@ -147,11 +152,11 @@ export class AdaptiveLimit {
   }
 
   /** Once for all requests that were under way together: what they tell is one piece of news. */
-  #lower(number: number, factor: number): void {
+  #lower(number: number, factor: number, least = 1): void {
     if (number <= this.#loweredAt) return;
     this.#loweredAt = this.#started;
     this.#good = 0;
-    this.#limit = Math.max(1, this.#limit * factor);
+    this.#limit = Math.max(1, least, this.#limit * factor);
     this.#latency.restart();
   }
 

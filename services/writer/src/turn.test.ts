@@ -43,3 +43,13 @@ test('Endpoints are as large as their addresses', () => {
   const empty: Mutation = { verb: 'create', resource: 'endpoints', object: { ...someEndpoints, subsets: null } };
   expect(turnOf(aPlan([[large]], causedAt(now)), now) - turnOf(aPlan([[empty]], causedAt(now)), now)).toBe(1_000);
 });
+
+test('where all must wait, Endpoints let slices pass whose change is a little younger', () => {
+  const endpoints = turnOf(aPlan([[create('a')]], { ...causedAt(now - 400), controller: 'endpoints' }), now);
+  const slices = (observedAt: number) =>
+    turnOf(aPlan([[create('a')]], { ...causedAt(observedAt), controller: 'endpointslice' }), now);
+  expect(slices(now)).toBeLessThan(endpoints);
+  expect(turnOf(aPlan([[create('a')]], { ...causedAt(now - 600), controller: 'endpoints' }), now)).toBeLessThan(
+    slices(now),
+  );
+});

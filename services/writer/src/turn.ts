@@ -4,6 +4,8 @@ import type { PlannedMutations } from '@sluice/messages';
 /** What an endpoint in a write puts it back by, and the write itself, in milliseconds. */
 const endpointMs = 1;
 const requestMs = 10;
+/** Endpoints come after the slices, which traffic follows: where all must wait, by this much. */
+const endpointsMs = 500;
 /** Nothing is put back by more than this, and nobody is taken to have waited for longer: clocks differ. */
 const maxBulkMs = 10_000;
 const maxWaitMs = 60_000;
@@ -16,7 +18,8 @@ const maxWaitMs = 60_000;
 export function turnOf(plan: PlannedMutations, now: number): number {
   const since = Math.min(now, Math.max(now - maxWaitMs, plan.causes.first[0]?.observedAt ?? now));
   const sizeMs = plan.groups.reduce((sum, { mutations }) => sum + mutations.reduce((ms, m) => ms + costMs(m), 0), 0);
-  return since + Math.min(maxBulkMs, sizeMs);
+  const lessUrgentMs = plan.controller === 'endpoints' ? endpointsMs : 0;
+  return since + Math.min(maxBulkMs, sizeMs + lessUrgentMs);
 }
 
 function costMs(mutation: Mutation): number {
