@@ -199,6 +199,11 @@ describe('each role', () => {
       .poll(() => admin('get', 'endpointslices', ...read), { timeout: 60_000 })
       .toBe('10.1.0.1')
       .catch(withLog);
+    const address = ['-n', 'shop', '-o', 'jsonpath={.subsets[*].addresses[*].ip}', '--ignore-not-found'];
+    await expect
+      .poll(() => admin('get', 'endpoints', 'web', ...address), { timeout: 60_000 })
+      .toBe('10.1.0.1')
+      .catch(withLog);
     await admin('delete', 'service', 'web', '-n', 'shop');
     const endpoints = ['get', 'endpoints', '-n', 'shop', '-o', 'name'];
     await expect

@@ -5,6 +5,9 @@ import { checkClaims } from './check-claims.ts';
 import type { RemovalBrake } from './removal-brake.ts';
 import type { Retrying } from './retrying.ts';
 
+/** Begins the message of each plan that is held back, and so the reason of what is parked for it. */
+export const heldBackReason = 'removal held back';
+
 /** Asks the cluster whether a removal is right. Returns what becomes of the plan if it must not be carried out. */
 export async function confirmRemoval(
   plan: PlannedMutations,
@@ -21,12 +24,12 @@ export async function confirmRemoval(
       brake.checked('confirmed', '');
       return undefined;
     }
-    const message = `removal held back: ${what}, but ${against}`;
+    const message = `${heldBackReason}: ${what}, but ${against}`;
     brake.checked('refuted', message);
     return heldBack('rejected', message);
   } catch (error) {
     if (!isApiError(error)) throw error;
-    const message = `removal held back: ${what}, and whether that is right cannot be looked up: ${error.message}`;
+    const message = `${heldBackReason}: ${what}, and whether that is right cannot be looked up: ${error.message}`;
     brake.checked('unknown', message);
     return heldBack(error.reaction === 'retry' ? 'unavailable' : 'rejected', message);
   }

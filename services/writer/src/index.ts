@@ -1,4 +1,5 @@
 export { AdaptiveLimit, type AdaptiveLimitOptions } from './adaptive-limit.ts';
+export { heldBackReason } from './confirm-removal.ts';
 export type { Contestant } from './find-contestant.ts';
 export type { LaneWorkerOptions } from './lane-worker.ts';
 export { meteredWriter, type OnAnswer } from './metered-writer.ts';

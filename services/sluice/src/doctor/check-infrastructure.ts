@@ -1,6 +1,9 @@
 import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
+import { heldBackReason } from '@sluice/writer';
 import type { Configuration } from '../configuration/configuration.ts';
+import { findParked, type ParkedKey } from '../parked/parked-key.ts';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
+import { firstLine } from '../terminal/table.ts';
 import { isUsageError } from '../terminal/usage-error.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 
@@ -26,9 +29,13 @@ export async function checkInfrastructure(
       checks.push(
         ...warnings.map((text) => warning(about, 'settings', text, 'see docs/redis.md, docs/nats.md, docs/kafka.md')),
       );
-      if (letters.length === 0) return [...checks, ok(about, 'dead letters', 'none')];
       const detail = `${letters.length} records could not be used`;
-      return [...checks, warning(about, 'dead letters', detail, 'look at them with "sluice dead-letters list"')];
+      checks.push(
+        letters.length === 0
+          ? ok(about, 'dead letters', 'none')
+          : warning(about, 'dead letters', detail, 'look at them with "sluice dead-letters list"'),
+      );
+      return [...checks, parkedCheck(about, await findParked(opened.store, configuration.partitions))];
     } finally {
       await opened.close();
     }
@@ -38,6 +45,18 @@ export async function checkInfrastructure(
       failed(about, 'connection', error.message, 'correct the configuration or the servers; the message says which'),
     ];
   }
+}
+
+/** What is given up for now, removals that are held back before all else. */
+export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check {
+  const [first] = parked;
+  if (first === undefined) return ok(about, 'parked', 'nothing');
+  const held = parked.filter(({ reason }) => reason.startsWith(heldBackReason));
+  const shown = held[0] ?? first;
+  const removals = held.length === 0 ? '' : `, ${held.length} of them since a removal is held back`;
+  const detail = `${parked.length} given up for now${removals}: ${shown.name}, ${firstLine(shown.reason)}`;
+  const runbook = held.length === 0 ? 'parked-keys.md' : 'removals-held-back.md';
+  return warning(about, 'parked', detail, `"sluice parked list" tells all; see docs/runbooks/${runbook}`);
 }
 
 function collecting(warnings: string[]): Logger {

@@ -75,11 +75,12 @@ test('kube-controller-manager alive: refused, with how to switch it off, unless 
     ),
   });
   expect(status).toBe(1);
-  const run = ['run', '--kubeconfig', admin, '--for', '1s', '--metrics-bind-address', '0', '-o', 'none'];
-  const refused = await sluice(...run);
+  const run = ['run', '--kubeconfig', admin, '--metrics-bind-address', '0', '-o', 'none'];
+  // Long enough to find out; it ends when it has.
+  const refused = await sluice(...run, '--for', '60s');
   expect(refused.status).toBe(2);
   expect(refused.stderr).toContain('another controller writes');
-  expect((await sluice(...run, '--take-over')).status).toBe(0);
+  expect((await sluice(...run, '--for', '1s', '--take-over')).status).toBe(0);
 }, 120_000);
 
 test('kube-controller-manager gone, with a lease that has run out: what it wrote is no hindrance', async () => {
