@@ -1,4 +1,6 @@
 export * from './bus.ts';
+export * from './log-bus.ts';
 export * from './memory-bus.ts';
+export * from './partition-log.ts';
 export * from './read-until-aborted.ts';
 export * from './setup-error.ts';

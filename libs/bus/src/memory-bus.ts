@@ -1,13 +1,6 @@
-import {
-  type Bus,
-  BusClosedError,
-  type BusRecord,
-  type Cursor,
-  type Delivery,
-  LogLostError,
-  type PartitionReader,
-  type Topic,
-} from './bus.ts';
+import { type BusRecord, type Cursor, type Delivery, LogLostError, type Topic } from './bus.ts';
+import { LogBus } from './log-bus.ts';
+import { PartitionLog } from './partition-log.ts';
 
 export interface MemoryBusOptions {
   readonly partitions: number;
@@ -26,75 +19,33 @@ export interface MemoryBusOptions {
 
 const defaultMaxBacklog = 10_000;
 
-/** The log lives and dies with the process, and so do the cursors in the in-process store. */
-const incarnation = 'memory';
-
 /**
  * The bus inside one process. It holds what was not released yet. Records are not copied: who appends a payload must not
  * change it afterwards.
  */
-export class MemoryBus implements Bus {
-  readonly partitions: number;
+export class MemoryBus extends LogBus<MemoryLog> {
   readonly #maxBacklog: number;
-  readonly #byReference: boolean;
-  readonly #logs = new Map<string, PartitionLog>();
-  #closed = false;
 
   constructor({ partitions, maxBacklog = defaultMaxBacklog, byReference = false }: MemoryBusOptions) {
-    this.partitions = partitions;
+    super(partitions, () => new MemoryLog(byReference));
     this.#maxBacklog = maxBacklog;
-    this.#byReference = byReference;
   }
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
-    if (this.#closed) throw new BusClosedError('the bus is closed');
-    const log = this.#log(topic, partition);
+    const log = this.openLog(topic, partition);
     log.append(records);
     if (topic === 'changes') await log.backlogAtMost(this.#maxBacklog);
     else if (topic === 'requests') log.keep(this.#maxBacklog);
-  }
-
-  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
-    const reader = this.#log(topic, partition).reader(after);
-    if (this.#closed) reader.close();
-    return reader;
-  }
-
-  async oldest(topic: Topic, partition: number): Promise<Cursor> {
-    if (this.#closed) throw new BusClosedError('the bus is closed');
-    return this.#log(topic, partition).oldest();
-  }
-
-  async end(topic: Topic, partition: number): Promise<Cursor> {
-    if (this.#closed) throw new BusClosedError('the bus is closed');
-    return this.#log(topic, partition).end();
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    for (const log of this.#logs.values()) log.close();
-  }
-
-  #log(topic: Topic, partition: number): PartitionLog {
-    if (!Number.isInteger(partition) || partition < 0 || partition >= this.partitions) {
-      throw new RangeError(`partition ${partition} of ${topic}: there are ${this.partitions}`);
-    }
-    const name = `${topic}/${partition}`;
-    let log = this.#logs.get(name);
-    if (log === undefined) {
-      log = new PartitionLog(this.#byReference);
-      this.#logs.set(name, log);
-    }
-    return log;
   }
 }
 
 /** Released records are dropped in steps of this many, since dropping from the front costs as much as what stays. */
 const dropStep = 128;
 
-class PartitionLog {
+class MemoryLog extends PartitionLog {
+  /** The log lives and dies with the process, and so do the cursors in the in-process store. */
+  readonly incarnation = 'memory';
   readonly #byReference: boolean;
-  readonly #readers = new Set<MemoryReader>();
   #records: Delivery[] = [];
   /** Position of the last record appended, and its id. */
   #last = 0;
@@ -103,13 +54,14 @@ class PartitionLog {
   #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
 
   constructor(byReference: boolean) {
+    super();
     this.#byReference = byReference;
   }
 
   append(records: readonly BusRecord[]): void {
     for (const record of records) this.#records.push(this.#deliver(record, ++this.#last));
     this.#lastId = records.at(-1)?.id ?? this.#lastId;
-    for (const reader of this.#readers) reader.wake();
+    this.changed();
   }
 
   #deliver(record: BusRecord, position: number): Delivery {
@@ -118,26 +70,19 @@ class PartitionLog {
     return { key, id, headers, payload, position };
   }
 
-  reader(after: Cursor): PartitionReader {
-    const reader = new MemoryReader(this, after);
-    this.#readers.add(reader);
-    return reader;
-  }
-
   end(): Cursor {
-    return { position: this.#last, id: this.#lastId, log: incarnation };
+    return { position: this.#last, id: this.#lastId, log: this.incarnation };
   }
 
   oldest(): Cursor {
-    return { position: (this.#records[0]?.position ?? this.#last + 1) - 1, id: '', log: incarnation };
+    return { position: (this.#records[0]?.position ?? this.#last + 1) - 1, id: '', log: this.incarnation };
   }
 
   keep(count: number): void {
     this.release(this.#last - count);
   }
 
-  /** Throws LogLostError if what comes after the position is not all there. */
-  after(position: number, max: number): readonly Delivery[] {
+  after({ position }: Cursor, max: number): readonly Delivery[] {
     const first = this.#records[0];
     if (position > this.#last) throw new LogLostError(`position ${position} is past the end, ${this.#last}`);
     if ((first?.position ?? this.#last + 1) > position + 1) {
@@ -166,12 +111,8 @@ class PartitionLog {
     return new Promise((resolve) => this.#waiting.push({ limit, resolve }));
   }
 
-  forget(reader: MemoryReader): void {
-    this.#readers.delete(reader);
-  }
-
-  close(): void {
-    for (const reader of [...this.#readers]) reader.close();
+  override close(): void {
+    super.close();
     for (const waiter of this.#waiting) waiter.resolve();
     this.#waiting = [];
   }
@@ -197,48 +138,5 @@ class DeliveryByReference implements Delivery {
 
   get payload(): Uint8Array {
     return this.#record.payload;
-  }
-}
-
-class MemoryReader implements PartitionReader {
-  readonly log = incarnation;
-  readonly #log: PartitionLog;
-  #position: number;
-  #closed = false;
-  #wake: (() => void) | undefined;
-
-  constructor(log: PartitionLog, after: Cursor) {
-    this.#log = log;
-    this.#position = after.position;
-  }
-
-  async next(max: number): Promise<readonly Delivery[]> {
-    for (;;) {
-      if (this.#closed) return [];
-      const records = this.#log.after(this.#position, max);
-      const last = records.at(-1);
-      if (last !== undefined) {
-        this.#position = last.position;
-        return records;
-      }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
-
-  release(position: number): void {
-    this.#log.release(position);
-  }
-
-  wake(): void {
-    this.#wake?.();
-    this.#wake = undefined;
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#log.forget(this);
-    this.wake();
   }
 }

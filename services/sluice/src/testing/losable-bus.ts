@@ -1,65 +1,30 @@
 import {
-  type Bus,
-  BusClosedError,
   type BusRecord,
   type Cursor,
   type Delivery,
+  LogBus,
   LogLostError,
-  type PartitionReader,
+  PartitionLog,
   type Topic,
 } from '@sluice/bus';
 
 /** A bus as servers keep it: its logs can lose records, or be another log all of a sudden. */
-export class LosableBus implements Bus {
-  readonly partitions: number;
+export class LosableBus extends LogBus<LosableLog> {
   readonly #dropsRepeated: boolean;
-  readonly #logs = new Map<string, Log>();
-  #closed = false;
 
   /** `dropsRepeated`: a record whose id is in the log already is not appended again, as JetStream has it. */
   constructor(partitions: number, dropsRepeated: boolean) {
-    this.partitions = partitions;
+    super(partitions, () => new LosableLog());
     this.#dropsRepeated = dropsRepeated;
   }
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
-    if (this.#closed) throw new BusClosedError('the bus is closed');
-    this.log(topic, partition).append(records, this.#dropsRepeated);
-  }
-
-  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
-    return new LosableReader(this.log(topic, partition), after);
-  }
-
-  async oldest(topic: Topic, partition: number): Promise<Cursor> {
-    if (this.#closed) throw new BusClosedError('the bus is closed');
-    return this.log(topic, partition).oldest();
-  }
-
-  async end(topic: Topic, partition: number): Promise<Cursor> {
-    if (this.#closed) throw new BusClosedError('the bus is closed');
-    return this.log(topic, partition).end();
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-  }
-
-  log(topic: Topic, partition: number): Log {
-    const name = `${topic}/${partition}`;
-    let log = this.#logs.get(name);
-    if (log === undefined) {
-      log = new Log();
-      this.#logs.set(name, log);
-    }
-    return log;
+    this.openLog(topic, partition).append(records, this.#dropsRepeated);
   }
 }
 
 /** One partition of a topic. */
-export class Log {
-  /** Woken, all of them, by whatever happens to the log. */
-  readonly waiting = new Set<() => void>();
+export class LosableLog extends PartitionLog {
   /** Furthest position that some reader was given. */
   read = 0;
   #incarnation = 1;
@@ -76,7 +41,7 @@ export class Log {
       this.#lastId = id;
       this.#records.push({ key, id, headers, payload, position: this.#last });
     }
-    this.#wake();
+    this.changed();
   }
 
   get incarnation(): string {
@@ -94,7 +59,7 @@ export class Log {
   /** Everything up to now is gone; positions go on. */
   purge(): void {
     this.#records = [];
-    this.#wake();
+    this.changed();
   }
 
   /** Deleted and made anew. */
@@ -105,7 +70,7 @@ export class Log {
     this.#last = 0;
     this.#lastId = '';
     this.read = 0;
-    this.#wake();
+    this.changed();
   }
 
   /** Its last `count` records are gone, as after a power failure; what comes next takes their places. */
@@ -117,10 +82,9 @@ export class Log {
     this.#last -= lost;
     this.#lastId = this.#records.at(-1)?.id ?? '';
     this.read = Math.min(this.read, this.#last);
-    this.#wake();
+    this.changed();
   }
 
-  /** What comes after a cursor. Throws LogLostError if it does not follow. */
   after({ position, id, log }: Cursor, max: number): readonly Delivery[] {
     const first = this.#records[0]?.position ?? this.#last + 1;
     if (log !== '' && log !== this.incarnation) throw new LogLostError(`${log} is now ${this.incarnation}`);
@@ -133,45 +97,6 @@ export class Log {
     return records;
   }
 
-  #wake(): void {
-    for (const wake of this.waiting) wake();
-  }
-}
-
-class LosableReader implements PartitionReader {
-  readonly log: string;
-  readonly #log: Log;
-  #cursor: Cursor;
-  #closed = false;
-  #wake: (() => void) | undefined;
-
-  constructor(log: Log, after: Cursor) {
-    this.#log = log;
-    this.log = log.incarnation;
-    this.#cursor = { ...after, log: after.log === '' ? this.log : after.log };
-  }
-
-  async next(max: number): Promise<readonly Delivery[]> {
-    for (;;) {
-      if (this.#closed) return [];
-      const records = this.#log.after(this.#cursor, max);
-      const last = records.at(-1);
-      if (last !== undefined) {
-        this.#cursor = { position: last.position, id: last.id, log: this.log };
-        return records;
-      }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        this.#log.waiting.add(resolve);
-      });
-      if (this.#wake !== undefined) this.#log.waiting.delete(this.#wake);
-    }
-  }
-
+  /** Records go by what the test does to the log. */
   release(): void {}
-
-  close(): void {
-    this.#closed = true;
-    this.#wake?.();
-  }
 }

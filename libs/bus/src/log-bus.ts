@@ -1,0 +1,56 @@
+import { type Bus, BusClosedError, type BusRecord, type Cursor, type PartitionReader, type Topic } from './bus.ts';
+import type { PartitionLog } from './partition-log.ts';
+
+/** A bus whose logs are in this process, each made when it is first used. */
+export abstract class LogBus<Log extends PartitionLog> implements Bus {
+  readonly partitions: number;
+  readonly #make: () => Log;
+  readonly #logs = new Map<string, Log>();
+  #closed = false;
+
+  constructor(partitions: number, make: () => Log) {
+    this.partitions = partitions;
+    this.#make = make;
+  }
+
+  abstract append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
+
+  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
+    const reader = this.log(topic, partition).reader(after);
+    if (this.#closed) reader.close();
+    return reader;
+  }
+
+  async oldest(topic: Topic, partition: number): Promise<Cursor> {
+    return this.openLog(topic, partition).oldest();
+  }
+
+  async end(topic: Topic, partition: number): Promise<Cursor> {
+    return this.openLog(topic, partition).end();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const log of this.#logs.values()) log.close();
+  }
+
+  /** @throws BusClosedError */
+  protected openLog(topic: Topic, partition: number): Log {
+    if (this.#closed) throw new BusClosedError('the bus is closed');
+    return this.log(topic, partition);
+  }
+
+  /** @throws RangeError when there is no such partition */
+  log(topic: Topic, partition: number): Log {
+    if (!Number.isInteger(partition) || partition < 0 || partition >= this.partitions) {
+      throw new RangeError(`partition ${partition} of ${topic}: there are ${this.partitions}`);
+    }
+    const name = `${topic}/${partition}`;
+    let log = this.#logs.get(name);
+    if (log === undefined) {
+      log = this.#make();
+      this.#logs.set(name, log);
+    }
+    return log;
+  }
+}
