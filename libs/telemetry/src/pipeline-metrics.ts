@@ -64,6 +64,9 @@ export class PipelineMetrics {
     this.#differences = counter('view_differences_total', 'Views that were not what the watcher knows, and repaired', [
       'part',
     ]);
+    // From zero on: an increase is not seen in a series that begins with it.
+    for (const topic of ['changes', 'mutations']) this.#deadLetters.inc({ topic }, 0);
+    for (const part of ['service', 'pods', 'topology', 'endpoints', 'slices']) this.#differences.inc({ part }, 0);
     this.#malformed = counter('malformed_objects_total', 'Objects left out because they are malformed', [
       ...cluster.names,
       'resource',

@@ -53,7 +53,8 @@ function pass(record: BusRecord): BusRecord {
 async function found(): Promise<Record<string, number>> {
   const text = await metrics.text();
   const lines = text.matchAll(/^sluice_view_differences_total\{part="(\w+)"\} (\d+)$/gm);
-  return Object.fromEntries([...lines].map(([, part = '', count]) => [part, Number(count)]));
+  const counts = [...lines].map(([, part = '', count]): [string, number] => [part, Number(count)]);
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
 const isRight = () => {
