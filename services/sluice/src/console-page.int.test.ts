@@ -1,5 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { accessibilityOf } from './testing/page/accessibility.ts';
 import { startChromium } from './testing/page/chromium.ts';
 import { serveHistory } from './testing/page/served-history.ts';
 import { type ServedWorld, serveWorld } from './testing/page/served-world.ts';
@@ -41,8 +42,8 @@ async function open(path = '/', url = world.url): Promise<Page> {
 }
 
 const pathOf = (service: string): string => `/services/${world.server.identity}/shop/${service}`;
-const rowOf = (page: Page, service: string) => page.locator('a.row', { hasText: `shop/${service}` });
-const names = (page: Page) => page.locator('a.row .name').allInnerTexts();
+const rowOf = (page: Page, service: string) => page.locator('.row.entry', { hasText: `shop/${service}` });
+const names = (page: Page) => page.locator('.row.entry .name').allInnerTexts();
 /** With the words of neighbouring elements apart. */
 const textOf = async (element: Locator) => (await element.allInnerTexts()).join('\n');
 const cells = (page: Page, state: string) => page.locator(`.slices article .cell.${state}`).count();
@@ -78,7 +79,7 @@ describe('the list of Services', () => {
     expect(new URL(page.url()).search).toBe('?status=empty');
     await page.reload();
     await wait(() => names(page)).toEqual(['shop/idle']);
-    await page.locator('a.row', { hasText: 'idle' }).click();
+    await page.locator('.row.entry', { hasText: 'idle' }).click();
     await wait(() => page.title()).toBe('shop/idle · Sluice');
     await page.keyboard.press('Escape');
     await wait(() => names(page)).toEqual(['shop/idle']);
@@ -91,11 +92,11 @@ describe('the list of Services', () => {
     await page.keyboard.type('shop/');
     await wait(() => names(page)).not.toContain('default/kubernetes');
     await page.keyboard.press('Enter');
-    await wait(() => textOf(page.locator('a.row.selected .name'))).toBe('shop/db');
+    await wait(() => textOf(page.locator('.row.selected .name'))).toBe('shop/db');
     await page.keyboard.press('j');
-    await wait(() => textOf(page.locator('a.row.selected .name'))).toBe('shop/idle');
+    await wait(() => textOf(page.locator('.row.selected .name'))).toBe('shop/idle');
     await page.keyboard.press('k');
-    await wait(() => textOf(page.locator('a.row.selected .name'))).toBe('shop/db');
+    await wait(() => textOf(page.locator('.row.selected .name'))).toBe('shop/db');
     await page.keyboard.press('Enter');
     await wait(() => page.title()).toBe('shop/db · Sluice');
     await page.keyboard.press('?');
@@ -200,6 +201,19 @@ describe('one Service', () => {
   });
 });
 
+describe.each(['dark', 'light'] as const)('in a %s theme, contrast, names and roles are right of', (theme) => {
+  const places: readonly (readonly [string, () => string, string])[] = [
+    ['the list', () => '/', '.row.entry'],
+    ['a Service', () => pathOf('web'), '.timeline li.done'],
+    ['a Service as it was', () => `${pathOf('web')}?at=${Date.now() - 1}`, '.service.then .pods li'],
+    ['the fleet', () => '/fleet', '.cards li'],
+    ['what is not there', () => pathOf('nothing-of-this-name'), '.notice.failed'],
+  ];
+  test.each(places)('%s', async (_, path, shows) => {
+    expect(await accessibilityOf(browser, world.url + path(), shows, theme)).toEqual([]);
+  });
+});
+
 test('names and messages from a cluster are text, never markup', async () => {
   world.refuse('evil', `refused because of ${markup}`);
   shop.addService('evil', 0);
@@ -238,7 +252,7 @@ test('10,000 Services: only those in sight are in the document, and the last can
   const large = await serveHistory(services);
   try {
     const page = await open('/', large.url);
-    await page.locator('a.row').first().waitFor();
+    await page.locator('.row.entry').first().waitFor();
     const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1);
     const filled = await page.evaluate(() => performance.now());
     console.info(`first paint after ${Math.round(paint)} ms, ${services} Services after ${Math.round(filled)} ms`);

@@ -11,6 +11,7 @@ import { type Jaeger, startJaeger } from '@sluice/local';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { traceFromJaeger } from './console/jaeger-traces.ts';
+import { accessibilityOf } from './testing/page/accessibility.ts';
 import { startChromium } from './testing/page/chromium.ts';
 import { type ServedWorld, serveWorld } from './testing/page/served-world.ts';
 import { Shop } from './testing/page/shop.ts';
@@ -86,6 +87,8 @@ test('a change: the page leads from its line to its spans, and back to the Servi
   await page.getByRole('link', { name: 'shop/web' }).click();
   await page.locator('.timeline li.done').first().waitFor();
   expect(complaints).toEqual([]);
+  for (const theme of ['dark', 'light'] as const)
+    expect(await accessibilityOf(browser, `${world.url}/traces/${traceId}`, '.span', theme)).toEqual([]);
   await page.close();
 }, 120_000);
 

@@ -23,6 +23,7 @@ export function FleetView() {
   const [partitions] = useLoaded((signal) => api.items<Partition>('partitions', signal), [], refreshMs);
   const [letters] = useLoaded((signal) => api.items<DeadLetter>('dead-letters', signal), [], refreshMs);
   return html`<div class="fleet">
+    <h1 class="unseen">Fleet</h1>
     <section>
       <h2>Clusters</h2>
       ${shown(overview, 'clusters', ({ clusters }) => html`<${Clusters} clusters=${clusters} />`)}
@@ -63,8 +64,9 @@ function Clusters({ clusters }: { clusters: readonly Cluster[] }) {
   if (clusters.length === 0) return html`<${Empty} title="No cluster yet" />`;
   return html`<ul class="cards">
     ${clusters.map(
-      ({ identity, name, version, server, state, services }) => html`<li>
-        <strong>${name}</strong><span>${state}${version && ` · Kubernetes ${version}`}</span>
+      ({ identity, name, version, server, state, watcher, services }) => html`<li>
+        <strong>${name}</strong>
+        <span>${state}${watcher && html` by <b title=${`epoch ${watcher.epoch}`}>${watcher.owner}</b>`}${version && ` · Kubernetes ${version}`}</span>
         <span>${plural(services, 'Service')}</span><small title="uid of kube-system">${server} ${identity}</small>
       </li>`,
     )}
@@ -87,12 +89,22 @@ function ParkedList({ items }: { items: readonly Parked[] }) {
   </ul>`;
 }
 
-/** One cell each; those of one owner have one colour. */
 function Partitions({ items }: { items: readonly Partition[] }) {
+  const writers = items.map(({ partition, writer }) => ({ partition, ...writer }));
+  return html`<${Shares} title="decided by" items=${items} /><${Shares} title="written by" items=${writers} />`;
+}
+
+type Share = Omit<Partition, 'writer'>;
+
+/** One cell for each partition; those of one owner have one colour. */
+function Shares({ title, items }: { title: string; items: readonly Share[] }) {
   const owners = [...new Set(items.map(({ owner }) => owner))].filter((owner) => owner !== '').sort();
   const colour = (owner: string) => (owner === '' ? 'nobody' : `owner-${owners.indexOf(owner) % 8}`);
   const held = (owner: string) => items.filter((item) => item.owner === owner);
-  return html`<div class="partitions">
+  const lags = items.map(({ lag }) => lag ?? 0);
+  const [total, most] = [lags.reduce((sum, lag) => sum + lag, 0), Math.max(0, ...lags)];
+  return html`<h3>${title} <small>${total === 0 ? 'nothing waits' : `${total} records wait, ${most} of them in one partition`}</small></h3>
+    <div class="partitions">
       ${items.map(
         ({ partition, owner, epoch, lag }) => html`<span
           class=${`${colour(owner)} ${lag !== null && lag > 1_000 ? 'behind' : ''}`}

@@ -61,7 +61,7 @@ export function ServiceView({ service, at }: ServiceViewProps) {
 
   if (detail.state === 'loading') return html`<${Loading} what=${`${service.namespace}/${service.name}`} />`;
   if (detail.state === 'failed') {
-    return html`<${Failed} problem=${detail.problem}>
+    return html`<h1 class="unseen">${service.namespace}/${service.name}</h1><${Failed} problem=${detail.problem}>
       ${at !== undefined && html`<button class="button" onClick=${() => travel(undefined)}>show now</button>`}
     <//>`;
   }

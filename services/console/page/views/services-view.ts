@@ -11,7 +11,7 @@ import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { nameOf, useServices } from '../parts/service-pages.ts';
 import { ReadyBar, Status, statusText } from '../parts/status.ts';
 import { VirtualRows } from '../parts/virtual-rows.ts';
-import { follows, go, type Place } from '../router.ts';
+import { follows, go, type Place, pathOf } from '../router.ts';
 import { everything, isNarrow, type ServiceFilter } from '../service-filter.ts';
 
 const rowHeight = 40;
@@ -47,6 +47,7 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
   };
   const clusters = overview.state === 'ready' ? overview.value.clusters : [];
   return html`<div class="services">
+    <h1 class="unseen">Services</h1>
     <section>
       <div class="filters">
         <input
@@ -136,19 +137,19 @@ function Row({ service, now, selected, showsCluster }: RowProps) {
   const { namespace, name, clusterName, lastChangeAt } = service;
   const place = placeOf(service);
   const fresh = useFresh(lastChangeAt);
-  return html`<a
-    class=${`row ${selected ? 'selected' : ''} ${fresh ? 'fresh' : ''}`}
-    role="row"
-    href=${`/services/${[service.cluster, namespace, name].map(encodeURIComponent).join('/')}`}
-    onClick=${(event: MouseEvent) => follows(event, place)}
-  >
+  const open = (event: MouseEvent) => follows(event, place);
+  return html`<div class=${`row entry ${selected ? 'selected' : ''} ${fresh ? 'fresh' : ''}`} role="row">
     <span role="cell"><${Status} status=${service.status} /></span>
-    <span role="cell" class="name" title=${`${namespace}/${name}`}><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}</span>
+    <span role="cell" class="name"
+      ><a href=${pathOf(place)} onClick=${open} title=${`${namespace}/${name}`}
+        ><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}</a
+      ></span
+    >
     <span role="cell"><${ReadyBar} ready=${service.ready} endpoints=${service.endpoints} /></span>
     <span role="cell" class="number">${service.slices}</span>
     <span role="cell" class="faint">${lastChangeAt === null ? '–' : ago(lastChangeAt, now)}</span>
     <span role="cell"><${LatencyBar} ms=${service.lastLatencyMs} /></span>
-  </a>`;
+  </div>`;
 }
 
 /** True for a moment after the value has changed. */

@@ -41,7 +41,7 @@ export function TraceView({ traceId }: { traceId: string }) {
   });
   if (trace === undefined) {
     return loaded.state === 'failed'
-      ? html`<${Failed} problem=${loaded.problem} />`
+      ? html`<h1 class="unseen">Trace</h1><${Failed} problem=${loaded.problem} />`
       : html`<${Loading} what="the trace" />`;
   }
   const jaeger = overview.state === 'ready' ? overview.value.jaeger : null;

@@ -20,6 +20,8 @@ export class Journal {
   readonly key: ServiceKey;
   /** Of all records that are kept, in memory. */
   bytes = 0;
+  /** When its last record was kept; 0: none was. */
+  lastKeptAt = 0;
   /** Rises whenever what it tells may have changed. */
   version = 0;
   #before: Folding;
@@ -35,6 +37,7 @@ export class Journal {
   add(topic: Topic, record: KeptRecord): void {
     this.bytes += record.size;
     this.version++;
+    this.lastKeptAt = record.keptAt;
     if (topic === 'changes') this.#changes.push(record);
     else this.#mutations.push(record);
   }

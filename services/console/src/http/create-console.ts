@@ -40,8 +40,8 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   const { history, sources, access, clock, logger, version, jaeger = null, behind = () => 0 } = options;
   const nameOf = (identity: string) =>
     sources.clusters().find((cluster) => cluster.identity === identity)?.name ?? identity;
-  const directory = new Directory(history, nameOf);
-  const context: RouteContext = { history, directory, sources, now: () => clock.now(), version, jaeger, behind };
+  const directory = new Directory(history, nameOf, clock);
+  const context: RouteContext = { history, directory, sources, now: () => clock.now(), clock, version, jaeger, behind };
   const app = Fastify({ routerOptions: { maxParamLength: 512 } });
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
@@ -62,7 +62,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   const streams = new Set<EventStream>();
   for (const { path, params, query, open } of eventRoutes) {
     app.get(path, (request, reply) => {
-      const begin = open({ ...context, updates, clock }, check(params, request.params), check(query, request.query));
+      const begin = open({ ...context, updates }, check(params, request.params), check(query, request.query));
       reply.hijack();
       const stream = new EventStream(reply.raw, securityHeaders, clock);
       streams.add(stream);

@@ -1,4 +1,3 @@
-import type { Clock } from '@sluice/runtime';
 import type { z } from 'zod';
 import * as schemas from '../view/schemas.ts';
 import type { EventStream } from './event-stream.ts';
@@ -9,7 +8,6 @@ import type { Updates } from './updates.ts';
 
 export interface EventContext extends RouteContext {
   readonly updates: Updates;
-  readonly clock: Clock;
 }
 
 /** Of server-sent events. `open` throws Problem where there is nothing to tell of; what it returns then tells. */

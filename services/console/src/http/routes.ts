@@ -1,4 +1,5 @@
 import type { ServiceKey } from '@sluice/messages';
+import type { Clock } from '@sluice/runtime';
 import { z } from 'zod';
 import type { DoneEntry, Entry } from '../history/entry.ts';
 import type { History } from '../history/history.ts';
@@ -6,6 +7,8 @@ import type { Journal } from '../history/journal.ts';
 import type { ConsoleSources } from '../ports.ts';
 import { detail, podDetail } from '../view/detail.ts';
 import type { Directory } from '../view/directory.ts';
+import { paced } from '../view/paced.ts';
+import type { RecentChange } from '../view/schemas.ts';
 import * as schemas from '../view/schemas.ts';
 import { at, none, ofService, pastOf, text } from './parameters.ts';
 import { Problem } from './problem.ts';
@@ -16,6 +19,7 @@ export interface RouteContext {
   readonly directory: Directory;
   readonly sources: ConsoleSources;
   readonly now: () => number;
+  readonly clock: Clock;
   readonly version: string;
   readonly jaeger: string | null;
   /** Logs of which older records are still being read. */
@@ -121,7 +125,7 @@ export const routes: readonly Route[] = [
     none,
     z.object({ limit: z.coerce.number().int().min(1).max(500).default(50) }),
     z.object({ items: z.array(schemas.recentChange).readonly() }),
-    (context, _, { limit }) => ({ items: recent(context, limit) }),
+    async (context, _, { limit }) => ({ items: await recent(context, limit) }),
   ),
   route(
     '/api/v1/partitions',
@@ -137,7 +141,7 @@ export const routes: readonly Route[] = [
     none,
     none,
     z.object({ items: z.array(schemas.parkedView).readonly() }),
-    async (context) => ({ items: (await parked(context)) ?? refused(context) }),
+    async (context) => ({ items: (await parked(context)) ?? (await refused(context)) }),
   ),
   route(
     '/api/v1/traces/:trace',
@@ -232,14 +236,19 @@ function clusters({ history, sources }: RouteContext) {
   ].map((cluster) => ({ ...cluster, services: services.get(cluster.identity) ?? 0 }));
 }
 
-function recent({ history, directory }: RouteContext, limit: number) {
-  const changes = [...history.journals].flatMap(({ key, entries }) =>
-    entries
-      .filter((entry): entry is DoneEntry => entry.kind === 'done')
-      .slice(-limit)
-      .map((entry) => directory.change(key, entry)),
-  );
-  return changes.sort((a, b) => b.at - a.at).slice(0, limit);
+/** Only Services that had news since the oldest write that is told of are folded for it. */
+async function recent({ history, directory, clock }: RouteContext, limit: number) {
+  let changes: RecentChange[] = [];
+  const newestFirst = [...history.journals].sort((a, b) => b.lastKeptAt - a.lastKeptAt);
+  for await (const journal of paced(newestFirst, clock)) {
+    if (changes.length >= limit && (changes[limit - 1]?.at ?? 0) > journal.lastKeptAt) break;
+    const { key } = journal;
+    const done = journal.entries.filter((entry): entry is DoneEntry => entry.kind === 'done').slice(-limit);
+    if (done.length === 0) continue;
+    changes = [...changes, ...done.map((entry) => directory.change(key, entry))].sort((a, b) => b.at - a.at);
+    changes.length = Math.min(changes.length, limit);
+  }
+  return changes;
 }
 
 async function parked({ sources }: RouteContext) {
@@ -248,7 +257,8 @@ async function parked({ sources }: RouteContext) {
   return items?.map((item) => ({ ...item, clusterName: names.get(item.cluster) ?? item.cluster }));
 }
 
-function refused({ history, directory }: RouteContext) {
+async function refused({ history, directory }: RouteContext) {
+  await directory.catchUp();
   return [...history.journals].flatMap((journal) =>
     [...journal.state.refused].map(([controller, { message, since }]) => {
       const { cluster, namespace, service: name } = journal.key;

@@ -1,7 +1,9 @@
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
+import type { Clock } from '@sluice/runtime';
 import type { DoneEntry } from '../history/entry.ts';
 import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
+import { paced } from './paced.ts';
 import type { RecentChange, ServiceList, ServiceStatus, ServiceSummary } from './schemas.ts';
 import { summarize } from './summary.ts';
 
@@ -19,16 +21,19 @@ export interface ServiceQuery {
 
 /** The Services of the history in one line each. A line is made anew only after its Service had news. */
 export class Directory {
+  readonly #clock: Clock;
   readonly #history: History;
   readonly #nameOf: (cluster: string) => string;
   readonly #lines = new Map<string, { readonly version: number; readonly summary: ServiceSummary }>();
 
-  constructor(history: History, nameOf: (cluster: string) => string) {
+  constructor(history: History, nameOf: (cluster: string) => string, clock: Clock) {
+    this.#clock = clock;
     this.#history = history;
     this.#nameOf = nameOf;
   }
 
-  list(query: ServiceQuery): ServiceList {
+  async list(query: ServiceQuery): Promise<ServiceList> {
+    await this.catchUp();
     const counts: Record<string, number> = {};
     const matching: ServiceSummary[] = [];
     for (const journal of this.#history.journals) {
@@ -43,6 +48,11 @@ export class Directory {
     }
     matching.sort(orders[query.sort]);
     return { total: matching.length, counts, items: matching.slice(query.offset, query.offset + query.limit) };
+  }
+
+  /** Folds what is new of all Services. */
+  async catchUp(): Promise<void> {
+    for await (const journal of paced(this.#history.journals, this.#clock)) this.summary(journal);
   }
 
   summary(journal: Journal): ServiceSummary {

@@ -150,6 +150,10 @@ export const clusterView = z.object({
   version: z.string(),
   server: z.string(),
   state: z.string(),
+  watcher: z
+    .object({ owner: z.string(), epoch: z.number() })
+    .optional()
+    .describe('who holds the lease of watching it; absent: nobody, or not known here'),
   services: z.number(),
 });
 
@@ -187,11 +191,15 @@ export const update = z.object({ services: list(serviceSummary), changes: list(r
 /** What a page that is open is told: Services that had news, and what was written. */
 export type Update = z.infer<typeof update>;
 
-export const partitionView = z.object({
-  partition: z.number(),
+const share = {
   owner: z.string().describe('empty: nobody'),
   epoch: z.number(),
   lag: z.number().nullable().describe('records that are not worked off; null: not known'),
+};
+export const partitionView = z.object({
+  partition: z.number(),
+  ...share,
+  writer: z.object(share).describe('who carries out its plans'),
 });
 export const parkedView = z.object({
   cluster: z.string(),

@@ -29,15 +29,20 @@ beforeEach(() => {
 const beat = (group: string, member: string, acquire: readonly string[]) =>
   fleet.leases.heartbeat({ group, member, ttlMs: 60_000, acquire, release: [] });
 
-test('each partition has its owner, epoch and lag', async () => {
+test('each partition has its owners, epochs and lags', async () => {
   await fleet.bus.append('changes', 0, [record('a'), record('b'), record('c')]);
   const end = await fleet.bus.end('changes', 0);
+  await fleet.bus.append('mutations', 0, [record('p')]);
   await beat('reconciler', 'reconciler-1', ['0']);
+  await beat('writer', 'writer-1', ['0']);
   const commit = { scope: 'reconciler/0', epoch: 1_000, expected: 0, entries: [] };
   await fleet.store.commit({ ...commit, checkpoint: { position: 1, id: 'a', log: end.log } });
   expect(await sources.partitions()).toEqual([
-    { partition: 0, owner: 'reconciler-1', epoch: 1_000, lag: 2 },
-    { partition: 1, owner: '', epoch: 0, lag: 0 },
+    {
+      ...{ partition: 0, owner: 'reconciler-1', epoch: 1_000, lag: 2 },
+      writer: { owner: 'writer-1', epoch: 1_000, lag: null },
+    },
+    { ...{ partition: 1, owner: '', epoch: 0, lag: 0 }, writer: { owner: '', epoch: 0, lag: 0 } },
   ]);
 });
 
@@ -48,7 +53,7 @@ test('clusters have the names that their watchers told, and whether one is there
   expect(sources.clusters()).toEqual([]);
   await sources.look();
   expect(sources.clusters()).toMatchObject([
-    { name: 'production', state: 'watched' },
+    { name: 'production', state: 'watched', watcher: { owner: 'watcher-1', epoch: 1_000 } },
     { name: 'staging', state: 'nobody watches it' },
   ]);
 });

@@ -51,7 +51,9 @@ export class FleetSources implements ConsoleSources {
     this.#clusters = await Promise.all(
       known.map(async (cluster) => {
         const { leases: held } = await leases.state(`watcher/${cluster.identity}`);
-        return { ...cluster, state: held.length > 0 ? 'watched' : 'nobody watches it' };
+        const [lease] = held;
+        if (lease === undefined) return { ...cluster, state: 'nobody watches it' };
+        return { ...cluster, state: 'watched', watcher: { owner: lease.holder, epoch: lease.epoch } };
       }),
     );
   }
@@ -71,17 +73,26 @@ export class FleetSources implements ConsoleSources {
   }
 }
 
-async function partitions({ bus, store, leases }: Fleet): Promise<readonly PartitionView[]> {
-  const { leases: held } = await leases.state('reconciler');
+async function partitions(fleet: Fleet): Promise<readonly PartitionView[]> {
+  const [reconcilers, writers] = await Promise.all([shares(fleet, 'reconciler'), shares(fleet, 'writer')]);
+  return reconcilers.map((share, partition) => ({
+    ...{ partition, ...share },
+    writer: writers[partition] ?? { owner: '', epoch: 0, lag: null },
+  }));
+}
+
+/** Of each partition, who works on it in that role, and what is left to do. */
+async function shares({ bus, store, leases }: Fleet, role: 'reconciler' | 'writer') {
+  const { leases: held } = await leases.state(role);
   const owners = new Map(held.map((lease) => [lease.scope, lease]));
   return Promise.all(
     Array.from({ length: bus.partitions }, async (_, partition) => {
       const [checkpoint, end] = await Promise.all([
-        store.checkpoint(`reconciler/${partition}`),
-        bus.end('changes', partition),
+        store.checkpoint(`${role}/${partition}`),
+        bus.end(role === 'reconciler' ? 'changes' : 'mutations', partition),
       ]);
       const { holder = '', epoch = 0 } = owners.get(String(partition)) ?? {};
-      return { partition, owner: holder, epoch, lag: lagOf(checkpoint, end) };
+      return { owner: holder, epoch, lag: lagOf(checkpoint, end) };
     }),
   );
 }

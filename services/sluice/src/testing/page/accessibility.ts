@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser } from 'playwright-core';
+
+const require = createRequire(import.meta.url);
+
+interface Violation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary?: string }[];
+}
+
+/**
+ * What axe finds wrong with a page as it is shown in a theme, a line each: contrast, names, roles. `shows`: a selector of
+ * what has to be there first.
+ */
+export async function accessibilityOf(
+  browser: Browser,
+  url: string,
+  shows: string,
+  colorScheme: 'dark' | 'light',
+): Promise<readonly string[]> {
+  // The page's policy allows no script of somebody else's, which the check is.
+  const context = await browser.newContext({ colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
+  try {
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.locator(shows).first().waitFor();
+    await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'));
+    const violations = await page.evaluate(async () => {
+      const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+      return (await axe.run()).violations;
+    });
+    return violations.flatMap(({ id, help, nodes }) =>
+      nodes.map(({ target, failureSummary = '' }) => `${id} (${help}) ${target.join(' ')}: ${failureSummary}`),
+    );
+  } finally {
+    await context.close();
+  }
+}
