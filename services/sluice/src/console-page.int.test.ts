@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityOf } from './testing/page/accessibility.ts';
@@ -251,15 +252,30 @@ test('10,000 Services: only those in sight are in the document, and the last can
   const services = 10_000;
   const large = await serveHistory(services);
   try {
+    const others = monitorEventLoopDelay({ resolution: 1 });
+    others.enable();
     const page = await open('/', large.url);
     await page.locator('.row.entry').first().waitFor();
+    others.disable();
     const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1);
     const filled = await page.evaluate(() => performance.now());
-    console.info(`first paint after ${Math.round(paint)} ms, ${services} Services after ${Math.round(filled)} ms`);
     await page.getByText('10000 Services').waitFor();
     await page.locator('.rows').evaluate((rows) => rows.scrollTo(0, rows.scrollHeight));
     await page.getByText('svc-09999').waitFor();
     expect(await page.locator('.row').count()).toBeLessThan(100);
+    const flipped = performance.now();
+    large.flip('svc-09999');
+    await rowOf(page, 'svc-09999').getByText('degraded').waitFor();
+    const lag = performance.now() - flipped;
+    await page.locator('.feed li', { hasText: 'svc-09999' }).waitFor();
+    const asked = performance.now();
+    await page.getByRole('searchbox').fill('svc-05');
+    await page.getByText('1000 Services').waitFor();
+    const searched = performance.now() - asked;
+    await page.getByRole('button', { name: 'degraded' }).waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?q=svc-05');
+    const ms = Object.entries({ paint, filled, lag, searched, othersWaited: others.max / 1e6 });
+    console.info(ms.map(([what, took]) => `${what} ${Math.round(took)} ms`).join(', '));
   } finally {
     await large.stop();
   }
