@@ -1,0 +1,67 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { VirtualClock } from '@sluice/runtime';
+import { expect, test } from 'vitest';
+import { History } from '../history/history.ts';
+import { pod, podChange, service, shop, snapshot, toAppend } from '../testing/records.ts';
+import { EventStream } from './event-stream.ts';
+import { followHistory } from './follow-history.ts';
+
+/** A connection whose other end reads, or does not. */
+class Connection extends EventEmitter {
+  readonly written: string[] = [];
+  writableNeedDrain = false;
+  writeHead() {}
+  write(text: string) {
+    this.written.push(text);
+  }
+  end() {
+    this.emit('close');
+  }
+  get events(): number {
+    return this.written.filter((text) => text.startsWith('event:')).length;
+  }
+}
+
+const run = (clock: VirtualClock, until: number): void => {
+  while (clock.step(until));
+};
+
+const open = (clock: VirtualClock) => {
+  const connection = new Connection();
+  return { connection, stream: new EventStream(connection as unknown as ServerResponse, {}, clock) };
+};
+
+test('an idle stream is kept open, until it is closed', () => {
+  const clock = new VirtualClock(0);
+  const { connection } = open(clock);
+  run(clock, 45_000);
+  expect(connection.written.filter((text) => text.startsWith(':'))).toHaveLength(3);
+  connection.end();
+  run(clock, 100_000);
+  expect(connection.written.filter((text) => text.startsWith(':'))).toHaveLength(3);
+});
+
+test('who does not read is told nothing more until he does, and then misses nothing of a history', () => {
+  const clock = new VirtualClock(0);
+  const history = new History({ clock });
+  history.add('changes', toAppend(snapshot(1, 0, [service(), pod('web-1', { ready: false })])));
+  const journal = history.get(shop('web'));
+  if (journal === undefined) return expect.unreachable();
+  const { connection, stream } = open(clock);
+  followHistory(stream, journal, history, clock, () => true);
+  expect(connection.events).toBe(1);
+  connection.writableNeedDrain = true;
+  for (let n = 2; n < 52; n++) {
+    history.add('changes', toAppend(podChange(n, n * 200, pod('web-1', { ready: n % 2 === 0 }))));
+    run(clock, n * 200);
+  }
+  expect(connection.events, 'no backlog grows').toBe(1);
+  connection.writableNeedDrain = false;
+  run(clock, 12_000);
+  expect(connection.events).toBe(51);
+  connection.end();
+  history.add('changes', toAppend(podChange(99, 13_000, pod('web-1', { ready: true }))));
+  run(clock, 14_000);
+  expect(connection.events, 'nobody is there any more').toBe(51);
+});
