@@ -217,6 +217,22 @@ describe('the API of the console', () => {
   });
 });
 
+test('of a Pod that was deleted it is told that it was one of the Service, and when its endpoint left', async () => {
+  const { add, json } = await start();
+  add(podChange(3, 9_000, { of: 'pod', name: 'web-1', uid: 'web-1-uid', node: null, pod: null } as never));
+  add(
+    decided(3, 9_001, [
+      { verb: 'update', object: { ...sliceOf('web-1', { version: '12', ready: false }), endpoints: [] } },
+    ]),
+  );
+  add(done(3, 9_005, 9_000, [{ verb: 'update', version: '13' }]));
+  expect(await json(`${web}/pods/web-1`)).toMatchObject({
+    verdict: 'unknown',
+    reasons: ['the Pod was deleted, or its labels do not match any more'],
+    lastChange: { what: 'removed', at: 9_005, latencyMs: 5 },
+  });
+});
+
 describe('the history as a stream', () => {
   /** Collects the events of a stream until there are so many. */
   const entriesOf = (port: number, path: string, count: number, onOpen: () => void) =>

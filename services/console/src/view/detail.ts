@@ -44,7 +44,12 @@ function kindOf(service: ServiceState['service']): ServiceDetail['kind'] {
 
 /** One Pod, which may be gone: then its last change still tells of it. */
 export function podDetail(state: ServiceState, entries: readonly Entry[], pod: string): PodView {
-  return { ...explainPod(state, pod), lastChange: lastChanges(entries).get(pod) ?? null };
+  const lastChange = lastChanges(entries).get(pod) ?? null;
+  const explained = explainPod(state, pod);
+  // That it is no Pod of the Service says less than that it was one.
+  if (explained.verdict !== 'unknown' || explained.placements.length > 0 || lastChange?.what !== 'removed')
+    return { ...explained, lastChange };
+  return { ...explained, reasons: ['the Pod was deleted, or its labels do not match any more'], lastChange };
 }
 
 function sliceView({ metadata, addressType, ports, endpoints }: EndpointSlice): SliceView {

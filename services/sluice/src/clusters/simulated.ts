@@ -39,6 +39,7 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
     about: [
       `Deployments roll, Pods come and go, Nodes fail: watch what is written for it. The same world again: --seed ${seed}`,
       `Look inside with: kubectl --server ${url} get endpointslices --all-namespaces --watch`,
+      `Delete a Pod with: kubectl --server ${url} delete pod -n shop NAME, and ask: bin/sluice explain shop/SERVICE --pod NAME`,
     ],
     pause: () => world.stop(),
     async close() {

@@ -31,18 +31,18 @@ export function printPod(pod: PodView, paper: Paper): string {
   const paint = verdict in colours ? colours[verdict as keyof typeof colours] : colors.red;
   const where = [node && `node ${node}`, zone && `zone ${zone}`].filter(Boolean).join(', ');
   return [
-    hanging(
-      '',
-      `${pod.pod}: ${verdict === 'unknown' ? 'not a Pod of this Service' : verdict}${where === '' ? '' : ` (${where})`}`,
-      paper,
-      paint,
-    ),
+    hanging('', `${pod.pod}: ${verdictText(pod)}${where === '' ? '' : ` (${where})`}`, paper, paint),
     ...placements.map(({ slice, addresses, hints }) =>
       hanging('  ', `${addresses.join(', ')} in ${slice}${hints.length > 0 ? `, for ${hints.join(', ')}` : ''}`, paper),
     ),
     ...reasons.map((reason) => hanging('  ', reason, paper)),
     ...(lastChange === null ? [] : [hanging('  ', changeText(lastChange, paper), paper)]),
   ].join('');
+}
+
+function verdictText({ verdict, lastChange }: PodView): string {
+  if (verdict !== 'unknown') return verdict;
+  return lastChange?.what === 'removed' ? 'gone' : 'not a Pod of this Service';
 }
 
 const words: Readonly<Record<string, string>> = { added: 'came', removed: 'left', changed: 'changed' };
