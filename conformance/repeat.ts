@@ -79,6 +79,7 @@ async function play(project: keyof typeof suites, seeds: Readonly<Record<string,
   const counted = read(results);
   rmSync(directory, { recursive: true, force: true });
   const failed = status === 0 ? 0 : Math.max(1, counted.numFailedTests);
+  process.stderr.write(`  ${project}: ${counted.numPassedTests} passed, ${failed} failed\n`);
   return { passed: counted.numPassedTests, failed, output };
 }
 
