@@ -9,7 +9,7 @@ import { count, list, oneOf } from './src/arguments.ts';
 import { Cells } from './src/cells.ts';
 import { barChart } from './src/chart.ts';
 import { conditionsNow, inTurn } from './src/conditions.ts';
-import { CONTROLLERS, type Controller, SUBJECT } from './src/controllers.ts';
+import { CONTROLLERS, type Controller, FLEET, SUBJECT } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { outlines, overview } from './src/overview.ts';
 import { requireProcessStats } from './src/process-stats.ts';
@@ -101,7 +101,9 @@ async function measureAll(
         if (performance.now() > untilMs) return say('the time is up; the same command goes on from here');
         const before = conditionsNow();
         say(`${work.name}: ${work.description}`);
-        const { shape, phases, restart = false } = work;
+        const { shape, phases } = work;
+        // A fleet is never started anew as a whole.
+        const restart = work.restart === true && controller.name !== FLEET;
         const command = `npm run bench:all -- --seconds ${seconds} --rounds ${rounds}`;
         const cell = { ...before, command, work: work.name, fsync: false, shape, seconds: Number(seconds) };
         try {
