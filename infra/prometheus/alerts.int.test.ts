@@ -106,7 +106,13 @@ const namesIn = (expression: string) => expression.match(/\b(up|[a-z]+(_[a-z0-9]
 const functions = /^(histogram_quantile|sum|max|rate|increase|changes|by)$/;
 
 /** What counts nothing while all goes well has no series until it does: counted here by their names alone. */
-const onlyWhenWrong = ['sluice_malformed_objects_total', 'sluice_fence_rejections_total', 'sluice_write_retries_total'];
+const onlyWhenWrong = [
+  'sluice_contested_plans_total',
+  'sluice_fence_rejections_total',
+  'sluice_malformed_objects_total',
+  'sluice_removal_checks_total',
+  'sluice_write_retries_total',
+];
 
 it('all rules are loaded and can be evaluated, and a fleet that is well sets none off', async () => {
   await expect.poll(() => find('up{job="sluice"} == 1'), { timeout: 60_000 }).toBe(roles.length);
