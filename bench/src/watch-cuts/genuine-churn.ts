@@ -5,6 +5,15 @@ import { kubernetesTime } from '../populate.ts';
 import { type BenchPod, benchPods, NAMESPACE, podObject } from '../shape.ts';
 import type { Change } from './judge.ts';
 
+interface Stored {
+  readonly metadata: { readonly resourceVersion: string };
+}
+
+interface Event {
+  readonly type: string;
+  readonly object: Stored;
+}
+
 const pods = `/api/v1/namespaces/${NAMESPACE}/pods`;
 
 /**
@@ -16,7 +25,8 @@ export class GenuineChurn {
   readonly #random: Random;
   readonly #clock: Clock;
   readonly #pods = benchPods({ services: 10, pods: 20 });
-  readonly #there = new Set<string>();
+  /** With the version at which each was last changed. */
+  readonly #there = new Map<string, string>();
   readonly #history: Change[] = [];
   #deletions = 0;
 
@@ -59,7 +69,10 @@ export class GenuineChurn {
     if (!this.#there.has(pod.name)) return this.#create(pod);
     if (this.#random.next() < 0.3) {
       const options = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
-      this.#note(pod, await this.#send('DELETE', `${pods}/${pod.name}`, options), true);
+      await this.#send('DELETE', `${pods}/${pod.name}`, options);
+      for (const { type, object } of await this.#lastEvents(pod)) {
+        this.#note(pod, object.metadata.resourceVersion, type === 'DELETED');
+      }
       this.#there.delete(pod.name);
       this.#deletions++;
       return;
@@ -74,7 +87,6 @@ export class GenuineChurn {
 
   async #create(pod: BenchPod): Promise<void> {
     this.#note(pod, await this.#send('POST', pods, podObject(pod, true, this.#now())), false);
-    this.#there.add(pod.name);
   }
 
   /** A write that changes nothing has the version of the one before. */
@@ -82,6 +94,25 @@ export class GenuineChurn {
     const version = Number(resourceVersion);
     if (version === this.#history.at(-1)?.version) return;
     this.#history.push({ version, name, objectVersion: gone ? undefined : resourceVersion });
+    this.#there.set(name, resourceVersion);
+  }
+
+  /** Before a Pod goes, the API server marks it; that has a version of its own, which no answer tells. */
+  async #lastEvents({ name }: BenchPod): Promise<readonly Event[]> {
+    const resourceVersion = this.#there.get(name) ?? '';
+    const query = new URLSearchParams({ watch: '1', fieldSelector: `metadata.name=${name}`, resourceVersion });
+    const { signal } = new AbortController();
+    const request = { method: 'GET', path: `${pods}?${query}`, signal, idleMs: 30_000 } as const;
+    const { chunks } = await this.#connection.stream(request);
+    const events: Event[] = [];
+    let text = '';
+    for await (const chunk of chunks) {
+      const lines = (text + chunk.toString()).split('\n');
+      text = lines.pop() ?? '';
+      events.push(...lines.map((line): Event => JSON.parse(line)));
+      if (events.at(-1)?.type === 'DELETED') return events;
+    }
+    throw new Error(`no event tells that Pod ${name} is gone`);
   }
 
   #now(): string {
@@ -91,6 +122,6 @@ export class GenuineChurn {
   async #send(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object): Promise<string> {
     const { signal } = new AbortController();
     const { body: answer } = await this.#connection.request({ method, path, body, signal });
-    return (answer as { readonly metadata: { readonly resourceVersion: string } }).metadata.resourceVersion;
+    return (answer as Stored).metadata.resourceVersion;
   }
 }
