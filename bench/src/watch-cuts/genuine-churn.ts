@@ -69,8 +69,10 @@ export class GenuineChurn {
     if (!this.#there.has(pod.name)) return this.#create(pod);
     if (this.#random.next() < 0.3) {
       const options = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
+      // What the API server has as its newest: also right after it was started anew, a watch can begin there.
+      const since = await this.#send('GET', `${pods}?limit=1`);
       await this.#send('DELETE', `${pods}/${pod.name}`, options);
-      for (const { type, object } of await this.#lastEvents(pod)) {
+      for (const { type, object } of await this.#lastEvents(pod, since)) {
         this.#note(pod, object.metadata.resourceVersion, type === 'DELETED');
       }
       this.#there.delete(pod.name);
@@ -92,14 +94,13 @@ export class GenuineChurn {
   /** A write that changes nothing has the version of the one before. */
   #note({ name }: BenchPod, resourceVersion: string, gone: boolean): void {
     const version = Number(resourceVersion);
-    if (version === this.#history.at(-1)?.version) return;
+    if (this.#there.get(name) === resourceVersion && !gone) return;
     this.#history.push({ version, name, objectVersion: gone ? undefined : resourceVersion });
     this.#there.set(name, resourceVersion);
   }
 
   /** Before a Pod goes, the API server marks it; that has a version of its own, which no answer tells. */
-  async #lastEvents({ name }: BenchPod): Promise<readonly Event[]> {
-    const resourceVersion = this.#there.get(name) ?? '';
+  async #lastEvents({ name }: BenchPod, resourceVersion: string): Promise<readonly Event[]> {
     const query = new URLSearchParams({ watch: '1', fieldSelector: `metadata.name=${name}`, resourceVersion });
     const { signal } = new AbortController();
     const request = { method: 'GET', path: `${pods}?${query}`, signal, idleMs: 30_000 } as const;
@@ -119,7 +120,7 @@ export class GenuineChurn {
     return kubernetesTime(this.#clock.now());
   }
 
-  async #send(method: 'POST' | 'PUT' | 'DELETE', path: string, body: object): Promise<string> {
+  async #send(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<string> {
     const { signal } = new AbortController();
     const { body: answer } = await this.#connection.request({ method, path, body, signal });
     return (answer as Stored).metadata.resourceVersion;
