@@ -20,6 +20,8 @@ export function addressFlips(shape: Shape, rate: number, seconds: number): Phase
     changes: Math.round(rate * seconds),
     source() {
       const notReady = new Set<string>();
+      // Writes of one Service one after the other: an older one that comes later would undo the newer one.
+      const last = new Map<string, Promise<unknown>>();
       let turn = 0;
       return () => {
         const pod = changing[turn++ % changing.length];
@@ -27,7 +29,12 @@ export function addressFlips(shape: Shape, rate: number, seconds: number): Phase
         const ready = notReady.delete(pod.name);
         if (!ready) notReady.add(pod.name);
         const object = endpointsObject(pod.service, services.get(pod.service) ?? [], notReady);
-        const write = (client: ApiClient) => client.put(endpointsPath(pod.service), object);
+        const write = (client: ApiClient) => {
+          const before = last.get(pod.service)?.catch(() => {}) ?? Promise.resolve();
+          const written = before.then(() => client.put(endpointsPath(pod.service), object));
+          last.set(pod.service, written);
+          return written;
+        };
         return { pod, ready, write };
       };
     },
