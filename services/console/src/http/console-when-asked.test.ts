@@ -42,5 +42,11 @@ describe('a console that is made when it is asked for', () => {
     });
     await idle.close();
     expect(clock.step(clock.now() + 600_000)).toBe(false);
+    const late = createServer(idle.handle);
+    await new Promise<void>((resolve) => late.listen(0, '127.0.0.1', resolve));
+    const { status } = await fetch(`http://127.0.0.1:${(late.address() as AddressInfo).port}/api/v1/overview`);
+    expect(status).toBe(503);
+    expect(clock.step(clock.now() + 600_000)).toBe(false);
+    late.close();
   });
 });

@@ -20,6 +20,7 @@ export function consoleWhenAsked(options: ConsoleOptions): Console {
     cancel = clock.schedule(expiryMs, expire);
   };
   let cancel = clock.schedule(expiryMs, expire);
+  let closed = false;
   const make = () => {
     // From here on it does so itself.
     cancel();
@@ -28,6 +29,10 @@ export function consoleWhenAsked(options: ConsoleOptions): Console {
   };
   return {
     handle(request, response) {
+      if (closed) {
+        response.writeHead(503, { 'Content-Type': 'text/plain; charset=utf-8' }).end('the console is closing\n');
+        return;
+      }
       (made ?? make()).then(
         (console) => console.handle(request, response),
         (error: unknown) => {
@@ -39,6 +44,7 @@ export function consoleWhenAsked(options: ConsoleOptions): Console {
       );
     },
     async close() {
+      closed = true;
       cancel();
       const console = await made?.catch(() => undefined);
       await console?.close();

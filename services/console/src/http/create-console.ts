@@ -60,9 +60,11 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   app.get('/api/v1/openapi.json', () => description);
   const updates = new Updates(history, directory, clock);
   const streams = new Set<EventStream>();
+  let closing = false;
   for (const { path, params, query, open } of eventRoutes) {
     app.get(path, (request, reply) => {
       const begin = open({ ...context, updates }, check(params, request.params), check(query, request.query));
+      if (closing) throw new Problem(503, 'the console is closing', 'ask again where it runs on');
       reply.hijack();
       const stream = new EventStream(reply.raw, securityHeaders, clock);
       streams.add(stream);
@@ -92,6 +94,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   return {
     handle: (request, response) => app.routing(request, response),
     async close() {
+      closing = true;
       cancel();
       for (const stream of streams) stream.end();
       await app.close();

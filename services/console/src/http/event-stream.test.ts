@@ -10,6 +10,7 @@ import { followHistory } from './follow-history.ts';
 /** A connection whose other end reads, or does not. */
 class Connection extends EventEmitter {
   readonly written: string[] = [];
+  destroyed = false;
   writableNeedDrain = false;
   writeHead() {}
   write(text: string) {
@@ -27,8 +28,7 @@ const run = (clock: VirtualClock, until: number): void => {
   while (clock.step(until));
 };
 
-const open = (clock: VirtualClock) => {
-  const connection = new Connection();
+const open = (clock: VirtualClock, connection = new Connection()) => {
   return { connection, stream: new EventStream(connection as unknown as ServerResponse, {}, clock) };
 };
 
@@ -40,6 +40,17 @@ test('an idle stream is kept open, until it is closed', () => {
   connection.end();
   run(clock, 100_000);
   expect(connection.written.filter((text) => text.startsWith(':'))).toHaveLength(3);
+});
+
+test('for one who left before he was answered nothing is begun', () => {
+  const clock = new VirtualClock(0);
+  const connection = new Connection();
+  connection.destroyed = true;
+  const { stream } = open(clock, connection);
+  let ended = 0;
+  stream.onEnd(() => ended++);
+  expect(ended).toBe(1);
+  expect(clock.nextAt()).toBeUndefined();
 });
 
 test('who does not read is told nothing more until he does, and then misses nothing of a history', () => {

@@ -8,9 +8,13 @@ const heartbeatMs = 15_000;
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #onEnd: (() => void)[] = [];
+  #isOver: boolean;
 
   constructor(response: ServerResponse, headers: Readonly<Record<string, string>>, clock: Clock) {
     this.#response = response;
+    // Whoever is gone before he is answered is told of by no event.
+    this.#isOver = response.destroyed;
+    if (this.#isOver) return;
     response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     response.write('retry: 2000\n\n');
     const beat = () => {
@@ -20,6 +24,7 @@ export class EventStream {
     let cancel = clock.schedule(heartbeatMs, beat);
     this.onEnd(() => cancel());
     response.on('close', () => {
+      this.#isOver = true;
       for (const end of this.#onEnd) end();
     });
   }
@@ -34,7 +39,8 @@ export class EventStream {
   }
 
   onEnd(end: () => void): void {
-    this.#onEnd.push(end);
+    if (this.#isOver) end();
+    else this.#onEnd.push(end);
   }
 
   end(): void {
