@@ -134,6 +134,30 @@ describe('while it runs', () => {
     }
   });
 
+  it('takes names and labels at their limits', async () => {
+    const [longest, key] = [
+      'n'.repeat(63),
+      `${'d'.repeat(61)}.${'e'.repeat(63)}.${'f'.repeat(63)}.${'g'.repeat(63)}/${'k'.repeat(63)}`,
+    ];
+    const labels = { [key]: 'v'.repeat(63) };
+    const place = { namespace: longest, name: longest };
+    await admin.create('namespaces', namespaceObject(longest));
+    const sluice = await SluiceProcess.start(cluster.kubeconfigs.sluice);
+    try {
+      await admin.create('services', serviceObject({ ...place, spec: { selector: labels, ports: [{ port: 80 }] } }));
+      const name = `${'p'.repeat(63)}.${'q'.repeat(63)}.${'r'.repeat(63)}.${'s'.repeat(61)}`;
+      await admin.create('pods', podObject({ namespace: longest, name, labels, nodeName: 'node-1' }));
+      const status = podStatus({ phase: 'Running', ips: ['10.9.9.9'], ready: true, since });
+      await admin.patch(reference('pods', { namespace: longest, name }), status, 'status');
+      await expect.poll(addresses, { timeout: 30_000 }).toContain('10.9.9.9');
+      const refused = sluice.events('plan').filter((plan) => textAt(plan, 'status') === 'rejected');
+      expect(refused).toEqual([]);
+      expect(await sluice.stop()).toBe(0);
+    } finally {
+      await sluice.kill();
+    }
+  });
+
   it('drains at SIGTERM: what it has begun is written, and told in the summary', async () => {
     const sluice = await SluiceProcess.start(cluster.kubeconfigs.sluice);
     try {
