@@ -12,6 +12,13 @@ export function count(option: string, text: string): number {
   return value;
 }
 
+/** @throws UsageError */
+export function share(option: string, text: string): number {
+  const value = Number(text);
+  if (text === '' || !(value >= 0 && value <= 1)) throw new UsageError(`--${option}: "${text}" is not between 0 and 1`);
+  return value;
+}
+
 export function list(text: string): readonly string[] {
   return text.split(',').map((item) => item.trim());
 }

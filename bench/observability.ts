@@ -2,24 +2,41 @@ import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { populate, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
+import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../services/sluice/src/all-in-one.ts';
+import { defaultTraces } from '../services/sluice/src/options/traces-options.ts';
 import { systemClock } from '../services/sluice/src/system/clock.ts';
 import { systemRandom } from '../services/sluice/src/system/random.ts';
+import { startConsole } from '../services/sluice/src/telemetry/start-console.ts';
 import { startTracing } from '../services/sluice/src/telemetry/traces/start-tracing.ts';
+import { count, list, share } from './src/arguments.ts';
+import { optionsGiven, runProgram } from './src/program.ts';
+import { median } from './src/statistics.ts';
+import { markdownTable } from './src/table.ts';
 
-/**
- * What tracing costs: the CPU time of the same changes, one after the other through the whole pipeline, with tracing off and
- * at several ratios. The pipelines take turns in one process, another one first each time, so that whatever else the
- * machine does hits them alike; told is the median of the turns. A turn is about a second of work, and delivering its
- * spans is part of it, as a process delivers them once a second. The collector is another process, which takes everything
- * and keeps nothing.
- *
- *     npm run bench:tracing -- [--turns 10] [--changes 1000] [--ratios 0,0.05,1]
- */
+const HELP = `usage: node bench/observability.ts [options]      (or: npm run bench:observability -- [options])
+
+What it costs to be seen: the CPU time of the same changes, one after the other through the whole pipeline, with nothing that
+looks on, with metrics, with history, with traces, and with all of it as a run has it. The pipelines take turns in one
+process, another one first each time, so that whatever else the machine does hits them alike; told is the median of the
+turns. Delivering spans is part of a turn. The collector is another process, which takes everything and keeps nothing.
+
+  --turns N        turns of each pipeline (10)
+  --changes N      changes in a turn, about a second of work (1000)
+  --ratios LIST    shares of the changes that are traced (0,0.05,1)
+`;
+
+interface Watched {
+  readonly name: string;
+  readonly metrics?: boolean;
+  readonly history?: boolean;
+  /** Share of the changes that are traced. Default: tracing is off. */
+  readonly ratio?: number;
+}
+
 const [services, podsPerService, warmUpTurns] = [20, 10, 2];
 
 class Pipeline {
@@ -34,9 +51,11 @@ class Pipeline {
   readonly #tracing: Awaited<ReturnType<typeof startTracing>>;
   #changes = 0;
 
-  constructor(name: string, tracing: Awaited<ReturnType<typeof startTracing>>) {
+  constructor({ name, metrics, history }: Watched, tracing: Awaited<ReturnType<typeof startTracing>>) {
     this.name = name;
     this.#tracing = tracing;
+    const clusters = new Map([[this.#server.identity, 'c']]);
+    const console = startConsole(() => [], {}, { clock: this.#clock, logger: silentLogger });
     const cluster = new SimulatedCluster(this.#server, { clock: this.#clock });
     this.#fleet = startAllInOne({
       clusters: [{ name: 'c', identity: this.#server.identity, reader: cluster, writer: cluster, record: () => {} }],
@@ -46,10 +65,13 @@ class Pipeline {
       logger: silentLogger,
       partitions: 4,
       tracers: tracing?.tracers,
+      ...(metrics && { metrics: new Metrics({ clusters, spans: () => tracing?.counts }) }),
+      ...(history && { tap: console.tap }),
     });
   }
 
-  static async start(ratio: number | undefined, collector: string): Promise<Pipeline> {
+  static async start(watched: Watched, collector: string): Promise<Pipeline> {
+    const { ratio } = watched;
     const tracing = await startTracing(
       { endpoint: ratio === undefined ? undefined : collector, ratio: ratio ?? 0, slowMs: 60_000 },
       {
@@ -62,7 +84,7 @@ class Pipeline {
         logger: silentLogger,
       },
     );
-    const pipeline = new Pipeline(ratio === undefined ? 'off' : `ratio ${ratio}`, tracing);
+    const pipeline = new Pipeline(watched, tracing);
     await pipeline.#settle();
     return pipeline;
   }
@@ -101,19 +123,31 @@ async function compare(turns: number, changes: number, ratios: readonly number[]
   const collector = fork(fileURLToPath(import.meta.url), ['--collect']);
   const address = await new Promise<string>((resolve) => collector.once('message', (url) => resolve(String(url))));
   const pipelines: Pipeline[] = [];
-  for (const ratio of [undefined, ...ratios]) pipelines.push(await Pipeline.start(ratio, address));
+  const watched: readonly Watched[] = [
+    { name: 'nothing' },
+    { name: 'metrics', metrics: true },
+    { name: 'history', history: true },
+    ...ratios.map((ratio) => ({ name: `traces of ${ratio * 100} %`, ratio })),
+    { name: 'metrics, history', metrics: true, history: true },
+    { name: 'all, as by default', metrics: true, history: true, ratio: defaultTraces.traceRatio },
+  ];
+  for (const one of watched) pipelines.push(await Pipeline.start(one, address));
   for (let turn = 0; turn < warmUpTurns + turns; turn++) {
     const first = turn % pipelines.length;
     for (const pipeline of [...pipelines.slice(first), ...pipelines.slice(0, first)]) await pipeline.turn(changes);
   }
-  const median = ({ cpu }: Pipeline) => cpu.slice(warmUpTurns).sort((a, b) => a - b)[Math.floor(turns / 2)] ?? 0;
-  const [off = 0] = pipelines.map(median);
-  console.log('| traces | CPU per change | more | spans per change |\n| --- | --- | --- | --- |');
-  for (const pipeline of pipelines) {
-    const more = pipeline.name === 'off' ? '' : `${(((median(pipeline) - off) / off) * 100).toFixed(1)} %`;
-    const row = [pipeline.name, `${median(pipeline).toFixed(0)} µs`, more, pipeline.spansPerChange.toFixed(1)];
-    console.log(`| ${row.join(' | ')} |`);
-  }
+  const cost = ({ cpu }: Pipeline) => median(cpu.slice(warmUpTurns));
+  const [first] = pipelines;
+  const nothing = first === undefined ? Number.NaN : cost(first);
+  const rows = pipelines.map((pipeline) => {
+    const more = pipeline === first ? '' : `${((cost(pipeline) / nothing - 1) * 100).toFixed(1)} %`;
+    return {
+      ratio: false,
+      cells: [pipeline.name, cost(pipeline).toFixed(0), more, pipeline.spansPerChange.toFixed(1)],
+    };
+  });
+  const head = ['who looks on', 'CPU µs/change', 'more', 'spans/change'];
+  process.stdout.write(markdownTable({ title: `What it costs to be seen, medians of ${turns} turns`, head, rows }));
   for (const pipeline of pipelines) await pipeline.stop();
   collector.kill();
 }
@@ -128,13 +162,12 @@ function collect(): void {
   });
 }
 
-const { values } = parseArgs({
-  options: {
-    turns: { type: 'string', default: '10' },
-    changes: { type: 'string', default: '1000' },
-    ratios: { type: 'string', default: '0,0.05,1' },
-    collect: { type: 'boolean' },
-  },
-});
-if (values.collect) collect();
-else await compare(Number(values.turns), Number(values.changes), values.ratios.split(',').map(Number));
+async function main(): Promise<void> {
+  if (process.argv[2] === '--collect') return collect();
+  const given = optionsGiven({ turns: '10', changes: '1000', ratios: '0,0.05,1' }, HELP);
+  if (given === undefined) return;
+  const ratios = list(given.ratios).map((text) => share('ratios', text));
+  await compare(count('turns', given.turns), count('changes', given.changes), ratios);
+}
+
+await runProgram(main);
