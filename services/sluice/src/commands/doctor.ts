@@ -5,6 +5,7 @@ import { addConfigurationOptions, configurationOf } from '../configuration/confi
 import { type Check, failed, jsonChecks, listChecks, warning } from '../doctor/check.ts';
 import { checkCluster } from '../doctor/check-cluster.ts';
 import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
+import { historyCheck } from '../doctor/history-check.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
@@ -23,7 +24,7 @@ export function addDoctorCommand(program: Command): void {
     const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
     const ports = { clock: systemClock, random: systemRandom };
     const logger = createLogger('text', 'error');
-    const checks: Check[] = [...(await checkInfrastructure(configuration, ports))];
+    const checks: Check[] = [...(await checkInfrastructure(configuration, ports)), historyCheck(configuration)];
     for (const { name, ...choice } of configuration.clusters) {
       try {
         checks.push(...(await checkCluster(name, await findAccess(choice, process.env), { ...ports, logger })));

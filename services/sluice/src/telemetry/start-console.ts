@@ -19,7 +19,7 @@ export interface JaegerAddresses {
 }
 
 /** A console of its own holds more: here it shares the memory with what the process is for. */
-const guestBytes = 32 * 1024 ** 2;
+export const guestBytes = 32 * 1024 ** 2;
 
 /** The console of a process in which everything runs: it keeps what passes over the bus. */
 export function startConsole(

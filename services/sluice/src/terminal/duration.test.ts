@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatDuration, parseDuration } from './duration.ts';
+import { exactDuration, formatDuration, parseDuration } from './duration.ts';
 
 describe('parseDuration', () => {
   test.each([
@@ -35,4 +35,15 @@ test.each([
   [3_600_000, '60 min 0 s'],
 ])('formatDuration(%d) is %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
+});
+
+test.each([
+  [0, '0s'],
+  [500, '500ms'],
+  [90_000, '1m30s'],
+  [86_400_000, '24h'],
+  [3_723_004, '1h2m3s4ms'],
+])('exactDuration(%d) is %s, and is read as that again', (ms, text) => {
+  expect(exactDuration(ms)).toBe(text);
+  expect(parseDuration(text)).toBe(ms);
 });

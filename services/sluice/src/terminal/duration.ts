@@ -19,3 +19,15 @@ export function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
+
+/** As `parseDuration` takes it, and nothing left out: `24h`, `1h30m`, `500ms`. */
+export function exactDuration(ms: number): string {
+  let rest = ms;
+  let text = '';
+  for (const [unit, size] of Object.entries(units).reverse()) {
+    const amount = Math.floor(rest / size);
+    rest -= amount * size;
+    if (amount > 0) text += `${amount}${unit}`;
+  }
+  return text || '0s';
+}
