@@ -1,6 +1,11 @@
 import type { Endpoint, EndpointSlice } from '@sluice/controllers';
 import type { EndpointChange, EndpointFace } from './entry.ts';
 
+export type CompareSlices = typeof endpointChanges;
+
+/** For entries that nobody will read: the comparison is most of what an entry costs. */
+export const leftUntold: CompareSlices = () => [];
+
 /** What a slice's new content means for traffic, compared with its old one; null: there is no such slice. */
 export function endpointChanges(
   name: string,

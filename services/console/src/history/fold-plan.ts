@@ -1,11 +1,11 @@
 import type { Controller, EndpointSlice, Mutation } from '@sluice/controllers';
 import { comparePlans, type MutationResult, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { endpointChanges, withoutMoves } from './endpoint-changes.ts';
+import { type CompareSlices, withoutMoves } from './endpoint-changes.ts';
 import type { DecidedEntry, DoneEntry, EndpointChange, MutationSummary } from './entry.ts';
 import type { ServiceState } from './service-state.ts';
 
 /** What a plan wants, compared with what is there. */
-export function describePlan(state: ServiceState, plan: PlannedMutations): DecidedEntry {
+export function describePlan(state: ServiceState, plan: PlannedMutations, compare: CompareSlices): DecidedEntry {
   const mutations = plan.groups.flatMap((group) => group.mutations);
   for (const { reason, message } of plan.events) {
     if (reason.startsWith('TopologyAwareHints')) state.hints = { reason, message, at: plan.decidedAt };
@@ -16,7 +16,7 @@ export function describePlan(state: ServiceState, plan: PlannedMutations): Decid
     at: plan.decidedAt,
     controller: plan.controller,
     plan: plan.plan,
-    mutations: mutations.map((mutation) => summary(state, mutation)),
+    mutations: mutations.map((mutation) => summary(state, mutation, compare)),
     incomplete: plan.incomplete,
     events: plan.events.map(({ reason, message }) => ({ reason, message })),
     causes: plan.causes,
@@ -24,9 +24,14 @@ export function describePlan(state: ServiceState, plan: PlannedMutations): Decid
 }
 
 /** Folds what became of a plan. Without the plan, of which the log may have lost the record, only names are known. */
-export function foldOutcome(state: ServiceState, outcome: Outcome, plan: PlannedMutations | undefined): DoneEntry {
+export function foldOutcome(
+  state: ServiceState,
+  outcome: Outcome,
+  plan: PlannedMutations | undefined,
+  compare: CompareSlices,
+): DoneEntry {
   const changes: EndpointChange[] = [];
-  for (const result of outcome.results) changes.push(...foldResult(state, result, mutationOf(plan, result)));
+  for (const result of outcome.results) changes.push(...foldResult(state, result, mutationOf(plan, result), compare));
   const inFlight = state.inFlight.get(outcome.controller);
   if (inFlight && comparePlans(inFlight.plan, outcome.plan) <= 0) state.inFlight.delete(outcome.controller);
   noteStatus(state, outcome.controller, outcome);
@@ -62,7 +67,12 @@ function noteStatus(state: ServiceState, controller: Controller, { status, messa
   }
 }
 
-function foldResult(state: ServiceState, result: MutationResult, mutation: Mutation | undefined): EndpointChange[] {
+function foldResult(
+  state: ServiceState,
+  result: MutationResult,
+  mutation: Mutation | undefined,
+  compare: CompareSlices,
+): EndpointChange[] {
   const { resource, name } = result;
   if (resource === 'endpoints') {
     foldEndpoints(state, result, mutation);
@@ -73,7 +83,7 @@ function foldResult(state: ServiceState, result: MutationResult, mutation: Mutat
   if (after === undefined) return [];
   if (after === null) state.slices.delete(name);
   else state.slices.set(name, after);
-  return result.status === 'applied' ? endpointChanges(name, before, after) : [];
+  return result.status === 'applied' ? compare(name, before, after) : [];
 }
 
 function foldEndpoints(state: ServiceState, result: MutationResult, mutation: Mutation | undefined): void {
@@ -99,11 +109,11 @@ function mutationOf(plan: PlannedMutations | undefined, { group, index }: Mutati
   return plan?.groups[group]?.mutations[index];
 }
 
-function summary(state: ServiceState, mutation: Mutation): MutationSummary {
+function summary(state: ServiceState, mutation: Mutation, compare: CompareSlices): MutationSummary {
   const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
   const { verb, resource } = mutation;
   if (resource === 'endpoints') return { verb, resource, name, endpoints: [] };
   const before = state.slices.get(name) ?? null;
   const after = mutation.verb === 'delete' ? null : (mutation.object as EndpointSlice);
-  return { verb, resource, name, endpoints: endpointChanges(name, before, after) };
+  return { verb, resource, name, endpoints: compare(name, before, after) };
 }

@@ -1,4 +1,5 @@
 import type { Message, PlannedMutations, ServiceKey } from '@sluice/messages';
+import { type CompareSlices, endpointChanges, leftUntold } from './endpoint-changes.ts';
 import type { Entry } from './entry.ts';
 import { foldChange, foldEchoes } from './fold-change.ts';
 import { describePlan, foldOutcome } from './fold-plan.ts';
@@ -17,6 +18,7 @@ export interface KeptRecords {
  */
 export class Folding {
   readonly state: ServiceState;
+  readonly #compare: CompareSlices;
   /** A plan came after its Outcome had been folded; folding again from the beginning tells more. */
   stale = false;
   /** How many records of each topic are folded. */
@@ -28,7 +30,9 @@ export class Folding {
   /** Of Outcomes that were folded without their plan. */
   readonly #missed = new Set<string>();
 
-  constructor(key: ServiceKey, from?: Folding) {
+  /** Where nobody will read the entries, only what they need of `state` is worked out. */
+  constructor(key: ServiceKey, from?: Folding, { isRead = true }: { readonly isRead?: boolean } = {}) {
+    this.#compare = isRead ? endpointChanges : leftUntold;
     this.state = from?.state.copy() ?? new ServiceState(key);
     this.#awaited = new Map(from === undefined ? [] : from.#awaited);
   }
@@ -59,7 +63,7 @@ export class Folding {
     const plan = this.#awaited.get(name);
     if (plan === undefined) this.#missed.add(name);
     this.#awaited.delete(name);
-    return foldOutcome(this.state, message, plan);
+    return foldOutcome(this.state, message, plan, this.#compare);
   }
 
   /** The plan that is next in its log; null if that record is not one. */
@@ -81,7 +85,7 @@ export class Folding {
     if (this.#missed.has(name)) this.stale = true;
     if (this.#awaited.has(name) || this.#missed.has(name)) return undefined;
     this.#awaited.set(name, plan);
-    return withTrace(describePlan(this.state, plan), record);
+    return withTrace(describePlan(this.state, plan, this.#compare), record);
   }
 }
 

@@ -89,12 +89,12 @@ export class Journal {
     return this.#live;
   }
 
-  #begin(): Folded {
-    return { folding: new Folding(this.key, this.#before), entries: [], steps: [] };
+  #begin(isRead = true): Folded {
+    return { folding: new Folding(this.key, this.#before, { isRead }), entries: [], steps: [] };
   }
 
-  #fold(steps: number): Folded {
-    return this.#advance(this.#begin(), steps);
+  #fold(steps: number, isRead = true): Folded {
+    return this.#advance(this.#begin(isRead), steps);
   }
 
   /** Folds on until so many records are folded, or all. */
@@ -114,7 +114,7 @@ export class Journal {
   #drop(records: number): void {
     if (records === 0) return;
     this.version++;
-    const { folding } = this.#fold(records);
+    const { folding } = this.#fold(records, false);
     this.#changes = this.#changes.slice(folding.changes);
     this.#mutations = this.#mutations.slice(folding.mutations);
     this.bytes = [...this.#changes, ...this.#mutations].reduce((sum, { size }) => sum + size, 0);
