@@ -5,22 +5,15 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureNatsServer } from '@sluice/local';
-import { count, list, oneOf, UsageError } from './src/arguments.ts';
+import { count, list, oneOf } from './src/arguments.ts';
 import { completed, runOn } from './src/clusters/run.ts';
 import { WorldsProcess } from './src/clusters/worlds-process.ts';
 import { Fleet } from './src/fleet.ts';
-import {
-  cpuSeconds,
-  machineDescription,
-  memoryMb,
-  peakMemoryMb,
-  requireProcessStats,
-  resetPeakMemory,
-} from './src/process-stats.ts';
-import { percentile, rounded } from './src/statistics.ts';
-import { markdownTable, number, type Table, textTable } from './src/table.ts';
+import { cpuSeconds, memoryMb, peakMemoryMb, requireProcessStats, resetPeakMemory } from './src/process-stats.ts';
+import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
+import { percentile } from './src/statistics.ts';
+import { number, type Table } from './src/table.ts';
 
 const HELP = `usage: node bench/clusters.ts [options]      (or: npm run bench:clusters -- [options])
 
@@ -66,10 +59,22 @@ interface Options {
   readonly patienceSeconds: number;
 }
 
+const DEFAULTS = {
+  clusters: '100',
+  services: '100',
+  pods: '10',
+  rate: '200',
+  seconds: '30',
+  ways: 'all-in-one',
+  seed: '1',
+  output: 'table',
+  patience: '240',
+};
+
 async function main(): Promise<void> {
-  const values = parse();
-  if (values.help) return void process.stdout.write(HELP);
-  const output = oneOf('output', values.output, ['table', 'json', 'markdown']);
+  const values = optionsGiven(DEFAULTS, HELP);
+  if (values === undefined) return;
+  const output = outputOf(values.output);
   const ways = list(values.ways).map((way) => oneOf('ways', way, WAYS));
   const options: Options = {
     clusters: count('clusters', values.clusters),
@@ -83,13 +88,7 @@ async function main(): Promise<void> {
   if (ways.includes('distributed')) await ensureNatsServer(say);
   const measured: Measured[] = [];
   for (const way of ways) measured.push(await measure(way, options));
-  const conditions = { machine: machineDescription(), node: process.version };
-  if (output === 'json') {
-    process.stdout.write(`${JSON.stringify({ ...conditions, ...options, measured }, rounded, 2)}\n`);
-  } else {
-    const print = output === 'markdown' ? markdownTable : textTable;
-    process.stdout.write(`${print(tableOf(options, measured))}\n${conditions.machine}, Node ${conditions.node}.\n`);
-  }
+  printResults(output, { tables: [tableOf(options, measured)], conditions: '', json: { ...options, measured } });
   if (measured.some(({ missing }) => missing > 0)) process.exitCode = 1;
 }
 
@@ -150,39 +149,4 @@ function tableOf({ clusters, shape, rate, seconds }: Options, measured: readonly
   };
 }
 
-function parse() {
-  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
-  try {
-    return parseArgs({
-      options: {
-        clusters: text('100'),
-        services: text('100'),
-        pods: text('10'),
-        rate: text('200'),
-        seconds: text('30'),
-        ways: text('all-in-one'),
-        seed: text('1'),
-        output: text('table'),
-        patience: text('240'),
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
-
-// The servers end with this process, however it ends.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-try {
-  await main();
-} catch (error) {
-  const wrongUsage = error instanceof UsageError;
-  say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : String(error));
-  process.exitCode = wrongUsage ? 2 : 1;
-}
+await runProgram(main);

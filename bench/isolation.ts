@@ -2,12 +2,13 @@
  * Measures what bad clusters cost the good ones beside them. `--help` tells the rest.
  * Exit status 0 if all was seen and the bad ones recovered, 1 when not, 2 for wrong usage, 130 when interrupted.
  */
-import { parseArgs } from 'node:util';
+
 import { count, list, oneOf, UsageError } from './src/arguments.ts';
 import { forms, measureIsolation, type Phase, type Round } from './src/clusters/isolation-measure.ts';
-import { machineDescription, requireProcessStats } from './src/process-stats.ts';
-import { median, percentile, rounded } from './src/statistics.ts';
-import { markdownTable, number, type Table, textTable } from './src/table.ts';
+import { requireProcessStats } from './src/process-stats.ts';
+import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
+import { median, percentile } from './src/statistics.ts';
+import { number, type Table } from './src/table.ts';
 
 const HELP = `usage: node bench/isolation.ts [options]      (or: npm run bench:isolation -- [options])
 
@@ -28,10 +29,22 @@ right again once they are well, without a restart.
   --help            this text
 `;
 
+const DEFAULTS = {
+  clusters: '20',
+  services: '20',
+  pods: '5',
+  rate: '100',
+  seconds: '10',
+  rounds: '4',
+  forms: forms.join(','),
+  seed: '1',
+  output: 'table',
+};
+
 async function main(): Promise<void> {
-  const values = parse();
-  if (values.help) return void process.stdout.write(HELP);
-  const output = oneOf('output', values.output, ['table', 'json', 'markdown']);
+  const values = optionsGiven(DEFAULTS, HELP);
+  if (values === undefined) return;
+  const output = outputOf(values.output);
   const options = {
     clusters: count('clusters', values.clusters),
     shape: { services: count('services', values.services), pods: count('pods', values.pods) },
@@ -44,16 +57,10 @@ async function main(): Promise<void> {
   if (options.clusters < 4) throw new UsageError('--clusters: three go bad, so at least four are needed');
   requireProcessStats();
   const phases = await measureIsolation({ ...options, say });
-  const conditions = { machine: machineDescription(), node: process.version };
-  if (output === 'json') {
-    process.stdout.write(`${JSON.stringify({ ...conditions, ...options, phases }, rounded, 2)}\n`);
-  } else {
-    const print = output === 'markdown' ? markdownTable : textTable;
-    const { clusters, rate, seconds, rounds } = options;
-    const title = `${clusters - 3} good clusters of ${clusters}, ${rate} changes/s, ${rounds} × ${seconds} s each`;
-    process.stdout.write(`${print({ title, head, rows: rowsOf(phases, options.forms) })}\n`);
-    process.stdout.write(`${conditions.machine}, Node ${conditions.node}.\n`);
-  }
+  const { clusters, rate, seconds, rounds } = options;
+  const title = `${clusters - 3} good clusters of ${clusters}, ${rate} changes/s, ${rounds} × ${seconds} s each`;
+  const tables = [{ title, head, rows: rowsOf(phases, options.forms) }];
+  printResults(output, { tables, conditions: '', json: { ...options, phases } });
   if (phases.some(({ missing, recoverySeconds }) => missing > 0 || recoverySeconds.some(Number.isNaN))) {
     process.exitCode = 1;
   }
@@ -95,39 +102,4 @@ function rowsOf(phases: readonly Phase[], chosen: readonly Round[]): Table['rows
   ];
 }
 
-function parse() {
-  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
-  try {
-    return parseArgs({
-      options: {
-        clusters: text('20'),
-        services: text('20'),
-        pods: text('5'),
-        rate: text('100'),
-        seconds: text('10'),
-        rounds: text('4'),
-        forms: text(forms.join(',')),
-        seed: text('1'),
-        output: text('table'),
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
-
-// The servers end with this process, however it ends.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-try {
-  await main();
-} catch (error) {
-  const wrongUsage = error instanceof UsageError;
-  say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : String(error));
-  process.exitCode = wrongUsage ? 2 : 1;
-}
+await runProgram(main);

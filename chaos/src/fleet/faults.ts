@@ -136,7 +136,9 @@ export class Faults {
           const partitions = logs
             .filter(({ topic }) => topic === each)
             .map(({ partition }) => ({ partition, offset: '-1' }));
-          await admin.deleteTopicRecords({ topic: `${fleet.fleet}.${each}`, partitions });
+          const topic = `${fleet.fleet}.${each}`;
+          // A broker that has just come back knows its topics only a moment later, and the client then knows of none.
+          await eventually(() => admin.deleteTopicRecords({ topic, partitions }));
         }
       });
     } finally {
@@ -178,6 +180,19 @@ export class Faults {
       await observer.caughtUp();
     } finally {
       for (const role of fleet.roles) role.release();
+    }
+  }
+}
+
+/** Tries again for up to half a minute. Throws what the last try threw. */
+async function eventually(act: () => Promise<void>): Promise<void> {
+  const late = performance.now() + 30_000;
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (performance.now() > late) throw error;
+      await sleep(250);
     }
   }
 }
