@@ -128,22 +128,15 @@ export class Faults {
       }
       return;
     }
-    const admin = new kafkajs.Kafka({ brokers: [bus.server.broker], logLevel: kafkajs.logLevel.NOTHING }).admin();
-    await admin.connect();
-    try {
-      await this.#whileHeld(async () => {
-        for (const each of new Set(logs.map(({ topic }) => topic))) {
-          const partitions = logs
-            .filter(({ topic }) => topic === each)
-            .map(({ partition }) => ({ partition, offset: '-1' }));
-          const topic = `${fleet.fleet}.${each}`;
-          // A broker that has just come back knows its topics only a moment later, and the client then knows of none.
-          await eventually(() => admin.deleteTopicRecords({ topic, partitions }));
-        }
-      });
-    } finally {
-      await admin.disconnect();
-    }
+    await this.#whileHeld(async () => {
+      for (const topic of new Set(logs.map((log) => log.topic))) {
+        const partitions = logs
+          .filter((log) => log.topic === topic)
+          .map(({ partition }) => ({ partition, offset: '-1' }));
+        // A broker that has just come back knows its topics only a moment later, and a client remembers that it did not.
+        await eventually(() => deleteRecords(bus.server.broker, `${fleet.fleet}.${topic}`, partitions));
+      }
+    });
   }
 
   /** As a crash of the machine would, had it not waited for its disk: back to what was there so long before. */
@@ -194,5 +187,20 @@ async function eventually(act: () => Promise<void>): Promise<void> {
       if (performance.now() > late) throw error;
       await sleep(250);
     }
+  }
+}
+
+async function deleteRecords(
+  broker: string,
+  topic: string,
+  partitions: { readonly partition: number; readonly offset: string }[],
+): Promise<void> {
+  const admin = new kafkajs.Kafka({ brokers: [broker], logLevel: kafkajs.logLevel.NOTHING }).admin();
+  await admin.connect();
+  try {
+    await admin.fetchTopicMetadata({ topics: [topic] });
+    await admin.deleteTopicRecords({ topic, partitions });
+  } finally {
+    await admin.disconnect();
   }
 }
