@@ -2,11 +2,8 @@ import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { defaultSettings } from '@sluice/reconciler';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { populate, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
+import { silentLogger } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
-import { startAllInOne } from '../services/sluice/src/all-in-one.ts';
 import { defaultTraces } from '../services/sluice/src/options/traces-options.ts';
 import { systemClock } from '../services/sluice/src/system/clock.ts';
 import { systemRandom } from '../services/sluice/src/system/random.ts';
@@ -14,6 +11,7 @@ import { startConsole } from '../services/sluice/src/telemetry/start-console.ts'
 import { startTracing } from '../services/sluice/src/telemetry/traces/start-tracing.ts';
 import { count, list, share } from './src/arguments.ts';
 import { optionsGiven, runProgram } from './src/program.ts';
+import { Replay } from './src/replay-cost.ts';
 import { median } from './src/statistics.ts';
 import { markdownTable } from './src/table.ts';
 
@@ -37,37 +35,25 @@ interface Watched {
   readonly ratio?: number;
 }
 
-const [services, podsPerService, warmUpTurns] = [20, 10, 2];
+const shape = { services: 20, pods: 10 };
+const warmUpTurns = 2;
 
 class Pipeline {
   readonly name: string;
   /** Of each turn, in microseconds per change. */
   readonly cpu: number[] = [];
   spansPerChange = 0;
-  readonly #clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  readonly #server = new SimulatedApiServer({ clock: this.#clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
-  readonly #population = populate(this.#server, { services, podsPerService });
-  readonly #fleet: ReturnType<typeof startAllInOne>;
+  readonly #replay: Replay;
   readonly #tracing: Awaited<ReturnType<typeof startTracing>>;
-  #changes = 0;
 
   constructor({ name, metrics, history }: Watched, tracing: Awaited<ReturnType<typeof startTracing>>) {
     this.name = name;
     this.#tracing = tracing;
-    const clusters = new Map([[this.#server.identity, 'c']]);
-    const console = startConsole(() => [], {}, { clock: this.#clock, logger: silentLogger });
-    const cluster = new SimulatedCluster(this.#server, { clock: this.#clock });
-    this.#fleet = startAllInOne({
-      clusters: [{ name: 'c', identity: this.#server.identity, reader: cluster, writer: cluster, record: () => {} }],
-      settings: defaultSettings,
-      clock: this.#clock,
-      random: seededRandom(2),
-      logger: silentLogger,
-      partitions: 4,
+    this.#replay = new Replay(shape, ({ identity, clock }) => ({
       tracers: tracing?.tracers,
-      ...(metrics && { metrics: new Metrics({ clusters, spans: () => tracing?.counts }) }),
-      ...(history && { tap: console.tap }),
-    });
+      ...(metrics && { metrics: new Metrics({ clusters: new Map([[identity, 'c']]), spans: () => tracing?.counts }) }),
+      ...(history && { tap: startConsole(() => [], {}, { clock, logger: silentLogger }).tap }),
+    }));
   }
 
   static async start(watched: Watched, collector: string): Promise<Pipeline> {
@@ -84,38 +70,18 @@ class Pipeline {
         logger: silentLogger,
       },
     );
-    const pipeline = new Pipeline(watched, tracing);
-    await pipeline.#settle();
-    return pipeline;
+    return new Pipeline(watched, tracing);
   }
 
   async turn(changes: number): Promise<void> {
-    const [before, sent] = [process.cpuUsage(), this.#tracing?.counts.sent ?? 0];
-    for (let i = 0; i < changes; i++) await this.#change();
-    await this.#tracing?.flush(10_000);
-    const { user, system } = process.cpuUsage(before);
-    this.cpu.push((user + system) / changes);
+    const sent = this.#tracing?.counts.sent ?? 0;
+    this.cpu.push(await this.#replay.turn(changes, () => Promise.resolve(this.#tracing?.flush(10_000))));
     this.spansPerChange = ((this.#tracing?.counts.sent ?? 0) - sent) / changes;
   }
 
   async stop(): Promise<void> {
-    await this.#fleet.stop(0);
+    await this.#replay.stop();
     await this.#tracing?.close(1_000);
-  }
-
-  /** A Pod becomes not ready or ready: one write of Endpoints, one of a slice, and both come back over the watch. */
-  async #change(): Promise<void> {
-    const i = this.#changes++;
-    const [service, pod] = [i % services, Math.floor(i / services) % podsPerService];
-    const round = Math.floor(i / (services * podsPerService));
-    this.#server.put('pods', this.#population.podObject(service, pod, round % 2 === 1));
-    await this.#settle();
-  }
-
-  async #settle(): Promise<void> {
-    const until = this.#clock.now() + 20;
-    do await new Promise((resolve) => setImmediate(resolve));
-    while (this.#clock.step(until));
   }
 }
 

@@ -1,8 +1,13 @@
 import { defaultSettings } from '@sluice/reconciler';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { populate, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
-import { startAllInOne } from '../../services/sluice/src/all-in-one.ts';
+import { type AllInOneOptions, startAllInOne } from '../../services/sluice/src/all-in-one.ts';
 import type { Shape } from './shape.ts';
+
+type LooksOn = (world: {
+  readonly identity: string;
+  readonly clock: Clock;
+}) => Pick<AllInOneOptions, 'metrics' | 'tap' | 'tracers'>;
 
 /** The same changes each time, one after the other through all services on a simulated cluster, without any waiting. */
 export class Replay {
@@ -13,7 +18,8 @@ export class Replay {
   readonly #fleet: ReturnType<typeof startAllInOne>;
   #changes = 0;
 
-  constructor(shape: Shape) {
+  /** `looksOn`: what is told of the work, and to whom; nothing by default. */
+  constructor(shape: Shape, looksOn: LooksOn = () => ({})) {
     this.#shape = shape;
     this.#population = populate(this.#server, { services: shape.services, podsPerService: shape.pods });
     const cluster = new SimulatedCluster(this.#server, { clock: this.#clock });
@@ -24,13 +30,18 @@ export class Replay {
       random: seededRandom(2),
       logger: silentLogger,
       partitions: 4,
+      ...looksOn({ identity: this.#server.identity, clock: this.#clock }),
     });
   }
 
-  /** CPU time of so many changes, in microseconds for each; that of the simulated API server is part of it. */
-  async turn(changes: number): Promise<number> {
+  /**
+   * CPU time of so many changes, in microseconds for each; that of the simulated API server is part of it, and that of
+   * `after`, which is done at the end.
+   */
+  async turn(changes: number, after?: () => Promise<unknown>): Promise<number> {
     const before = process.cpuUsage();
     for (let i = 0; i < changes; i++) await this.#change();
+    await after?.();
     const { user, system } = process.cpuUsage(before);
     return (user + system) / changes;
   }
