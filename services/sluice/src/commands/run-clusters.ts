@@ -9,6 +9,7 @@ import { checkOnlySource, sourcesOf } from '../clusters/sources-of.ts';
 import type { ClusterSecretsConfiguration } from '../configuration/configuration.ts';
 import { createDisplay, type OutputFormat } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
+import { watchOutcomes } from '../display/watch-outcomes.ts';
 import { type SettingsOptions, toSettings } from '../options/settings-options.ts';
 import type { TracesOptions } from '../options/traces-options.ts';
 import type { WriterOptions } from '../options/writer-options.ts';
@@ -95,15 +96,7 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
     ...(watched && { tap: watched.tap }),
     mayCome: (identity) => latecomers.mayCome(identity, clusters.complete),
     onSynced: ({ identity }) => void synced.add(identity),
-    onOutcome: (from, plan, outcome) => {
-      const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
-      const applied = { cluster: from.name, plan, outcome, latencyMs: outcome.completedAt - since };
-      statistics.add(applied);
-      display.applied(applied);
-    },
-    onMalformed: () => {
-      statistics.malformed++;
-    },
+    ...watchOutcomes(statistics, display),
   });
   const clusters = new ClusterSet({
     ...ports,

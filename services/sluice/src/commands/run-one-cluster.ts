@@ -5,6 +5,7 @@ import { startAllInOne } from '../all-in-one.ts';
 import { type ConnectedCluster, connect } from '../clusters/connect.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
+import { watchOutcomes } from '../display/watch-outcomes.ts';
 import { toSettings } from '../options/settings-options.ts';
 import { graceMs, marginMs, shutDown, tracesGraceMs } from '../shut-down.ts';
 import { systemClock } from '../system/clock.ts';
@@ -57,15 +58,7 @@ export async function runOneCluster(stopped: Promise<void>, options: RunOptions)
     ...(metrics && { metrics }),
     tracers: tracing?.tracers,
     ...(watched && { tap: watched.tap }),
-    onOutcome: (from, plan, outcome) => {
-      const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
-      const applied = { cluster: from.name, plan, outcome, latencyMs: outcome.completedAt - since };
-      statistics.add(applied);
-      display.applied(applied);
-    },
-    onMalformed: () => {
-      statistics.malformed++;
-    },
+    ...watchOutcomes(statistics, display),
   });
   fleet.synced.then(
     () => {
