@@ -1,19 +1,20 @@
 /**
  * The long comparison: every shape and work, Sluice beside kube-controller-manager. `--help` tells the rest.
  */
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBinaries } from '@sluice/local';
-import { count, list, oneOf } from './src/arguments.ts';
+import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
 import { Cells } from './src/cells.ts';
 import { barChart } from './src/chart.ts';
 import { conditionsNow, inTurn } from './src/conditions.ts';
 import { CONTROLLERS, type Controller, FLEET, SUBJECT } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
+import { outputOf } from './src/output.ts';
 import { outlines, overview } from './src/overview.ts';
 import { requireProcessStats } from './src/process-stats.ts';
-import { optionsGiven, outputOf, runProgram, say } from './src/program.ts';
 import { conditions } from './src/render.ts';
 import { tables } from './src/report.ts';
 import type { Results } from './src/results.ts';

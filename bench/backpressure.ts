@@ -1,14 +1,15 @@
 /**
  * Measures what waits while a part of a fleet is away, and how it catches up. `--help` tells the rest.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureNatsServer } from '@sluice/local';
-import { count, list, oneOf } from './src/arguments.ts';
+import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
 import { type Missing, measureOutage, type Outage } from './src/outage-measure.ts';
+import { outputOf, printResults } from './src/output.ts';
 import { requireProcessStats } from './src/process-stats.ts';
-import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
 import { number, type Table } from './src/table.ts';
 
 const HELP = `usage: node bench/backpressure.ts [options]      (or: npm run bench:backpressure -- [options])

@@ -2,8 +2,9 @@
  * Measures the buses: latency from append to reader, records a second, and how long a connection takes. Fresh servers for
  * each round, the buses in turn; medians over the rounds. `--help` tells the options.
  */
-import { parseArgs } from 'node:util';
+
 import { ensureKafkaJars, ensureNatsServer } from '@sluice/local';
+import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
 import { type BusFigures, type BusLoad, measureBus } from './src/bus-measure.ts';
 import { BUSES } from './src/bus-servers.ts';
 import { median } from './src/statistics.ts';
@@ -31,27 +32,22 @@ const COLUMNS: readonly (readonly [keyof BusFigures, string, digits: number])[] 
 ];
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      buses: { type: 'string', default: Object.keys(BUSES).join(',') },
-      rounds: { type: 'string', default: '5' },
-      partitions: { type: 'string', default: '64' },
-      rate: { type: 'string', default: '1000' },
-      seconds: { type: 'string', default: '5' },
-      records: { type: 'string', default: '50000' },
-      call: { type: 'string', default: '20' },
-      payload: { type: 'string', default: '1000' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
+  const values = optionsGiven(
+    {
+      buses: Object.keys(BUSES).join(','),
+      rounds: '5',
+      partitions: '64',
+      rate: '1000',
+      seconds: '5',
+      records: '50000',
+      call: '20',
+      payload: '1000',
+      json: false,
     },
-  });
-  if (values.help) return void process.stdout.write(HELP);
-  const number = (name: 'rounds' | 'partitions' | 'rate' | 'seconds' | 'records' | 'call' | 'payload') => {
-    const value = Number(values[name]);
-    if (!Number.isInteger(value) || value < 1)
-      throw new Error(`--${name} ${values[name]}: a number from 1 on is needed`);
-    return value;
-  };
+    HELP,
+  );
+  if (values === undefined) return;
+  const number = (name: Exclude<keyof typeof values, 'json'>) => count(name, values[name]);
   const load: BusLoad = {
     partitions: number('partitions'),
     payloadBytes: number('payload'),
@@ -61,16 +57,15 @@ async function main(): Promise<void> {
     callSize: number('call'),
   };
   const rounds = number('rounds');
-  const names = values.buses.split(',');
-  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const names = list(values.buses).map((name) => oneOf('buses', name, Object.keys(BUSES)));
   if (names.some((name) => name.startsWith('jetstream'))) await ensureNatsServer(say);
   if (names.includes('kafka')) await ensureKafkaJars(say);
   const figures = new Map<string, BusFigures[]>(names.map((name) => [name, []]));
   for (let round = 1; round <= rounds; round++) {
     for (const name of names) {
       const start = BUSES[name];
-      if (start === undefined) throw new Error(`--buses: there is no "${name}", only ${Object.keys(BUSES).join(', ')}`);
-      process.stderr.write(`round ${round} of ${rounds}: ${name}\n`);
+      if (start === undefined) continue;
+      say(`round ${round} of ${rounds}: ${name}`);
       figures.get(name)?.push(await measureBus(start, load));
     }
   }
@@ -90,9 +85,4 @@ function table(figures: ReadonlyMap<string, readonly BusFigures[]>): string {
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('');
 }
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+await runProgram(main);

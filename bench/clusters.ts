@@ -2,16 +2,17 @@
  * Measures Sluice on many clusters at once. `--help` tells the rest.
  * Exit status 0 if all was seen, 1 when it was not, 2 for wrong usage, 130 when interrupted.
  */
+
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureNatsServer } from '@sluice/local';
-import { count, list, oneOf } from './src/arguments.ts';
+import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
 import { completed, runOn } from './src/clusters/run.ts';
 import { WorldsProcess } from './src/clusters/worlds-process.ts';
 import { Fleet } from './src/fleet.ts';
+import { outputOf, printResults } from './src/output.ts';
 import { cpuSeconds, memoryMb, peakMemoryMb, requireProcessStats, resetPeakMemory } from './src/process-stats.ts';
-import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
 import { percentile } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 

@@ -3,16 +3,16 @@
  * beside it, against the budget in `bench/budget.json`; and Sluice beside kube-controller-manager on a genuine API server.
  * Exit status 0 if all is within its limits, 1 if not, 2 for wrong usage.
  */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureBinaries } from '@sluice/local';
+import { optionsGiven, runProgram, say } from '@sluice/program';
 import { inTurn } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { flips } from './src/phase.ts';
-import { runProgram, say } from './src/program.ts';
 import { calibrate, Replay } from './src/replay-cost.ts';
 import type { Run } from './src/results.ts';
 import { median } from './src/statistics.ts';
@@ -110,18 +110,8 @@ async function comparison(): Promise<readonly Verdict[]> {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      replay: { type: 'boolean', default: false },
-      compare: { type: 'boolean', default: false },
-      update: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return;
-  }
+  const values = optionsGiven({ replay: false, compare: false, update: false }, HELP);
+  if (values === undefined) return;
   const verdicts = [
     ...(values.compare ? [] : await replays(values.update)),
     ...(values.replay ? [] : await comparison()),

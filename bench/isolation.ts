@@ -3,10 +3,10 @@
  * Exit status 0 if all was seen and the bad ones recovered, 1 when not, 2 for wrong usage, 130 when interrupted.
  */
 
-import { count, list, oneOf, UsageError } from './src/arguments.ts';
+import { count, list, oneOf, optionsGiven, runProgram, say, UsageError } from '@sluice/program';
 import { forms, measureIsolation, type Phase, type Round } from './src/clusters/isolation-measure.ts';
+import { outputOf, printResults } from './src/output.ts';
 import { requireProcessStats } from './src/process-stats.ts';
-import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
 import { median, percentile } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 

@@ -2,18 +2,18 @@
  * Measures Sluice and kube-controller-manager side by side on a genuine API server. `--help` tells the rest.
  * Exit status 0 after a whole measurement, 1 when it failed, 2 for wrong usage, 130 when interrupted.
  */
+
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { ensureBinaries } from '@sluice/local';
-import { UsageError } from './src/arguments.ts';
+import { runProgram, say, UsageError } from '@sluice/program';
 import { conditionsNow, inTurn } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { HELP, type Options, parseOptions } from './src/options.ts';
 import { flips } from './src/phase.ts';
 import { requireProcessStats } from './src/process-stats.ts';
-import { runProgram, say } from './src/program.ts';
 import { renderMarkdown, renderText } from './src/render.ts';
 import type { Results, Run } from './src/results.ts';
 import { rounded } from './src/statistics.ts';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { count, list, oneOf, optionsGiven, runProgram } from '@sluice/program';
 import { kubeconfigOf } from './src/kubeconfig.ts';
 import type { Reading } from './src/list/reader.ts';
 import { machineDescription, requireProcessStats } from './src/process-stats.ts';
@@ -33,25 +33,18 @@ const WAYS: Readonly<Record<string, { readonly about: string; readonly server: r
 const file = (name: string): string => fileURLToPath(new URL(`./src/list/${name}`, import.meta.url));
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      pods: { type: 'string', default: '100000,150000' },
-      services: { type: 'string', default: '1000' },
-      ways: { type: 'string', default: Object.keys(WAYS).join(',') },
-      heap: { type: 'string', default: '0' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return void process.stdout.write(HELP);
+  const values = optionsGiven(
+    { pods: '100000,150000', services: '1000', ways: Object.keys(WAYS).join(','), heap: '0', json: false },
+    HELP,
+  );
+  if (values === undefined) return;
   requireProcessStats();
   const rows: { pods: number; about: string; reading: Reading | string }[] = [];
   if (!values.json) process.stdout.write(`${machineDescription()}, Node ${process.version}\n\n${HEAD}`);
-  for (const pods of values.pods.split(',').map(Number)) {
-    if (!Number.isInteger(pods) || pods < 1) throw new Error(`--pods ${values.pods}: numbers from 1 on are needed`);
-    for (const way of values.ways.split(',')) {
+  for (const pods of list(values.pods).map((text) => count('pods', text))) {
+    for (const way of list(values.ways).map((name) => oneOf('ways', name, Object.keys(WAYS)))) {
       const chosen = WAYS[way];
-      if (chosen === undefined) throw new Error(`--ways ${way}: one of ${Object.keys(WAYS).join(', ')} is needed`);
+      if (chosen === undefined) continue;
       const server = ['--pods', `${pods}`, '--services', values.services, ...chosen.server];
       const row = { pods, about: chosen.about, reading: await measure(way, server, values.heap) };
       rows.push(row);
@@ -102,4 +95,4 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return 'ended without a word';
 }
 
-await main();
+await runProgram(main);

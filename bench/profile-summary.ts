@@ -1,6 +1,6 @@
 /** Sums up CPU profiles: what costs most, by package and by function. `--help` tells the rest. */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { count, parseCommandLine, runProgram, UsageError } from '@sluice/program';
 import { type CpuProfile, type Share, summarizeProfile } from './src/profile.ts';
 
 const HELP = `usage: node bench/profile-summary.ts [--from S] [--to S] [--top N] FILE.cpuprofile ...
@@ -8,16 +8,6 @@ const HELP = `usage: node bench/profile-summary.ts [--from S] [--to S] [--top N]
   --from S, --to S   only this part of the profile, in seconds since its start
   --top N            so many functions (25)
 `;
-
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    from: { type: 'string', default: '0' },
-    to: { type: 'string', default: 'Infinity' },
-    top: { type: 'string', default: '25' },
-    help: { type: 'boolean', default: false },
-  },
-});
 
 function section(title: string, shares: readonly Share[], busy: number, count: number): string {
   const lines = shares.slice(0, count).map(({ name, milliseconds }) => {
@@ -27,21 +17,31 @@ function section(title: string, shares: readonly Share[], busy: number, count: n
   return `${title}\n${lines.join('\n')}\n`;
 }
 
-if (values.help || positionals.length === 0) {
-  process.stdout.write(HELP);
-  process.exitCode = values.help ? 0 : 2;
-}
-for (const file of positionals) {
-  const profile: CpuProfile = JSON.parse(readFileSync(file, 'utf8'));
-  const summary = summarizeProfile(profile, { from: Number(values.from), to: Number(values.to) });
-  const busy = summary.milliseconds - summary.idleMilliseconds;
-  const top = Number(values.top);
-  process.stdout.write(
-    [
-      `${file}: busy ${busy.toFixed(0)} ms of ${summary.milliseconds.toFixed(0)} ms\n`,
-      section('self, by package', summary.selfByPackage, busy, top),
-      section('self, by function', summary.selfByFunction, busy, top),
-      section('with all they call', summary.totalByFunction, busy, top),
-    ].join('\n'),
+function main(): void {
+  const line = parseCommandLine(
+    { options: { from: '0', to: 'Infinity', top: '25' }, positionals: true },
+    process.argv.slice(2),
   );
+  if (line === 'help') return void process.stdout.write(HELP);
+  if (line.positionals.length === 0) throw new UsageError('which profile? Give one file or several');
+  const { from, to, top } = line.options;
+  const [fromSecond, toSecond] = [Number(from), Number(to)];
+  if (!(fromSecond >= 0 && toSecond > fromSecond))
+    throw new UsageError(`--from ${from} --to ${to}: not a span of seconds`);
+  const functions = count('top', top);
+  for (const file of line.positionals) {
+    const profile: CpuProfile = JSON.parse(readFileSync(file, 'utf8'));
+    const summary = summarizeProfile(profile, { from: fromSecond, to: toSecond });
+    const busy = summary.milliseconds - summary.idleMilliseconds;
+    process.stdout.write(
+      [
+        `${file}: busy ${busy.toFixed(0)} ms of ${summary.milliseconds.toFixed(0)} ms\n`,
+        section('self, by package', summary.selfByPackage, busy, functions),
+        section('self, by function', summary.selfByFunction, busy, functions),
+        section('with all they call', summary.totalByFunction, busy, functions),
+      ].join('\n'),
+    );
+  }
 }
+
+await runProgram(main);

@@ -2,8 +2,9 @@
  * Measures what it costs the watcher to find the Services of a Pod, by the number of Services in its namespace: of one Pod
  * event that one Service hears of, and of one that none does. Prints a table; `--help` tells the options.
  */
-import { parseArgs } from 'node:util';
+
 import { ServiceSelectorCache, type StringMap } from '@sluice/controllers';
+import { count, list, optionsGiven, runProgram } from '@sluice/program';
 import { median } from './src/statistics.ts';
 
 const HELP = `usage: node bench/routing.ts [options]      (or: npm run bench:routing -- [options])
@@ -34,20 +35,13 @@ function scan(selectors: readonly (readonly [string, StringMap])[], labels: Stri
 }
 
 function main(): void {
-  const { values } = parseArgs({
-    options: {
-      services: { type: 'string', default: '1,100,1000,10000' },
-      events: { type: 'string', default: '200000' },
-      rounds: { type: 'string', default: '5' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return void process.stdout.write(HELP);
-  const [events, rounds] = [Number(values.events), Number(values.rounds)];
+  const values = optionsGiven({ services: '1,100,1000,10000', events: '200000', rounds: '5' }, HELP);
+  if (values === undefined) return;
+  const [events, rounds] = [count('events', values.events), count('rounds', values.rounds)];
   process.stdout.write(
     '| Services | one selects the Pod, ns | none does, ns | each Service asked, ns |\n| ---: | ---: | ---: | ---: |\n',
   );
-  for (const services of values.services.split(',').map(Number)) {
+  for (const services of list(values.services).map((text) => count('services', text))) {
     const index = new ServiceSelectorCache();
     const selectors = Array.from({ length: services }, (_, i) => [`service-${i}`, selectorOf(i)] as const);
     for (const [name, selector] of selectors) index.update('shop', name, selector);
@@ -84,4 +78,4 @@ function nanoseconds(
   return taken / events;
 }
 
-main();
+await runProgram(main);

@@ -2,6 +2,7 @@
  * Measures how long the Services wait when the active one of two kube-controller-managers is killed: what Sluice's
  * take-overs (`bench/takeover.ts`) compare with. `--help` tells the rest.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,12 +15,12 @@ import {
   startControlPlane,
   startKubeControllerManager,
 } from '@sluice/local';
+import { count, optionsGiven, runProgram, say } from '@sluice/program';
 import { ApiClient } from './src/api-client.ts';
-import { count } from './src/arguments.ts';
 import { writeStatus } from './src/load.ts';
 import { Observer } from './src/observer.ts';
+import { outputOf, printResults } from './src/output.ts';
 import { populate } from './src/populate.ts';
-import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
 import { type BenchPod, benchPods } from './src/shape.ts';
 import { percentile } from './src/statistics.ts';
 import { number } from './src/table.ts';

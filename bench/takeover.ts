@@ -1,13 +1,14 @@
 /**
  * Measures how long the Services of a process that is gone wait for another one. `--help` tells the rest.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBinaries, ensureNatsServer, KUBERNETES_VERSION } from '@sluice/local';
-import { count, list, oneOf } from './src/arguments.ts';
+import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
 import type { Role } from './src/fleet.ts';
-import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
+import { outputOf, printResults } from './src/output.ts';
 import { percentile } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 import { type Signal, type Takeover, TakeoverScene } from './src/takeover-measure.ts';

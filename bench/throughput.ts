@@ -1,13 +1,14 @@
 /**
  * Measures what reconcilers fold and decide a second, and what that costs each. `--help` tells the rest.
  */
+
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ensureNatsServer } from '@sluice/local';
-import { count, list } from './src/arguments.ts';
+import { count, list, optionsGiven, runProgram, say } from '@sluice/program';
+import { outputOf, printResults } from './src/output.ts';
 import { requireProcessStats } from './src/process-stats.ts';
-import { optionsGiven, outputOf, printResults, runProgram, say } from './src/program.ts';
 import { median } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 import { measureThroughput, type Throughput } from './src/throughput-measure.ts';

@@ -6,13 +6,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
 import { startControlPlane } from '@sluice/local';
+import { count, optionsGiven, runProgram, systemClock } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { ApiServerHttp, FaultPlan, SimulatedApiServer } from '@sluice/simulation';
 import { kubeconfigOf } from './src/kubeconfig.ts';
-import { systemClock } from './src/system-clock.ts';
 import { runWatchCuts, type WatchCuts } from './src/watch-cuts/run.ts';
 import { runGenuineCuts } from './src/watch-cuts/run-genuine.ts';
 
@@ -27,19 +26,10 @@ const HELP = `usage: node bench/watch-cuts.ts [options]      (or: npm run bench:
 `;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '300' },
-      rate: { type: 'string', default: '50' },
-      seed: { type: 'string', default: '1' },
-      genuine: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return void process.stdout.write(HELP);
-  const [seconds, changesPerSecond, seed] = [Number(values.seconds), Number(values.rate), Number(values.seed)];
-  const options = { seconds, changesPerSecond, seed };
+  const values = optionsGiven({ seconds: '300', rate: '50', seed: '1', genuine: false, json: false }, HELP);
+  if (values === undefined) return;
+  const [seconds, seed] = [count('seconds', values.seconds), count('seed', values.seed)];
+  const options = { seconds, changesPerSecond: count('rate', values.rate), seed };
   const { churned, judged } = await (values.genuine ? cutGenuine(options) : cutSimulated(options));
   if (values.json) process.stdout.write(`${JSON.stringify({ seconds, seed, churned, judged }, null, 2)}\n`);
   else {
@@ -99,4 +89,4 @@ async function cutGenuine({ seconds, changesPerSecond, seed }: Options): Promise
   return cuts;
 }
 
-await main();
+await runProgram(main);

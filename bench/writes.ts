@@ -1,14 +1,11 @@
-/**
- * Update, patch or apply? One endpoint of a slice of 20, 100 and 1,000, and of Endpoints with 1,000 addresses, flips between
- * ready and not, again and again, on the genuine API server: what each way of writing that costs client and server in CPU
- * and bytes, and how long it takes. `npm run bench:writes -- [seconds per part]`
- */
+/** Compares ways of writing one endpoint: update, patch or apply. `--help` tells the rest. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { startControlPlane } from '@sluice/local';
-import { type Clock, silentLogger } from '@sluice/runtime';
+import { systemClock as clock, count, optionsGiven, runProgram } from '@sluice/program';
+import { silentLogger } from '@sluice/runtime';
 import { cpuSeconds } from './src/process-stats.ts';
 import { percentile } from './src/statistics.ts';
 import { type Flip, flipsOf, type Way, ways } from './src/write-ways.ts';
@@ -16,100 +13,107 @@ import { type Flip, flipsOf, type Way, ways } from './src/write-ways.ts';
 const OBJECTS = 16;
 const WARM_UP = 200;
 
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
-  },
-};
+const HELP = `usage: node bench/writes.ts [--seconds N]      (or: npm run bench:writes -- [--seconds N])
 
-const seconds = Number(process.argv[2] ?? 3);
-if (!(seconds > 0)) throw new Error(`seconds per part is a positive number, not "${process.argv[2]}"`);
+Update, patch or apply? One endpoint of a slice of 20, 100 and 1,000, and of Endpoints with 1,000 addresses, flips between
+ready and not, again and again, on the genuine API server: what each way of writing that costs client and server in CPU and
+bytes, and how long it takes.
 
-const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-writes-'));
-const controlPlane = await startControlPlane({ directory, name: 'writes', authorization: 'AlwaysAllow' });
-try {
-  const access = await loadKubeconfig({ paths: [controlPlane.adminKubeconfig] });
-  const connection = new Connection({ access, userAgent: 'sluice-bench', clock, logger: silentLogger });
-  const { signal } = new AbortController();
-  const cpuOf = (process: { readonly pid: number | undefined }) => cpuSeconds(process.pid ?? 0);
-  const { etcd, kubeApiserver } = controlPlane.processes;
+  --seconds N   of each part (3)
+`;
 
-  const write = async (flip: Flip, way: Way, onAnswer?: (sent: unknown, got: unknown) => void): Promise<number> => {
-    const { method, body, headers, query = '' } = way.request(flip);
-    const startedAt = performance.now();
-    const answer = await connection.request({ method, path: flip.path + query, body, headers, signal });
-    onAnswer?.(body, answer.body);
-    const { metadata } = answer.body as { metadata: { resourceVersion: string } };
-    flip.done(metadata.resourceVersion);
-    return performance.now() - startedAt;
-  };
+async function main(): Promise<void> {
+  const given = optionsGiven({ seconds: '3' }, HELP);
+  if (given === undefined) return;
+  const seconds = count('seconds', given.seconds);
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-writes-'));
+  const controlPlane = await startControlPlane({ directory, name: 'writes', authorization: 'AlwaysAllow' });
+  try {
+    const access = await loadKubeconfig({ paths: [controlPlane.adminKubeconfig] });
+    const connection = new Connection({ access, userAgent: 'sluice-bench', clock, logger: silentLogger });
+    const { signal } = new AbortController();
+    const cpuOf = (process: { readonly pid: number | undefined }) => cpuSeconds(process.pid ?? 0);
+    const { etcd, kubeApiserver } = controlPlane.processes;
 
-  const measure = async (flips: readonly Flip[], way: Way, inFlight: number): Promise<readonly string[]> => {
-    for (let i = 0; i < WARM_UP; i++) {
-      const flip = flips[i % flips.length];
-      if (flip !== undefined) await write(flip, way);
-    }
-    const sizes: number[] = [];
-    const [flip] = flips;
-    if (flip !== undefined) await write(flip, way, (...bodies) => sizes.push(...bodies.map(bytesOf)));
-    const [client, server, store] = [process.cpuUsage(), cpuOf(kubeApiserver), cpuOf(etcd)];
-    const latencies: number[] = [];
-    const until = performance.now() + seconds * 1000;
-    await Promise.all(
-      flips.slice(0, inFlight).map(async (flip) => {
-        while (performance.now() < until) latencies.push(await write(flip, way));
-      }),
-    );
-    const used = process.cpuUsage(client);
-    const perWrite = (microseconds: number) => (microseconds / latencies.length).toFixed(0);
-    return [
-      `${(latencies.length / seconds).toFixed(0)}`,
-      perWrite(used.user + used.system),
-      perWrite((cpuOf(kubeApiserver) - server) * 1e6),
-      perWrite((cpuOf(etcd) - store) * 1e6),
-      percentile(latencies, 0.5).toFixed(2),
-      percentile(latencies, 0.99).toFixed(2),
-      ...sizes.map((bytes) => (bytes / 1000).toFixed(1)),
-    ];
-  };
+    const write = async (flip: Flip, way: Way, onAnswer?: (sent: unknown, got: unknown) => void): Promise<number> => {
+      const { method, body, headers, query = '' } = way.request(flip);
+      const startedAt = performance.now();
+      const answer = await connection.request({ method, path: flip.path + query, body, headers, signal });
+      onAnswer?.(body, answer.body);
+      const { metadata } = answer.body as { metadata: { resourceVersion: string } };
+      flip.done(metadata.resourceVersion);
+      return performance.now() - startedAt;
+    };
 
-  const columns = [
-    'in flight',
-    'writes/s',
-    'client µs',
-    'server µs',
-    'etcd µs',
-    'p50 ms',
-    'p99 ms',
-    'sent kB',
-    'got kB',
-  ];
-  for (const [title, kind, size] of [
-    ['EndpointSlice, 20 endpoints', 'slice', 20],
-    ['EndpointSlice, 100 endpoints', 'slice', 100],
-    ['EndpointSlice, 1,000 endpoints', 'slice', 1_000],
-    ['Endpoints, 1,000 addresses', 'endpoints', 1_000],
-  ] as const) {
-    const flips = flipsOf(kind, OBJECTS, size);
-    for (const flip of flips) {
-      const created = await connection.request({ method: 'POST', path: flip.collection, body: flip.object(), signal });
-      flip.done((created.body as { metadata: { resourceVersion: string } }).metadata.resourceVersion);
-    }
-    process.stdout.write(`${title}\n${row('', columns)}`);
-    for (const way of ways) {
-      for (const inFlight of [1, 8]) {
-        process.stdout.write(row(way.name, [String(inFlight), ...(await measure(flips, way, inFlight))]));
+    const measure = async (flips: readonly Flip[], way: Way, inFlight: number): Promise<readonly string[]> => {
+      for (let i = 0; i < WARM_UP; i++) {
+        const flip = flips[i % flips.length];
+        if (flip !== undefined) await write(flip, way);
       }
+      const sizes: number[] = [];
+      const [flip] = flips;
+      if (flip !== undefined) await write(flip, way, (...bodies) => sizes.push(...bodies.map(bytesOf)));
+      const [client, server, store] = [process.cpuUsage(), cpuOf(kubeApiserver), cpuOf(etcd)];
+      const latencies: number[] = [];
+      const until = performance.now() + seconds * 1000;
+      await Promise.all(
+        flips.slice(0, inFlight).map(async (flip) => {
+          while (performance.now() < until) latencies.push(await write(flip, way));
+        }),
+      );
+      const used = process.cpuUsage(client);
+      const perWrite = (microseconds: number) => (microseconds / latencies.length).toFixed(0);
+      return [
+        `${(latencies.length / seconds).toFixed(0)}`,
+        perWrite(used.user + used.system),
+        perWrite((cpuOf(kubeApiserver) - server) * 1e6),
+        perWrite((cpuOf(etcd) - store) * 1e6),
+        percentile(latencies, 0.5).toFixed(2),
+        percentile(latencies, 0.99).toFixed(2),
+        ...sizes.map((bytes) => (bytes / 1000).toFixed(1)),
+      ];
+    };
+
+    const columns = [
+      'in flight',
+      'writes/s',
+      'client µs',
+      'server µs',
+      'etcd µs',
+      'p50 ms',
+      'p99 ms',
+      'sent kB',
+      'got kB',
+    ];
+    for (const [title, kind, size] of [
+      ['EndpointSlice, 20 endpoints', 'slice', 20],
+      ['EndpointSlice, 100 endpoints', 'slice', 100],
+      ['EndpointSlice, 1,000 endpoints', 'slice', 1_000],
+      ['Endpoints, 1,000 addresses', 'endpoints', 1_000],
+    ] as const) {
+      const flips = flipsOf(kind, OBJECTS, size);
+      for (const flip of flips) {
+        const created = await connection.request({
+          method: 'POST',
+          path: flip.collection,
+          body: flip.object(),
+          signal,
+        });
+        flip.done((created.body as { metadata: { resourceVersion: string } }).metadata.resourceVersion);
+      }
+      process.stdout.write(`${title}\n${row('', columns)}`);
+      for (const way of ways) {
+        for (const inFlight of [1, 8]) {
+          process.stdout.write(row(way.name, [String(inFlight), ...(await measure(flips, way, inFlight))]));
+        }
+      }
+      process.stdout.write('\n');
     }
-    process.stdout.write('\n');
+    await connection.close();
+  } finally {
+    await controlPlane.stop();
+    rmSync(directory, { recursive: true, force: true });
   }
-  await connection.close();
-} finally {
-  await controlPlane.stop();
-  rmSync(directory, { recursive: true, force: true });
 }
 
 function bytesOf(body: unknown): number {
@@ -119,3 +123,5 @@ function bytesOf(body: unknown): number {
 function row(name: string, cells: readonly string[]): string {
   return `${name.padEnd(34)}${cells.map((cell) => cell.padStart(10)).join('')}\n`;
 }
+
+await runProgram(main);

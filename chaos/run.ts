@@ -1,8 +1,8 @@
 /** Disturbs a fleet on genuine servers and judges what it wrote. `--help` tells the options. */
 import { randomInt } from 'node:crypto';
-import { LocalError } from '@sluice/local';
+import { runProgram } from '@sluice/program';
 import { runChaos } from './src/chaos-run.ts';
-import { HELP, parseOptions, UsageError } from './src/options.ts';
+import { HELP, parseOptions } from './src/options.ts';
 import { jsonReport, renderReport } from './src/report.ts';
 
 async function main(): Promise<number> {
@@ -16,10 +16,4 @@ async function main(): Promise<number> {
   return report.violations.length > 0 ? 1 : 0;
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  if (!(error instanceof UsageError) && !(error instanceof LocalError)) throw error;
-  process.stderr.write(`chaos: ${error.message}\n`);
-  process.exitCode = 2;
-}
+await runProgram(main, 2);

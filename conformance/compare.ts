@@ -1,43 +1,55 @@
-/**
- * node conformance/compare.ts EXPECTED.jsonl[.gz] ACTUAL.jsonl[.gz] [--writes] [--events] [--max N]
- *
- * Compares results with vectors. Prints the first differences of scenarios that fail (10, or N of them) and how many
- * passed per profile and class; the exit status is 1 if any fails.
- */
-import { parseArgs } from 'node:util';
+/** Compares results of `bin/sluice replay` with vectors. `--help` tells the options. */
+import { count, parseCommandLine, runProgram, UsageError } from '@sluice/program';
 import { compareScenario } from './golden/compare-scenario.ts';
 import { readLines } from './golden/read-lines.ts';
 import { Tally } from './golden/tally.ts';
 import type { Result, Vector } from './golden/vector.ts';
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { writes: { type: 'boolean' }, events: { type: 'boolean' }, max: { type: 'string', default: '10' } },
-});
-const [expected, actual] = positionals;
-if (expected === undefined || actual === undefined) {
-  process.stderr.write('usage: compare.ts EXPECTED.jsonl[.gz] ACTUAL.jsonl[.gz] [--writes] [--events] [--max N]\n');
-  process.exit(2);
+const HELP = `usage: node conformance/compare.ts EXPECTED.jsonl[.gz] ACTUAL.jsonl[.gz] [--writes] [--events] [--max N]
+
+Compares what \`bin/sluice replay\` printed with vectors. Prints how many passed per profile and class, and the first
+differences of those that fail.
+
+  --writes  no more requests per verb than upstream
+  --events  the same Events in every compared round
+  --max N   show the differences of so many (10)
+
+The exit status is 1 if any fails, 2 for wrong usage.
+`;
+
+function main(): number {
+  const line = parseCommandLine(
+    { options: { writes: false, events: false, max: '10' }, positionals: true },
+    process.argv.slice(2),
+  );
+  if (line === 'help') {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const [expected, actual, ...more] = line.positionals;
+  if (expected === undefined || actual === undefined || more.length > 0) {
+    throw new UsageError('give two files: what is expected, and what came out');
+  }
+  const { writes, events } = line.options;
+  const max = count('max', line.options.max);
+  const results = new Map(
+    readLines(actual)
+      .map((text) => JSON.parse(text) as Result)
+      .map((result) => [result.name, result]),
+  );
+  const tally = new Tally();
+  let shown = 0;
+  for (const text of readLines(expected)) {
+    const vector = JSON.parse(text) as Vector;
+    const result = results.get(vector.name);
+    const differences = result === undefined ? ['no result'] : compareScenario(vector, result, { writes, events });
+    tally.add(`${vector.name.split('/')[0]} ${vector.class}`, differences.length === 0);
+    if (differences.length === 0 || shown++ >= max) continue;
+    console.log(`FAIL ${vector.name}`);
+    for (const difference of differences) console.log(`   ${difference}`);
+  }
+  console.log(tally.table());
+  return tally.failed > 0 ? 1 : 0;
 }
 
-const results = new Map(
-  readLines(actual)
-    .map((line) => JSON.parse(line) as Result)
-    .map((result) => [result.name, result]),
-);
-const tally = new Tally();
-let shown = 0;
-for (const line of readLines(expected)) {
-  const vector = JSON.parse(line) as Vector;
-  const result = results.get(vector.name);
-  const lines =
-    result === undefined
-      ? ['no result']
-      : compareScenario(vector, result, { writes: values.writes === true, events: values.events === true });
-  tally.add(`${vector.name.split('/')[0]} ${vector.class}`, lines.length === 0);
-  if (lines.length === 0 || shown++ >= Number(values.max)) continue;
-  console.log(`FAIL ${vector.name}`);
-  for (const difference of lines) console.log(`   ${difference}`);
-}
-console.log(tally.table());
-process.exitCode = tally.failed > 0 ? 1 : 0;
+await runProgram(main);

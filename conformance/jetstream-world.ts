@@ -5,9 +5,9 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { connectJetStreamBus, type JetStreamBusOptions } from '@sluice/bus-jetstream';
 import { type Nats, type NatsOptions, startNats } from '@sluice/local';
+import { systemClock, systemRandom } from '@sluice/program';
 import { type Logger, silentLogger } from '@sluice/runtime';
 import type { BusWorld } from './bus-world.ts';
-import { systemClock, systemRandom } from './system-ports.ts';
 
 /** A genuine nats-server for the tests of one file. */
 export interface NatsForTests {

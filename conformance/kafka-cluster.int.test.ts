@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { origin, type PartitionReader } from '@sluice/bus';
 import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { type Kafka, startKafkaCluster } from '@sluice/local';
+import { systemClock, systemRandom } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
-import { systemClock, systemRandom } from './system-ports.ts';
 
 /** Three brokers and three copies of each partition, as in production: leaders that die, and come back. */
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { origin, type Topic } from '@sluice/bus';
 import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { type Kafka, makeServingCertificate, type ServingCertificate, startKafka } from '@sluice/local';
+import { systemClock, systemRandom } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
 import kafkajs, { type AclEntry } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
 import { recordingLogger } from './recording-logger.ts';
-import { systemClock, systemRandom } from './system-ports.ts';
 
 /** TLS, SCRAM and ACLs on a genuine broker; and what is told when one of them fails. */
 

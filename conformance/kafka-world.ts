@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Bus, Topic } from '@sluice/bus';
 import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { type Kafka, startKafka } from '@sluice/local';
+import { systemClock, systemRandom } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
 import kafkajs from 'kafkajs';
 import type { BusFaults, BusWorld, CreateBusWorld } from './bus-world.ts';
-import { systemClock, systemRandom } from './system-ports.ts';
 
 /** A genuine broker; each world is a fleet of its own on it. */
 export class KafkaWorlds {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { systemClock } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
 import { openRedis, type RedisOptions, type RedisPorts } from '@sluice/store-redis';
-import { systemClock } from './system-ports.ts';
 
 /** The user of docs/redis.md: the tests run with exactly its rights, on fleets whose names begin with `sluice`. */
 export const SLUICE_USER = 'sluice';

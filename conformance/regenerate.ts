@@ -1,68 +1,74 @@
-/**
- * node conformance/regenerate.ts --kubernetes v1.37.1 [--out DIRECTORY] [--repeat 40] [CONTROLLER[/PROFILE]… | functions]
- *
- * Makes vectors anew from the scenarios of conformance/vectors, with the genuine controllers of that release, and says
- * how many came out otherwise. Needs Go. Default directory: conformance/vectors itself.
- *
- * node conformance/regenerate.ts --kubernetes v1.37.1 --scenarios FILE --out DIRECTORY
- *
- * Makes vectors from new scenarios (conformance/generate.py) instead.
- */
+/** Makes vectors from scenarios, with the genuine controllers of a release. `--help` tells the options. */
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { canonical, type Json } from '@sluice/comparison';
+import { count, parseCommandLine, runProgram, UsageError } from '@sluice/program';
 import { makeVector, type OracleResult, type Scenario, settled } from './golden/make-vector.ts';
 import { askOracle, buildOracle } from './golden/oracle.ts';
 import { readLines } from './golden/read-lines.ts';
 
 const vectors = join(import.meta.dirname, 'vectors');
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    kubernetes: { type: 'string' },
-    out: { type: 'string', default: vectors },
-    scenarios: { type: 'string' },
-    // Go's small maps are walked round from anywhere: a rare order shows in about one of eight runs.
-    repeat: { type: 'string', default: '40' },
-  },
-});
-if (!/^v1\.\d+\.\d+$/.test(values.kubernetes ?? '')) {
-  process.stderr.write(
-    'usage: regenerate.ts --kubernetes v1.x.y [--out DIRECTORY] [CONTROLLER[/PROFILE]… | functions]\n',
-  );
-  process.exit(2);
+const defaults = {
+  kubernetes: undefined,
+  out: vectors,
+  scenarios: undefined,
+  // Go's small maps are walked round from anywhere: a rare order shows in about one of eight runs.
+  repeat: '40',
+} as const;
+
+const HELP = `usage: node conformance/regenerate.ts --kubernetes v1.37.1 [options] [CONTROLLER[/PROFILE] ... | functions]
+
+Makes vectors anew from the scenarios of conformance/vectors, all or some, with the genuine controllers of that release of
+Kubernetes, and says how many came out otherwise. Needs Go; the first time takes some minutes.
+
+  --out DIRECTORY   where they go (conformance/vectors)
+  --scenarios FILE  make vectors from new scenarios instead, see conformance/generate.py
+  --repeat N        play each scenario so often, for orders that come by chance (40)
+`;
+
+async function main(): Promise<void> {
+  const line = parseCommandLine({ options: defaults, positionals: true }, process.argv.slice(2));
+  if (line === 'help') return void process.stdout.write(HELP);
+  const { kubernetes = '', out, scenarios } = line.options;
+  if (!/^v1\.\d+\.\d+$/.test(kubernetes)) throw new UsageError(`--kubernetes: "${kubernetes}" is not like v1.37.1`);
+  const oracle: Oracle = { program: buildOracle(kubernetes), repeat: count('repeat', line.options.repeat) };
+  if (scenarios === undefined) return makeAnew(oracle, line.positionals, out);
+  const given = readLines(scenarios).map((text) => settled(JSON.parse(text) as Scenario));
+  return makeNew(oracle, given, out);
 }
 
-const program = buildOracle(values.kubernetes ?? '');
-if (values.scenarios !== undefined) {
-  await makeNew(readLines(values.scenarios).map((line) => settled(JSON.parse(line) as Scenario)));
-  process.exit();
+interface Oracle {
+  readonly program: string;
+  readonly repeat: number;
 }
-const files = globSync('**/*.jsonl.gz', { cwd: vectors })
-  .filter((file) => positionals.length === 0 || positionals.some((wanted) => isWithin(file, wanted)))
-  .sort();
-for (const file of files) {
-  const old = readLines(join(vectors, file));
-  const made = file.startsWith('settled/') ? await scenarios(old) : await functions(old);
-  const changed = made.filter((line, i) => line === undefined || !same(line, old[i] ?? '')).length;
-  const path = join(values.out, file);
+
+/** Vectors of the scenarios and calls that are recorded already. */
+async function makeAnew(oracle: Oracle, wanted: readonly string[], out: string): Promise<void> {
+  const files = globSync('**/*.jsonl.gz', { cwd: vectors })
+    .filter((file) => wanted.length === 0 || wanted.some((name) => isWithin(file, name)))
+    .sort();
+  for (const file of files) {
+    const old = readLines(join(vectors, file));
+    const made = file.startsWith('settled/') ? await scenariosAgain(oracle, old) : await functions(oracle, old);
+    const changed = made.filter((text, i) => text === undefined || !same(text, old[i] ?? '')).length;
+    const kept = made.flatMap((text) => text ?? []);
+    write(join(out, file), kept);
+    console.log(`${file.padEnd(48)} ${kept.length} vectors, ${changed} of ${old.length} changed`);
+  }
+}
+
+function write(path: string, lines: readonly string[]): void {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(
-    path,
-    gzipSync(made.flatMap((line) => (line === undefined ? [] : [`${line}\n`])).join(''), { level: 9 }),
-  );
-  const lost = made.filter((line) => line === undefined).length;
-  console.log(`${file.padEnd(48)} ${made.length - lost} vectors, ${changed} of ${old.length} changed`);
+  writeFileSync(path, gzipSync(lines.map((text) => `${text}\n`).join(''), { level: 9 }));
 }
 
-async function scenarios(old: readonly string[]): Promise<(string | undefined)[]> {
+async function scenariosAgain({ program, repeat }: Oracle, old: readonly string[]): Promise<(string | undefined)[]> {
   const given = old.map((line) => (JSON.parse(line) as { scenario: Scenario }).scenario);
   const answers = await askOracle(
     program,
     given.map((scenario) => JSON.stringify(scenario)),
-    Number(values.repeat),
+    repeat,
   );
   return given.map((scenario, i) => {
     const vector = makeVector(scenario, JSON.parse(answers[i] ?? '') as OracleResult);
@@ -71,20 +77,18 @@ async function scenarios(old: readonly string[]): Promise<(string | undefined)[]
 }
 
 /** Vectors of new scenarios, in a file per controller and profile. */
-async function makeNew(given: readonly Scenario[]): Promise<void> {
+async function makeNew({ program, repeat }: Oracle, given: readonly Scenario[], out: string): Promise<void> {
   const lines = given.map((scenario) => JSON.stringify(scenario));
-  const answers = await askOracle(program, lines, Number(values.repeat));
+  const answers = await askOracle(program, lines, repeat);
   const byFile = new Map<string, string[]>();
   for (const [i, scenario] of given.entries()) {
     const vector = makeVector(scenario, JSON.parse(answers[i] ?? '') as OracleResult);
     if (vector === undefined) continue;
     const file = `settled/${String(scenario.controller)}/${scenario.name.split('/')[0]}.jsonl.gz`;
-    byFile.set(file, [...(byFile.get(file) ?? []), `${JSON.stringify(vector)}\n`]);
+    byFile.set(file, [...(byFile.get(file) ?? []), JSON.stringify(vector)]);
   }
   for (const [file, made] of byFile) {
-    const path = join(values.out, file);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, gzipSync(made.join(''), { level: 9 }));
+    write(join(out, file), made);
     console.log(`${file.padEnd(48)} ${made.length} vectors`);
   }
 }
@@ -95,7 +99,7 @@ interface Call {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-async function functions(old: readonly string[]): Promise<string[]> {
+async function functions({ program }: Oracle, old: readonly string[]): Promise<string[]> {
   const calls = old.map((line) => JSON.parse(line) as Call);
   const lines = calls.map(({ fn, name, input }) => JSON.stringify({ ...input, fn, name }));
   const answers = await askOracle(program, lines, 1);
@@ -113,3 +117,5 @@ function isWithin(file: string, wanted: string): boolean {
   const name = file.replace(/^settled\//, '').replace(/\.jsonl\.gz$/, '');
   return `${name}/`.startsWith(`${wanted}/`);
 }
+
+await runProgram(main);

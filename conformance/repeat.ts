@@ -1,15 +1,18 @@
-/**
- * node conformance/repeat.ts [--seed N] [ROUNDS]      (or: npm run repeat -- ROUNDS)
- *
- * Plays the contract suites of bus and store and the loss cases, on memory and on real servers, so many times in a row
- * (20), each round with other seeds. Prints a line per round; stops at the first that fails, with what it printed and the
- * seed that plays it again. The exit status is 0, 1 if a round failed, 2 for wrong usage.
- */
+/** Plays the suites of bus and store and the loss cases again and again. `--help` tells the options. */
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { count, parseCommandLine, runProgram, say, UsageError } from '@sluice/program';
+
+const HELP = `usage: node conformance/repeat.ts [--seed N] [ROUNDS]      (or: npm run repeat -- ...)
+
+Plays the contract suites of bus and store and the loss cases, on memory and on real servers, so many times in a row (20),
+each round with other seeds. Prints a line per round; stops at the first that fails, with what it printed and the seed that
+plays it again.
+
+The exit status is 0, 1 if a round failed, 2 for wrong usage.
+`;
 
 const root = join(import.meta.dirname, '..');
 const suites = {
@@ -36,29 +39,6 @@ interface VitestResults {
   readonly numFailedTests: number;
 }
 
-function usage(problem: string): never {
-  process.stderr.write(`error: ${problem}\nusage: npm run repeat -- [--seed N] [ROUNDS]\n`);
-  process.exit(2);
-}
-
-function whole(what: string, text: string): number {
-  const value = Number(text);
-  return Number.isInteger(value) && value > 0 ? value : usage(`${what}: "${text}" is not a whole number above zero`);
-}
-
-function given(): { readonly rounds: number; readonly seed: number } {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { seed: { type: 'string', default: '1' } },
-    });
-    if (positionals.length > 1) usage(`"${positionals[1]}" is one argument too many`);
-    return { rounds: whole('ROUNDS', positionals[0] ?? '20'), seed: whole('--seed', values.seed) };
-  } catch (error) {
-    return usage(error instanceof Error ? error.message : String(error));
-  }
-}
-
 /** One run of vitest; an error beside the tests counts as one that failed. */
 async function play(project: keyof typeof suites, seeds: Readonly<Record<string, string>>): Promise<Played> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-repeat-'));
@@ -79,7 +59,7 @@ async function play(project: keyof typeof suites, seeds: Readonly<Record<string,
   const counted = read(results);
   rmSync(directory, { recursive: true, force: true });
   const failed = status === 0 ? 0 : Math.max(1, counted.numFailedTests);
-  process.stderr.write(`  ${project}: ${counted.numPassedTests} passed, ${failed} failed\n`);
+  say(`  ${project}: ${counted.numPassedTests} passed, ${failed} failed`);
   return { passed: counted.numPassedTests, failed, output };
 }
 
@@ -91,23 +71,36 @@ function read(results: string): VitestResults {
   }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-
-const { rounds, seed: first } = given();
-for (let round = 1; round <= rounds; round++) {
-  const seed = first + round - 1;
-  const startedAt = performance.now();
-  const played = [
-    await play('unit', { FIRST_SEED: String((seed - 1) * lossSeeds + 1), SEEDS: String(lossSeeds) }),
-    await play('integration', { SEED: String(seed) }),
-  ];
-  const count = (of: 'passed' | 'failed') => played.reduce((sum, one) => sum + one[of], 0);
-  const seconds = Math.round((performance.now() - startedAt) / 1000);
-  process.stdout.write(
-    `round ${round} of ${rounds}: ${count('passed')} passed, ${count('failed')} failed, ${seconds} s, seed ${seed}\n`,
-  );
-  if (count('failed') === 0) continue;
-  for (const { failed, output } of played) if (failed > 0) process.stdout.write(`\n${output}\n`);
-  process.stdout.write(`once more: npm run repeat -- --seed ${seed} 1\n`);
-  process.exit(1);
+async function main(): Promise<number> {
+  const line = parseCommandLine({ options: { seed: '1' }, positionals: true }, process.argv.slice(2));
+  if (line === 'help') {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const [rounds = '20', ...more] = line.positionals;
+  if (more.length > 0) throw new UsageError(`"${more.join(' ')}" is too much`);
+  return playRounds(count('ROUNDS', rounds), count('seed', line.options.seed));
 }
+
+async function playRounds(rounds: number, first: number): Promise<number> {
+  for (let round = 1; round <= rounds; round++) {
+    const seed = first + round - 1;
+    const startedAt = performance.now();
+    const played = [
+      await play('unit', { FIRST_SEED: String((seed - 1) * lossSeeds + 1), SEEDS: String(lossSeeds) }),
+      await play('integration', { SEED: String(seed) }),
+    ];
+    const sum = (of: 'passed' | 'failed') => played.reduce((total, one) => total + one[of], 0);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    process.stdout.write(
+      `round ${round} of ${rounds}: ${sum('passed')} passed, ${sum('failed')} failed, ${seconds} s, seed ${seed}\n`,
+    );
+    if (sum('failed') === 0) continue;
+    for (const { failed, output } of played) if (failed > 0) process.stdout.write(`\n${output}\n`);
+    process.stdout.write(`once more: npm run repeat -- --seed ${seed} 1\n`);
+    return 1;
+  }
+  return 0;
+}
+
+await runProgram(main);

@@ -5,8 +5,8 @@ import { type Bus, MemoryBus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
 import { startKafka, startNats } from '@sluice/local';
+import { systemClock as clock, systemRandom as random } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
-import { clock, random } from './ports.ts';
 
 /** A bus with its servers, as it is measured. */
 export interface BusUnderMeasure {

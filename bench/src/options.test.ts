@@ -1,5 +1,5 @@
+import { UsageError } from '@sluice/program';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from './arguments.ts';
 import { HELP, parseOptions } from './options.ts';
 
 describe('the options of the bench', () => {

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
-import { count, list, UsageError } from './arguments.ts';
+import { count, list, parseCommandLine, UsageError } from '@sluice/program';
 import { CONTROLLERS, type Controller } from './controllers.ts';
+import { type Output, outputOf } from './output.ts';
 import type { Shape } from './shape.ts';
 
 export interface Options {
@@ -9,7 +9,7 @@ export interface Options {
   readonly seconds: number;
   readonly rounds: number;
   readonly controllers: readonly Controller[];
-  readonly output: 'table' | 'json' | 'markdown';
+  readonly output: Output;
   readonly json: string | undefined;
   readonly from: string | undefined;
   readonly profile: string | undefined;
@@ -43,53 +43,40 @@ ${CONTROLLERS.map(({ name, description }) => `                       ${name.padE
   --help             this text
 `;
 
+const defaults = {
+  services: '100',
+  pods: '20',
+  rates: '20,100,200',
+  seconds: '20',
+  rounds: '5',
+  controllers: undefined,
+  output: 'table',
+  markdown: false,
+  json: undefined,
+  from: undefined,
+  profile: undefined,
+  patience: '120',
+  fsync: false,
+} as const;
+
 /** @throws UsageError; `help` when only the help is wanted */
 export function parseOptions(args: readonly string[]): Options | 'help' {
-  const { values } = parse(args);
-  if (values.help) return 'help';
-  const output = values.markdown ? 'markdown' : values.output;
-  if (output !== 'table' && output !== 'json' && output !== 'markdown') {
-    throw new UsageError(`--output: "${output}" is none of table, json, markdown`);
-  }
+  const line = parseCommandLine({ options: defaults }, args);
+  if (line === 'help') return 'help';
+  const { options: values } = line;
   return {
     shape: { services: count('services', values.services), pods: count('pods', values.pods) },
     rates: values.rates === 'none' ? [] : list(values.rates).map((rate) => count('rates', rate)),
     seconds: count('seconds', values.seconds),
     rounds: count('rounds', values.rounds),
     controllers: values.controllers === undefined ? CONTROLLERS : list(values.controllers).map(controllerNamed),
-    output,
+    output: values.markdown ? 'markdown' : outputOf(values.output),
     json: values.json,
     from: values.from,
     profile: values.profile,
     patienceSeconds: count('patience', values.patience),
     fsync: values.fsync,
   };
-}
-
-function parse(args: readonly string[]) {
-  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
-  const flag = { type: 'boolean', default: false } as const;
-  const options = {
-    services: text('100'),
-    pods: text('20'),
-    rates: text('20,100,200'),
-    seconds: text('20'),
-    rounds: text('5'),
-    controllers: { type: 'string' },
-    output: text('table'),
-    markdown: flag,
-    json: { type: 'string' },
-    from: { type: 'string' },
-    profile: { type: 'string' },
-    patience: text('120'),
-    fsync: flag,
-    help: flag,
-  } as const;
-  try {
-    return parseArgs({ args: [...args], options });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 function controllerNamed(name: string): Controller {

@@ -5,12 +5,12 @@ import type { Bus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import type { ServerProcess } from '@sluice/local';
 import { defaultPartitions } from '@sluice/messages';
+import { systemClock as clock, systemRandom as random } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { ApiServerHttp, SimulatedApiServer } from '@sluice/simulation';
 import { PodWorld } from '../../services/sluice/src/testing/pod-world.ts';
 import { spiedServer } from '../../services/sluice/src/testing/spied-server.ts';
 import { Fleet, type Role } from './fleet.ts';
-import { clock, random } from './ports.ts';
 import { memoryMb } from './process-stats.ts';
 import type { Shape } from './shape.ts';
 

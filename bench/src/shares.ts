@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerProcess } from '@sluice/local';
+import { systemClock as clock } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
 import type { GroupState, Lease } from '@sluice/store';
 import { openRedis, type RedisPorts } from '@sluice/store-redis';
-import { clock } from './ports.ts';
 
 const TTL_MILLISECONDS = 60_000;
 

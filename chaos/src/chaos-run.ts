@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
+import { systemClock, systemRandom } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { Healing } from './accounts/heal.ts';
 import { isDone, Ledger } from './accounts/ledger.ts';
@@ -19,7 +20,6 @@ import type { Options } from './options.ts';
 import type { Done, Report } from './report.ts';
 import { rest } from './rest.ts';
 import { type Action, chaosDeck, freezeDeck, type Kind, schedule } from './schedule.ts';
-import { systemClock, systemRandom } from './system.ts';
 import { Churn } from './world/churn.ts';
 import { SteadyServices, steadyNamespace } from './world/steady-services.ts';
 

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { count, oneOf, parseCommandLine, UsageError } from '@sluice/program';
 
 export interface Options {
   readonly actions: number;
@@ -13,10 +13,6 @@ export interface Options {
   readonly output: 'table' | 'json';
   /** Where to keep logs, plans and the audit log. Left out: a temporary one, removed if all is well. */
   readonly directory: string | undefined;
-}
-
-export class UsageError extends Error {
-  readonly code = 'usage';
 }
 
 export const HELP = `usage: npm run chaos -- [options]
@@ -40,21 +36,34 @@ everything right, and each write in the audit log must be one that a plan asked 
 The exit status is 1 if anything was wrong, 2 if the run could not be made.
 `;
 
+const defaults = {
+  actions: undefined,
+  freezes: undefined,
+  seed: undefined,
+  bus: 'nats',
+  rate: '50',
+  partitions: '16',
+  pause: undefined,
+  output: 'table',
+  directory: undefined,
+} as const;
+
 /** @throws UsageError; `help` when only the help is wanted */
 export function parseOptions(args: readonly string[], chooseSeed: () => number): Options | 'help' {
-  const { values } = parse(args);
-  if (values.help) return 'help';
+  const line = parseCommandLine({ options: defaults }, args);
+  if (line === 'help') return 'help';
+  const { options: values } = line;
   if (values.actions !== undefined && values.freezes !== undefined) {
     throw new UsageError('--actions and --freezes: give one of them');
   }
   return {
-    actions: whole('actions', values.freezes ?? values.actions ?? '50'),
+    actions: count('actions', values.freezes ?? values.actions ?? '50'),
     freezesOnly: values.freezes !== undefined,
-    seed: values.seed === undefined ? chooseSeed() : whole('seed', values.seed),
+    seed: values.seed === undefined ? chooseSeed() : count('seed', values.seed),
     bus: oneOf('bus', values.bus, ['nats', 'kafka']),
-    rate: whole('rate', values.rate),
-    partitions: whole('partitions', values.partitions),
-    pauseMs: whole('pause', values.pause ?? defaultPause(values.freezes !== undefined)),
+    rate: count('rate', values.rate),
+    partitions: count('partitions', values.partitions),
+    pauseMs: count('pause', values.pause ?? defaultPause(values.freezes !== undefined)),
     output: oneOf('output', values.output, ['table', 'json']),
     directory: values.directory,
   };
@@ -71,41 +80,4 @@ export function commandOf({ actions, freezesOnly, seed, bus, rate, partitions, p
     ...(String(pauseMs) === defaultPause(freezesOnly) ? [] : ['--pause', pauseMs]),
   ];
   return ['npm run chaos --', freezesOnly ? '--freezes' : '--actions', actions, '--seed', seed, ...more].join(' ');
-}
-
-function parse(args: readonly string[]) {
-  const text = (fallback: string) => ({ type: 'string', default: fallback }) as const;
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        actions: { type: 'string' },
-        freezes: { type: 'string' },
-        seed: { type: 'string' },
-        bus: text('nats'),
-        rate: text('50'),
-        partitions: text('16'),
-        pause: { type: 'string' },
-        output: text('table'),
-        directory: { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function whole(option: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) {
-    throw new UsageError(`--${option}: "${text}" is not a whole number above zero`);
-  }
-  return value;
-}
-
-function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
-  const found = known.find((each) => each === text);
-  if (found === undefined) throw new UsageError(`--${option}: "${text}" is none of ${known.join(', ')}`);
-  return found;
 }

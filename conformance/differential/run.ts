@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { explanations } from '@sluice/comparison';
+import { count, type Given, optionsGiven, runProgram } from '@sluice/program';
 import { Pair } from './pair.ts';
 import { runSeed, type SeedResult } from './seed-run.ts';
 
@@ -19,56 +19,44 @@ and Sluice behind the other. At each point of rest their Endpoints and EndpointS
 The exit status is 1 if there is a difference that nothing explains, 2 if the run could not be made.
 `;
 
-function parse() {
-  try {
-    return parseArgs({
-      options: {
-        seed: { type: 'string', default: '1' },
-        seeds: { type: 'string', default: '1' },
-        steps: { type: 'string', default: '1000' },
-        'rest-points': { type: 'string', default: '50' },
-        'max-endpoints-per-slice': { type: 'string' },
-        evidence: { type: 'string', default: '.cache/differential' },
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    return fail(`${error instanceof Error ? error.message : error}; --help tells what there is`);
-  }
+const defaults = {
+  seed: '1',
+  seeds: '1',
+  steps: '1000',
+  'rest-points': '50',
+  'max-endpoints-per-slice': undefined,
+  evidence: '.cache/differential',
+} as const;
+
+async function main(): Promise<number> {
+  const given = optionsGiven(defaults, help);
+  return given === undefined ? 0 : compareWorkloads(given);
 }
 
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`);
-  process.exit(2);
-}
-
-async function main(values: ReturnType<typeof parse>): Promise<number> {
+async function compareWorkloads(values: Given<typeof defaults>): Promise<number> {
   const options = {
-    steps: number('steps', values.steps),
-    restPoints: number('rest-points', values['rest-points']),
+    steps: count('steps', values.steps),
+    restPoints: count('rest-points', values['rest-points']),
     evidence: values.evidence,
     ...(values['max-endpoints-per-slice'] !== undefined && {
-      maxEndpointsPerSlice: number('max-endpoints-per-slice', values['max-endpoints-per-slice']),
+      maxEndpointsPerSlice: count('max-endpoints-per-slice', values['max-endpoints-per-slice']),
     }),
   };
-  const first = number('seed', values.seed);
-  const count = number('seeds', values.seeds);
+  const first = count('seed', values.seed);
+  const seeds = count('seeds', values.seeds);
   const results: SeedResult[] = [];
   say('starting two control planes');
   const pair = await Pair.start();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
+    // Before the one that ends the process.
+    process.prependOnceListener(signal, () => {
       clear();
       say('stopped before the end');
       summary(results);
-      pair.stop().then(
-        () => process.exit(signal === 'SIGINT' ? 130 : 143),
-        (error: unknown) => fail(String(error)),
-      );
     });
   }
   try {
-    for (let seed = first; seed < first + count; seed++) {
+    for (let seed = first; seed < first + seeds; seed++) {
       const result = await runSeed(pair, { ...options, seed }, progress);
       results.push(result);
       clear();
@@ -81,11 +69,6 @@ async function main(values: ReturnType<typeof parse>): Promise<number> {
   }
   summary(results);
   return results.some(({ differences }) => differences.length > 0) ? 1 : 0;
-}
-
-function number(name: string, text: string): number {
-  const n = Number(text);
-  return Number.isInteger(n) && n > 0 ? n : fail(`--${name} must be a whole number above zero, not "${text}"`);
 }
 
 function say(line: string): void {
@@ -138,12 +121,4 @@ function summary(results: readonly SeedResult[]): void {
   }
 }
 
-const values = parse();
-if (values.help) process.stdout.write(help);
-else {
-  try {
-    process.exitCode = await main(values);
-  } catch (error) {
-    fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  }
-}
+await runProgram(main, 2);

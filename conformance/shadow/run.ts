@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { type JsonObject, objectAt, textAt } from '@sluice/comparison';
 import { KUBERNETES_VERSION } from '@sluice/local';
+import { optionsGiven, positive, runProgram } from '@sluice/program';
 import { describe, runInShadow, type ShadowRunResult } from './shadow-run.ts';
 
 const help = `Shadow run: Sluice in the shadow of kube-controller-manager on a genuine API server, under a random workload.
@@ -19,39 +19,19 @@ The exit status is 1 if there was a difference that nothing explains, or if Slui
 `;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      minutes: { type: 'string', default: '30' },
-      seed: { type: 'string', default: '1' },
-      rate: { type: 'string', default: '6' },
-      rest: { type: 'string', default: '120' },
-      worlds: { type: 'string', default: '3' },
-      settle: { type: 'string', default: '10s' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    say(help);
-    return 0;
-  }
+  const values = optionsGiven({ minutes: '30', seed: '1', rate: '6', rest: '120', worlds: '3', settle: '10s' }, help);
+  if (values === undefined) return 0;
   const options = {
-    seed: number('seed', values.seed),
-    seconds: number('minutes', values.minutes) * 60,
-    rate: number('rate', values.rate),
-    restEverySeconds: number('rest', values.rest),
-    worlds: number('worlds', values.worlds),
+    seed: positive('seed', values.seed),
+    seconds: positive('minutes', values.minutes) * 60,
+    rate: positive('rate', values.rate),
+    restEverySeconds: positive('rest', values.rest),
+    worlds: positive('worlds', values.worlds),
     settle: values.settle,
   };
   const result = await runInShadow(options, (line) => void process.stderr.write(`${line}\n`));
   summary(result);
   return result.status === 0 && unexplained(result).length === 0 && onlyReads(result) ? 0 : 1;
-}
-
-function number(name: string, text: string): number {
-  const n = Number(text);
-  if (Number.isFinite(n) && n > 0) return n;
-  process.stderr.write(`--${name} must be a number above zero, not "${text}"\n`);
-  process.exit(2);
 }
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -92,4 +72,4 @@ function spread(report: JsonObject, which: 'sooner' | 'later'): string {
   return count === undefined ? 'never' : `${count} times: p50 ${p50} ms, p99 ${p99} ms, max ${max} ms`;
 }
 
-process.exitCode = await main();
+await runProgram(main);

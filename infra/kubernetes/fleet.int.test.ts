@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../conformance/system-ports.ts';
 import { Connection, loadKubeconfig } from '../../libs/kubernetes/src/index.ts';
 import { silentLogger } from '../../libs/runtime/src/index.ts';
 import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
@@ -19,6 +18,7 @@ import {
   startNats,
   startRedis,
 } from '../local/src/index.ts';
+import { systemClock } from '../program/src/index.ts';
 
 /** The files of this folder on a genuine API server, and the roles with exactly the rights that they give. */
 

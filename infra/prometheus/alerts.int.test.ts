@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock, systemRandom } from '../../conformance/system-ports.ts';
 import { ApiServerHttp, type Population, populate, SimulatedApiServer } from '../../libs/simulation/src/index.ts';
 import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
 import {
@@ -15,6 +14,7 @@ import {
   startPrometheus,
   startRedis,
 } from '../local/src/index.ts';
+import { systemClock, systemRandom } from '../program/src/index.ts';
 
 /** The rules and the dashboard in a genuine Prometheus that scrapes running roles: nothing in them asks for what is not there. */
 

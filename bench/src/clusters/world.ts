@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RawObject } from '@sluice/kubernetes';
+import { systemClock as clock } from '@sluice/program';
 import { seededRandom } from '@sluice/runtime';
 import { ApiServerHttp, FaultPlan, FaultyNetwork, SimulatedApiServer } from '@sluice/simulation';
 import { Convergence } from '../convergence.ts';
 import { FlipTracker } from '../flip-tracker.ts';
 import { kubeconfigOf } from '../kubeconfig.ts';
 import { PodPool } from '../pod-pool.ts';
-import { clock } from '../ports.ts';
 import { benchPods, NAMESPACE, nodeObjects, podObject, type Shape, serviceObjects } from '../shape.ts';
 import { sightingOf, type WatchedObject } from '../sighting.ts';
 

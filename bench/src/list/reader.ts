@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import type { Bus, Cursor, PartitionReader } from '@sluice/bus';
 import { type ClusterReader, Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
+import { systemClock } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { ClusterWatcher } from '@sluice/watcher';
 import { parsePeak } from '../process-stats.ts';
-import { systemClock } from '../system-clock.ts';
 
 export interface Reading {
   readonly seconds: number;

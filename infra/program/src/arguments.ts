@@ -6,9 +6,16 @@ export class UsageError extends Error {
 /** @throws UsageError */
 export function count(option: string, text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) {
+  if (!Number.isSafeInteger(value) || value < 1) {
     throw new UsageError(`--${option}: "${text}" is not a whole number above zero`);
   }
+  return value;
+}
+
+/** @throws UsageError */
+export function positive(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new UsageError(`--${option}: "${text}" is not a number above zero`);
   return value;
 }
 

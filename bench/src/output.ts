@@ -1,0 +1,26 @@
+import { oneOf } from '@sluice/program';
+import { machineDescription } from './process-stats.ts';
+import { rounded } from './statistics.ts';
+import { markdownTable, type Table, textTable } from './table.ts';
+
+export const outputs = ['table', 'json', 'markdown'] as const;
+export type Output = (typeof outputs)[number];
+
+/** @throws UsageError */
+export const outputOf = (text: string): Output => oneOf('output', text, outputs);
+
+/** What was measured, as the option `--output` has it: the results and the conditions, or the tables and a last line. */
+export function printResults(
+  output: Output,
+  results: { readonly tables: readonly Table[]; readonly conditions: string; readonly json: object },
+): void {
+  const machine = machineDescription();
+  if (output === 'json') {
+    const all = { machine, node: process.version, ...results.json };
+    process.stdout.write(`${JSON.stringify(all, rounded, 2)}\n`);
+    return;
+  }
+  const print = output === 'markdown' ? markdownTable : textTable;
+  const { tables, conditions } = results;
+  process.stdout.write(`${tables.map(print).join('\n')}\n${conditions}${machine}, Node ${process.version}.\n`);
+}

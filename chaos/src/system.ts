@@ -1,1 +1,0 @@
-export { systemClock, systemRandom } from '../../conformance/system-ports.ts';

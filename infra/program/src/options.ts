@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util';
+import { UsageError } from './arguments.ts';
+
+type Defaults = Readonly<Record<string, string | false | undefined>>;
+
+/** Options as given or else by default; those without a default are undefined, flags false. */
+export type Given<T extends Defaults> = {
+  readonly [Name in keyof T]: T[Name] extends string ? string : T[Name] extends false ? boolean : string | undefined;
+};
+
+export interface CommandLine<T extends Defaults> {
+  readonly options: Given<T>;
+  readonly positionals: readonly string[];
+}
+
+interface Expected<T extends Defaults> {
+  readonly options: T;
+  /** Words without an option's name are welcome. */
+  readonly positionals?: boolean;
+}
+
+/**
+ * Reads a command line; `help` when only the help is wanted.
+ *
+ * @throws UsageError
+ */
+export function parseCommandLine<T extends Defaults>(
+  { options, positionals = false }: Expected<T>,
+  args: readonly string[],
+): CommandLine<T> | 'help' {
+  const typed = Object.entries(options).map(
+    ([name, value]) => [name, { type: value === false ? ('boolean' as const) : ('string' as const) }] as const,
+  );
+  try {
+    const parsed = parseArgs({
+      args: [...args],
+      allowPositionals: positionals,
+      options: { ...Object.fromEntries(typed), help: { type: 'boolean', short: 'h' } },
+    });
+    const { help, ...given } = parsed.values;
+    if (help === true) return 'help';
+    return { options: { ...options, ...given } as unknown as Given<T>, positionals: parsed.positionals };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/**
+ * The options of this process's command line; undefined when only the help is wanted, which is printed.
+ *
+ * @throws UsageError
+ */
+export function optionsGiven<T extends Defaults>(defaults: T, help: string): Given<T> | undefined {
+  const line = parseCommandLine({ options: defaults }, process.argv.slice(2));
+  if (line !== 'help') return line.options;
+  process.stdout.write(help);
+  return undefined;
+}
