@@ -24,7 +24,8 @@ export default defineConfig({
           name: 'integration',
           include: ['**/*.int.test.ts'],
           exclude: ['**/node_modules/**'],
-          testTimeout: 120_000,
+          // For what hangs; some tests start servers again and again, which takes long on a busy machine.
+          testTimeout: 300_000,
           hookTimeout: 180_000,
           fileParallelism: false,
         },

@@ -1,6 +1,6 @@
 import { type Bus, origin } from '@sluice/bus';
 import { afterEach, describe, expect, test } from 'vitest';
-import { after, ids, records, take } from './bus-records.ts';
+import { after, ids, records, take, takeUntil } from './bus-records.ts';
 import type { BusFeatures, BusWorld, CreateBusWorld } from './bus-world.ts';
 
 /**
@@ -182,9 +182,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.append('mutations', 2, records('a', 2, 5));
       await bus.append('mutations', 2, records('a', 1, 5));
       await bus.append('mutations', 2, records('end', 1, 1));
-      const read: string[] = [];
-      const reader = bus.read('mutations', 2, origin);
-      while (read.at(-1) !== 'end1') read.push(...ids(await reader.next(100)));
+      const read = ids(await takeUntil(bus.read('mutations', 2, origin), 'end1'));
       expect([...new Set(read)]).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'end1']);
       if (features.dedupes === true) expect(read).toHaveLength(6);
       await bus.close();
@@ -213,7 +211,9 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
         (async () => {
           const all: string[] = [];
           while (all.length < count) {
-            all.push(...ids(await reader.next(7)));
+            const next = await reader.next(7);
+            if (next.length === 0) break;
+            all.push(...ids(next));
             await new Promise((resolve) => setImmediate(resolve));
           }
           return all;

@@ -1,6 +1,6 @@
-import { type Bus, type BusRecord, type Cursor, type Delivery, origin } from '@sluice/bus';
+import { type Bus, type BusRecord, type Cursor, origin } from '@sluice/bus';
 import { afterEach, describe, expect, test } from 'vitest';
-import { after, ids, records, take } from './bus-records.ts';
+import { after, ids, records, take, takeUntil } from './bus-records.ts';
 import type { BusFaults, BusWorld, CreateBusWorld } from './bus-world.ts';
 
 const lost = { code: 'LOG_LOST' };
@@ -23,7 +23,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
     test('a crash under load: nothing acknowledged is lost, and the order holds', async () => {
       const { bus, faults } = await create();
       const appenders = [0, 1, 2, 3].map((partition) => appendUntil(bus, partition));
-      const readers = [0, 1, 2, 3].map((partition) => readUntil(bus, partition, 'end1'));
+      const readers = [0, 1, 2, 3].map((partition) => takeUntil(bus.read('changes', partition, origin), 'end1'));
       for (let round = 0; round < 5; round++) {
         await Promise.all(appenders.map((appender) => appender.progress(300)));
         await faults.kill();
@@ -156,13 +156,6 @@ function appendUntil(bus: Bus, partition: number) {
       return acknowledged;
     },
   };
-}
-
-async function readUntil(bus: Bus, partition: number, last: string): Promise<Delivery[]> {
-  const reader = bus.read('changes', partition, origin);
-  const all: Delivery[] = [];
-  while (all.at(-1)?.id !== last) all.push(...(await reader.next(100)));
-  return all;
 }
 
 /** Where a reader stands that has read so many records of `changes`. */

@@ -25,6 +25,17 @@ export async function take(reader: PartitionReader, count: number): Promise<Deli
   return all;
 }
 
+/** Reads up to the record with this id. Throws if the reader is closed before: it would give nothing, again and again. */
+export async function takeUntil(reader: PartitionReader, last: string): Promise<Delivery[]> {
+  const all: Delivery[] = [];
+  while (all.at(-1)?.id !== last) {
+    const next = await reader.next(100);
+    if (next.length === 0) throw new Error(`the reader was closed after ${all.length} records, before ${last}`);
+    all.push(...next);
+  }
+  return all;
+}
+
 export function after({ log }: PartitionReader, delivery: Delivery | undefined): Cursor {
   if (delivery === undefined) throw new Error('nothing was read');
   return { position: delivery.position, id: delivery.id, log };

@@ -15,15 +15,30 @@ The exit status is 0, 1 if a round failed, 2 for wrong usage.
 `;
 
 const root = join(import.meta.dirname, '..');
-const suites = {
-  unit: [
-    'conformance/memory.test.ts',
-    'services/sluice/src/losses.test.ts',
-    'services/sluice/src/crash.test.ts',
-    'services/sluice/src/wrong-views.test.ts',
-  ],
-  integration: globSync(['conformance/*.int.test.ts', 'services/sluice/src/distributed/*.int.test.ts'], { cwd: root }),
-} as const;
+interface Suites {
+  readonly project: 'unit' | 'integration';
+  readonly files: readonly string[];
+}
+
+const onServers = globSync(['conformance/*.int.test.ts', 'services/sluice/src/distributed/*.int.test.ts'], {
+  cwd: root,
+});
+const isOnKafka = (file: string): boolean => file.includes('kafka');
+
+/** Played side by side: most of their time they wait for servers that start, or for leases that end. */
+const groups: Readonly<Record<string, Suites>> = {
+  'in memory': {
+    project: 'unit',
+    files: [
+      'conformance/memory.test.ts',
+      'services/sluice/src/losses.test.ts',
+      'services/sluice/src/crash.test.ts',
+      'services/sluice/src/wrong-views.test.ts',
+    ],
+  },
+  Kafka: { project: 'integration', files: onServers.filter(isOnKafka) },
+  'NATS and Redis': { project: 'integration', files: onServers.filter((file) => !isOnKafka(file)) },
+};
 
 /** Of each kind of loss, in each round. */
 const lossSeeds = 8;
@@ -40,12 +55,13 @@ interface VitestResults {
 }
 
 /** One run of vitest; an error beside the tests counts as one that failed. */
-async function play(project: keyof typeof suites, seeds: Readonly<Record<string, string>>): Promise<Played> {
+async function play(name: string, seeds: Readonly<Record<string, string>>, suites: Suites): Promise<Played> {
+  const { project, files } = suites;
   const directory = mkdtempSync(join(tmpdir(), 'sluice-repeat-'));
   const results = join(directory, 'results.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const child = spawn(process.execPath, [vitest, 'run', '--project', project, ...reporters, ...suites[project]], {
+  const child = spawn(process.execPath, [vitest, 'run', '--project', project, ...reporters, ...files], {
     cwd: root,
     env: { ...process.env, ...seeds, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -59,7 +75,7 @@ async function play(project: keyof typeof suites, seeds: Readonly<Record<string,
   const counted = read(results);
   rmSync(directory, { recursive: true, force: true });
   const failed = status === 0 ? 0 : Math.max(1, counted.numFailedTests);
-  say(`  ${project}: ${counted.numPassedTests} passed, ${failed} failed`);
+  say(`  ${name}: ${counted.numPassedTests} passed, ${failed} failed`);
   return { passed: counted.numPassedTests, failed, output };
 }
 
@@ -86,10 +102,12 @@ async function playRounds(rounds: number, first: number): Promise<number> {
   for (let round = 1; round <= rounds; round++) {
     const seed = first + round - 1;
     const startedAt = performance.now();
-    const played = [
-      await play('unit', { FIRST_SEED: String((seed - 1) * lossSeeds + 1), SEEDS: String(lossSeeds) }),
-      await play('integration', { SEED: String(seed) }),
-    ];
+    const seeds = {
+      FIRST_SEED: String((seed - 1) * lossSeeds + 1),
+      SEEDS: String(lossSeeds),
+      SEED: String(seed),
+    };
+    const played = await Promise.all(Object.entries(groups).map(([name, suites]) => play(name, seeds, suites)));
     const sum = (of: 'passed' | 'failed') => played.reduce((total, one) => total + one[of], 0);
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     process.stdout.write(
