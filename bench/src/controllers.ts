@@ -14,6 +14,8 @@ export interface Controller {
 export interface StartOptions {
   /** Sluice writes a CPU profile to this folder when it ends. */
   readonly profileDirectory?: string;
+  /** Of `sluice run`, beyond those that it has anyway. */
+  readonly flags?: readonly string[];
 }
 
 /** What is compared with the others. */
@@ -56,8 +58,21 @@ export const CONTROLLERS: readonly Controller[] = [
   },
 ];
 
-async function startSluice(controlPlane: ControlPlane, { profileDirectory }: StartOptions): Promise<ServerProcess> {
-  const run = ['run', '--kubeconfig', controlPlane.kubeconfigs.sluice, '--output', 'none', '--log-level', 'error'];
+/** `bin/sluice run` on this cluster. */
+export async function startSluice(
+  controlPlane: ControlPlane,
+  { profileDirectory, flags = [] }: StartOptions,
+): Promise<ServerProcess> {
+  const run = [
+    'run',
+    '--kubeconfig',
+    controlPlane.kubeconfigs.sluice,
+    '--output',
+    'none',
+    '--log-level',
+    'error',
+    ...flags,
+  ];
   const profiled = ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, join(ROOT, 'services/sluice/src/main.ts')];
   const sluice = new ServerProcess({
     name: 'sluice',

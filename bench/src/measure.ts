@@ -1,86 +1,61 @@
-import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type ControlPlane, type ServerProcess, startControlPlane } from '@sluice/local';
-import { ApiClient } from './api-client.ts';
+import type { ServerProcess } from '@sluice/local';
 import type { Controller, StartOptions } from './controllers.ts';
 import { Convergence } from './convergence.ts';
 import { FlipTracker } from './flip-tracker.ts';
 import { generateLoad, writeStatus } from './load.ts';
 import { Meter } from './meter.ts';
-import { Observer } from './observer.ts';
 import type { Phase } from './phase.ts';
 import { PodPool } from './pod-pool.ts';
-import { populate } from './populate.ts';
 import { seededRandom } from './random.ts';
 import type { ColdStart, Latency, RateResult, Run } from './results.ts';
-import { benchPods, type Shape } from './shape.ts';
+import { endOfLog, onScene, type Scene, type SceneOptions, settled } from './scene.ts';
+import { benchPods } from './shape.ts';
 import { percentile } from './statistics.ts';
 
-export interface MeasureOptions extends StartOptions {
-  readonly directory: string;
-  readonly shape: Shape;
+export interface MeasureOptions extends SceneOptions, StartOptions {
   readonly phases: readonly Phase[];
   /** Stops the controller after all that, and starts it again. */
   readonly restart?: boolean;
-  /** Longest wait for what was to be seen and is not, in seconds. */
-  readonly patienceSeconds: number;
-  /** etcd waits for the disk. */
-  readonly fsync: boolean;
-  readonly say: (line: string) => void;
 }
 
-/** After so long without an event everything is written. */
-const QUIET_MILLISECONDS = 1000;
 /** Endpoints of larger Services are too long for the bench to read each of them while it measures. */
 const LONGEST_ENDPOINTS = 200;
-
-interface Scene {
-  readonly options: MeasureOptions;
-  readonly controlPlane: ControlPlane;
-  readonly client: ApiClient;
-  readonly observer: Observer;
-}
 
 /** Measures one controller once, on a control plane of its own: cold start, then each phase. */
 export async function measure(controller: Controller, round: number, options: MeasureOptions): Promise<Run> {
   const { shape, phases, say } = options;
   say(`round ${round}, ${controller.name}: ${shape.services} Services × ${shape.pods} Pods`);
-  const { directory, fsync } = options;
-  const controlPlane = await startControlPlane({ directory, name: 'bench', authorization: 'AlwaysAllow', fsync });
-  const client = new ApiClient(controlPlane.adminKubeconfig);
-  let observer: Observer | undefined;
-  let peer: ServerProcess | undefined;
-  try {
-    await populate(client, shape);
-    observer = await Observer.open(client, shape);
-    const scene = { options, controlPlane, client, observer };
-    const started = await measureColdStart(scene, controller);
-    peer = started.peer;
-    const results: RateResult[] = [];
-    let pool = new PodPool(benchPods(shape), seededRandom(0));
-    for (const phase of phases) {
-      // The Pods are as the last phase left them: one that is not ready must not be made so again.
-      pool = new PodPool(benchPods(shape), seededRandom(round * 1000 + phase.rate), pool.notReady);
-      results.push(await measurePhase(scene, peer, phase, pool));
+  return await onScene(options, async (scene) => {
+    const start = () => controller.start(scene.controlPlane, options);
+    let peer: ServerProcess | undefined;
+    try {
+      const started = await measureColdStart(scene, controller.name, start);
+      peer = started.peer;
+      const results: RateResult[] = [];
+      let pool = new PodPool(benchPods(shape), seededRandom(0));
+      for (const phase of phases) {
+        // The Pods are as the last phase left them: one that is not ready must not be made so again.
+        pool = new PodPool(benchPods(shape), seededRandom(round * 1000 + phase.rate), pool.notReady);
+        results.push(await measurePhase(scene, peer, phase, pool));
+      }
+      const run = { controller: controller.name, round, coldStart: started.coldStart, rates: results };
+      if (!options.restart) return run;
+      await peer.stop(15_000);
+      const again = await measureRestart(scene, start, pool);
+      peer = again.peer;
+      return { ...run, restart: again.restart };
+    } finally {
+      // A profile is written only by a process that may end in peace.
+      await peer?.stop(15_000);
     }
-    const run = { controller: controller.name, round, coldStart: started.coldStart, rates: results };
-    if (!options.restart) return run;
-    const again = await measureRestart(scene, controller, peer, pool);
-    peer = again.peer;
-    return { ...run, restart: again.restart };
-  } finally {
-    observer?.close();
-    // A profile is written only by a process that may end in peace.
-    await peer?.stop(15_000);
-    client.close();
-    await controlPlane.stop();
-  }
+  });
 }
 
 /** From the start of the process to the moment when every Service is complete, in EndpointSlices and Endpoints. */
-async function measureColdStart(
+export async function measureColdStart(
   scene: Scene,
-  controller: Controller,
+  name: string,
+  start: () => Promise<ServerProcess>,
 ): Promise<{ peer: ServerProcess; coldStart: ColdStart }> {
   const { options, controlPlane, client, observer } = scene;
   const convergence = new Convergence(options.shape);
@@ -95,13 +70,13 @@ async function measureColdStart(
   const meter = new Meter(client, controlPlane, () => peer);
   await meter.start();
   const startedAt = performance.now();
-  peer = await controller.start(controlPlane, options);
+  peer = await start();
   const complete = await settled(scene, peer, () => completeAt !== undefined);
   if (!complete) {
     const some = convergence.missing.slice(0, 5).join(', ');
     const problem = `${convergence.missing.length} Services are not complete (${some} …)`;
     await peer.stop();
-    throw new Error(`${controller.name}: after ${options.patienceSeconds} s ${problem}\n${endOfLog(peer)}`);
+    throw new Error(`${name}: after ${options.patienceSeconds} s ${problem}\n${endOfLog(peer)}`);
   }
   const cost = await meter.stop();
   const since = (at: number | undefined) => ((at ?? Number.NaN) - startedAt) / 1000;
@@ -110,15 +85,13 @@ async function measureColdStart(
   return { peer, coldStart };
 }
 
-/** From the start of the process, with one flip that nobody has seen yet, to the event that shows it. */
-async function measureRestart(
+/** From the start of the process, with one flip that nobody has seen yet, to the event that shows it. None runs before. */
+export async function measureRestart(
   scene: Scene,
-  controller: Controller,
-  running: ServerProcess,
+  start: () => Promise<ServerProcess>,
   pool: PodPool,
 ): Promise<{ peer: ServerProcess; restart: ColdStart }> {
   const { options, controlPlane, client, observer } = scene;
-  await running.stop(15_000);
   const flip = pool.take();
   await writeStatus(client, flip);
   let firstAt: number | undefined;
@@ -130,16 +103,24 @@ async function measureRestart(
   const meter = new Meter(client, controlPlane, () => peer);
   await meter.start();
   const startedAt = performance.now();
-  peer = await controller.start(controlPlane, options);
-  if (!(await settled(scene, peer, () => firstAt !== undefined)))
-    throw new Error(`${controller.name}: nothing is written`);
+  peer = await start();
+  if (!(await settled(scene, peer, () => firstAt !== undefined))) {
+    await peer.stop();
+    throw new Error(`${peer.name}: nothing is written\n${endOfLog(peer)}`);
+  }
   const cost = await meter.stop();
   const seconds = ((firstAt ?? Number.NaN) - startedAt) / 1000;
   options.say(`  restart: the flip is seen after ${seconds.toFixed(2)} s`);
   return { peer, restart: { completeSeconds: seconds, firstWriteSeconds: seconds, cost } };
 }
 
-async function measurePhase(scene: Scene, peer: ServerProcess, phase: Phase, pool: PodPool): Promise<RateResult> {
+/** What happens to a cluster that is complete, and what it costs. */
+export async function measurePhase(
+  scene: Scene,
+  peer: ServerProcess,
+  phase: Phase,
+  pool: PodPool,
+): Promise<RateResult> {
   const { options, controlPlane, client, observer } = scene;
   const { shape } = options;
   const { rate } = phase;
@@ -199,23 +180,4 @@ async function measurePhase(scene: Scene, peer: ServerProcess, phase: Phase, poo
 function latencyOf(latencies: readonly number[]): Latency {
   const at = (share: number) => percentile(latencies, share);
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
-}
-
-/** Waits until it is so and no event comes any more. Returns false when it is not so in time. */
-async function settled({ options, observer }: Scene, peer: ServerProcess, reached: () => boolean): Promise<boolean> {
-  const deadline = performance.now() + options.patienceSeconds * 1000;
-  const start = performance.now();
-  const quiet = () => performance.now() - Math.max(start, observer.lastEventAt) > QUIET_MILLISECONDS;
-  while (performance.now() < deadline && !(reached() && quiet())) {
-    await sleep(20);
-    observer.check();
-    if (!peer.running) throw new Error(`${peer.name} ended while it was measured\n${endOfLog(peer)}`);
-  }
-  return reached();
-}
-
-/** The last words of a server; stack traces may be long. */
-function endOfLog({ command }: ServerProcess): string {
-  const lines = readFileSync(command.log, 'utf8').trimEnd().split('\n').slice(-8);
-  return `  ${lines.map((line) => line.slice(0, 400)).join('\n  ')}\nwhole log: ${command.log}`;
 }

@@ -183,7 +183,7 @@ describe('of several clusters at once', () => {
   const flags = addWriterOptions(addSettingsOptions(new Command()))
     .parse([], { from: 'user' })
     .opts<SettingsOptions & WriterOptions>();
-  const defaults = { ...flags, output: 'none', takeOver: true, logLevel: 'error' } as const;
+  const defaults = { ...flags, output: 'none', takeOver: true, console: true, logLevel: 'error' } as const;
 
   async function withService(seed: number) {
     const made = await cluster(seed);

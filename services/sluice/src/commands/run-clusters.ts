@@ -36,6 +36,7 @@ export interface RunClustersOptions
   readonly jaegerUrl?: string;
   readonly jaegerQueryUrl?: string;
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
+  readonly console: boolean;
 }
 
 /** Where the flags say that clusters are named. */
@@ -80,18 +81,19 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
   });
   const shown = () =>
     clusters.states.filter(({ identity }) => identity !== '').map((state) => clusterView(state, stateOf(state)));
-  const watched = openConsole(shown, address, options, logger);
+  const watched = openConsole(shown, options, logger);
   const latecomers = new Latecomers(systemClock);
   const ending = new AbortController();
-  const metrics = new Metrics({
-    ...{ clusters: names, fleet: true, phases: () => clusters.states, spans: () => tracing?.counts },
-  });
+  const metrics =
+    address === null
+      ? undefined
+      : new Metrics({ clusters: names, fleet: true, phases: () => clusters.states, spans: () => tracing?.counts });
   const fleet = startAllInOne({
     ...ports,
     clusters: [],
     settings: toSettings(options),
     limits: options,
-    metrics,
+    ...(metrics && { metrics }),
     tracers: tracing?.tracers,
     ...(watched && { tap: watched.tap }),
     mayCome: (identity) => latecomers.mayCome(identity, clusters.complete),
@@ -119,8 +121,9 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
   const listed = ({ name, phase, identity }: ClusterState) =>
     condition(`lists/${name}`, () => phase !== 'serving' || synced.has(identity), 'not all lists are in yet');
   const health = { livez: () => [], readyz: () => [...clusterChecks(clusters), ...clusters.states.map(listed)] };
-  const served = { metrics, health, log: logger, ...(watched && { otherwise: watched.console.handle }) };
-  const server = address === null ? undefined : await startTelemetry(address, served, logger);
+  const otherwise = watched && { otherwise: watched.console.handle };
+  const server =
+    metrics && (await startTelemetry(address ?? undefined, { metrics, health, log: logger, ...otherwise }, logger));
   const startedAt = systemClock.now();
   display.started([
     ...sources.map(({ about }) => `Sluice keeps Endpoints and EndpointSlices of the clusters of ${about}`),

@@ -4,19 +4,24 @@ import { systemClock } from '../system/clock.ts';
 import { type BindAddress, isLoopback } from '../telemetry/bind-address.ts';
 import { type JaegerAddresses, type LocalConsole, startConsole } from '../telemetry/start-console.ts';
 
-/** The console of this process, on the address of its metrics; undefined where it may not listen. */
+export interface LocalConsoleOptions extends JaegerAddresses {
+  readonly console: boolean;
+  readonly metricsBindAddress?: { readonly address: BindAddress | null };
+}
+
+/** The console of this process, on the address of its metrics; undefined where it is not wanted or may not listen. */
 export function openConsole(
   clusters: () => readonly ClusterView[],
-  address: BindAddress | null | undefined,
-  jaeger: JaegerAddresses,
+  options: LocalConsoleOptions,
   logger: Logger,
 ): LocalConsole | undefined {
-  if (address === null) return undefined;
+  const address = options.metricsBindAddress?.address;
+  if (address === null || !options.console) return undefined;
   if (address !== undefined && !isLoopback(address)) {
     logger.info('the console is not served here: others could reach it without a token', { see: 'sluice console' });
     return undefined;
   }
-  return startConsole(clusters, jaeger, { clock: systemClock, logger });
+  return startConsole(clusters, options, { clock: systemClock, logger });
 }
 
 /** What to tell people at the start. */

@@ -45,7 +45,7 @@ export async function runOneCluster(stopped: Promise<void>, options: RunOptions)
   const clusters = new Map([[cluster.identity, cluster.name]]);
   const metrics = address === null ? undefined : new Metrics({ clusters, spans: () => tracing?.counts });
   let ready = false;
-  const watched = openConsole(() => [clusterView(cluster)], address, options, logger);
+  const watched = openConsole(() => [clusterView(cluster)], options, logger);
   const server = await serve(metrics, options, () => ready, logger, cluster, watched?.console);
   const startedAt = systemClock.now();
   const fleet = startAllInOne({

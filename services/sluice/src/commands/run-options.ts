@@ -27,6 +27,8 @@ export interface RunOptions extends SettingsOptions, WriterOptions, ManyClusters
   readonly jaegerQueryUrl?: string;
   /** In an object, since commander takes a null for a flag without a value. Null: none. */
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
+  /** False: no page, and nothing is kept for it. */
+  readonly console: boolean;
 }
 
 /** All flags of `sluice run`. */
@@ -69,6 +71,7 @@ export function addRunOptions(command: Command): Command {
       `serve the page, /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
       (text) => ({ address: parseBindAddress(text) }),
     )
+    .option('--no-console', 'no page, and no history is kept for it')
     .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}', parseTraceUrl)
     .option(
       '--jaeger-query-url <url>',

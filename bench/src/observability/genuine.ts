@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBinaries, freePorts, type ServerProcess } from '@sluice/local';
+import { say } from '@sluice/program';
+import { inTurn } from '../conditions.ts';
+import { startSluice } from '../controllers.ts';
+import { measureColdStart, measurePhase, measureRestart } from '../measure.ts';
+import { flips } from '../phase.ts';
+import { PodPool } from '../pod-pool.ts';
+import { seededRandom } from '../random.ts';
+import type { RateResult } from '../results.ts';
+import { onScene, type Scene } from '../scene.ts';
+import { benchPods, type Shape } from '../shape.ts';
+import { median } from '../statistics.ts';
+import { number, type Table } from '../table.ts';
+import { type Collector, startCollector } from './collector.ts';
+
+export interface GenuineOptions {
+  readonly shape: Shape;
+  /** Flips a second. */
+  readonly rates: readonly number[];
+  /** How long at each rate. */
+  readonly seconds: number;
+  readonly rounds: number;
+  /** Names of `onlookers`. */
+  readonly watched: readonly Onlooker[];
+  /** Between two scrapes of `/metrics`. */
+  readonly scrapeSeconds: number;
+}
+
+/** Where what looks on is served, and where spans go. */
+interface Places {
+  readonly port: number;
+  readonly collector: string;
+}
+
+const served = ({ port }: Places) => ['--metrics-bind-address', `127.0.0.1:${port}`];
+
+/** Flags of `sluice run`, by who looks on. Each is beyond the one before. */
+const flagsOf = {
+  nobody: () => ['--metrics-bind-address', '0'],
+  metrics: (places: Places) => [...served(places), '--no-console'],
+  history: served,
+  all: (places: Places) => [...served(places), '--otlp-endpoint', places.collector],
+};
+
+export type Onlooker = keyof typeof flagsOf;
+export const onlookers = Object.keys(flagsOf) as readonly Onlooker[];
+
+const words: Readonly<Record<Onlooker, string>> = {
+  nobody: 'nobody',
+  metrics: 'metrics, scraped',
+  history: 'metrics, history',
+  all: 'all, as by default',
+};
+
+/** Until the code that is run most is compiled. */
+const warmUp = flips(100, 5);
+
+/** CPU time of `sluice run` on a genuine control plane for the same flips, with one that looks on, and with another. */
+export async function compareGenuine(options: GenuineOptions): Promise<Table> {
+  const { shape, rounds, watched } = options;
+  await ensureBinaries(say);
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+  const collector = await startCollector();
+  const results = new Map(watched.map((one) => [one, [] as (readonly RateResult[])[]]));
+  const sceneOptions = { directory: join(directory, 'cluster'), shape, patienceSeconds: 120, fsync: false, say };
+  await onScene(sceneOptions, async (scene) => {
+    const first = await measureColdStart(scene, 'sluice', () => startSluice(scene.controlPlane, {}));
+    await first.peer.stop();
+    let pool = new PodPool(benchPods(shape), seededRandom(0));
+    for (let round = 1; round <= rounds; round++) {
+      for (const one of inTurn(watched, round)) {
+        say(`round ${round}, seen by: ${words[one]}`);
+        pool = new PodPool(benchPods(shape), seededRandom(round), pool.notReady);
+        const turn = await takeTurn(scene, one, collector, pool, options);
+        pool = turn.pool;
+        results.get(one)?.push(turn.results);
+      }
+    }
+  });
+  await collector.stop();
+  rmSync(directory, { recursive: true, force: true });
+  return tableOf(options, results);
+}
+
+/** One process, from its start to its end, at each rate. */
+async function takeTurn(
+  scene: Scene,
+  one: Onlooker,
+  collector: Collector,
+  ready: PodPool,
+  { shape, rates, seconds, scrapeSeconds }: GenuineOptions,
+): Promise<{ readonly results: readonly RateResult[]; readonly pool: PodPool }> {
+  const [port = 0] = await freePorts(1);
+  const flags = flagsOf[one]({ port, collector: collector.endpoint });
+  const start = () => startSluice(scene.controlPlane, { flags });
+  let pool = ready;
+  let peer: ServerProcess | undefined;
+  let scraping: Scraping | undefined;
+  try {
+    peer = (await measureRestart(scene, start, pool)).peer;
+    scraping = one === 'nobody' ? undefined : scrape(`http://127.0.0.1:${port}/metrics`, scrapeSeconds);
+    const results: RateResult[] = [];
+    for (const phase of [warmUp, ...rates.map((rate) => flips(rate, seconds))]) {
+      pool = new PodPool(benchPods(shape), seededRandom(phase.rate), pool.notReady);
+      const result = await measurePhase(scene, peer, phase, pool);
+      say(`  ${number(cpuOf(result))} ms of CPU for each`);
+      results.push(result);
+    }
+    return { results: results.slice(1), pool };
+  } finally {
+    scraping?.stop();
+    await peer?.stop(15_000);
+  }
+}
+
+interface Scraping {
+  /** @throws Error if one failed: what was measured then is something else */
+  stop(): void;
+}
+
+/** Reads the metrics as Prometheus would. */
+function scrape(url: string, seconds: number): Scraping {
+  let failure: unknown;
+  const timer = setInterval(async () => {
+    try {
+      const answer = await fetch(url);
+      if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+      await answer.text();
+    } catch (error) {
+      failure ??= error;
+    }
+  }, seconds * 1_000);
+  return {
+    stop() {
+      clearInterval(timer);
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
+/** `more`: of each round, what one took beyond the first of `watched`; the median of that, least and most. */
+function tableOf(
+  { rates, rounds, watched }: GenuineOptions,
+  results: ReadonlyMap<Onlooker, readonly (readonly RateResult[])[]>,
+): Table {
+  const turnsOf = (one: Onlooker | undefined, phase: number): readonly number[] =>
+    (one === undefined ? [] : (results.get(one) ?? [])).flatMap((turn) => turn[phase] ?? []).map(cpuOf);
+  const rows = rates.flatMap((rate, phase) => {
+    const base = turnsOf(watched[0], phase);
+    return watched.map((one, index) => {
+      const cpu = turnsOf(one, phase);
+      const more = cpu.map((value, round) => value / (base[round] ?? Number.NaN) - 1);
+      const ends = (values: readonly number[], text: (value: number) => string) =>
+        `${text(Math.min(...values))} – ${text(Math.max(...values))}`;
+      const cells = [`${rate}`, words[one], number(median(cpu)), ends(cpu, number)];
+      return {
+        ratio: false,
+        cells: [...cells, ...(index === 0 ? ['', ''] : [percent(median(more)), ends(more, percent)])],
+      };
+    });
+  });
+  const head = ['flips/s', 'who looks on', 'CPU ms/flip', 'least – most', 'more', 'least – most'];
+  return { title: `A run on a genuine API server, medians of ${rounds} rounds`, head, rows };
+}
+
+/** In milliseconds for each flip. */
+const cpuOf = ({ cost, flips }: RateResult): number => (cost.cpuSeconds.controller * 1_000) / flips;
+
+const percent = (value: number): string => `${(value * 100).toFixed(1)} %`;

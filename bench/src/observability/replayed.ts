@@ -1,0 +1,110 @@
+import { systemClock, systemRandom } from '@sluice/program';
+import { silentLogger } from '@sluice/runtime';
+import { Metrics } from '@sluice/telemetry';
+import { defaultTraces } from '../../../services/sluice/src/options/traces-options.ts';
+import { startConsole } from '../../../services/sluice/src/telemetry/start-console.ts';
+import { startTracing } from '../../../services/sluice/src/telemetry/traces/start-tracing.ts';
+import { Replay } from '../replay-cost.ts';
+import { median } from '../statistics.ts';
+import type { Table } from '../table.ts';
+import { startCollector } from './collector.ts';
+
+interface Watched {
+  readonly name: string;
+  readonly metrics?: boolean;
+  readonly history?: boolean;
+  /** Share of the changes that are traced. Default: tracing is off. */
+  readonly ratio?: number;
+}
+
+const shape = { services: 20, pods: 10 };
+const warmUpTurns = 2;
+
+class Pipeline {
+  readonly name: string;
+  /** Of each turn, in microseconds per change. */
+  readonly cpu: number[] = [];
+  spansPerChange = 0;
+  readonly #replay: Replay;
+  readonly #tracing: Awaited<ReturnType<typeof startTracing>>;
+
+  constructor({ name, metrics, history }: Watched, tracing: Awaited<ReturnType<typeof startTracing>>) {
+    this.name = name;
+    this.#tracing = tracing;
+    this.#replay = new Replay(shape, ({ identity, clock }) => ({
+      tracers: tracing?.tracers,
+      ...(metrics && { metrics: new Metrics({ clusters: new Map([[identity, 'c']]), spans: () => tracing?.counts }) }),
+      ...(history && { tap: startConsole(() => [], {}, { clock, logger: silentLogger }).tap }),
+    }));
+  }
+
+  static async start(watched: Watched, collector: string): Promise<Pipeline> {
+    const { ratio } = watched;
+    const tracing = await startTracing(
+      { endpoint: ratio === undefined ? undefined : collector, ratio: ratio ?? 0, slowMs: 60_000 },
+      {
+        systems: { messaging: 'memory', store: 'memory' },
+        fleet: 'bench',
+        member: 'bench',
+        environment: {},
+        clock: systemClock,
+        random: systemRandom,
+        logger: silentLogger,
+      },
+    );
+    return new Pipeline(watched, tracing);
+  }
+
+  async turn(changes: number): Promise<void> {
+    const sent = this.#tracing?.counts.sent ?? 0;
+    this.cpu.push(await this.#replay.turn(changes, () => Promise.resolve(this.#tracing?.flush(10_000))));
+    this.spansPerChange = ((this.#tracing?.counts.sent ?? 0) - sent) / changes;
+  }
+
+  async stop(): Promise<void> {
+    await this.#replay.stop();
+    await this.#tracing?.close(1_000);
+  }
+}
+
+export interface ReplayedOptions {
+  /** Of each pipeline. */
+  readonly turns: number;
+  /** In a turn. */
+  readonly changes: number;
+  /** Shares of the changes that are traced. */
+  readonly ratios: readonly number[];
+}
+
+/** CPU time of the same changes in one process on the simulated API server, with one that looks on, and with another. */
+export async function compareReplayed({ turns, changes, ratios }: ReplayedOptions): Promise<Table> {
+  const collector = await startCollector();
+  const pipelines: Pipeline[] = [];
+  const watched: readonly Watched[] = [
+    { name: 'nothing' },
+    { name: 'metrics', metrics: true },
+    { name: 'history', history: true },
+    ...ratios.map((ratio) => ({ name: `traces of ${ratio * 100} %`, ratio })),
+    { name: 'metrics, history', metrics: true, history: true },
+    { name: 'all, as by default', metrics: true, history: true, ratio: defaultTraces.traceRatio },
+  ];
+  for (const one of watched) pipelines.push(await Pipeline.start(one, collector.endpoint));
+  for (let turn = 0; turn < warmUpTurns + turns; turn++) {
+    const first = turn % pipelines.length;
+    for (const pipeline of [...pipelines.slice(first), ...pipelines.slice(0, first)]) await pipeline.turn(changes);
+  }
+  const cost = ({ cpu }: Pipeline) => median(cpu.slice(warmUpTurns));
+  const [first] = pipelines;
+  const nothing = first === undefined ? Number.NaN : cost(first);
+  const rows = pipelines.map((pipeline) => {
+    const more = pipeline === first ? '' : `${((cost(pipeline) / nothing - 1) * 100).toFixed(1)} %`;
+    return {
+      ratio: false,
+      cells: [pipeline.name, cost(pipeline).toFixed(0), more, pipeline.spansPerChange.toFixed(1)],
+    };
+  });
+  const head = ['who looks on', 'CPU µs/change', 'more', 'spans/change'];
+  for (const pipeline of pipelines) await pipeline.stop();
+  await collector.stop();
+  return { title: `Replayed in one process, medians of ${turns} turns`, head, rows };
+}

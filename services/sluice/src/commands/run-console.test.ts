@@ -1,0 +1,22 @@
+import { silentLogger } from '@sluice/runtime';
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { openConsole } from './run-console.ts';
+import { addRunOptions, type RunOptions } from './run-options.ts';
+
+/** Whether a run with these flags keeps a history to show. */
+function keeps(...flags: readonly string[]): boolean {
+  const command = addRunOptions(new Command('run')).exitOverride();
+  command.parse(flags, { from: 'user' });
+  return openConsole(() => [], command.opts<RunOptions>(), silentLogger) !== undefined;
+}
+
+test.each<[keeps: boolean, flags: string[]]>([
+  [true, []],
+  [true, ['--metrics-bind-address', '127.0.0.1:0']],
+  [false, ['--metrics-bind-address', '0']],
+  [false, ['--metrics-bind-address', ':0']],
+  [false, ['--no-console']],
+])('a history is kept, %s: sluice run %j', (expected, flags) => {
+  expect(keeps(...flags)).toBe(expected);
+});
