@@ -2,9 +2,9 @@
  * The door for a machine that has only Node, npm and git: `npm start` and `npm test` come through here.
  * Plain JavaScript without dependencies, because nothing is installed yet and any Node from 20 on may run it.
  *
- *   run.mjs setup              installs what is missing (quick when nothing is)
- *   run.mjs test [arguments]   setup, then lint, types, arrows and unit tests; arguments go to vitest
- *   run.mjs integration [...]  setup, then the integration tests on a genuine control plane
+ *   run.mjs setup              installs what is missing and puts the program together (quick when nothing is to do)
+ *   run.mjs test [arguments]   installs likewise, then lint, types, arrows and unit tests; arguments go to vitest
+ *   run.mjs integration [...]  installs likewise, then the integration tests on a genuine control plane
  *
  * `npm start` is `bin/sluice run`, which calls `setup` and then becomes Sluice, so that signals and the exit
  * status are Sluice's own.
@@ -24,6 +24,8 @@ async function main() {
   const { setUp } = await import('./setup.mjs');
   if (command === 'setup') {
     await setUp();
+    const { putTogether } = await import('./program.mjs');
+    await putTogether();
     return 0;
   }
   if (command === 'test' || command === 'integration') {

@@ -1,0 +1,109 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundle } from './bundle.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const sources = join(root, 'services/sluice/src/main.ts');
+let folder: string;
+let program: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-bundle-'));
+  program = join(folder, 'main.js');
+  await bundle({ entry: sources, directory: folder });
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const helpOf = async (main: string, ...command: string[]) =>
+  (await promisify(execFile)(process.execPath, [main, ...command, '--help'])).stdout;
+
+test.each([[[]], [['run']], [['watcher']], [['doctor']], [['replay']]])(
+  '%j --help says what the sources say',
+  async (command) => {
+    expect(await helpOf(program, ...command)).toBe(await helpOf(sources, ...command));
+  },
+);
+
+test('what lies beside the sources is found: the page, its scripts, the schemas', async () => {
+  const child = spawn(process.execPath, [program, 'run', '--output', 'json', '--metrics-bind-address', '127.0.0.1:0']);
+  try {
+    const address = await pageOf(child);
+    const page = await fetch(address);
+    expect(await page.text()).toContain('<title>');
+    const [script] = /(?<=src=")[^"]+/.exec(await (await fetch(address)).text()) ?? [];
+    expect((await fetch(new URL(script ?? 'no-script', address))).status).toBe(200);
+    expect((await fetch(new URL('/api/v1/services', address))).status).toBe(200);
+  } finally {
+    child.kill();
+  }
+});
+
+async function pageOf(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('it has no output');
+  for await (const line of createInterface(child.stdout)) {
+    const [address] = /(?<=Look at it: )http[^"]+/.exec(line) ?? [];
+    if (address !== undefined) return address;
+  }
+  throw new Error('it told no address');
+}
+
+describe('a bundle is fresh', () => {
+  let checkout: string;
+  const old = new Date('2020-01-01T00:00:00Z');
+  const folders = ['libs/a', 'services/b', 'infra/local/src', 'infra/bundle', '.cache/program'];
+
+  beforeAll(() => {
+    checkout = join(folder, 'checkout');
+    for (const name of folders) mkdirSync(join(checkout, name), { recursive: true });
+    cpSync(join(import.meta.dirname, 'is-fresh'), join(checkout, 'infra/bundle/is-fresh'));
+    const files = ['pnpm-lock.yaml', 'libs/a/a.ts', 'libs/a/gone.ts', 'services/b/b.ts', '.cache/program/main.js'];
+    for (const name of files) writeFileSync(join(checkout, name), '');
+    for (const name of [...files, ...folders, 'infra/bundle/is-fresh', 'libs', 'services'])
+      utimesSync(join(checkout, name), old, old);
+  });
+
+  const isFresh = () => {
+    try {
+      execFileSync(join(checkout, 'infra/bundle/is-fresh'));
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const undo = (...names: string[]) => {
+    for (const name of names) utimesSync(join(checkout, name), old, old);
+  };
+
+  test('while nothing is newer', () => {
+    expect(isFresh()).toBe(true);
+  });
+
+  test.each(['libs/a/a.ts', 'services/b/b.ts', 'pnpm-lock.yaml'])('until %s changes', (name) => {
+    writeFileSync(join(checkout, name), 'changed');
+    expect(isFresh()).toBe(false);
+    undo(name);
+    expect(isFresh()).toBe(true);
+  });
+
+  test('until a file comes, or goes', () => {
+    writeFileSync(join(checkout, 'libs/a/new.ts'), '');
+    undo('libs/a/new.ts');
+    expect(isFresh()).toBe(false);
+    undo('libs/a');
+    expect(isFresh()).toBe(true);
+    rmSync(join(checkout, 'libs/a/gone.ts'));
+    expect(isFresh()).toBe(false);
+    undo('libs/a');
+  });
+
+  test('not if there is none', () => {
+    rmSync(join(checkout, '.cache/program/main.js'));
+    expect(isFresh()).toBe(false);
+  });
+});
