@@ -2,6 +2,7 @@
  * Measures what it takes to read very many Pods: peak memory and seconds, of the watcher in its ways of reading and of the
  * informer of `@kubernetes/client-node`, each in a process of its own. `--help` tells the options.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { count, list, oneOf, optionsGiven, runProgram } from '@sluice/program';
-import { kubeconfigOf } from './src/kubeconfig.ts';
+import { kubeconfigOf } from '@sluice/simulation';
 import type { Reading } from './src/list/reader.ts';
 import { machineDescription, requireProcessStats } from './src/process-stats.ts';
 

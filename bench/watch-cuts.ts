@@ -10,8 +10,7 @@ import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
 import { startControlPlane } from '@sluice/local';
 import { count, optionsGiven, runProgram, systemClock } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { ApiServerHttp, FaultPlan, SimulatedApiServer } from '@sluice/simulation';
-import { kubeconfigOf } from './src/kubeconfig.ts';
+import { ApiServerHttp, FaultPlan, kubeconfigOf, SimulatedApiServer } from '@sluice/simulation';
 import { runWatchCuts, type WatchCuts } from './src/watch-cuts/run.ts';
 import { runGenuineCuts } from './src/watch-cuts/run-genuine.ts';
 

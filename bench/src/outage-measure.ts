@@ -7,7 +7,7 @@ import type { ServerProcess } from '@sluice/local';
 import { defaultPartitions } from '@sluice/messages';
 import { systemClock as clock, systemRandom as random } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { ApiServerHttp, SimulatedApiServer } from '@sluice/simulation';
+import { ApiServerHttp, kubeconfigOf, SimulatedApiServer } from '@sluice/simulation';
 import { PodWorld } from '../../services/sluice/src/testing/pod-world.ts';
 import { spiedServer } from '../../services/sluice/src/testing/spied-server.ts';
 import { Fleet, type Role } from './fleet.ts';
@@ -183,15 +183,7 @@ class ClusterOverHttp {
 
   writeKubeconfig(directory: string): string {
     const path = join(directory, 'kubeconfig.json');
-    const kubeconfig = {
-      apiVersion: 'v1',
-      kind: 'Config',
-      'current-context': 'c',
-      contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-      clusters: [{ name: 'c', cluster: { server: this.#url } }],
-      users: [{ name: 'u', user: {} }],
-    };
-    writeFileSync(path, JSON.stringify(kubeconfig));
+    writeFileSync(path, JSON.stringify(kubeconfigOf(this.#url, 'c')));
     return path;
   }
 }

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ApiServerHttp, type Population, populate, SimulatedApiServer } from '../../libs/simulation/src/index.ts';
+import {
+  ApiServerHttp,
+  kubeconfigOf,
+  type Population,
+  populate,
+  SimulatedApiServer,
+} from '../../libs/simulation/src/index.ts';
 import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
 import {
   freePorts,
@@ -35,15 +41,7 @@ beforeAll(async () => {
   server = new SimulatedApiServer({ clock: systemClock, random: systemRandom });
   population = populate(server, { services: 2, podsPerService: 2, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: await http.listen() } }],
-    users: [{ name: 'u', user: {} }],
-  };
-  writeFileSync(join(root, 'kubeconfig.json'), JSON.stringify(kubeconfig));
+  writeFileSync(join(root, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
   const ports = await freePorts(roles.length);
   for (const [index, role] of roles.entries()) {
     const where = ['--bus', nats.url, '--store', redis.url, '--partitions', '4'];

@@ -18,6 +18,7 @@ export * from './faults/fault-plan.ts';
 export * from './faults/faulty-network.ts';
 export { ConnectionReset } from './faults/perform.ts';
 export * from './http/api-server-http.ts';
+export { kubeconfigOf } from './http/kubeconfig.ts';
 export * from './world/action.ts';
 export { LivingWorld, type LivingWorldOptions } from './world/living-world.ts';
 export * from './world/populate.ts';

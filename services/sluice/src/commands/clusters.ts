@@ -1,12 +1,12 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { ClusterState } from '../clusters/cluster-state.ts';
 import { lookAtClusters } from '../clusters/look.ts';
 import { sourcesOf } from '../clusters/sources-of.ts';
-import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLogger } from '../system/logger.ts';
 import { systemRandom } from '../system/random.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { addConfiguredCommand } from './configured-command.ts';
 
 type Output = 'text' | 'json';
 
@@ -30,17 +30,11 @@ export function addClustersCommand(program: Command): void {
 type Show = (states: readonly ClusterState[], names: readonly string[], output: Output) => string;
 
 function add(group: Command, usage: string, summary: string, show: Show): void {
-  const command = group
-    .command(usage)
-    .summary(summary)
-    .description(summary)
-    .addOption(new Option('-o, --output <format>', 'form').choices(['text', 'json']).default('text'));
-  addConfigurationOptions(command).action(async () => {
-    const { output } = command.opts<{ output: Output }>();
-    const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
+  const form = { usage, summary, forms: ['text', 'json'] as const };
+  addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args, options }) => {
+    const configuration = await configure();
     const ports = { clock: systemClock, random: systemRandom, logger: createLogger('text', 'error') };
-    const states = await lookAtClusters(sourcesOf(configuration, process.env, ports), ports);
-    process.stdout.write(show(states, command.args, output));
+    return show(await lookAtClusters(sourcesOf(configuration, process.env, ports), ports), args, options.output);
   });
 }
 

@@ -1,12 +1,9 @@
-import { type Command, Option } from 'commander';
-import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
+import type { Command } from 'commander';
 import { describeLetter, listLetters, toJsonLetter } from '../dead-letters/print.ts';
 import { replayLetter } from '../dead-letters/replay.ts';
-import { type OpenInfrastructure, openInfrastructure } from '../roles/open-infrastructure.ts';
-import { systemClock } from '../system/clock.ts';
-import { createLogger } from '../system/logger.ts';
-import { systemRandom } from '../system/random.ts';
+import type { OpenInfrastructure } from '../roles/open-infrastructure.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { addConfiguredCommand, withFleet } from './configured-command.ts';
 
 type Output = 'text' | 'json';
 
@@ -46,22 +43,10 @@ export function addDeadLettersCommand(program: Command): void {
 }
 
 function add(group: Command, usage: string, summary: string, action: Action): void {
-  const command = group
-    .command(usage)
-    .summary(summary)
-    .description(summary)
-    .addOption(new Option('-o, --output <format>', 'form').choices(['text', 'json']).default('text'));
-  addConfigurationOptions(command).action(async () => {
-    const { output } = command.opts<{ output: Output }>();
-    const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
-    const logger = createLogger('text', 'warn');
-    const fleet = await openInfrastructure(configuration, { clock: systemClock, random: systemRandom, logger });
-    try {
-      process.stdout.write(await action(fleet, command.args, output));
-    } finally {
-      await fleet.close();
-    }
-  });
+  const form = { usage, summary, forms: ['text', 'json'] as const };
+  addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args, options }) =>
+    withFleet(await configure(), (fleet) => action(fleet, args, options.output)),
+  );
 }
 
 async function find({ deadLetters }: OpenInfrastructure, names: readonly string[]) {

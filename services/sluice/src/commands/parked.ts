@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
-import { type Command, Option } from 'commander';
-import { addConfigurationOptions, configurationOf } from '../configuration/configuration-options.ts';
+import type { Command } from 'commander';
 import { clientFor } from '../inspect/client-for.ts';
 import { findParked, matches, named, type ParkedFilter, type ParkedKey, parkedKeyOf } from '../parked/parked-key.ts';
 import { describeParked, listParked, toJsonParked } from '../parked/print.ts';
 import { releaseParked, retryParked } from '../parked/retry.ts';
-import { type OpenInfrastructure, openInfrastructure } from '../roles/open-infrastructure.ts';
+import type { OpenInfrastructure } from '../roles/open-infrastructure.ts';
 import { systemClock } from '../system/clock.ts';
-import { createLogger } from '../system/logger.ts';
-import { systemRandom } from '../system/random.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { addConfiguredCommand, withFleet } from './configured-command.ts';
 
 interface Options extends ParkedFilter {
   readonly output: 'table' | 'json';
@@ -84,27 +82,16 @@ function addAsking(
 }
 
 function add(group: Command, usage: string, summary: string, action: Action): Command {
-  const command = group
-    .command(usage)
-    .summary(summary)
-    .description(summary)
-    .addOption(new Option('-o, --output <format>', 'form').choices(['table', 'json']).default('table'));
-  return addConfigurationOptions(command).action(async () => {
-    const options = command.opts<Options>();
+  const form = { usage, summary, forms: ['table', 'json'] as const };
+  return addConfiguredCommand<Options>(group, form, async ({ configure, args, options }) => {
     if (options.console !== undefined) {
       const parked = await clientFor({ ...options, console: options.console }).parked();
-      process.stdout.write(listed(parked.map(parkedKeyOf), options));
-      return;
+      return listed(parked.map(parkedKeyOf), options);
     }
-    const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
-    const logger = createLogger('text', 'warn');
-    const fleet = await openInfrastructure(configuration, { clock: systemClock, random: systemRandom, logger });
-    try {
-      const parked = await findParked(fleet.store, configuration.partitions);
-      process.stdout.write(await action(fleet, parked, command.args, options));
-    } finally {
-      await fleet.close();
-    }
+    const configuration = await configure();
+    return withFleet(configuration, async (fleet) =>
+      action(fleet, await findParked(fleet.store, configuration.partitions), args, options),
+    );
   });
 }
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { randomInteger, seededRandom, silentLogger } from '@sluice/runtime';
-import { ApiServerHttp, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
+import { ApiServerHttp, kubeconfigOf, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import type { Role } from '../roles/start-role.ts';
@@ -39,16 +39,7 @@ beforeAll(async () => {
   server = new SimulatedApiServer({ clock: systemClock, random: seededRandom(seed) });
   population = populate(server, { services, podsPerService, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
-  const url = await http.listen();
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: url } }],
-    users: [{ name: 'u', user: {} }],
-  };
-  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfig));
+  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
   for (const role of ['watcher', 'reconciler', 'writer'] as const) {
     for (const n of [1, 2]) start(role, n);
   }

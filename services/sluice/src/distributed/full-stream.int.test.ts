@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { ApiServerHttp, SimulatedApiServer } from '@sluice/simulation';
+import { ApiServerHttp, kubeconfigOf, SimulatedApiServer } from '@sluice/simulation';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OpenInfrastructure, openInfrastructure } from '../roles/open-infrastructure.ts';
 import type { Role } from '../roles/start-role.ts';
@@ -44,15 +44,7 @@ beforeAll(async () => {
     () => {},
   );
   http = new ApiServerHttp({ server: spied, clock: systemClock });
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: await http.listen() } }],
-    users: [{ name: 'u', user: {} }],
-  };
-  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfig));
+  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
   const configuration = {
     partitions,
     bus: { servers: [nats.url], maxBytes: { changes: maxBytes } },

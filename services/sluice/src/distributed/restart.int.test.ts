@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '@sluice/bus';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { ApiServerHttp, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
+import { ApiServerHttp, kubeconfigOf, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OpenInfrastructure, openInfrastructure } from '../roles/open-infrastructure.ts';
 import type { Role } from '../roles/start-role.ts';
@@ -37,15 +37,7 @@ beforeAll(async () => {
   server = new SimulatedApiServer({ clock: systemClock, random: seededRandom(1) });
   population = populate(server, { services, podsPerService, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: await http.listen() } }],
-    users: [{ name: 'u', user: {} }],
-  };
-  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfig));
+  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
   infrastructure = await openInfrastructure(
     {
       fleet,

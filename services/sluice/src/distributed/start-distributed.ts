@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { freePorts, LocalError, type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import type { Outcome, PlannedMutations } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/runtime';
+import { kubeconfigOf } from '@sluice/simulation';
 import { openInfrastructure } from '../roles/open-infrastructure.ts';
 import type { Role } from '../roles/start-role.ts';
 import { closing, type Ending, graceMs, marginMs, shutDown } from '../shut-down.ts';
@@ -66,7 +67,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     };
     endings.push(closing(infrastructure), { what: 'following the plans', graceMs: marginMs, end: unfollow });
     const kubeconfig = join(directory, 'kubeconfig.json');
-    writeFileSync(kubeconfig, JSON.stringify(anonymousKubeconfig(options.server, options.clusterName)), {
+    writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(options.server, options.clusterName)), {
       mode: 0o600,
     });
     const where = ['--bus', nats.url, '--store', redis.url, '--partitions', String(partitions)];
@@ -120,15 +121,4 @@ async function startServers(directory: string, endings: Ending[]): Promise<[Nats
   const nats = await startNats({ directory: join(directory, 'nats') });
   endings.push({ what: 'NATS', graceMs, end: () => nats.stop() });
   return [nats, redis];
-}
-
-function anonymousKubeconfig(server: string, name: string) {
-  return {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': name,
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    clusters: [{ name, cluster: { server } }],
-    users: [{ name, user: {} }],
-  };
 }

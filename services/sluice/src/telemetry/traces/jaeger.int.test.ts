@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Jaeger, type Nats, type RedisServer, startJaeger, startNats, startRedis } from '@sluice/local';
 import { seededRandom } from '@sluice/runtime';
-import { ApiServerHttp, FaultPlan, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
+import {
+  ApiServerHttp,
+  FaultPlan,
+  kubeconfigOf,
+  type Population,
+  populate,
+  SimulatedApiServer,
+} from '@sluice/simulation';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RoleProcess } from '../../distributed/role-process.ts';
 import type { Role } from '../../roles/start-role.ts';
@@ -44,16 +51,7 @@ beforeAll(async () => {
   server = new SimulatedApiServer({ clock: systemClock, random: seededRandom(1) });
   population = populate(server, { services: 5, podsPerService: 3, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock, faults });
-  const url = await http.listen();
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: url } }],
-    users: [{ name: 'u', user: {} }],
-  };
-  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfig));
+  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
   for (const role of ['watcher', 'reconciler', 'writer'] as const) start(role);
   for (let service = 0; service < 5; service++) await written(service, 3);
 }, 1_500_000);
