@@ -105,7 +105,7 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
       expect(state.members).toEqual(['b']);
     });
 
-    test('who watches learns soon that a member came, gave something back, or left', async () => {
+    test('who watches learns soon that a member came, took or gave back something, or left', async () => {
       const { leases } = await create();
       let changes = 0;
       let learned = Promise.withResolvers<'learned'>();
@@ -115,9 +115,10 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
       });
       const happenings: readonly ((n: number) => Promise<unknown>)[] = [
         (n) => beat(leases, `comes${n}`),
+        (n) => beat(leases, 'a', [`s${n}`]),
         async (n) => {
-          await beat(leases, 'a', [`s${n}`]);
-          await beat(leases, 'a', [], [`s${n}`]);
+          await beat(leases, 'b', [`t${n}`]);
+          await beat(leases, 'b', [], [`t${n}`]);
         },
         async (n) => {
           await beat(leases, `leaves${n}`);
@@ -125,6 +126,9 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
         },
       ];
       for (const change of happenings) {
+        // That it came was told before.
+        await beat(leases, 'a');
+        await tick();
         learned = Promise.withResolvers();
         // It may miss some, as while it is only beginning to listen.
         for (let n = 0; (await Promise.race([learned.promise, tick()])) !== 'learned'; n++) await change(n);
@@ -132,7 +136,7 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
       await tick();
       unwatch();
       const before = changes;
-      await beat(leases, 'b');
+      await beat(leases, 'c');
       expect(changes).toBe(before);
     });
 

@@ -3,7 +3,7 @@ import { FencedError, type GroupState, type Heartbeat, type Leases, MemoryLeases
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Ownership, type Tenure } from './ownership.ts';
 
-const scopes = Array.from({ length: 8 }, (_, i) => `p/${i}`);
+const scopes = Array.from({ length: 16 }, (_, i) => `p/${String(i).padStart(2, '0')}`);
 const ttlMs = 900;
 const heartbeatMs = 300;
 
@@ -110,7 +110,7 @@ describe('a group', () => {
     const b = new Member('b');
     await settle();
     allHeldOnce();
-    expect([a.works.length, b.works.length]).toEqual([4, 4]);
+    expect([a.works.length, b.works.length]).toEqual([8, 8]);
   });
 
   test('of one who goes takes over at once, as soon as its work has ended', async () => {
@@ -119,7 +119,7 @@ describe('a group', () => {
     await settle();
     a.endsAfterMs = 50;
     a.stop.abort();
-    await settle(60);
+    await settle(110);
     allHeldOnce();
     await a.running;
   });
@@ -133,7 +133,46 @@ describe('a group', () => {
     a.stop.abort();
     await settle();
     expect(slow).toBeDefined();
-    expect(b.works.length).toBe(8);
+    expect(b.works.length).toBe(16);
+  });
+
+  test('of one who goes takes over a few at a time; the others are worked on meanwhile', async () => {
+    const a = new Member('a');
+    const b = new Member('b');
+    await settle();
+    a.endsAfterMs = 50;
+    a.stop.abort();
+    await settle(49);
+    expect([a.works.length, b.works.length]).toEqual([4, 8]);
+    await settle(50);
+    expect([a.works.length, b.works.length]).toEqual([0, 12]);
+    await settle(60);
+    allHeldOnce();
+    await a.running;
+  });
+
+  test('waits in vain for one who takes nothing, and hands over all the same', async () => {
+    const a = new Member('a');
+    const b = new Member('b');
+    await settle();
+    b.freeze();
+    a.stop.abort();
+    await settle(heartbeatMs);
+    expect(a.works.length).toBeLessThan(8);
+    await settle(ttlMs);
+    await a.running;
+    b.thaw();
+    await settle(2 * heartbeatMs);
+    allHeldOnce();
+  });
+
+  test('of one ends at once when it goes', async () => {
+    const a = new Member('a');
+    await settle();
+    a.stop.abort();
+    await settle();
+    expect(a.works).toEqual([]);
+    await a.running;
   });
 
   test('takes over from one who died after its leases have run out', async () => {

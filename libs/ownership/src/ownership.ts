@@ -1,6 +1,7 @@
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { type GroupState, isFencedError, type Leases } from '@sluice/store';
 import { assign } from './assign.ts';
+import { Handover } from './handover.ts';
 
 /** One scope, held under one lease. */
 export interface Tenure {
@@ -65,6 +66,7 @@ export class Ownership {
   readonly #failures = new Map<string, Failures>();
   /** The last epoch under which a scope was worked on here. */
   readonly #epochs = new Map<string, number>();
+  readonly #handover: Handover;
   #wake = new AbortController();
   /** Until when the leases last surely, by the monotonic clock. */
   #deadline = Number.NEGATIVE_INFINITY;
@@ -74,6 +76,7 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
+    this.#handover = new Handover(options.heartbeatMs);
   }
 
   /** Runs until `signal` aborts and everything is handed over. */
@@ -89,9 +92,8 @@ export class Ownership {
       }
       this.#leaving = true;
       this.#wanted = [];
-      for (const { stop } of this.#holdings.values()) stop.abort();
       while (this.#holdings.size > this.#ended.size) {
-        // The first one tells the others to take over; what has ended is free for them before the rest has.
+        // The first one tells the others to take over; what has ended is free for them while the rest goes on.
         await this.#heartbeat();
         if (this.#holdings.size > 0) await this.#pause();
       }
@@ -135,6 +137,8 @@ export class Ownership {
         logger.warn('the store does not keep the leases; going on as long as they last', { group, error });
       this.#away = true;
       if (!this.#isCurrent()) this.#abandon();
+      // Nobody can be told what has ended: nothing is won by going on.
+      if (this.#leaving) for (const { stop } of this.#holdings.values()) stop.abort();
     }
   }
 
@@ -145,7 +149,7 @@ export class Ownership {
       // Taken again after a freeze, it has another epoch: what went on under the old one is over.
       if (mine.get(scope) !== holding.epoch) lose(holding);
     }
-    if (this.#leaving) return;
+    if (this.#leaving) return this.#giveUp([...this.#holdings.keys()], members, leases);
     const target = assign(members, scopes, leases);
     for (const [scope, epoch] of mine) {
       const holding = this.#holdings.get(scope);
@@ -154,16 +158,24 @@ export class Ownership {
         const isNew = epoch > (this.#epochs.get(scope) ?? 0);
         if (isNew && target.get(scope) === member) this.#start(scope, epoch);
         else this.#ended.add(scope);
-      } else if (target.get(scope) !== member) {
-        holding.stop.abort();
       }
     }
+    const surplus = [...this.#holdings.keys()].filter((scope) => target.get(scope) !== member);
+    this.#giveUp(surplus, members, leases);
     const taken = new Set(leases.map(({ scope }) => scope));
     const now = this.#options.clock.monotonic();
     this.#wanted = scopes.filter(
       (scope) => target.get(scope) === member && !mine.has(scope) && (this.#failures.get(scope)?.until ?? now) <= now,
     );
     if (this.#wanted.some((scope) => !taken.has(scope) && !this.#holdings.has(scope))) this.#wake.abort();
+  }
+
+  #giveUp(scopes: readonly string[], members: GroupState['members'], leases: GroupState['leases']): void {
+    const { member, clock } = this.#options;
+    const working = scopes.filter((scope) => this.#holdings.get(scope)?.stop.signal.aborted === false);
+    for (const scope of this.#handover.next(working, { member, members, leases }, clock.monotonic())) {
+      this.#holdings.get(scope)?.stop.abort();
+    }
   }
 
   #start(scope: string, epoch: number): void {

@@ -11,8 +11,8 @@ export interface Leases {
   /** Gives everything back and leaves the group. */
   leave(group: string, member: string): Promise<void>;
   /**
-   * Calls `onChange` soon after a member came or left or gave back a lease, as best it can: it may miss some and call for
-   * nothing. Returns how to stop that.
+   * Calls `onChange` soon after a member came or left, or gave back or took a lease, as best it can: it may miss some and
+   * call for nothing. Returns how to stop that.
    */
   watch(group: string, onChange: () => void): () => void;
   /** The group as it is now. For whoever looks on: nothing is changed by it. */

@@ -19,7 +19,7 @@ export class MemoryLeases implements Leases {
 
   async heartbeat({ group: name, member, ttlMs, release, acquire, leaving = false }: Heartbeat): Promise<GroupState> {
     const group = this.#group(name);
-    if (release.length > 0 || group.members.get(member)?.leaving !== leaving) notify(group);
+    let changed = release.length > 0 || group.members.get(member)?.leaving !== leaving;
     group.members.set(member, { goneAt: this.#clock.monotonic() + ttlMs, leaving });
     for (const scope of release) {
       const lease = group.leases.get(scope);
@@ -30,7 +30,9 @@ export class MemoryLeases implements Leases {
       if (lease !== undefined && lease.holder !== null) continue;
       const epoch = Math.max((lease?.epoch ?? 0) + 1, Math.floor(this.#clock.now()));
       group.leases.set(scope, { holder: member, epoch });
+      changed = true;
     }
+    if (changed) notify(group);
     return stateOf(group);
   }
 

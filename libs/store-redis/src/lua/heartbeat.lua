@@ -16,6 +16,7 @@ for i = 5 + released, #ARGV do
   if not holders[scope] then
     epochs[scope] = math.max((epochs[scope] or 0) + 1, now)
     holders[scope] = member
+    changed = true
     write(scope)
   end
 end

@@ -44,6 +44,7 @@ test('a lane is handed over though a cluster does not answer; what was under way
   const second = start('b');
   await advance(clock, 2_000);
   first.stop.abort();
+  await advance(clock, 100);
   await bus.append('mutations', 0, [plan('good', 'web', 2)]);
   await advance(clock, 3_000);
   expect(written).toEqual(['a: silent/web', 'b: silent/web', 'b: good/web']);

@@ -1,0 +1,38 @@
+import type { Lease } from '@sluice/store';
+
+/** So many scopes change hands at a time. */
+const atOnce = 4;
+
+/**
+ * Paces a hand-over. Between the end of its work here and the beginning there a scope is nobody's, and who takes over many
+ * at once is slow with each. So only few are on their way at a time, and the others are still worked on here.
+ */
+export class Handover {
+  readonly #patienceMs: number;
+  /** Told to end and not seen with somebody else yet: since when. */
+  readonly #onTheirWay = new Map<string, number>();
+
+  /** `patienceMs`: one that nobody has taken for so long does not hold up the others. */
+  constructor(patienceMs: number) {
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Which of the scopes that are to be given up are to end now; all of them if there is nobody who could take them. */
+  next(surplus: readonly string[], { member, members, leases }: HandoverGroup, now: number): readonly string[] {
+    for (const { scope, holder } of leases) if (holder !== member) this.#onTheirWay.delete(scope);
+    for (const [scope, since] of this.#onTheirWay) {
+      if (now - since >= this.#patienceMs) this.#onTheirWay.delete(scope);
+    }
+    if (!members.some((name) => name !== member)) return surplus;
+    const chosen = surplus.slice(0, Math.max(0, atOnce - this.#onTheirWay.size));
+    for (const scope of chosen) this.#onTheirWay.set(scope, now);
+    return chosen;
+  }
+}
+
+export interface HandoverGroup {
+  /** This one. */
+  readonly member: string;
+  readonly members: readonly string[];
+  readonly leases: readonly Pick<Lease, 'scope' | 'holder'>[];
+}
