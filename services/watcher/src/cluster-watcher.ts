@@ -18,7 +18,7 @@ import {
   shortDigest,
   watcherStarted,
 } from '@sluice/messages';
-import { type Clock, keepRunning, type Logger, type Random, sleep } from '@sluice/runtime';
+import { type Clock, keepRunning, type Logger, type Random, sleep, type Turns } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import { digest } from './compose.ts';
@@ -39,6 +39,8 @@ export interface ClusterWatcherOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Shared by all that a process computes. Default: each goes on as soon as it can. */
+  readonly turns?: Turns | undefined;
   /**
    * Between resyncs, each of which tells every Service all over again, so that what went wrong unseen is decided anew
    * (A7). Stretched by a random factor up to 2. Default 12 h.

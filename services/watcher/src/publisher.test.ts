@@ -1,8 +1,8 @@
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, Turns, VirtualClock } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { factsPerChange } from './compose.ts';
 import { Inventory } from './inventory.ts';
-import { Publisher } from './publisher.ts';
+import { Publisher, type PublisherOptions } from './publisher.ts';
 import { GatedBus } from './testing/gated-bus.ts';
 import { aPod, aService } from './testing/objects.ts';
 
@@ -15,10 +15,14 @@ beforeEach(() => {
   clock = new VirtualClock(1_000);
   inventory = new Inventory();
   bus = new GatedBus();
-  const random = seededRandom(1);
-  const versions = () => ({ endpoints: '3', endpointslices: '4' });
-  publisher = new Publisher({ cluster: 'c', epoch: 7, bus, inventory, versions, clock, random, logger: silentLogger });
+  publisher = new Publisher(options());
 });
+
+function options(): PublisherOptions {
+  const versions = () => ({ endpoints: '3', endpointslices: '4' });
+  const ports = { clock, random: seededRandom(1), logger: silentLogger };
+  return { cluster: 'c', epoch: 7, bus, inventory, versions, ...ports };
+}
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -84,6 +88,25 @@ describe('coalescing', () => {
     bus.open();
     await settled();
     expect(bus.changes.map(({ key }) => key.service)).toEqual(['web', 'db', 'web']);
+  });
+});
+
+describe('turns', () => {
+  test('are taken for each partition, so that everything else is attended to in between', async () => {
+    bus = new GatedBus(64);
+    const deferred: (() => void)[] = [];
+    publisher = new Publisher({ ...options(), turns: new Turns((callback) => deferred.push(callback)) });
+    const services = Array.from({ length: 20 }, (_, i) => `web-${i}`);
+    await told(...services);
+    let given = 0;
+    for (; deferred.length > 0; given++) {
+      const before = bus.tries.length;
+      deferred.shift()?.();
+      await settled();
+      expect(bus.tries.length - before).toBe(1);
+    }
+    expect(given).toBeGreaterThan(5);
+    expect(bus.changes.map(({ key }) => key.service).sort()).toEqual(services.sort());
   });
 });
 

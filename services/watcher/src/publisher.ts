@@ -14,7 +14,7 @@ import {
   shortDigest,
   traceHeaders,
 } from '@sluice/messages';
-import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { backoffMs, type Clock, type Logger, type Random, sleep, type Turns } from '@sluice/runtime';
 import type { Tracer } from '@sluice/telemetry';
 import { ChangeTraces, type TracedChange } from './change-traces.ts';
 import { compose, digest } from './compose.ts';
@@ -34,6 +34,8 @@ export interface PublisherOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Shared by all that a process computes. Default: each goes on as soon as it can. */
+  readonly turns?: Turns | undefined;
   /** Default: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Remembers what was told beyond this watcher's end. Default: nobody does. */
@@ -183,6 +185,7 @@ export class Publisher {
       while (lane.pending.size > 0 && !this.#closed) {
         const services = [...lane.pending.keys()].slice(0, servicesPerAppend);
         await this.#options.ledger?.begin(services);
+        await this.#options.turns?.next();
         const traced: TracedChange[] = [];
         await this.#append(partition, this.#take(lane, services, traced));
         this.#sent(lane);

@@ -1,6 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import { Ownership, type OwnershipOptions, type Tenure } from '@sluice/ownership';
-import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Clock, Logger, Random, Turns } from '@sluice/runtime';
 import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -24,6 +24,8 @@ export interface RoleOptions extends Infrastructure {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Shared by all that this process computes, so that its leases are renewed meanwhile. */
+  readonly turns?: Turns;
   /** Undefined: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Default: nobody counts. */

@@ -1,5 +1,5 @@
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import { sleep } from '@sluice/runtime';
+import { sleep, Turns } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
 import { clusterChecks } from '../clusters/cluster-checks.ts';
@@ -68,6 +68,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     clock,
     random,
     logger,
+    turns: new Turns(setImmediate),
     metrics,
     health,
     onDeadLetter: (topic) => metrics.pipeline.setAside(topic),
