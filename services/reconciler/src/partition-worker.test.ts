@@ -485,6 +485,68 @@ describe('a Service that cannot be decided', () => {
   });
 });
 
+describe('what led to no plan', () => {
+  const startPatient = (epoch = 1) => {
+    running = new PartitionWorker({ ...options({}, epoch), commitDelayMs: 100 }).run(stop.signal);
+    running.catch(() => {});
+  };
+  const position = () => store.peek('reconciler/0').checkpoint.position;
+
+  test('waits for the commit of the next plan, or for its time', async () => {
+    startPatient();
+    await send(first);
+    expect(position()).toBe(1);
+    await send(anOutcome(await lastPlan()));
+    await settle(99);
+    expect(position()).toBe(1);
+    await settle(1);
+    expect(position()).toBe(2);
+    await send(aChange(2, [fact.pod('q')]));
+    expect(position()).toBe(3);
+    await send(anOutcome(await lastPlan()));
+    await send(aChange(3, [fact.pod('r')]));
+    expect(position()).toBe(5);
+    expect(await numbers()).toEqual(['web 1/1', 'web 1/2', 'web 1/3']);
+  });
+
+  test('is committed at an orderly end', async () => {
+    startPatient();
+    await send(first);
+    await send(anOutcome(await lastPlan()));
+    stop.abort();
+    await running;
+    expect(position()).toBe(2);
+  });
+
+  test('is folded again by who takes over before that', async () => {
+    startPatient();
+    await send(first);
+    await send(anOutcome(await lastPlan()));
+    const former = running;
+    startPatient(2);
+    await settle();
+    await send(aChange(2, [fact.pod('q')]));
+    await expect(former).rejects.toSatisfy(isFencedError);
+    // In the store it is not known to be published: the same record again, which a bus drops.
+    expect(await numbers()).toEqual(['web 1/1', 'web 1/1', 'web 2/2']);
+  });
+
+  test('does not wait when there is too much of it', async () => {
+    startPatient();
+    await send(first);
+    await bus.append(
+      'changes',
+      0,
+      Array.from({ length: 300 }, (_, i) => ({
+        ...{ key: keyText, id: `${i}`, headers: {} },
+        payload: encodeMessage(aChange(2 + i, [fact.pod('q')])),
+      })),
+    );
+    await settle();
+    expect(position()).toBe(257);
+  });
+});
+
 describe('after a restart', () => {
   test('a plan that was committed and perhaps not published is published again, the same one', async () => {
     start();

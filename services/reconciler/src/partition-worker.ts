@@ -20,6 +20,7 @@ import { RecordFolder } from './record-folder.ts';
 import { resyncRequest } from './resync-request.ts';
 import { ServiceDecider } from './service-decider.ts';
 import type { ServiceView } from './service-view.ts';
+import { Unstored } from './unstored.ts';
 import { WakeTimer } from './wake-timer.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
@@ -29,7 +30,8 @@ const recordsPerCommit = 256;
 /**
  * Owns one partition: folds its records in order, decides for the Services they touched, commits the views, the
  * checkpoint and the plans in one step, and publishes the plans. A crash between any two steps is mended by starting
- * again from the store: what was committed is published (again), what was not is folded again.
+ * again from the store: what was committed is published (again), what was not is folded again. So a step that led to no
+ * plan may wait for the commit of the next one that does.
  */
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions;
@@ -40,7 +42,9 @@ export class PartitionWorker {
   readonly #doubts: Doubts;
   readonly #folder: RecordFolder;
   readonly #decider: ServiceDecider;
+  /** Up to here all is stored. */
   #checkpoint: Cursor = origin;
+  readonly #unstored: Unstored;
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options;
@@ -55,6 +59,7 @@ export class PartitionWorker {
     const of = { ...options, state: this.#state, doubts: this.#doubts, metrics: this.#metrics, traces: this.#traces };
     this.#folder = new RecordFolder(of);
     this.#decider = new ServiceDecider(of);
+    this.#unstored = new Unstored(options.commitDelayMs ?? 0, recordsPerCommit);
   }
 
   /** Once. Runs until `signal` aborts or the bus closes. Throws FencedError once somebody else owns the partition. */
@@ -91,15 +96,22 @@ export class PartitionWorker {
         records ??= reader.next(recordsPerCommit);
         // While a step is going on nobody waits for the next records; their failure is seen after it.
         records.catch(() => {});
-        const batch = await Promise.race([records, timer.wake(this.#state.due.next())]);
-        if (batch?.length === 0) return;
+        const batch = await Promise.race([records, timer.wake(this.#wakeAt())]);
+        if (batch?.length === 0) break;
         if (batch !== undefined) records = undefined;
         await this.#step(batch ?? [], reader.log, signal);
         reader.release(this.#checkpoint.position);
       }
+      // The next owner need not fold it again.
+      if (this.#unstored.dueAt !== undefined) await this.#store();
     } finally {
       timer.cancel();
     }
+  }
+
+  #wakeAt(): number | undefined {
+    const [due, store] = [this.#state.due.next(), this.#unstored.dueAt];
+    return due === undefined || (store !== undefined && store < due) ? store : due;
   }
 
   async #restore(): Promise<void> {
@@ -130,6 +142,7 @@ export class PartitionWorker {
     logger.warn('starting afresh at the end of the log; all Services of the partition are asked for again', { reason });
     for (const view of this.#state.views.values()) distrust(view, clock.now());
     await bus.append('requests', 0, [resyncRequest({ partition }, reason, `${partition}/${epoch}/${clock.now()}`)]);
+    this.#unstored.take();
     await this.#commit(end, this.#state.views.keys());
   }
 
@@ -154,9 +167,16 @@ export class PartitionWorker {
     const plans: BusRecord[] = [];
     for (const key of touched) plans.push(...this.#decider.decide(key, now));
     const last = batch.at(-1);
-    const checkpoint = last === undefined ? this.#checkpoint : { position: last.position, id: last.id, log };
-    await this.#commit(checkpoint, touched);
+    this.#unstored.add(touched, last && { position: last.position, id: last.id, log }, batch.length, now);
+    // A plan may be published only when it is stored.
+    if (plans.length > 0 || this.#unstored.isDue(now)) await this.#store();
     await this.#publish(plans);
+  }
+
+  /** Commits what was folded and decided. */
+  async #store(): Promise<void> {
+    const { keys, cursor } = this.#unstored.take();
+    await this.#commit(cursor ?? this.#checkpoint, keys);
   }
 
   async #commit(checkpoint: Cursor, touched: Iterable<string>): Promise<void> {

@@ -19,6 +19,11 @@ export interface PartitionWorkerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly settings: Settings;
+  /**
+   * How long what led to no plan may wait for a commit that others share, in milliseconds; who takes over after a crash
+   * folds it again. Default: 0.
+   */
+  readonly commitDelayMs?: number;
   /** Shared by the workers of a process. Default: each goes on as soon as it can. */
   readonly turns?: Turns;
   /** Default: nobody counts. */

@@ -1,5 +1,4 @@
 import { type Settings, workPartition } from '@sluice/reconciler';
-import { Turns } from '@sluice/runtime';
 import { partitionLag } from '../telemetry/partition-lag.ts';
 import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
@@ -9,9 +8,14 @@ export interface ReconcilerRoleOptions extends RoleOptions {
   readonly settings: Settings;
 }
 
+/**
+ * Most records say that something was written as planned, and lead to nothing. They wait for the next commit of a plan, but
+ * not for longer, in milliseconds: who takes over after a crash has so much more to fold.
+ */
+const commitDelayMs = 100;
+
 /** Reconciles this process's share of the partitions. */
 export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions, signal: AbortSignal): Promise<void> {
-  const turns = new Turns(setImmediate);
   const counting = metrics && { metrics: reconcilerMetrics(metrics, options.clock) };
   return own(
     { ...options, ...(metrics && { metrics }) },
@@ -25,7 +29,7 @@ export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions
         const lag = partitionLag(metrics, options, 'changes', partition);
         const told = { ...counting, onDeadLetter, onCheckpoint: lag.reached };
         try {
-          await workPartition({ ...options, ...told, turns, store, partition, epoch, isCurrent }, signal);
+          await workPartition({ ...options, ...told, commitDelayMs, store, partition, epoch, isCurrent }, signal);
         } finally {
           lag.close();
         }
