@@ -1,7 +1,9 @@
 import type { Controller } from '@sluice/controllers';
 import { type CauseKind, type Causes, kindOf, watcherStarted } from '@sluice/messages';
-import { Gauge, Histogram, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
+import { type Distribution, distributed } from './series/distributed.ts';
+import type { Labelled } from './series/labelled.ts';
 
 /** Seconds; as far as upstream's network programming latency goes, and finer where Sluice mostly is. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -9,34 +11,31 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 /** How long changes take to be written, how many come together, and whether a cluster is still heard of. */
 export class ChangeMetrics {
   readonly #cluster: ClusterLabel;
-  readonly #triggered: Histogram;
-  readonly #together: Histogram;
+  readonly #triggered: Labelled<Distribution>;
+  readonly #together: Labelled<Distribution>;
   /** By labels; seconds since something was heard. */
   readonly #ages = new Map<{ readonly resource: string; readonly cluster?: string }, () => number>();
 
   constructor(registry: Registry, cluster: ClusterLabel) {
     this.#cluster = cluster;
-    const registers = [registry];
-    this.#triggered = new Histogram({
+    this.#triggered = distributed(registry, {
       name: 'sluice_trigger_to_applied_seconds',
       help: 'From each event, as the watcher received it, to the last answer to the writes that it led to',
       buckets: latencyBuckets,
       labelNames: [...cluster.names, 'cause'],
-      registers,
     });
-    this.#together = new Histogram({
+    this.#together = distributed(registry, {
       name: 'sluice_plan_causes',
       help: 'Events that came together in one plan; sum by count is the coalescing ratio',
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
       labelNames: ['controller'],
-      registers,
     });
     const ages = this.#ages;
     new Gauge({
       name: 'sluice_watch_age_seconds',
       help: 'Since the watch of a resource told anything, a bookmark included, which comes about each minute',
       labelNames: [...cluster.names, 'resource'],
-      registers,
+      registers: [registry],
       collect() {
         this.reset();
         for (const [labels, age] of ages) this.set({ ...labels }, age());
@@ -46,12 +45,12 @@ export class ChangeMetrics {
 
   /** A plan with writes is applied. What a start finds has no trigger. */
   applied(identity: string, controller: Controller, { first, more }: Causes, completedAt: number): void {
-    this.#together.observe({ controller }, first.length + more);
+    this.#together.of(controller).observe(first.length + more);
     for (const cause of first) {
       if (cause.what === watcherStarted) continue;
       const kind: CauseKind = kindOf(cause);
       const seconds = Math.max(0, completedAt - cause.observedAt) / 1000;
-      this.#triggered.observe({ ...this.#cluster.of(identity), cause: kind }, seconds);
+      this.#triggered.of(...this.#cluster.values(identity), kind).observe(seconds);
     }
   }
 

@@ -5,14 +5,21 @@
 export interface ClusterLabel {
   readonly names: readonly 'cluster'[];
   of(identity: string): { readonly cluster?: string };
+  /** The same as values of `names`. */
+  values(identity: string): readonly string[];
 }
 
 /**
  * `clusterNames`: by identity; clusters may be added later. One that is not known is counted under its identity.
  */
 export function clusterLabel(clusterNames: ReadonlyMap<string, string>, fleet: boolean): ClusterLabel {
-  if (!fleet) return { names: [], of: () => none };
-  return { names: ['cluster'], of: (identity) => ({ cluster: clusterNames.get(identity) ?? identity }) };
+  if (!fleet) return { names: [], of: () => none, values: () => [] };
+  const nameOf = (identity: string) => clusterNames.get(identity) ?? identity;
+  return {
+    names: ['cluster'],
+    of: (identity) => ({ cluster: nameOf(identity) }),
+    values: (identity) => [nameOf(identity)],
+  };
 }
 
 const none = {};

@@ -1,6 +1,9 @@
 import type { EndpointSliceCounts, Hinting, Mutation } from '@sluice/controllers';
-import { Counter, exponentialBuckets, Histogram, type Registry } from 'prom-client';
+import { exponentialBuckets, type Registry } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
+import { type Count, counted } from './series/counted.ts';
+import { type Distribution, distributed } from './series/distributed.ts';
+import type { Labelled } from './series/labelled.ts';
 import { SliceGauges } from './slice-gauges.ts';
 
 const subsystem = 'endpoint_slice_controller';
@@ -14,53 +17,48 @@ export type SyncResult = 'success' | 'error';
 export class EndpointSliceMetrics {
   readonly gauges: SliceGauges;
   readonly #cluster: ClusterLabel;
-  readonly #added: Histogram;
-  readonly #removed: Histogram;
-  readonly #changed: Histogram;
-  readonly #changes: Counter;
-  readonly #syncs: Counter;
+  readonly #added: Labelled<Distribution>;
+  readonly #removed: Labelled<Distribution>;
+  readonly #changed: Labelled<Distribution>;
+  readonly #changes: Labelled<Count>;
+  readonly #syncs: Labelled<Count>;
 
   constructor(registry: Registry, cluster: ClusterLabel) {
     this.#cluster = cluster;
     this.gauges = new SliceGauges(registry, subsystem, cluster);
     this.gauges.countTrafficDistribution(registry, subsystem);
-    const registers = [registry];
     const perSync = (name: string, help: string) =>
-      new Histogram({
+      distributed(registry, {
         name: `${subsystem}_${name}`,
         help,
         buckets: endpointBuckets,
         labelNames: cluster.names,
-        registers,
       });
     this.#added = perSync('endpoints_added_per_sync', 'Number of endpoints added on each Service sync');
     this.#removed = perSync('endpoints_removed_per_sync', 'Number of endpoints removed on each Service sync');
-    this.#changed = new Histogram({
+    this.#changed = distributed(registry, {
       name: `${subsystem}_endpointslices_changed_per_sync`,
       help: 'Number of EndpointSlices changed on each Service sync',
       labelNames: [...cluster.names, 'topology', 'traffic_distribution'],
-      registers,
     });
-    this.#changes = new Counter({
+    this.#changes = counted(registry, {
       name: `${subsystem}_changes`,
       help: 'Number of EndpointSlice changes',
       labelNames: [...cluster.names, 'operation'],
-      registers,
     });
-    this.#syncs = new Counter({
+    this.#syncs = counted(registry, {
       name: `${subsystem}_syncs`,
       help: 'Number of EndpointSlice syncs',
       labelNames: [...cluster.names, 'result'],
-      registers,
     });
   }
 
   /** Address types that need no write are through with their sync; the others when their writes are. */
   decided(identity: string, { addressTypes, service }: EndpointSliceCounts): void {
-    const labels = this.#cluster.of(identity);
+    const values = this.#cluster.values(identity);
     for (const { added, removed, changed } of addressTypes) {
-      this.#added.observe(labels, added);
-      this.#removed.observe(labels, removed);
+      this.#added.of(...values).observe(added);
+      this.#removed.of(...values).observe(removed);
       if (changed === 0) this.changed(identity, service.hinting, 0);
     }
   }
@@ -68,15 +66,14 @@ export class EndpointSliceMetrics {
   /** All writes of one address type have succeeded. */
   changed(identity: string, hinting: Hinting | null, writes: number): void {
     const { topology = 'Disabled', trafficDistribution = '' } = hinting ?? {};
-    const labels = { ...this.#cluster.of(identity), topology, traffic_distribution: trafficDistribution };
-    this.#changed.observe(labels, writes);
+    this.#changed.of(...this.#cluster.values(identity), topology, trafficDistribution).observe(writes);
   }
 
   written(identity: string, operation: Mutation['verb']): void {
-    this.#changes.inc({ ...this.#cluster.of(identity), operation });
+    this.#changes.of(...this.#cluster.values(identity), operation).inc();
   }
 
   synced(identity: string, result: SyncResult): void {
-    this.#syncs.inc({ ...this.#cluster.of(identity), result });
+    this.#syncs.of(...this.#cluster.values(identity), result).inc();
   }
 }

@@ -1,7 +1,10 @@
 import type { MirroringCounts, Mutation } from '@sluice/controllers';
-import { Counter, exponentialBuckets, Histogram, type Registry } from 'prom-client';
+import { exponentialBuckets, type Registry } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { endpointBuckets } from './endpointslice-metrics.ts';
+import { type Count, counted } from './series/counted.ts';
+import { type Distribution, distributed } from './series/distributed.ts';
+import type { Labelled } from './series/labelled.ts';
 import { SliceGauges } from './slice-gauges.ts';
 
 const subsystem = 'endpoint_slice_mirroring_controller';
@@ -10,19 +13,18 @@ const subsystem = 'endpoint_slice_mirroring_controller';
 export class MirroringMetrics {
   readonly gauges: SliceGauges;
   readonly #cluster: ClusterLabel;
-  readonly #added: Histogram;
-  readonly #updated: Histogram;
-  readonly #removed: Histogram;
-  readonly #skipped: Histogram;
-  readonly #duration: Histogram;
-  readonly #changes: Counter;
+  readonly #added: Labelled<Distribution>;
+  readonly #updated: Labelled<Distribution>;
+  readonly #removed: Labelled<Distribution>;
+  readonly #skipped: Labelled<Distribution>;
+  readonly #duration: Labelled<Distribution>;
+  readonly #changes: Labelled<Count>;
 
   constructor(registry: Registry, cluster: ClusterLabel) {
     this.#cluster = cluster;
     this.gauges = new SliceGauges(registry, subsystem, cluster);
-    const registers = [registry];
     const histogram = (name: string, help: string, buckets = endpointBuckets) =>
-      new Histogram({ name: `${subsystem}_${name}`, help, buckets, labelNames: cluster.names, registers });
+      distributed(registry, { name: `${subsystem}_${name}`, help, buckets, labelNames: cluster.names });
     this.#added = histogram('endpoints_added_per_sync', 'Number of endpoints added on each Endpoints sync');
     this.#updated = histogram('endpoints_updated_per_sync', 'Number of endpoints updated on each Endpoints sync');
     this.#removed = histogram('endpoints_removed_per_sync', 'Number of endpoints removed on each Endpoints sync');
@@ -35,28 +37,27 @@ export class MirroringMetrics {
       'Duration of syncEndpoints() in seconds',
       exponentialBuckets(0.001, 2, 15),
     );
-    this.#changes = new Counter({
+    this.#changes = counted(registry, {
       name: `${subsystem}_changes`,
       help: 'Number of EndpointSlice changes',
       labelNames: [...cluster.names, 'operation'],
-      registers,
     });
   }
 
   decided(identity: string, { added, updated, removed, skipped }: MirroringCounts): void {
-    const labels = this.#cluster.of(identity);
-    this.#added.observe(labels, added);
-    this.#updated.observe(labels, updated);
-    this.#removed.observe(labels, removed);
-    this.#skipped.observe(labels, skipped);
+    const values = this.#cluster.values(identity);
+    this.#added.of(...values).observe(added);
+    this.#updated.of(...values).observe(updated);
+    this.#removed.of(...values).observe(removed);
+    this.#skipped.of(...values).observe(skipped);
   }
 
   written(identity: string, operation: Mutation['verb']): void {
-    this.#changes.inc({ ...this.#cluster.of(identity), operation });
+    this.#changes.of(...this.#cluster.values(identity), operation).inc();
   }
 
   /** Upstream measures whole milliseconds. */
   synced(identity: string, durationMs: number): void {
-    this.#duration.observe(this.#cluster.of(identity), Math.floor(durationMs) / 1000);
+    this.#duration.of(...this.#cluster.values(identity)).observe(Math.floor(durationMs) / 1000);
   }
 }

@@ -1,7 +1,10 @@
 import type { Controller } from '@sluice/controllers';
 import type { OutcomeStatus } from '@sluice/messages';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
+import { type Count, counted } from './series/counted.ts';
+import { type Distribution, distributed } from './series/distributed.ts';
+import type { Labelled } from './series/labelled.ts';
 
 export type WriteVerb = 'get' | 'create' | 'update' | 'delete';
 
@@ -24,23 +27,23 @@ const limitGauges: readonly (readonly [string, string, (readings: LimitReadings)
 /** Sluice's own metrics: how Changes become plans, and plans writes. */
 export class PipelineMetrics {
   readonly #cluster: ClusterLabel;
-  readonly #folded: Counter;
-  readonly #plans: Counter;
-  readonly #requests: Counter;
-  readonly #retries: Counter;
-  readonly #removalChecks: Counter;
-  readonly #contested: Counter;
-  readonly #deadLetters: Counter;
-  readonly #malformed: Counter;
-  readonly #differences: Counter;
-  readonly #latency: Histogram;
+  readonly #folded: Labelled<Count>;
+  readonly #plans: Labelled<Count>;
+  readonly #requests: Labelled<Count>;
+  readonly #retries: Labelled<Count>;
+  readonly #removalChecks: Labelled<Count>;
+  readonly #contested: Labelled<Count>;
+  readonly #deadLetters: Labelled<Count>;
+  readonly #malformed: Labelled<Count>;
+  readonly #differences: Labelled<Count>;
+  readonly #latency: Labelled<Distribution>;
   readonly #limits = new Map<string, LimitReadings>();
   readonly #parked = new Map<Controller, Set<ReadonlySet<string>>>();
 
   constructor(registry: Registry, cluster: ClusterLabel) {
     this.#cluster = cluster;
     const counter = (name: string, help: string, labelNames: readonly string[]) =>
-      new Counter({ name: `sluice_${name}`, help, labelNames, registers: [registry] });
+      counted(registry, { name: `sluice_${name}`, help, labelNames });
     this.#folded = counter('records_folded_total', 'Changes and Outcomes folded by reconcilers', ['kind']);
     this.#plans = counter('plans_total', 'Plans by what became of them', [...cluster.names, 'controller', 'status']);
     this.#requests = counter('write_requests_total', "The writer's requests to API servers, by the answer", [
@@ -65,18 +68,17 @@ export class PipelineMetrics {
       'part',
     ]);
     // From zero on: an increase is not seen in a series that begins with it.
-    for (const topic of ['changes', 'mutations']) this.#deadLetters.inc({ topic }, 0);
-    for (const part of ['service', 'pods', 'topology', 'endpoints', 'slices']) this.#differences.inc({ part }, 0);
+    for (const topic of ['changes', 'mutations']) this.#deadLetters.of(topic);
+    for (const part of ['service', 'pods', 'topology', 'endpoints', 'slices']) this.#differences.of(part);
     this.#malformed = counter('malformed_objects_total', 'Objects left out because they are malformed', [
       ...cluster.names,
       'resource',
     ]);
-    this.#latency = new Histogram({
+    this.#latency = distributed(registry, {
       name: 'sluice_change_to_write_seconds',
       help: 'From the earliest event that caused a plan, as the watcher received it, to the last answer to its writes',
       buckets: latencyBuckets,
       labelNames: [...cluster.names, 'controller'],
-      registers: [registry],
     });
     for (const [name, help, read] of limitGauges) {
       const limits = this.#limits;
@@ -109,34 +111,34 @@ export class PipelineMetrics {
   }
 
   folded(kind: 'change' | 'outcome'): void {
-    this.#folded.inc({ kind });
+    this.#folded.of(kind).inc();
   }
 
   settled(identity: string, controller: Controller, status: OutcomeStatus): void {
-    this.#plans.inc({ ...this.#cluster.of(identity), controller, status });
+    this.#plans.of(...this.#cluster.values(identity), controller, status).inc();
   }
 
   written(identity: string, controller: Controller, latencyMs: number): void {
-    this.#latency.observe({ ...this.#cluster.of(identity), controller }, latencyMs / 1000);
+    this.#latency.of(...this.#cluster.values(identity), controller).observe(latencyMs / 1000);
   }
 
   /** `status`: of the HTTP answer, 0 if there was none; null: it succeeded. */
   answered(identity: string, verb: WriteVerb, resource: string, status: number | null): void {
     const code = status === null ? '2xx' : status === 0 ? '<error>' : `${status}`;
-    this.#requests.inc({ ...this.#cluster.of(identity), verb, resource, code });
+    this.#requests.of(...this.#cluster.values(identity), verb, resource, code).inc();
   }
 
   repeated(identity: string, requests: number): void {
-    if (requests > 0) this.#retries.inc(this.#cluster.of(identity), requests);
+    if (requests > 0) this.#retries.of(...this.#cluster.values(identity)).inc(requests);
   }
 
   /** A removal was looked at in the cluster: it may be made if it is confirmed. */
   checkedRemoval(identity: string, result: 'confirmed' | 'refuted' | 'unknown'): void {
-    this.#removalChecks.inc({ ...this.#cluster.of(identity), result });
+    this.#removalChecks.of(...this.#cluster.values(identity), result).inc();
   }
 
   contested(identity: string, controller: Controller): void {
-    this.#contested.inc({ ...this.#cluster.of(identity), controller });
+    this.#contested.of(...this.#cluster.values(identity), controller).inc();
   }
 
   /** Tells of the limit of a cluster's writes, for as long as the returned function is not called. */
@@ -148,16 +150,16 @@ export class PipelineMetrics {
   }
 
   setAside(topic: 'changes' | 'mutations'): void {
-    this.#deadLetters.inc({ topic });
+    this.#deadLetters.of(topic).inc();
   }
 
   malformed(identity: string, resource: string): void {
-    this.#malformed.inc({ ...this.#cluster.of(identity), resource });
+    this.#malformed.of(...this.#cluster.values(identity), resource).inc();
   }
 
   /** A view was found to differ from what the watcher knows. */
   differed(parts: readonly string[]): void {
-    for (const part of parts) this.#differences.inc({ part });
+    for (const part of parts) this.#differences.of(part).inc();
   }
 
   /** Counts what is in this set as parked, for as long as the returned function is not called. */

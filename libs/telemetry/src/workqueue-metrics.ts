@@ -1,5 +1,8 @@
 import type { Controller } from '@sluice/controllers';
-import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'prom-client';
+import { exponentialBuckets, Gauge, type Registry } from 'prom-client';
+import { type Count, counted } from './series/counted.ts';
+import { type Distribution, distributed } from './series/distributed.ts';
+import type { Labelled } from './series/labelled.ts';
 
 /** Upstream's names of the controllers' queues. */
 export const queueNames: Readonly<Record<Controller, string>> = {
@@ -13,19 +16,18 @@ const durationBuckets = exponentialBuckets(10e-9, 10, 10);
 
 /** The metrics of client-go's work queues (I4), summed over the queues of all partitions that are open here. */
 export class WorkqueueMetrics {
-  readonly adds: Counter;
-  readonly retries: Counter;
-  readonly queueDuration: Histogram;
-  readonly workDuration: Histogram;
+  readonly adds: Labelled<Count>;
+  readonly retries: Labelled<Count>;
+  readonly queueDuration: Labelled<Distribution>;
+  readonly workDuration: Labelled<Distribution>;
   readonly #queues = new Map<string, Set<WorkQueue>>(Object.values(queueNames).map((name) => [name, new Set()]));
 
   constructor(registry: Registry) {
     const registers = [registry];
     const labelNames = ['name'];
     const histogram = (name: string, help: string) =>
-      new Histogram({ name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames, registers });
-    const counter = (name: string, help: string) =>
-      new Counter({ name: `workqueue_${name}`, help, labelNames, registers });
+      distributed(registry, { name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames });
+    const counter = (name: string, help: string) => counted(registry, { name: `workqueue_${name}`, help, labelNames });
     this.adds = counter('adds_total', 'Total number of adds handled by workqueue');
     this.retries = counter('retries_total', 'Total number of retries handled by workqueue');
     this.queueDuration = histogram(
@@ -38,8 +40,7 @@ export class WorkqueueMetrics {
     );
     // A queue shows before anything has happened to it.
     for (const name of Object.values(queueNames)) {
-      for (const counter of [this.adds, this.retries]) counter.inc({ name }, 0);
-      for (const histogram of [this.queueDuration, this.workDuration]) histogram.zero({ name });
+      for (const metric of [this.adds, this.retries, this.queueDuration, this.workDuration]) metric.of(name);
     }
     const gauge = (name: string, help: string, of: (queues: readonly WorkQueue[]) => number) => {
       const queues = this.#queues;
@@ -74,16 +75,20 @@ const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b
 
 /** Mirrors what a client-go queue would note of keys: added once until taken, taken until done. */
 export class WorkQueue {
-  readonly #metrics: WorkqueueMetrics;
-  readonly #labels: { readonly name: string };
+  readonly #adds: Count;
+  readonly #retries: Count;
+  readonly #queueDuration: Distribution;
+  readonly #workDuration: Distribution;
   readonly #monotonic: () => number;
   readonly #addedAt = new Map<string, number>();
   readonly #startedAt = new Map<string, number>();
   readonly close: () => void;
 
   constructor(metrics: WorkqueueMetrics, name: string, monotonic: () => number, close: () => void) {
-    this.#metrics = metrics;
-    this.#labels = { name };
+    this.#adds = metrics.adds.of(name);
+    this.#retries = metrics.retries.of(name);
+    this.#queueDuration = metrics.queueDuration.of(name);
+    this.#workDuration = metrics.workDuration.of(name);
     this.#monotonic = monotonic;
     this.close = close;
   }
@@ -95,7 +100,7 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#addedAt.has(key)) return;
     this.#addedAt.set(key, this.#monotonic());
-    this.#metrics.adds.inc(this.#labels);
+    this.#adds.inc();
   }
 
   /** Takes a key off the queue, whether or not it was seen on it. */
@@ -105,18 +110,18 @@ export class WorkQueue {
     const addedAt = this.#addedAt.get(key);
     if (addedAt === undefined) return;
     this.#addedAt.delete(key);
-    this.#metrics.queueDuration.observe(this.#labels, (now - addedAt) / 1000);
+    this.#queueDuration.observe((now - addedAt) / 1000);
   }
 
   done(key: string): void {
     const startedAt = this.#startedAt.get(key);
     if (startedAt === undefined) return;
     this.#startedAt.delete(key);
-    this.#metrics.workDuration.observe(this.#labels, (this.#monotonic() - startedAt) / 1000);
+    this.#workDuration.observe((this.#monotonic() - startedAt) / 1000);
   }
 
   retry(): void {
-    this.#metrics.retries.inc(this.#labels);
+    this.#retries.inc();
   }
 
   runningSeconds(): number[] {

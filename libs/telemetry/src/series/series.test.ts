@@ -1,0 +1,77 @@
+import { Counter, Histogram, Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import { counted } from './counted.ts';
+import { distributed } from './distributed.ts';
+
+/** What one registry writes for its own metric and another for ours, which were told the same. */
+async function both(tell: (theirs: Registry, ours: Registry) => void): Promise<readonly [string, string]> {
+  const registries = [new Registry(), new Registry()] as const;
+  tell(...registries);
+  return [await registries[0].metrics(), await registries[1].metrics()];
+}
+
+describe('are written as prom-client writes its own', () => {
+  const about = { name: 'plans_total', help: 'Plans', labelNames: ['controller', 'status'] };
+
+  test('a counter', async () => {
+    const [theirs, ours] = await both((registry, own) => {
+      const [counter, series] = [new Counter({ ...about, registers: [registry] }), counted(own, about)];
+      for (const [controller, status, by] of [
+        ['endpoints', 'applied', 1],
+        ['endpoints', 'conflict', 2],
+        ['endpoints', 'applied', 3],
+        ['a "b"\\\n', '', 0],
+      ] as const) {
+        counter.inc({ controller, status }, by);
+        series.of(controller, status).inc(by);
+      }
+    });
+    expect(ours).toBe(theirs);
+    expect(ours).toContain('plans_total{controller="endpoints",status="applied"} 4');
+  });
+
+  test.each([{ buckets: [10e-9, 0.001, 1, 300] }, {}])('a histogram, %j', async (given) => {
+    const [theirs, ours] = await both((registry, own) => {
+      const histogram = new Histogram({ ...about, ...given, registers: [registry] });
+      const series = distributed(own, { ...about, ...given });
+      for (const value of [0, 10e-9, 0.0011, 0.5, 1, 300, 301, -1]) {
+        histogram.observe({ controller: 'endpoints', status: 'applied' }, value);
+        series.of('endpoints', 'applied').observe(value);
+      }
+      histogram.zero({ controller: 'b', status: '' });
+      series.of('b', '');
+    });
+    expect(ours).toBe(theirs);
+    expect(ours).toContain('plans_total_bucket{le="+Inf",controller="endpoints",status="applied"} 8');
+  });
+
+  test('both without labels, before anything has happened', async () => {
+    const plain = { name: 'c', help: 'h', labelNames: [] };
+    const [theirs, ours] = await both((registry, own) => {
+      new Counter({ ...plain, registers: [registry] });
+      new Histogram({ ...plain, name: 'd', registers: [registry] });
+      counted(own, plain);
+      distributed(own, { ...plain, name: 'd' });
+    });
+    expect(ours).toBe(theirs);
+    expect(ours).toContain('d_count 0');
+  });
+});
+
+test('two scrapes tell the same when nothing happened between them', async () => {
+  const registry = new Registry();
+  counted(registry, { name: 'c', help: 'h', labelNames: ['a'] })
+    .of('x')
+    .inc();
+  distributed(registry, { name: 'd', help: 'h', labelNames: ['a'] })
+    .of('x')
+    .observe(1);
+  expect(await registry.metrics()).toBe(await registry.metrics());
+});
+
+test('what cannot be counted is refused', () => {
+  const registry = new Registry();
+  const seconds = distributed(registry, { name: 'd', help: 'h', labelNames: ['a'] });
+  expect(() => seconds.of('x', 'y')).toThrow('1 labels (a) cannot have 2 values');
+  expect(() => seconds.of('x').observe(Number.NaN)).toThrow('NaN cannot be observed');
+});
