@@ -92,13 +92,12 @@ export async function checkConnection(probe: ClusterProbe, options: CheckOptions
 /** Each needs a connection, and to make one costs more than an answer. */
 const atOnce = 4;
 
+/** In rounds: a question that follows at once upon an answer finds its connection not free yet, and makes another. */
 async function askAll<T, A>(questions: readonly T[], ask: (question: T) => Promise<A>): Promise<readonly A[]> {
   const answers: A[] = [];
-  const rest = questions.entries();
-  const line = async () => {
-    for (const [index, question] of rest) answers[index] = await ask(question);
-  };
-  await Promise.all(Array.from({ length: atOnce }, line));
+  for (let next = 0; next < questions.length; next += atOnce) {
+    answers.push(...(await Promise.all(questions.slice(next, next + atOnce).map(ask))));
+  }
   return answers;
 }
 

@@ -5,6 +5,7 @@ export type { Authenticator } from './authenticator.ts';
 export * from './check-connection.ts';
 export * from './cluster.ts';
 export * from './connection.ts';
+export { EarlyReader } from './early-reader.ts';
 export * from './event-correlator.ts';
 export { type EventObject, eventObject } from './event-object.ts';
 export * from './event-recorder.ts';

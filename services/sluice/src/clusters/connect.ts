@@ -7,6 +7,7 @@ import {
   Connection,
   checkConnection,
   checkReading,
+  EarlyReader,
   EventRecorder,
   findRivalEvidence,
   HttpCluster,
@@ -30,6 +31,8 @@ export interface ConnectOptions {
   readonly work?: readonly ClusterWork[];
   /** Whether to write though another controller seems to write the same. */
   readonly takeOver?: boolean;
+  /** Begins to read before it is known whether all is as it should be: reading does no harm, and a start is quicker. */
+  readonly readEarly?: boolean;
   /** Gives it up. Default: it takes as long as it takes, half a minute for each step at most. */
   readonly signal?: AbortSignal;
   readonly clock: Clock;
@@ -169,6 +172,12 @@ export async function open(
   const connection = new Connection({ access, userAgent: userAgent(roleOf(options.work)), clock, logger });
   const http = new HttpCluster({ connection, clock, random });
   const recorder = new EventRecorder({ store: http, clock, random, logger: logger.with({ cluster: access.context }) });
+  const closed = new AbortController();
+  const reader = options.readEarly ? new EarlyReader(http, closed.signal) : http;
+  const close = () => {
+    closed.abort();
+    return connection.destroy();
+  };
   try {
     const { identity, version } = await checkConnection(http, {
       cluster: access.context,
@@ -181,18 +190,18 @@ export async function open(
       server: connection.server,
       connection,
       version: version.gitVersion,
-      reader: http,
+      reader,
       writer: http,
       record(events) {
         for (const event of events) recorder.record(event, eventComponent(event));
       },
       async close() {
         await recorder.stop();
-        await connection.destroy();
+        await close();
       },
     };
   } catch (error) {
-    await connection.destroy();
+    await close();
     throw error;
   }
 }

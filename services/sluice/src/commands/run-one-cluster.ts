@@ -131,6 +131,7 @@ async function openCluster(options: RunOptions, signal: AbortSignal, logger: Log
     {
       ...ports,
       signal,
+      readEarly: true,
       takeOver: options.takeOver,
       ...(options.kubeconfig !== undefined && { kubeconfig: options.kubeconfig }),
       ...(options.context !== undefined && { context: options.context }),
