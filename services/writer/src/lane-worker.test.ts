@@ -1,7 +1,7 @@
 import { LogLostError, MemoryBus, origin } from '@sluice/bus';
 import type { EventToRecord, Mutation } from '@sluice/controllers';
 import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type LogFields, type Logger, seededRandom, silentLogger, Turns, VirtualClock } from '@sluice/runtime';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AdaptiveLimit } from './adaptive-limit.ts';
@@ -145,6 +145,23 @@ describe('a plan', () => {
     await settle();
     expect(cluster.requests).toEqual(['create a', 'create c', 'create b']);
   });
+});
+
+test('plans are read in turns, so that everything else is attended to in between', async () => {
+  const deferred: (() => void)[] = [];
+  const turns = new Turns((callback) => deferred.push(callback));
+  await send(...Array.from({ length: 200 }, (_, i) => aPlan([[create(`s${i}`)]], { service: `s${i}`, number: i + 1 })));
+  running = new LaneWorker({ ...options(), turns }).run(stop.signal);
+  const begun: number[] = [];
+  while (cluster.requests.length < 200) {
+    await settle();
+    expect(deferred).toHaveLength(1);
+    begun.push(cluster.requests.length);
+    deferred.shift()?.();
+    await settle();
+  }
+  expect(begun).toEqual([0, 128]);
+  for (const give of deferred.splice(0)) give();
 });
 
 describe('a plan that must not be applied', () => {

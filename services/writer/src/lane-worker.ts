@@ -18,7 +18,7 @@ import {
   traceFields,
   traceHeaders,
 } from '@sluice/messages';
-import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Clock, Logger, Random, Turns } from '@sluice/runtime';
 import { FencedError, type Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import type { Application } from './apply-plan.ts';
@@ -48,6 +48,8 @@ export interface LaneWorkerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Shared by all that a process computes. Default: each lane goes on as soon as it can. */
+  readonly turns?: Turns | undefined;
   /** Default: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   readonly retry: RetryOptions;
@@ -161,6 +163,7 @@ export class LaneWorker {
     try {
       await readUntilAborted(reader, signal, async () => {
         for (;;) {
+          await this.#options.turns?.next();
           const records = await reader.next(plansRead);
           if (records.length === 0) return;
           for (const record of records) this.#start(record, signal);
