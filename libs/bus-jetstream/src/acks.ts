@@ -15,7 +15,7 @@ export interface Failure {
    * - `out-of-turn`: the record before it is not the last one in the stream
    * - `duplicates`: some of a batch are stored already, so none was stored now
    * - `gone`: there is no stream, or no JetStream
-   * - `refused`: anything else, such as a full disk
+   * - `refused`: anything else, such as a stream at its limit
    */
   readonly kind: 'late' | 'cut-off' | 'out-of-turn' | 'duplicates' | 'gone' | 'refused';
   readonly reason: string;

@@ -26,6 +26,9 @@ const retry = { baseMs: 50, maxMs: 5000 };
  */
 const patience = { baseMs: 1000, maxMs: 8000 };
 
+/** A server that cannot write a record to its disk says nothing at all. One late answer may be an election. */
+const latesUntilTold = 2;
+
 /**
  * Appends to streams: all records of a call are sent one after the other without waiting, and sent again, with the same
  * ids, until each is acknowledged. None is ever stored before its predecessor of the same call:
@@ -50,10 +53,16 @@ export class Publisher {
 
   /** @throws BusClosedError, RecordTooLargeError */
   async append(target: PublishTarget, records: readonly BusRecord[]): Promise<void> {
+    const { logger } = this.#ports;
     for (const record of records) checkSize(record, this.#link.maxPayload);
     let done = 0;
     let failures = 0;
     let lates = 0;
+    let told = false;
+    const tell = (reason: string) => {
+      if (!told) logger.warn('NATS does not take records; trying again', { stream: target.stream, reason });
+      told = true;
+    };
     /** Up to here, one at a time: some may be stored already. */
     let carefulUntil = 0;
     while (done < records.length) {
@@ -69,12 +78,16 @@ export class Publisher {
       done += stored;
       lates = failure?.kind === 'late' ? lates + 1 : 0;
       if (failure === undefined) {
-        if (failures > 0) this.#ports.logger.info('NATS takes records again', { stream: target.stream });
+        if (told) logger.info('NATS takes records again', { stream: target.stream });
+        told = false;
         failures = 0;
       } else if (failure.kind === 'duplicates') {
         carefulUntil = done + chunk.length;
       } else if (failure.kind === 'gone' || failure.kind === 'refused') {
+        tell(failure.reason);
         await this.#pause(target, failure, failures++);
+      } else if (lates >= latesUntilTold) {
+        tell(`${failure.reason}; the server's log may say why, such as a full disk`);
       }
       // Out of turn, late or cut off: what was not stored is sent again at once, or when the server is back.
     }
@@ -114,9 +127,6 @@ export class Publisher {
 
   async #pause(target: PublishTarget, failure: Failure, failures: number): Promise<void> {
     const { logger, clock, random } = this.#ports;
-    if (failures === 0) {
-      logger.warn('NATS does not take records; trying again', { stream: target.stream, reason: failure.reason });
-    }
     if (failure.kind === 'gone') {
       await target.restore().catch((error: unknown) => {
         logger.warn('a stream is gone and could not be made again', { stream: target.stream, error });

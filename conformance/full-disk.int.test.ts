@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { origin } from '@sluice/bus';
+import { startNats, startRedis } from '@sluice/local';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ids, records, take } from './bus-records.ts';
+import { connectBus } from './jetstream-world.ts';
+import { recordingLogger } from './recording-logger.ts';
+import { Connections } from './redis-fixture.ts';
+import { SmallDisk } from './small-disk.ts';
+
+const endings: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+function smallDisk(megabytes: number): SmallDisk {
+  const disk = new SmallDisk(megabytes);
+  endings.push(() => disk.remove());
+  return disk;
+}
+
+describe.runIf(SmallDisk.possible)('a disk that is full', () => {
+  test('under NATS: appends wait and say so; with more space and a restart all is there, once and in order', async () => {
+    const disk = smallDisk(24);
+    const nats = await startNats({ directory: join(disk.directory, 'nats') });
+    endings.push(() => nats.stop());
+    const log = recordingLogger();
+    const bus = await connectBus({ servers: [nats.url], partitions: 1, fleet: 'full' }, log.logger);
+    endings.push(() => bus.close());
+    const [calls, size] = [200, 10];
+    const appending = (async () => {
+      for (let call = 0; call < calls; call++) {
+        await bus.append('changes', 0, records('a', call * size + 1, (call + 1) * size, 20_000));
+      }
+    })();
+    await expect
+      .poll(() => log.level('warn'), { timeout: 60_000 })
+      .toContain('NATS does not take records; trying again');
+    disk.grow(200);
+    await nats.process.kill();
+    await nats.process.start();
+    await nats.ready();
+    await appending;
+    const read = await take(bus.read('changes', 0, origin), calls * size);
+    expect([...new Set(ids(read))]).toEqual(ids(records('a', 1, calls * size)));
+    expect(log.level('info')).toContain('NATS takes records again');
+  });
+
+  test('under Redis: commits are refused with the reason, and pass again once there is space', async () => {
+    const disk = smallDisk(8);
+    const server = await startRedis({ directory: join(disk.directory, 'redis') });
+    endings.push(() => server.stop());
+    const connections = new Connections({ urls: [server.url] });
+    endings.push(() => connections.close());
+    const { store } = await connections.open();
+    await store.claim('reconciler/1', 1);
+    let position = 0;
+    const commit = async () => {
+      const entries = [{ key: 'c/ns/a', field: 'f', value: `${position}`.padEnd(100_000) }];
+      const checkpoint = { position: position + 1, id: `r${position + 1}`, log: 'log' };
+      await store.commit({ scope: 'reconciler/1', epoch: 1, expected: position, checkpoint, entries });
+      position += 1;
+    };
+    const untilFull = async () => {
+      for (;;) await commit();
+    };
+    await expect(untilFull()).rejects.toMatchObject({
+      code: 'FULL',
+      message: expect.stringContaining('free some space'),
+    });
+    disk.grow(200);
+    // Redis finds out with its next write of the file, once a second.
+    await expect
+      .poll(
+        () =>
+          commit().then(
+            () => 'stored',
+            () => 'refused',
+          ),
+        { timeout: 30_000 },
+      )
+      .toBe('stored');
+    expect((await store.claim('reconciler/1', 2)).checkpoint).toMatchObject({ position });
+  });
+});
