@@ -26,7 +26,7 @@ export default defineConfig({
           exclude: ['**/node_modules/**'],
           // For what hangs; some tests start servers again and again, which takes long on a busy machine.
           testTimeout: 300_000,
-          hookTimeout: 180_000,
+          hookTimeout: 300_000,
           fileParallelism: false,
         },
       },

@@ -23,7 +23,7 @@ export interface ControlPlaneOptions {
   readonly audit?: 'Metadata' | 'Request' | 'RequestResponse';
   /** True: etcd waits for the disk, as in production. Default false: quicker, enough for tests. */
   readonly fsync?: boolean;
-  /** For each of the two servers. Default 60 000. */
+  /** For each of the two servers. Default 180 000. */
   readonly readyTimeoutMilliseconds?: number;
 }
 
@@ -66,7 +66,7 @@ async function startOn(
   const url = `https://127.0.0.1:${securePort}`;
   const etcdUrl = `http://127.0.0.1:${clientPort}`;
   const binaries = await ensureBinaries();
-  const timeout = options.readyTimeoutMilliseconds ?? 60_000;
+  const timeout = options.readyTimeoutMilliseconds ?? 180_000;
   const auditLog = options.audit === undefined ? undefined : join(directory, 'audit.log');
 
   const etcd = new ServerProcess({

@@ -44,7 +44,7 @@ async function startOn(
   const server = await startServer(
     // Jaeger reads YAML, of which JSON is a part.
     { name: 'jaeger', program, args: [`--config=file:${configuration}`], log: join(directory, 'jaeger.log') },
-    { answers, patienceMilliseconds: 30_000 },
+    { answers, patienceMilliseconds: 90_000 },
   );
   return { ...server, otlpUrl, queryUrl, directory };
 }

@@ -17,7 +17,7 @@ export interface KafkaOptions extends KafkaSecurity {
   readonly port?: number;
   /** Lines of server.properties, added to ours; a repeated one wins over ours. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** Default 60 000. */
+  /** Default 180 000. */
   readonly readyTimeoutMilliseconds?: number;
 }
 
@@ -76,7 +76,7 @@ async function startBrokers(count: number, optionsOf: (id: number) => KafkaOptio
 
 async function startBroker(place: BrokerPlace, cluster: string, jars: string, options: KafkaOptions): Promise<Kafka> {
   const { directory, port } = place;
-  const { readyTimeoutMilliseconds = 60_000, users = {} } = options;
+  const { readyTimeoutMilliseconds = 180_000, users = {} } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const secure = options.tls !== undefined && options.tls !== false;
   const certificate = secure ? await makeServingCertificate(directory, 'kafka') : undefined;

@@ -53,7 +53,7 @@ async function startOn(port: number, options: NatsOptions): Promise<Nats> {
       args: ['--config', configuration],
       log: join(directory, 'nats-server.log'),
     },
-    { answers: () => greets(port), patienceMilliseconds: 20_000 },
+    { answers: () => greets(port), patienceMilliseconds: 60_000 },
   );
   return { ...server, url: `nats://127.0.0.1:${port}`, directory };
 }

@@ -47,7 +47,7 @@ async function startOn(
   ];
   const server = await startServer(
     { name: 'prometheus', program, args, log: join(directory, 'prometheus.log') },
-    { answers: () => succeeds(`${url}/-/ready`), patienceMilliseconds: 30_000 },
+    { answers: () => succeeds(`${url}/-/ready`), patienceMilliseconds: 90_000 },
   );
   return { ...server, url, directory };
 }
