@@ -19,8 +19,9 @@ export class Distribution {
     if (!Number.isFinite(value)) throw new TypeError(`${value} cannot be observed: it is not a finite number`);
     this.sum += value;
     this.count++;
-    const bucket = this.#bounds.findIndex((bound) => value <= bound);
-    if (bucket >= 0) this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
+    let bucket = 0;
+    while (value > (this.#bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
+    if (bucket < this.buckets.length) this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;
   }
 }
 

@@ -42,7 +42,7 @@ interface LineProps extends Omit<PodTableProps, 'pods' | 'at'> {
 }
 
 function Line({ pod, when, chosen, choose }: LineProps) {
-  const { verdict, reasons, lastChange, ips, node, zone, placements } = pod;
+  const { verdict, reasons, deletingSince, lastChange, unready, ips, node, zone, placements } = pod;
   const isChosen = pod.pod === chosen;
   const line = useRef<HTMLLIElement>(null);
   useEffect(() => {
@@ -60,6 +60,8 @@ function Line({ pod, when, chosen, choose }: LineProps) {
       isChosen &&
       html`<dl>
         ${reasons.slice(1).map((reason) => html`<dt>also</dt><dd>${reason}</dd>`)}
+        ${deletingSince !== null && html`<dt>deleted</dt><dd>since ${when(deletingSince)}</dd>`}
+        ${unready !== null && unready.at !== lastChange?.at && html`<dt>not ready</dt><dd>since ${when(unready.at)}, because ${unready.causes.join('; ') || 'no cause is kept'}</dd>`}
         <dt>where</dt><dd>${[ips.join(', ') || 'no IP', node && `on ${node}`, zone && `zone ${zone}`].filter(Boolean).join(' · ')}</dd>
         ${placements.map(({ slice, addressType, hints }) => html`<dt>slice</dt><dd>${slice} <small>${addressType}${hints.length > 0 && `, hinted to ${hints.join(', ')}`}</small></dd>`)}
         ${lastChange && html`<dt>because</dt><dd>${lastChange.causes.join('; ') || 'no cause is kept'}</dd>`}

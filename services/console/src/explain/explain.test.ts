@@ -1,17 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Journal } from '../history/journal.ts';
-import { decided, done, pod, podChange, record, service, shop, sliceOf, snapshot } from '../testing/records.ts';
+import { decided, done, journalOf, pod, podChange, service, sliceOf, snapshot } from '../testing/records.ts';
 import { explainPod } from './explain-pod.ts';
 import { explainService } from './explain-service.ts';
-import { lastChanges } from './last-change.ts';
+import { lastChanges, lastUnready } from './last-change.ts';
 
-type Messages = Parameters<typeof record>[0][];
-
-function journalOf(...messages: Messages): Journal {
-  const journal = new Journal(shop('web'));
-  for (const message of messages) journal.add(message.kind === 'mutations' ? 'mutations' : 'changes', record(message));
-  return journal;
-}
+type Messages = Parameters<typeof journalOf>;
 
 const explain = (...messages: Messages) => explainPod(journalOf(...messages).state, 'web-1');
 
@@ -78,6 +71,7 @@ describe('why a Pod is where it is', () => {
 
   test('since when, and because of what', () => {
     const { entries } = journalOf(snapshot(1, 1_000, [service(), pod('web-1', {})]), ...written(true));
+    expect(lastUnready(entries).size).toBe(0);
     expect(lastChanges(entries).get('web-1')).toEqual({
       at: 1_020,
       what: 'added',

@@ -9,6 +9,20 @@ export interface LastChange {
   readonly latencyMs: number | null;
 }
 
+/** For each Pod whose endpoints are not ready any more, or gone, the write that said so to proxies; until it is ready again. */
+export function lastUnready(entries: readonly Entry[]): Map<string, Omit<LastChange, 'what'>> {
+  const unready = new Map<string, Omit<LastChange, 'what'>>();
+  for (const entry of entries) {
+    if (entry.kind !== 'done') continue;
+    for (const { pod, before, after } of entry.endpoints) {
+      if (after?.ready) unready.delete(pod);
+      else if (before?.ready && pod !== '')
+        unready.set(pod, { at: entry.at, causes: causesOf(entry), latencyMs: entry.latencyMs });
+    }
+  }
+  return unready;
+}
+
 /** For each Pod in whose endpoints the history has a change, the last one. */
 export function lastChanges(entries: readonly Entry[]): Map<string, LastChange> {
   const last = new Map<string, LastChange>();

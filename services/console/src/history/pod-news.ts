@@ -5,6 +5,9 @@ export interface KnownPod {
   readonly node: NodePlacement | null;
 }
 
+/** The news that a Pod has been asked to end. */
+export const isBeingDeleted = 'is being deleted';
+
 /** What is new about a Pod, for people; empty if nothing is that endpoints depend on. Null: the Pod does not exist. */
 export function podNews(before: KnownPod | null, after: KnownPod | null): string[] {
   if (after === null) return before === null ? [] : ['is gone, or its labels do not match any more'];
@@ -13,7 +16,7 @@ export function podNews(before: KnownPod | null, after: KnownPod | null): string
   const news: string[] = [];
   const was = before.pod;
   const is = after.pod;
-  if (!was.terminating && is.terminating) news.push('is being deleted');
+  if (!was.terminating && is.terminating) news.push(isBeingDeleted);
   if (!was.terminal && is.terminal) news.push('has finished');
   if (was.ready !== is.ready) news.push(is.ready ? 'became ready' : 'became not ready');
   if (was.ips.join() !== is.ips.join()) news.push(is.ips.length === 0 ? 'lost its IP' : `has IP ${is.ips.join(', ')}`);

@@ -16,6 +16,7 @@ import {
   type PlannedMutations,
   type ServiceKey,
 } from '@sluice/messages';
+import { Journal } from '../history/journal.ts';
 import { type KeptRecord, keep } from '../history/kept-record.ts';
 
 /** Messages about the Service shop/web, for tests. */
@@ -30,6 +31,13 @@ export const toAppend = (message: Message) => ({
 });
 
 export const record = (message: Message): KeptRecord => keep(toAppend(message), 0);
+
+/** The history of shop/web, from these. */
+export function journalOf(...messages: Message[]): Journal {
+  const journal = new Journal(key);
+  for (const message of messages) journal.add(message.kind === 'mutations' ? 'mutations' : 'changes', record(message));
+  return journal;
+}
 
 export const service = (given: Partial<Service> = {}): Fact => ({ of: 'service', service: aService(given) });
 

@@ -1,7 +1,8 @@
 import { type EndpointSlice, managedByLabel } from '@sluice/controllers';
+import { deletingSince } from '../explain/deleting-since.ts';
 import { explainPod } from '../explain/explain-pod.ts';
 import { explainService } from '../explain/explain-service.ts';
-import { lastChanges } from '../explain/last-change.ts';
+import { lastChanges, lastUnready } from '../explain/last-change.ts';
 import { faceOf, podOf } from '../history/endpoint-changes.ts';
 import type { Entry } from '../history/entry.ts';
 import type { ServiceState } from '../history/service-state.ts';
@@ -21,13 +22,20 @@ export function detail(
   moment: Moment,
 ): ServiceDetail {
   const last = lastChanges(entries);
+  const deleting = deletingSince(entries);
+  const unready = lastUnready(entries);
   const names = new Set([...state.pods.keys(), ...[...state.slices.values()].flatMap(podsOf)]);
   return {
     ...moment,
     summary: summarize(state, entries, clusterName),
     kind: kindOf(state.service),
     notes: explainService(state),
-    pods: [...names].sort().map((pod) => ({ ...explainPod(state, pod), lastChange: last.get(pod) ?? null })),
+    pods: [...names].sort().map((pod) => ({
+      ...explainPod(state, pod),
+      deletingSince: deleting.get(pod) ?? null,
+      lastChange: last.get(pod) ?? null,
+      unready: unready.get(pod) ?? null,
+    })),
     slices: [...state.slices.values()].map(sliceView).sort((a, b) => (a.name < b.name ? -1 : 1)),
     endpoints: state.endpoints && {
       ready: count(state.endpoints.subsets, 'addresses'),
@@ -45,11 +53,16 @@ function kindOf(service: ServiceState['service']): ServiceDetail['kind'] {
 /** One Pod, which may be gone: then its last change still tells of it. */
 export function podDetail(state: ServiceState, entries: readonly Entry[], pod: string): PodView {
   const lastChange = lastChanges(entries).get(pod) ?? null;
-  const explained = explainPod(state, pod);
+  const explained = {
+    ...explainPod(state, pod),
+    deletingSince: deletingSince(entries).get(pod) ?? null,
+    lastChange,
+    unready: lastUnready(entries).get(pod) ?? null,
+  };
   // That it is no Pod of the Service says less than that it was one.
   if (explained.verdict !== 'unknown' || explained.placements.length > 0 || lastChange?.what !== 'removed')
-    return { ...explained, lastChange };
-  return { ...explained, reasons: ['the Pod was deleted, or its labels do not match any more'], lastChange };
+    return explained;
+  return { ...explained, reasons: ['the Pod was deleted, or its labels do not match any more'] };
 }
 
 function sliceView({ metadata, addressType, ports, endpoints }: EndpointSlice): SliceView {

@@ -54,10 +54,17 @@ export const podExplanation = z.object({
   node: z.string(),
   zone: z.string(),
   placements: list(z.object({ slice: z.string(), addressType: z.string(), addresses: list(z.string()), ...face })),
+  deletingSince: time
+    .nullable()
+    .describe('when it was first seen being deleted, also of one that is gone; null: it is not, or that is not kept'),
   lastChange: z
     .object({ at: time, what: z.string(), causes: list(z.string()), latencyMs: duration.nullable() })
     .nullable()
     .describe('the last write that changed its endpoints, as far as it is kept'),
+  unready: z
+    .object({ at: time, causes: list(z.string()), latencyMs: duration.nullable() })
+    .nullable()
+    .describe('the write that told proxies that it is not ready any more; null: it is, never was, or that is not kept'),
 });
 export type PodView = z.infer<typeof podExplanation>;
 

@@ -2,14 +2,11 @@ import { type Endpoints, skipMirrorLabel } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
 import { explainService } from '../explain/explain-service.ts';
-import { Journal } from '../history/journal.ts';
-import { record, service, shop, snapshot } from '../testing/records.ts';
+import { journalOf, service, snapshot } from '../testing/records.ts';
 import { summarize } from './summary.ts';
 
 function stateOf(...facts: Fact[]) {
-  const journal = new Journal(shop('web'));
-  journal.add('changes', record(snapshot(1, 1_000, facts)));
-  return journal.state;
+  return journalOf(snapshot(1, 1_000, facts)).state;
 }
 
 const custom = (labels: Record<string, string>): Endpoints => ({

@@ -26,7 +26,7 @@ export function printService(detail: ServiceDetail, paper: Paper): string {
 
 export function printPod(pod: PodView, paper: Paper): string {
   const { colors } = paper;
-  const { verdict, placements, reasons, lastChange, node, zone } = pod;
+  const { verdict, placements, reasons, deletingSince, lastChange, unready, node, zone } = pod;
   const colours = { ready: colors.green, pending: colors.yellow, unknown: colors.dim } as const;
   const paint = verdict in colours ? colours[verdict as keyof typeof colours] : colors.red;
   const where = [node && `node ${node}`, zone && `zone ${zone}`].filter(Boolean).join(', ');
@@ -36,6 +36,10 @@ export function printPod(pod: PodView, paper: Paper): string {
       hanging('  ', `${addresses.join(', ')} in ${slice}${hints.length > 0 ? `, for ${hints.join(', ')}` : ''}`, paper),
     ),
     ...reasons.map((reason) => hanging('  ', reason, paper)),
+    ...(deletingSince === null ? [] : [hanging('  ', deletionText(deletingSince, paper), paper)]),
+    ...(unready === null || unready.at === lastChange?.at
+      ? []
+      : [hanging('  ', changeText({ ...unready, what: 'unready' }, paper), paper)]),
     ...(lastChange === null ? [] : [hanging('  ', changeText(lastChange, paper), paper)]),
   ].join('');
 }
@@ -45,7 +49,15 @@ function verdictText({ verdict, lastChange }: PodView): string {
   return lastChange?.what === 'removed' ? 'gone' : 'not a Pod of this Service';
 }
 
-const words: Readonly<Record<string, string>> = { added: 'came', removed: 'left', changed: 'changed' };
+const deletionText = (at: number, { now }: Paper): string =>
+  `its deletion began at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)`;
+
+const words: Readonly<Record<string, string>> = {
+  added: 'came',
+  removed: 'left',
+  changed: 'changed',
+  unready: 'stopped being ready',
+};
 
 /** When its endpoint last came, went or changed, why, and how long that took. */
 function changeText({ at, what, causes, latencyMs }: NonNullable<PodView['lastChange']>, { now }: Paper): string {
