@@ -1,7 +1,7 @@
 export { AdaptiveLimit, type AdaptiveLimitOptions } from './adaptive-limit.ts';
 export { heldBackReason } from './confirm-removal.ts';
 export type { Contestant } from './find-contestant.ts';
-export type { LaneWorkerOptions } from './lane-worker.ts';
+export type { LaneWorkerOptions } from './lane-worker-options.ts';
 export { meteredWriter, type OnAnswer } from './metered-writer.ts';
 export { RemovalBrake, type RemovalBrakeOptions, type RemovalCheck } from './removal-brake.ts';
 export { defaultRetry, type RetryOptions } from './retrying.ts';

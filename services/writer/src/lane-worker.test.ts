@@ -5,7 +5,8 @@ import { type LogFields, type Logger, seededRandom, silentLogger, Turns, Virtual
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AdaptiveLimit } from './adaptive-limit.ts';
-import { LaneWorker, type LaneWorkerOptions } from './lane-worker.ts';
+import { LaneWorker } from './lane-worker.ts';
+import type { LaneWorkerOptions } from './lane-worker-options.ts';
 import { defaultRetry } from './retrying.ts';
 import { unlimited } from './sending.ts';
 import { aPlan, create, remove, update } from './testing/plans.ts';

@@ -1,6 +1,7 @@
 import { keepRunning } from '@sluice/runtime';
 import { isFencedError } from '@sluice/store';
-import { LaneWorker, type LaneWorkerOptions } from './lane-worker.ts';
+import { LaneWorker } from './lane-worker.ts';
+import type { LaneWorkerOptions } from './lane-worker-options.ts';
 
 export interface WriterOptions extends Omit<LaneWorkerOptions, 'partition'> {
   /** The lanes (partitions of `mutations`) that this process owns. */
