@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressFlips, customEndpoints } from './custom-endpoints.ts';
+import { addressFlips } from './address-flips.ts';
+import { customEndpoints } from './custom-endpoints.ts';
 import { nodeDown, rollingRestart } from './phase.ts';
 import { PodPool } from './pod-pool.ts';
 

@@ -1,4 +1,4 @@
-import { addressFlips } from './custom-endpoints.ts';
+import { addressFlips } from './address-flips.ts';
 import { flips, nodeDown, type Phase, rollingRestart } from './phase.ts';
 import type { Shape } from './shape.ts';
 
