@@ -16,7 +16,7 @@ export const bundleEntry = 'main.js';
 const keepMs = 30 * 24 * 3_600_000;
 
 /**
- * Puts a program and all that it imports into a few files, so that its start reads and compiles these instead of six
+ * Puts a program and all that it imports into a few files, so that its start reads and compiles these instead of five
  * hundred (ADR 0036). Nothing is renamed or shortened: what a stack trace names can be found in the sources.
  */
 export async function bundle({ entry, directory }: BundleOptions): Promise<void> {
