@@ -1,4 +1,4 @@
-import type { Controller, EndpointSlice, Endpoints, Mutation, MutationGroup } from '@sluice/controllers';
+import type { Controller, Endpoint, EndpointSlice, Endpoints, Mutation, MutationGroup } from '@sluice/controllers';
 import type { Claim, ReadyChange } from '@sluice/messages';
 import { slicesOf } from './own-slices.ts';
 import type { ReadyEndpoints } from './ready-endpoints.ts';
@@ -52,8 +52,18 @@ function sliceBefore(view: ServiceView, mutation: Mutation): EndpointSlice | und
   return view.slices.get(mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name)?.slice;
 }
 
-const readyEndpoints = ({ endpoints }: EndpointSlice): number =>
-  (endpoints ?? []).reduce((sum, { conditions }) => sum + (conditions?.ready === false ? 0 : 1), 0);
+/** Of most slices nothing changes from one plan to the next. */
+const counted = new WeakMap<readonly Endpoint[], number>();
+
+function readyEndpoints({ endpoints }: EndpointSlice): number {
+  const list = endpoints ?? [];
+  let ready = counted.get(list);
+  if (ready === undefined) {
+    ready = list.reduce((sum, { conditions }) => sum + (conditions?.ready === false ? 0 : 1), 0);
+    counted.set(list, ready);
+  }
+  return ready;
+}
 
 const readyAddresses = ({ subsets }: Endpoints): number =>
   (subsets ?? []).reduce((sum, { addresses }) => sum + (addresses?.length ?? 0), 0);

@@ -1,4 +1,4 @@
-import type { EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
+import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
 import type { Pod, PodOnNode } from '../objects/pod.ts';
 import type { Service, ServicePort } from '../objects/service.ts';
 import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
@@ -6,23 +6,39 @@ import { findPort } from '../pods/find-port.ts';
 import { podToEndpointAddress } from './pod-to-address.ts';
 import { noPort, portIdentity, SubsetPacker } from './repack-subsets.ts';
 
+export interface DesiredSubsets {
+  readonly subsets: readonly EndpointSubset[];
+  /** Addresses by the names of their Pods; in no subset if the Pod has none of the ports. */
+  readonly byPod: ReadonlyMap<string, EndpointAddress>;
+}
+
 /** The subsets that the Endpoints of a Service should have, before truncation (D9–D15). */
-export function desiredSubsets(service: Service, pods: Iterable<PodOnNode>): EndpointSubset[] {
+export function desiredSubsets(service: Service, pods: Iterable<PodOnNode>): DesiredSubsets {
   const packer = new SubsetPacker();
+  const byPod = new Map<string, EndpointAddress>();
   const headlessWithoutPorts = service.ports.length === 0 && service.clusterIP === 'None';
   const ports = service.ports.map(portsByNumber);
   for (const { pod } of pods) {
-    if (!shouldPodBeInEndpoints(pod, service.publishNotReadyAddresses)) continue;
-    const address = podToEndpointAddress(pod, service);
+    const address = desiredAddress(service, pod);
     if (address === null) continue;
-    const ready = service.publishNotReadyAddresses || pod.ready;
+    const ready = isOfferedAsReady(service, pod);
     if (headlessWithoutPorts) packer.add(address, null, noPort, ready);
     for (const portFor of ports) {
       const found = portFor(pod);
       if (found !== null) packer.add(address, found.port, found.identity, ready);
     }
+    byPod.set(pod.name, address);
   }
-  return packer.pack();
+  return { subsets: packer.pack(), byPod };
+}
+
+/** The address of a Pod; null if it has none in the Endpoints of the Service. */
+export function desiredAddress(service: Service, pod: Pod): EndpointAddress | null {
+  return shouldPodBeInEndpoints(pod, service.publishNotReadyAddresses) ? podToEndpointAddress(pod, service) : null;
+}
+
+export function isOfferedAsReady(service: Service, pod: Pod): boolean {
+  return service.publishNotReadyAddresses || pod.ready;
 }
 
 interface ResolvedPort {

@@ -39,7 +39,8 @@ function equalPorts(a: EndpointsPort, b: EndpointsPort): boolean {
   );
 }
 
-function equalAddresses(a: EndpointAddress, b: EndpointAddress): boolean {
+/** The resourceVersion of targets does not count (D19). */
+export function equalAddresses(a: EndpointAddress, b: EndpointAddress): boolean {
   return (
     a === b ||
     (a.ip === b.ip &&

@@ -13,9 +13,9 @@ import {
 import { emptyPlan, type Mutation, type Plan } from '../plan.ts';
 import { type DecisionPolicy, soundDecisions } from '../policy.ts';
 import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-tracker.ts';
-import { desiredSubsets } from './desired-subsets.ts';
 import { equalSubsets } from './equal-subsets.ts';
 import { repackSubsets } from './repack-subsets.ts';
+import { isCanonical, settledSubsets } from './settled-subsets.ts';
 import { countAddresses, endpointsCapacity, truncateSubsets } from './truncate.ts';
 
 export interface EndpointsInputs {
@@ -45,8 +45,8 @@ export function reconcileEndpoints(inputs: EndpointsInputs): EndpointsDecision {
   }
   if (service.type === 'ExternalName' || service.selector === null) return { plan: emptyPlan, triggers };
   const pods = [...inputs.pods];
-  const { state, triggerTime } = computeTriggerTime(triggers, service, podsOf(pods));
-  const desired = desiredSubsets(service, pods);
+  const { state, triggerTime } = computeTriggerTime(triggers, service, pods);
+  const desired = settledSubsets(service, pods);
   const { subsets, truncated } = truncateSubsets(desired);
   const decision = (plan: Plan): EndpointsDecision => ({ plan, triggers: state });
   if (existing === null) return decision(planOf(creation(service, subsets, truncated, triggerTime)));
@@ -54,10 +54,6 @@ export function reconcileEndpoints(inputs: EndpointsInputs): EndpointsDecision {
   const updated = updatedEndpoints(existing, service, subsets, truncated, triggerTime);
   if (policy.spares(existing, updated)) return decision(emptyPlan);
   return decision(planOf({ verb: 'update', resource: 'endpoints', object: updated }));
-}
-
-function* podsOf(pods: readonly PodOnNode[]) {
-  for (const { pod } of pods) yield pod;
 }
 
 function planOf(mutation: Mutation): Plan {
@@ -113,7 +109,7 @@ function endpointsLabels(service: Service): StringMap {
 function isUpToDate(existing: Endpoints, service: Service, desired: readonly EndpointSubset[]): boolean {
   if (!areLabelsCorrect(existing, service) || !isCapacityAnnotationCorrect(existing)) return false;
   const subsets = existing.subsets ?? [];
-  return equalSubsets(subsets, desired) || equalSubsets(repackSubsets(subsets), desired);
+  return equalSubsets(subsets, desired) || (!isCanonical(subsets) && equalSubsets(repackSubsets(subsets), desired));
 }
 
 /** A Service that itself carries one of the two labels never compares equal (D20). */

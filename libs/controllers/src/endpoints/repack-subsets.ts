@@ -126,7 +126,7 @@ function sortedByHash<T>(items: T[], hash: (item: T) => string): T[] {
 }
 
 /** By ip as text, then by the uid of the target, none first (D25). */
-function compareAddresses(a: EndpointAddress, b: EndpointAddress): number {
+export function compareAddresses(a: EndpointAddress, b: EndpointAddress): number {
   if (a.ip !== b.ip) return a.ip < b.ip ? -1 : 1;
   const left = a.targetRef?.uid ?? '';
   const right = b.targetRef?.uid ?? '';

@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { AddressType, Endpoint, EndpointPort, EndpointSlice } from '../objects/endpointslice.ts';
 import type { PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
-import { topologyModeAnnotation } from '../objects/well-known.ts';
 import type { Plan } from '../plan.ts';
 import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
 import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
-import { aPod, aService, httpPort, onNode } from '../testing/fixtures.ts';
+import { anyPods, calmPods, changed, edited, edits, podChanges, services } from '../testing/arbitraries.ts';
 import { nodeTopology, type ServiceHints } from '../trackers/topology-cache.ts';
 import type { TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { addressTypesOf } from './address-types.ts';
@@ -15,108 +14,6 @@ import { isOwnedBy } from './new-slice.ts';
 import { endpointPorts, podToEndpoint } from './pod-to-endpoint.ts';
 import { portMapKey } from './port-map-key.ts';
 import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
-
-const namedPort = (containerPort: number) => ({ name: 'http', protocol: 'TCP', containerPort });
-
-const services: fc.Arbitrary<Service> = fc
-  .record({
-    labels: fc.constantFrom<Record<string, string>>({}, { team: 'x' }, { team: 'y', env: 'z' }),
-    annotations: fc.constantFrom<Record<string, string>>({}, { [topologyModeAnnotation]: 'Auto' }),
-    trafficDistribution: fc.constantFrom(null, 'PreferClose', 'PreferSameNode', 'other'),
-    clusterIP: fc.constantFrom('10.96.0.1', 'None', 'fd00:96::1'),
-    ipFamilies: fc.constantFrom<string[]>([], ['IPv4'], ['IPv6'], ['IPv4', 'IPv6']),
-    publishNotReadyAddresses: fc.boolean(),
-    ports: fc.constantFrom(
-      [],
-      [httpPort],
-      [{ ...httpPort, targetPort: 'http' }],
-      [httpPort, { ...httpPort, name: 'tls', targetPort: 443 }],
-    ),
-  })
-  .map((given) => aService(given));
-
-/** Pod number `i` in one of its possible states. */
-function podArbitrary(i: number): fc.Arbitrary<PodOnNode> {
-  const four = `10.0.0.${i}`;
-  const six = `fd00::${i + 1}`;
-  return fc.record({
-    node: fc.constantFrom({ zone: 'a' }, { zone: 'b' }, { zone: 'c' }, { zone: '' }, null),
-    pod: fc
-      .record({
-        ips: fc.constantFrom([four], [six], [four, six], [four, `10.1.0.${i}`], []),
-        ready: fc.boolean(),
-        terminating: fc.boolean(),
-        terminal: fc.constantFrom(false, false, false, true),
-        uid: fc.constantFrom(`u${i}`, `v${i}`),
-        readyTransitionTime: fc.constantFrom(null, '2024-01-01T00:01:00Z', '2024-01-01T00:02:00Z'),
-        ports: fc.constantFrom([namedPort(80)], [namedPort(80)], [namedPort(81)], []),
-      })
-      .map((given) => aPod(i, { ...given, ip: given.ips[0] ?? '' })),
-  });
-}
-
-const podCount = 24;
-const podNumbers = Array.from({ length: podCount }, (_, i) => i);
-
-/** Pods by number, each in any state or absent. */
-const anyPods: fc.Arbitrary<ReadonlyMap<number, PodOnNode>> = fc
-  .subarray(podNumbers)
-  .chain((numbers) => fc.tuple(...numbers.map((i) => podArbitrary(i).map((pod) => [i, pod] as const))))
-  .map((pods) => new Map(pods));
-
-/** Pods that are ready, in one place, with the same ports; most clusters are so at rest. */
-const calmPods: fc.Arbitrary<ReadonlyMap<number, PodOnNode>> = fc
-  .subarray(podNumbers)
-  .map((numbers) => new Map(numbers.map((i) => [i, onNode(aPod(i, { ports: [namedPort(80)] }))] as const)));
-
-/** A few Pods that come, go or flip. */
-const podChanges = fc.array(
-  fc.nat(podCount - 1).chain((i) =>
-    fc.oneof(
-      podArbitrary(i).map((pod) => [i, pod] as const),
-      fc.boolean().map((ready) => [i, onNode(aPod(i, { ready, ports: [namedPort(80)] }))] as const),
-      fc.constant([i, null] as const),
-    ),
-  ),
-  { maxLength: 8 },
-);
-
-function changed(pods: ReadonlyMap<number, PodOnNode>, changes: readonly (readonly [number, PodOnNode | null])[]) {
-  const after = new Map(pods);
-  for (const [i, pod] of changes) {
-    if (pod === null) after.delete(i);
-    else after.set(i, pod);
-  }
-  return [...after.values()];
-}
-
-/** What users do to slices: take endpoints away or double them, label, disown, make off with one. */
-const edits = fc.array(fc.tuple(fc.nat(20), fc.constantFrom('empty', 'double', 'label', 'disown', 'remove')), {
-  maxLength: 3,
-});
-
-function edited(
-  slices: ReadonlyMap<string, EndpointSlice>,
-  changes: readonly (readonly [number, string])[],
-  max: number,
-) {
-  const all = new Map(slices);
-  for (const [number, change] of changes) {
-    const slice = [...all.values()][number % Math.max(1, all.size)];
-    if (slice === undefined) break;
-    const { metadata, endpoints } = slice;
-    const other = [...all.values()].find((one) => one !== slice && one.addressType === slice.addressType);
-    if (change === 'remove') all.delete(metadata.name);
-    if (change === 'empty') all.set(metadata.name, { ...slice, endpoints: [] });
-    if (change === 'label')
-      all.set(metadata.name, { ...slice, metadata: { ...metadata, labels: { ...metadata.labels, user: 'x' } } });
-    if (change === 'disown') all.set(metadata.name, { ...slice, metadata: { ...metadata, ownerReferences: [] } });
-    if (change === 'double' && other !== undefined) {
-      all.set(metadata.name, { ...slice, endpoints: [...(endpoints ?? []), ...(other.endpoints ?? [])].slice(0, max) });
-    }
-  }
-  return all;
-}
 
 interface World {
   readonly written: WrittenObjects;
@@ -159,7 +56,7 @@ function history({ service, later, before, podChanges, changes, max }: History) 
   const first = pass(start, service, [...before.values()], max).world;
   const slices = edited(first.written.slices, changes, max);
   const world = { ...first, written: { ...first.written, slices } };
-  return { world, service: later ?? service, pods: changed(before, podChanges), max };
+  return { world, service: later ?? service, pods: [...changed(before, podChanges).values()], max };
 }
 
 const isEmpty = ({ groups }: Plan) => groups.length === 0;

@@ -1,4 +1,4 @@
-import type { AddressType, EndpointPort } from '../objects/endpointslice.ts';
+import type { AddressType, Endpoint, EndpointPort } from '../objects/endpointslice.ts';
 import type { Pod, PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
@@ -19,6 +19,8 @@ export interface DesiredEndpoints {
   readonly groups: ReadonlyMap<string, PortGroup>;
   /** Why Pods were left out. */
   readonly skipped: readonly string[];
+  /** All endpoints, by the names of their Pods. */
+  readonly byPod: Map<string, Endpoint>;
 }
 
 /** The endpoints that slices of one address type should hold (E15). */
@@ -26,17 +28,26 @@ export function desiredEndpoints(service: Service, pods: readonly PodOnNode[], t
   const groups = new Map<string, PortGroup>();
   const groupOf = groupFinder(service, groups);
   const skipped: string[] = [];
-  for (const { pod, node } of pods) {
+  const byPod = new Map<string, Endpoint>();
+  for (const onNode of pods) {
+    const { pod, node } = onNode;
     if (!shouldPodBeInEndpoints(pod, true)) continue;
     const group = groupOf(pod);
-    if (node === null && !service.publishNotReadyAddresses) {
-      skipped.push(missingNode(pod, service));
-      continue;
-    }
-    const endpoint = withSortedAddresses(podToEndpoint(pod, node, service, type));
-    if (endpoint.addresses.length > 0) group.endpoints.insert(endpoint);
+    if (node === null && !service.publishNotReadyAddresses) skipped.push(missingNode(pod, service));
+    const endpoint = desiredEndpoint(service, onNode, type);
+    if (endpoint === undefined) continue;
+    group.endpoints.insert(endpoint);
+    byPod.set(pod.name, endpoint);
   }
-  return { groups, skipped };
+  return { groups, skipped, byPod };
+}
+
+/** The endpoint of a Pod; undefined if it has none in slices of this type (E15). */
+export function desiredEndpoint(service: Service, { pod, node }: PodOnNode, type: AddressType): Endpoint | undefined {
+  if (!shouldPodBeInEndpoints(pod, true)) return undefined;
+  if (node === null && !service.publishNotReadyAddresses) return undefined;
+  const endpoint = withSortedAddresses(podToEndpoint(pod, node, service, type));
+  return endpoint.addresses.length > 0 ? endpoint : undefined;
 }
 
 function missingNode(pod: Pod, service: Service): string {

@@ -64,8 +64,8 @@ function leastAddress({ addresses }: Endpoint): string {
   return least;
 }
 
-/** C23. */
-function isSameEndpoint(a: Endpoint, b: Endpoint): boolean {
+/** Whether two endpoints are versions of the same one (C23). */
+export function isSameEndpoint(a: Endpoint, b: Endpoint): boolean {
   return (
     (a.targetRef?.name ?? '') === (b.targetRef?.name ?? '') &&
     (a.targetRef?.namespace ?? '') === (b.targetRef?.namespace ?? '') &&

@@ -1,5 +1,6 @@
 import type { AddressType, Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
 import type { Service } from '../objects/service.ts';
+import type { SliceTotals } from '../sync-counts.ts';
 import type { PortGroup } from './desired-endpoints.ts';
 import { equalBeyondIdentity } from './endpoint-identity.ts';
 import type { EndpointSet } from './endpoint-set.ts';
@@ -16,6 +17,13 @@ export interface SliceChanges {
 export interface PackedGroup extends SliceChanges {
   readonly added: number;
   readonly removed: number;
+}
+
+/** All port groups of an address type. */
+export interface PackedGroups extends PackedGroup {
+  /** Keys of their ports, in the order in which they are written. */
+  readonly keys: readonly string[];
+  readonly totals: Omit<SliceTotals, 'slices'>;
 }
 
 /** An existing slice on the way to its new content. */

@@ -10,10 +10,19 @@ export interface KeyedPorts {
 /** Distinct ports and lists of ports are few in a cluster; both kinds of text share the memory. */
 const hashOf = memoisedFnv1a128(8192);
 
+/** Of lists that were looked at before; slices keep theirs from one version to the next. */
+const known = new WeakMap<readonly EndpointPort[], KeyedPorts>();
+
 /** Sorts ports by their hashes and derives the key of their multiset; a null list equals an empty one (L2). */
 export function portMapKey(ports: readonly EndpointPort[] | null | undefined): KeyedPorts {
-  const sorted = sortedPorts(ports ?? []);
-  return { key: hashOf(dumpEndpointPorts(sorted)), ports: sorted };
+  const list = ports ?? [];
+  let keyed = known.get(list);
+  if (keyed === undefined) {
+    const sorted = sortedPorts(list);
+    keyed = { key: hashOf(dumpEndpointPorts(sorted)), ports: sorted };
+    known.set(list, keyed);
+  }
+  return keyed;
 }
 
 function sortedPorts(ports: readonly EndpointPort[]): readonly EndpointPort[] {

@@ -1,32 +1,18 @@
-import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
+import type { EndpointSlice } from '../objects/endpointslice.ts';
 import type { Mutation } from '../plan.ts';
-import type { DecisionPolicy } from '../policy.ts';
 import type { AddressTypeCounts, SliceTotals } from '../sync-counts.ts';
-import type { NodeTopology, ServiceHints } from '../trackers/topology-cache.ts';
+import type { ServiceHints } from '../trackers/topology-cache.ts';
+import type { AddressTypeInputs } from './address-type-inputs.ts';
 import { desiredEndpoints, type PortGroup } from './desired-endpoints.ts';
 import { creation, deletion, inWrittenOrder, recycleSlices, replacement, withTriggerTime } from './finalize.ts';
 import type { SliceLists } from './hints-on-slices.ts';
 import { isOwnedBy } from './new-slice.ts';
-import { type PackedGroup, packPortGroup, type SliceChanges } from './packing.ts';
+import { type PackedGroups, packPortGroup, type SliceChanges } from './packing.ts';
 import { withPlaceholder } from './placeholder.ts';
 import { portMapKey } from './port-map-key.ts';
+import { noteSettled, type Packing, repackSettled } from './settled-slices.ts';
 import { addHints, disableHints, type HintEvent, type HintedSlices, hintsEnabled } from './topology-hints.ts';
 import { distributeTraffic } from './traffic-distribution.ts';
-
-export interface AddressTypeInputs {
-  readonly service: Service;
-  readonly type: AddressType;
-  readonly pods: readonly PodOnNode[];
-  /** Slices of this type, none of them being deleted. */
-  readonly slices: readonly EndpointSlice[];
-  readonly triggerTime: string | null;
-  readonly topology: NodeTopology | null;
-  readonly hints: ServiceHints | null;
-  readonly maxEndpointsPerSlice: number;
-  readonly policy: DecisionPolicy;
-}
 
 export interface AddressTypeDecision {
   readonly mutations: readonly Mutation[];
@@ -41,18 +27,20 @@ export interface AddressTypeDecision {
 /** What the slices of one address type of a Service need (E14–E30). */
 export function reconcileAddressType(inputs: AddressTypeInputs): AddressTypeDecision {
   const { service, type, slices } = inputs;
-  const { groups, skipped } = desiredEndpoints(service, inputs.pods, type);
-  const packed = packGroups(inputs, groups);
+  const packing = repackSettled(inputs) ?? packAll(inputs);
+  const { packed, skipped } = packing;
   const changes = withPlaceholder(packed, service, type, slices);
   const totals = { ...packed.totals, slices: slices.length + changes.toCreate.length - changes.toDelete.length };
   const { lists, hints, events } = hintSlices(inputs, changes);
   const mutations = finalize(inputs, { ...changes, toCreate: lists.toCreate, toUpdate: lists.toUpdate });
+  noteSettled(inputs, packing, mutations);
   const { added, removed } = packed;
   return { mutations, hints, events, skipped, counts: { added, removed, changed: mutations.length }, totals };
 }
 
-interface PackedGroups extends PackedGroup {
-  readonly totals: Omit<SliceTotals, 'slices'>;
+function packAll(inputs: AddressTypeInputs): Packing {
+  const { groups, skipped, byPod } = desiredEndpoints(inputs.service, inputs.pods, inputs.type);
+  return { packed: packGroups(inputs, groups), skipped, byPod };
 }
 
 /** Packs each port group; slices of another owner or of ports that no Pod has are deleted (E14, E23). */
@@ -87,7 +75,7 @@ function packGroups(inputs: AddressTypeInputs, groups: ReadonlyMap<string, PortG
   for (const [key, obsolete] of existing) if (!groups.has(key)) toDelete.push(...obsolete);
   // Where nothing is wanted, a placeholder is (E24).
   const totals = { endpoints, desiredSlices: Math.max(1, desiredSlices) };
-  return { toCreate, toUpdate, toDelete, added, removed, totals };
+  return { keys: [...groups.keys()], toCreate, toUpdate, toDelete, added, removed, totals };
 }
 
 /** Hints by topology if the Service asks for them, else by traffic distribution (F11, G1). */

@@ -48,7 +48,7 @@ export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSl
   }
   const pods = [...inputs.pods];
   const slices = [...inputs.slices].filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const { state: triggers, triggerTime } = computeTriggerTime(inputs.triggers, service, podsOf(pods));
+  const { state: triggers, triggerTime } = computeTriggerTime(inputs.triggers, service, pods);
   const types = addressTypesOf(service);
   const unsupported = slices.filter((slice) => !types.includes(slice.addressType));
 
@@ -80,10 +80,6 @@ export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSl
   for (const slice of unsupported) groups.push({ mutations: [{ ...deletion(slice), unsupportedAddressType: true }] });
   const counts = countDecisions(service, decisions);
   return { plan: { groups, events, incomplete: [...incomplete] }, triggers, hints, counts };
-}
-
-function* podsOf(pods: readonly PodOnNode[]) {
-  for (const { pod } of pods) yield pod;
 }
 
 function recordOn(service: Service, event: HintEvent): EventToRecord {

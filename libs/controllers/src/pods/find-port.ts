@@ -1,5 +1,5 @@
 import type { Pod } from '../objects/pod.ts';
-import type { ServicePort } from '../objects/service.ts';
+import type { Service, ServicePort } from '../objects/service.ts';
 
 /**
  * The number behind a Service port for one Pod: a numeric targetPort as it is, a name by the first container port
@@ -12,4 +12,9 @@ export function findPort(pod: Pod, port: ServicePort): number | null {
     if (named.name === target && named.protocol === port.protocol) return named.containerPort;
   }
   return null;
+}
+
+/** Whether the ports of a Service are the same numbers on two Pods. */
+export function samePorts(service: Service, a: Pod, b: Pod): boolean {
+  return service.ports.every((port) => findPort(a, port) === findPort(b, port));
 }

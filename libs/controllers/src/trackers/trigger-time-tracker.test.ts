@@ -3,7 +3,7 @@ import { aPod, aService } from '../testing/fixtures.ts';
 import { computeTriggerTime, type TriggerTimes } from './trigger-time-tracker.ts';
 
 const service = aService({ creationTimestamp: '2024-01-01T00:00:00Z' });
-const pod = (i: number, time: string | null) => aPod(i, { readyTransitionTime: time });
+const pod = (i: number, time: string | null) => ({ pod: aPod(i, { readyTransitionTime: time }) });
 const at = (minute: number) => `2024-01-01T00:0${minute}:00Z`;
 
 function known(times: Readonly<Record<string, string>>): TriggerTimes {

@@ -1,0 +1,19 @@
+import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
+import type { PodOnNode } from '../objects/pod.ts';
+import type { Service } from '../objects/service.ts';
+import type { DecisionPolicy } from '../policy.ts';
+import type { NodeTopology, ServiceHints } from '../trackers/topology-cache.ts';
+
+/** What is decided on for one address type of a Service. */
+export interface AddressTypeInputs {
+  readonly service: Service;
+  readonly type: AddressType;
+  readonly pods: readonly PodOnNode[];
+  /** Slices of this type, none of them being deleted. */
+  readonly slices: readonly EndpointSlice[];
+  readonly triggerTime: string | null;
+  readonly topology: NodeTopology | null;
+  readonly hints: ServiceHints | null;
+  readonly maxEndpointsPerSlice: number;
+  readonly policy: DecisionPolicy;
+}
