@@ -50,14 +50,28 @@ function foldStored(
 ): void {
   const metadata = { ...mutation.object.metadata, ...stored, name };
   if (mutation.resource === 'endpoints') {
-    if (isNews(view, mutation.resource, stored, view.endpoints?.endpoints)) {
+    const known = view.endpoints?.endpoints;
+    if (isNews(view, mutation.resource, stored, known) || isEcho(stored, known)) {
       const stamp = toldOf(view.endpoints, view.endpoints?.endpoints, stored);
       view.set('endpoints', { endpoints: { ...mutation.object, metadata }, stamp });
     }
-  } else if (isNews(view, mutation.resource, stored, view.slices.get(name)?.slice)) {
-    const known = view.slices.get(name);
+    return;
+  }
+  const known = view.slices.get(name);
+  if (isNews(view, mutation.resource, stored, known?.slice) || isEcho(stored, known?.slice)) {
     view.setSlice(name, { slice: { ...mutation.object, metadata }, stamp: toldOf(known, known?.slice, stored) });
   }
+}
+
+/**
+ * The watch showed this very version before its Outcome came. The plan's own content takes its place, as it does where the
+ * echo comes later: the next decision knows these objects, and need not look at all of them.
+ */
+function isEcho(
+  { resourceVersion = '' }: { readonly resourceVersion?: string },
+  known: { readonly metadata: { readonly resourceVersion?: string } } | undefined,
+): boolean {
+  return known !== undefined && compareResourceVersions(resourceVersion, known.metadata.resourceVersion ?? '') === 0;
 }
 
 /** The stamp under which a watcher told of this very object; null if none has yet. */
