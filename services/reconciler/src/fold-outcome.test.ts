@@ -146,6 +146,23 @@ describe('the echo of an own write (E7)', () => {
     expect(view.slices.get(created().metadata.name)?.stamp).toEqual({ epoch: 1, n: 2 });
   });
 
+  test.each(['before', 'after'])(
+    '%s the Outcome leaves the very endpoints of the plan, which the next decision knows',
+    (when) => {
+      const copied = () => change(aChange(2, [structuredClone(echo(50))]));
+      if (when === 'before') copied();
+      fold();
+      if (when === 'after') copied();
+      expect(view.slices.get(created().metadata.name)?.slice.endpoints).toBe(created().endpoints);
+    },
+  );
+
+  test('that is a later version, written by somebody else, is not taken for the plan', () => {
+    change(aChange(2, [echo(51, { endpoints: [] })]));
+    fold();
+    expect(view.slices.get(created().metadata.name)?.slice.endpoints).toEqual([]);
+  });
+
   test('may be followed by its deletion before the Outcome comes: the slice is not believed in any more', () => {
     const { name } = created().metadata;
     change(aChange(2, [echo(50)]));

@@ -93,7 +93,7 @@ function next(
   switch (outcome.status) {
     case 'applied':
     case 'namespaceTerminating': {
-      const rest = settings.policy.restAfter(inFlight.message);
+      const rest = settings.policy.restAfter(inFlight.message, now - inFlight.message.decidedAt);
       // Of a namespace that goes away nothing more is expected; should it stay, a resync tries again.
       const after = {
         ...free,

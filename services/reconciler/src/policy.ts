@@ -38,8 +38,8 @@ export interface ReconcilerPolicy {
   isStale(view: ServiceView, controller: Controller): boolean;
   /** When to decide again after a decision, though nothing more comes in; null: not at all. */
   dueAfterDecision(moment: Moment): number | null;
-  /** How long a controller leaves a Service alone after such a plan was carried out, in milliseconds. */
-  restAfter(plan: PlannedMutations): number;
+  /** How long a controller leaves a Service alone after such a plan, which took so long to carry out, in milliseconds. */
+  restAfter(plan: PlannedMutations, tookMs: number): number;
   /** Whether a plan that was carried out is tried again because something kept it from being complete (E15). */
   readonly retriesIncomplete: boolean;
   /** Whether what was refused for good waits for a change, a resync or the slow retry at once, and not after many tries. */

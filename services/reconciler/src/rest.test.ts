@@ -14,13 +14,34 @@ const endpointsOf = (ready: number, notReady: number): Mutation => {
 
 describe('how long Endpoints rest after a write', () => {
   test('by the number of their addresses, ready or not', () => {
-    const rest = restAfter({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(900, 100)] }] });
+    const rest = restAfter({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(900, 100)] }] }, 0);
     expect(rest).toBe(250);
   });
 
   test('not at all if they are few, or deleted', () => {
-    expect(restAfter({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(99, 0)] }] })).toBe(0);
+    expect(restAfter({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(99, 0)] }] }, 0)).toBe(0);
     const deletion: Mutation = { verb: 'delete', resource: 'endpoints', name: 'web' };
-    expect(restAfter({ controller: 'endpoints', groups: [{ mutations: [deletion] }] })).toBe(0);
+    expect(restAfter({ controller: 'endpoints', groups: [{ mutations: [deletion] }] }, 0)).toBe(0);
+  });
+});
+
+describe('how long slices and short Endpoints rest', () => {
+  const deletion: Mutation = { verb: 'delete', resource: 'endpointslices', name: 'web-1' };
+  const rest = (tookMs: number) =>
+    restAfter({ controller: 'endpointslice', groups: [{ mutations: [deletion] }] }, tookMs);
+
+  test('not at all after a plan that was carried out promptly, or by a clock that is behind', () => {
+    expect([rest(0), rest(20), rest(-5000)]).toEqual([0, 0, 0]);
+  });
+
+  test('the longer, the longer that took, up to a limit', () => {
+    expect(rest(50)).toBeGreaterThan(0);
+    expect(rest(100)).toBeGreaterThan(rest(50));
+    expect(rest(60_000)).toBe(150);
+  });
+
+  test('as long as their size asks for, if that is longer', () => {
+    const groups = [{ mutations: [endpointsOf(2000, 0)] }];
+    expect(restAfter({ controller: 'endpoints', groups }, 60_000)).toBe(500);
   });
 });

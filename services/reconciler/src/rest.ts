@@ -6,13 +6,26 @@ const msPerAddress = 0.25;
 /** Fewer are no burden. */
 const fewAddresses = 100;
 
+/** A plan that was carried out within so many milliseconds shows an API server with time left. */
+const promptMs = 20;
+/** Of the time beyond that. */
+const restForSlowness = 2;
+const longestForSlownessMs = 150;
+
 /**
- * How long a Service's Endpoints are left alone after they were written, in milliseconds. Each write carries all
- * addresses, a thousand as easily as ten, while slices carry a hundred at most; under a stream of changes they would cost
- * more than all else together. The first change after a rest is written at once, and slices, which traffic follows, never
- * rest.
+ * How long a controller leaves a Service alone after a plan that took `tookMs` from its decision to its Outcome, in
+ * milliseconds. What changes meanwhile is one plan then; the first change after a rest is written at once.
+ *
+ * Endpoints rest by their size: each write carries all addresses, a thousand as easily as ten, while slices carry a hundred
+ * at most; under a stream of changes they would cost more than all else together. And everything rests by how long its
+ * plan took: where the API server is at its limit, a write for each change only makes the others wait.
  */
-export function restAfter({ controller, groups }: Pick<PlannedMutations, 'controller' | 'groups'>): number {
+export function restAfter(plan: Pick<PlannedMutations, 'controller' | 'groups'>, tookMs: number): number {
+  const forSlowness = Math.min(longestForSlownessMs, Math.max(0, tookMs - promptMs) * restForSlowness);
+  return Math.max(forSlowness, restForSize(plan));
+}
+
+function restForSize({ controller, groups }: Pick<PlannedMutations, 'controller' | 'groups'>): number {
   if (controller !== 'endpoints') return 0;
   const written = groups.reduce((sum, { mutations }) => mutations.reduce((n, m) => n + addressesIn(m), sum), 0);
   return written < fewAddresses ? 0 : Math.round(written * msPerAddress);
