@@ -1,19 +1,21 @@
 import type { Lease } from '@sluice/store';
 
-/** So many scopes change hands at a time. */
-const atOnce = 4;
+/** Scopes that change hands at a time: a sixteenth of the group's, so that it is over soon however many there are. */
+const atOnce = { least: 4, share: 1 / 16 };
 
 /**
  * Paces a hand-over. Between the end of its work here and the beginning there a scope is nobody's, and who takes over many
  * at once is slow with each. So only few are on their way at a time, and the others are still worked on here.
  */
 export class Handover {
+  readonly #atOnce: number;
   readonly #patienceMs: number;
   /** Told to end and not seen with somebody else yet: since when. */
   readonly #onTheirWay = new Map<string, number>();
 
-  /** `patienceMs`: one that nobody has taken for so long does not hold up the others. */
-  constructor(patienceMs: number) {
+  /** `scopes`: of the whole group. `patienceMs`: one that nobody has taken for so long does not hold up the others. */
+  constructor(scopes: number, patienceMs: number) {
+    this.#atOnce = Math.max(atOnce.least, Math.ceil(scopes * atOnce.share));
     this.#patienceMs = patienceMs;
   }
 
@@ -24,7 +26,7 @@ export class Handover {
       if (now - since >= this.#patienceMs) this.#onTheirWay.delete(scope);
     }
     if (!members.some((name) => name !== member)) return surplus;
-    const chosen = surplus.slice(0, Math.max(0, atOnce - this.#onTheirWay.size));
+    const chosen = surplus.slice(0, Math.max(0, this.#atOnce - this.#onTheirWay.size));
     for (const scope of chosen) this.#onTheirWay.set(scope, now);
     return chosen;
   }

@@ -76,7 +76,7 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    this.#handover = new Handover(options.heartbeatMs);
+    this.#handover = new Handover(options.scopes.length, options.heartbeatMs);
   }
 
   /** Runs until `signal` aborts and everything is handed over. */
