@@ -1,67 +1,14 @@
-import { type Bus, BusClosedError } from '@sluice/bus';
-import { leaderAnnotation } from '@sluice/controllers';
-import {
-  type ClusterReader,
-  isOlderVersion,
-  Reflector,
-  type ReflectorState,
-  type Resource,
-  type WatchEvent,
-  watchedResources,
-} from '@sluice/kubernetes';
-import {
-  type Cause,
-  formatServiceKey,
-  partitionOf,
-  type ResyncRequest,
-  type ServiceKey,
-  shortDigest,
-  watcherStarted,
-} from '@sluice/messages';
-import { type Clock, keepRunning, type Logger, type Random, sleep, type Turns } from '@sluice/runtime';
-import type { Store } from '@sluice/store';
-import type { Tracer } from '@sluice/telemetry';
-import { digest } from './compose.ts';
+import { BusClosedError } from '@sluice/bus';
+import { isOlderVersion, Reflector, type Resource, type WatchEvent, watchedResources } from '@sluice/kubernetes';
+import { keepRunning, sleep } from '@sluice/runtime';
+import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { Inventory, objectName } from './inventory.ts';
 import { Ledger } from './ledger.ts';
-import type { Mark } from './marks.ts';
 import { type Observed, Observer, observe } from './observer.ts';
 import { Publisher } from './publisher.ts';
 import { readRequests } from './request-reader.ts';
 import { type MarkService, Router } from './router.ts';
-
-export interface ClusterWatcherOptions {
-  /** Identity of the cluster, as ClusterReader tells it. */
-  readonly cluster: string;
-  readonly epoch: number;
-  readonly reader: ClusterReader;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  /** Shared by all that a process computes. Default: each goes on as soon as it can. */
-  readonly turns?: Turns | undefined;
-  /**
-   * Between resyncs, each of which tells every Service all over again, so that what went wrong unseen is decided anew
-   * (A7). Stretched by a random factor up to 2. Default 12 h.
-   */
-  readonly resyncPeriodMs?: number;
-  /**
-   * How often each partition is sent a Change with the digest of some of its Services. It shows that the one before was
-   * lost (ADR 0017), and whether the reconciler knows of these Services what the watcher knows (ADR 0019). Default:
-   * never.
-   */
-  readonly comparePeriodMs?: number;
-  /** Remembers what was told, so that the next watcher tells only what is new. Default: nothing is remembered. */
-  readonly store?: Store;
-  readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;
-  /** Called whenever the API server tells anything of a resource, be it that there is nothing new. */
-  readonly onHeard?: (resource: Resource) => void;
-  /** Called for each object that was left out because it is malformed. */
-  readonly onMalformed?: (resource: Resource) => void;
-  /** Default: nothing is traced. */
-  readonly tracer?: Tracer | undefined;
-}
+import { Telling } from './telling.ts';
 
 /**
  * Watches one cluster and publishes what happens in it, routed to the Services that it concerns.
@@ -74,6 +21,7 @@ export class ClusterWatcher {
   readonly #options: ClusterWatcherOptions;
   readonly #inventory = new Inventory();
   readonly #observer: Observer;
+  readonly #telling: Telling;
   #publisher: Publisher;
   #ledger: Ledger | undefined;
   readonly #versions = new Map<Resource, string>();
@@ -83,6 +31,7 @@ export class ClusterWatcher {
   constructor(options: ClusterWatcherOptions) {
     this.#options = options;
     this.#publisher = this.#newPublisher(undefined);
+    this.#telling = new Telling({ ...options, inventory: this.#inventory, publisher: () => this.#publisher });
     const mark: MarkService = (namespace, service, mark, cause) => {
       if (this.#unlisted.size === 0) this.#publisher.mark(namespace, service, mark, cause);
     };
@@ -129,7 +78,7 @@ export class ClusterWatcher {
 
   /** Tells every Service all over again. Keys that were parked get another chance. */
   resync(): void {
-    if (this.#unlisted.size === 0) this.#publishAll({ on: 'snapshot', start: false }, 'resync');
+    if (this.#unlisted.size === 0) this.#telling.tellAll({ on: 'snapshot', start: false }, 'resync');
   }
 
   async #resyncPeriodically(signal: AbortSignal): Promise<void> {
@@ -178,7 +127,8 @@ export class ClusterWatcher {
           bus,
           logger,
           after: ledger?.requests,
-          onRequest: (request) => this.#answer(request),
+          // Lists that are not in yet end in a snapshot of everything.
+          onRequest: (request) => (this.#unlisted.size > 0 ? [] : this.#telling.answer(request)),
           onAnswered: (cursor, services) => ledger?.answered(cursor, services),
         },
         signal,
@@ -189,27 +139,6 @@ export class ClusterWatcher {
     } catch (error) {
       if (ledger?.over.aborted !== true) throw error;
     }
-  }
-
-  /** Marks the Services that are asked for, and returns them as formatted keys. */
-  #answer(request: ResyncRequest | null): readonly string[] {
-    // Lists that are not in yet end in a snapshot of everything.
-    if (this.#unlisted.size > 0) return [];
-    const { bus, cluster, logger } = this.#options;
-    if (request === null) return this.#publishAll({ on: 'snapshot', start: false }, 'resync');
-    const { of, reason } = request;
-    const what = `resync: ${reason}`;
-    if ('partition' in of) {
-      logger.info('telling a partition again', { partition: of.partition, reason });
-      const isAsked = (key: ServiceKey) => partitionOf(formatServiceKey(key), bus.partitions) === of.partition;
-      return this.#publishAll({ on: 'snapshot', start: false }, what, isAsked);
-    }
-    if (of.key.cluster !== cluster) return [];
-    const { namespace, service } = of.key;
-    logger.info('telling a Service again', { namespace, service, reason });
-    const cause = { what, observedAt: this.#options.clock.now() };
-    this.#publisher.mark(namespace, service, { on: 'snapshot', start: false }, cause);
-    return [formatServiceKey(of.key)];
   }
 
   async #comparePeriodically(signal: AbortSignal): Promise<void> {
@@ -260,36 +189,11 @@ export class ClusterWatcher {
       this.#observer.absent(resource, { namespace, name: objectOnly }, at);
     }
     this.#versions.set(resource, resourceVersion);
-    if (this.#unlisted.size === 0 && isWritten(resource)) this.#markAll({ on: 'list' });
+    if (this.#unlisted.size === 0 && isWritten(resource)) this.#telling.markAll({ on: 'list' });
     if (this.#unlisted.delete(resource) && this.#unlisted.size === 0) {
-      this.#start();
+      this.#telling.tellNews(this.#ledger);
       this.#synced.resolve();
     }
-  }
-
-  /** Tells each Service, but for those of which another watcher told just this, and the ledger has it. */
-  #start(): void {
-    const { cluster, logger } = this.#options;
-    const ledger = this.#ledger;
-    for (const text of ledger?.remembered ?? []) this.#publisher.resume(text);
-    const isNews = (key: ServiceKey): boolean => {
-      const stored = ledger?.digest(formatServiceKey(key));
-      if (stored === undefined || this.#isLeftover(key)) return true;
-      const known = digest(this.#inventory, key.namespace, key.service);
-      return known === undefined || shortDigest(known) !== stored;
-    };
-    const told = this.#publishAll({ on: 'snapshot', start: true }, watcherStarted, isNews);
-    if (ledger !== undefined) {
-      logger.info('all lists are in', { cluster, told: told.length, unchanged: ledger.remembered.size - told.length });
-    }
-  }
-
-  /** Endpoints without a Service, which a starting watcher has swept (D4). */
-  #isLeftover({ namespace, service }: ServiceKey): boolean {
-    const name = objectName(namespace, service);
-    const endpoints = this.#inventory.endpoints.get(name);
-    if (endpoints === undefined || this.#inventory.services.has(name)) return false;
-    return endpoints.metadata.annotations?.[leaderAnnotation] === undefined;
   }
 
   #apply(resource: Resource, events: readonly WatchEvent<Observed>[]): void {
@@ -304,37 +208,6 @@ export class ClusterWatcher {
       else event.object.present?.(this.#observer, at);
       this.#advance(resource, event.object.resourceVersion);
     }
-  }
-
-  /** A Service that is gone may still have Endpoints to be swept or mirrored slices to be cleaned up. */
-  #publishAll(mark: Mark, what: string, isAsked?: (key: ServiceKey) => boolean): readonly string[] {
-    return this.#markAll(mark, { what, observedAt: this.#options.clock.now() }, isAsked);
-  }
-
-  /** Returns the formatted keys of what was marked. */
-  #markAll(mark: Mark, cause?: Cause, isAsked: (key: ServiceKey) => boolean = () => true): readonly string[] {
-    const marked: string[] = [];
-    const names = new Set([
-      ...this.#inventory.services.keys(),
-      ...this.#inventory.endpoints.keys(),
-      ...this.#inventory.servicesWithSlices,
-    ]);
-    for (const name of names) {
-      const [namespace = '', service = ''] = name.split('/');
-      const key = { cluster: this.#options.cluster, namespace, service };
-      if (!isAsked(key)) continue;
-      this.#publisher.mark(namespace, service, mark, cause);
-      marked.push(formatServiceKey(key));
-    }
-    // What went before is told once more, in case that news was lost, and then forgotten.
-    for (const key of this.#publisher.told) {
-      const { namespace, service } = key;
-      if (names.has(objectName(namespace, service)) || !isAsked(key)) continue;
-      this.#publisher.mark(namespace, service, mark, cause);
-      this.#publisher.forget(namespace, service);
-      marked.push(formatServiceKey(key));
-    }
-    return marked;
   }
 
   #version(resource: Resource): string {
