@@ -8,9 +8,7 @@ const fewAddresses = 100;
 
 /** A plan that was carried out within so many milliseconds shows an API server with time left. */
 const promptMs = 20;
-/** Of the time beyond that. */
-const restForSlowness = 2;
-const longestForSlownessMs = 150;
+const longestForSlownessMs = 75;
 
 /**
  * How long a controller leaves a Service alone after a plan that took `tookMs` from its decision to its Outcome, in
@@ -21,7 +19,7 @@ const longestForSlownessMs = 150;
  * plan took: where the API server is at its limit, a write for each change only makes the others wait.
  */
 export function restAfter(plan: Pick<PlannedMutations, 'controller' | 'groups'>, tookMs: number): number {
-  const forSlowness = Math.min(longestForSlownessMs, Math.max(0, tookMs - promptMs) * restForSlowness);
+  const forSlowness = Math.min(longestForSlownessMs, Math.max(0, tookMs - promptMs));
   return Math.max(forSlowness, restForSize(plan));
 }
 
