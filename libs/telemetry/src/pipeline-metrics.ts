@@ -133,7 +133,7 @@ export class PipelineMetrics {
   }
 
   /** A removal was looked at in the cluster: it may be made if it is confirmed. */
-  checkedRemoval(identity: string, result: 'confirmed' | 'refuted' | 'unknown'): void {
+  checkedRemoval(identity: string, result: 'confirmed' | 'refuted' | 'unknown' | 'overtaken'): void {
     this.#removalChecks.of(...this.#cluster.values(identity), result).inc();
   }
 

@@ -51,20 +51,26 @@ describe('speaks against a removal:', () => {
   test.each<[string, Claim]>([
     ['Service web is there', { of: 'service' }],
     ['Pod p is there, selected and ready', gone],
-    ['Pod p is ready', notReady],
     ['Node n is there', { of: 'node', name: 'n' }],
   ])('%s', async (text, claim) => {
-    expect(await check(claim)).toBe(text);
+    expect(await check(claim)).toEqual({ text, overtaken: false });
   });
 
   test('Endpoints web are there', async () => {
     store('services', 'web', { spec: {} });
     store('endpoints', 'web', {});
-    expect(await check({ of: 'endpoints' })).toBe('Endpoints web are there');
+    expect(await check({ of: 'endpoints' })).toEqual({ text: 'Endpoints web are there', overtaken: false });
   });
 
   test('one claim of several', async () => {
-    expect(await check({ of: 'pod', name: 'q', uid: 'v' }, gone)).toContain('Pod p');
+    expect(await check({ of: 'pod', name: 'q', uid: 'v' }, gone)).toMatchObject({
+      text: expect.stringContaining('Pod p'),
+    });
+  });
+
+  test('a Pod that has become ready since, unless something else does', async () => {
+    expect(await check(notReady)).toEqual({ text: 'Pod p is ready', overtaken: true });
+    expect(await check(notReady, gone)).toMatchObject({ overtaken: false });
   });
 });
 

@@ -13,6 +13,16 @@ import type { Retrying } from './retrying.ts';
 /** A fresh read: the object as the API server's store has it, null if there is none. */
 type Look = (resource: Resource, name: string) => Promise<RawObject | null>;
 
+/** What speaks against a removal. */
+export interface Objection {
+  readonly text: string;
+  /**
+   * What the plan rests on was so, and has changed: that a Pod is not ready is read from the Pod itself, so no list can be
+   * wrong about it by leaving it out.
+   */
+  readonly overtaken: boolean;
+}
+
 /**
  * Looks in the cluster itself whether what the plan removes endpoints for is so. Returns what speaks against it; undefined:
  * nothing does. Fails as the API server does.
@@ -22,7 +32,7 @@ export async function checkClaims(
   cluster: Pick<ClusterWriter, 'get'>,
   retrying: Retrying,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Objection | undefined> {
   const claims = ready?.claims ?? [];
   if (claims.length === 0) return undefined;
   const look: Look = async (resource, name) => {
@@ -35,11 +45,14 @@ export async function checkClaims(
   };
   const found = serviceOf(await look('services', service));
   if (found === undefined || found.deleting) return undefined;
+  let overtaken: Objection | undefined;
   for (const claim of claims) {
-    const against = await checkClaim(claim, found, look);
-    if (against !== undefined) return against;
+    const text = await checkClaim(claim, found, look);
+    if (text === undefined) continue;
+    if (claim.of !== 'readiness') return { text, overtaken: false };
+    overtaken ??= { text, overtaken: true };
   }
-  return undefined;
+  return overtaken;
 }
 
 async function checkClaim(claim: Claim, service: Service, look: Look): Promise<string | undefined> {

@@ -16,6 +16,8 @@ export async function confirmRemoval(
   retrying: Retrying,
   signal: AbortSignal,
 ): Promise<Application | undefined> {
+  // There is nothing to look at.
+  if ((plan.ready?.claims ?? []).length === 0) return undefined;
   const count = Math.abs(plan.ready?.by ?? 0);
   const what = `${count} ready endpoint${count === 1 ? '' : 's'} would be removed`;
   try {
@@ -24,7 +26,11 @@ export async function confirmRemoval(
       brake.checked('confirmed', '');
       return undefined;
     }
-    const message = `${heldBackReason}: ${what}, but ${against}`;
+    if (against.overtaken) {
+      brake.checked('overtaken', '');
+      return heldBack('conflict', `${what}, but ${against.text} again`);
+    }
+    const message = `${heldBackReason}: ${what}, but ${against.text}`;
     brake.checked('refuted', message);
     return heldBack('rejected', message);
   } catch (error) {

@@ -76,3 +76,24 @@ test('what a person lets go passes', () => {
   expect(must({ by: -900, of: 900, again: true, released: true })).toBe(false);
   expect(must({ by: -900, of: 900, again: true })).toBe(true);
 });
+
+test('after many looks that found all as told one plan in ten is looked at, until one look finds otherwise', () => {
+  must({ by: -300, of: 1_000 });
+  const lookedAt = (plans: number) => {
+    let looks = 0;
+    for (let i = 0; i < plans; i++) {
+      if (!must({ by: -1, of: 700 })) continue;
+      looks += 1;
+      brake.checked('confirmed', '');
+    }
+    return looks;
+  };
+  expect(lookedAt(20)).toBe(20);
+  expect(lookedAt(100)).toBe(10);
+  brake.checked('overtaken', '');
+  expect(lookedAt(100)).toBe(10);
+  for (const doubt of ['refuted', 'unknown'] as const) {
+    brake.checked(doubt, '');
+    expect(lookedAt(120)).toBe(30);
+  }
+});

@@ -3,8 +3,11 @@ import type { PlannedMutations } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import { Drawdown } from './drawdown.ts';
 
-/** What a look at the cluster showed: the removal is right, is not, or that could not be found out. */
-export type RemovalCheck = 'confirmed' | 'refuted' | 'unknown';
+/**
+ * What a look at the cluster showed: the removal is right, is not, or that could not be found out. Overtaken: it was right,
+ * and the Pod has become ready since.
+ */
+export type RemovalCheck = 'confirmed' | 'refuted' | 'unknown' | 'overtaken';
 
 export interface RemovalBrakeOptions {
   /**
@@ -22,6 +25,9 @@ export interface RemovalBrakeOptions {
 const windowMs = 60_000;
 /** So few ready endpoints of a cluster may go without being looked at, whatever part of it they are. */
 const floor = 20;
+/** Once so many looks in a row have shown that what is told is so, only one plan of several is looked at. */
+const looksUntilTrusted = 20;
+const looksAtOneOf = 10;
 
 /**
  * Notices that a good part of the ready endpoints of one cluster is about to be removed at once: a list that is empty by
@@ -30,6 +36,10 @@ const floor = 20;
  */
 export class RemovalBrake {
   readonly #options: RemovalBrakeOptions;
+  /** Looks in a row that confirmed what they looked at. */
+  #confirmed = 0;
+  /** Plans that passed without a look since the last one. */
+  #unseen = 0;
   readonly #controllers = new Map<Controller, { readonly drawdown: Drawdown; readonly left: Map<number, number> }>();
 
   constructor(options: RemovalBrakeOptions) {
@@ -47,10 +57,19 @@ export class RemovalBrake {
     if (ready.by >= 0 || ready.released) return false;
     if (ready.again) return true;
     const all = left.values().reduce((sum, count) => sum + count, lost);
-    return lost > floor * lanes() && lost * 100 > percent * all;
+    return lost > floor * lanes() && lost * 100 > percent * all && this.#isDue();
+  }
+
+  /** A list that is wrong is wrong in most of what follows from it: a sample finds that out, for a tenth of the requests. */
+  #isDue(): boolean {
+    if (this.#confirmed < looksUntilTrusted) return true;
+    this.#unseen = (this.#unseen + 1) % looksAtOneOf;
+    return this.#unseen === 0;
   }
 
   checked(result: RemovalCheck, message: string): void {
+    if (result === 'confirmed') this.#confirmed += 1;
+    else if (result !== 'overtaken') this.#confirmed = 0;
     this.#options.onChecked?.(result, message);
   }
 

@@ -60,7 +60,7 @@ function tellingOfRemovals({ identity, name }: Cluster, { clock, logger, metrics
   let toldAt = Number.NEGATIVE_INFINITY;
   return (result: RemovalCheck, reason: string) => {
     metrics?.pipeline.checkedRemoval(identity, result);
-    if (result === 'confirmed' || clock.monotonic() - toldAt < quietMs) return;
+    if (result === 'confirmed' || result === 'overtaken' || clock.monotonic() - toldAt < quietMs) return;
     toldAt = clock.monotonic();
     logger.error('removals are held back: the cluster does not confirm them', { cluster: name, reason });
   };
