@@ -49,6 +49,17 @@ describe('the flip tracker', () => {
     expect(tracker.results()).toEqual({ latencies: [20], superseded: 1, missing: 0 });
   });
 
+  it('waits for no event of two flips that come to nothing', () => {
+    const tracker = new FlipTracker();
+    tracker.began('a', false);
+    tracker.began('a', true);
+    tracker.answered('a', true, 10);
+    expect(tracker.open).toBe(0);
+    expect(tracker.results()).toEqual({ latencies: [], superseded: 2, missing: 0 });
+    tracker.began('a', false);
+    expect(tracker.open).toBe(1);
+  });
+
   it('follows many Pods at once', () => {
     const tracker = new FlipTracker();
     for (const pod of ['a', 'b', 'c']) tracker.began(pod, false);

@@ -8,6 +8,7 @@ import {
 } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 import type { Application } from './apply-plan.ts';
+import { heldBackReason } from './confirm-removal.ts';
 
 /**
  * The Events that upstream records for a plan that failed, or could not be complete (section J; mirroring has none), and one
@@ -19,7 +20,7 @@ export function failureEvents(
 ): readonly EventToRecord[] {
   const { namespace, service: name } = plan.key;
   const service = { namespace, name, uid: plan.serviceUid };
-  if (message !== undefined) return [removalHeldBack(service, message)];
+  if (message?.startsWith(heldBackReason)) return [removalHeldBack(service, message)];
   switch (plan.controller) {
     case 'endpoints':
       return failures.flatMap((failure) => endpointsFailure(service, failure) ?? []);
