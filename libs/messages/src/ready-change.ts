@@ -1,4 +1,4 @@
-/** What a plan does to the number of ready endpoints, for the brake on removals (ADR 0028). */
+/** What a plan does to the number of ready endpoints, for the brake on removals (ADR 0029). */
 export interface ReadyChange {
   /** Ready endpoints of the Service that there are more with the plan than before it; negative: fewer. */
   readonly by: number;

@@ -7,7 +7,7 @@ import { releaseParked } from './parked/retry.ts';
 import { advance, type Fleet, startFleet } from './testing/fleet.ts';
 import { endpointsOf, slicesOf } from './testing/what-should-be.ts';
 
-/** The brake on removals (ADR 0028), from the watch to the write. */
+/** The brake on removals (ADR 0029), from the watch to the write. */
 
 const services = 20;
 const podsPerService = 10;

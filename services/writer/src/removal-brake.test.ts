@@ -96,4 +96,8 @@ test('after many looks that found all as told one plan in ten is looked at, unti
     brake.checked(doubt, '');
     expect(lookedAt(120)).toBe(30);
   }
+  // What was confirmed an hour ago says nothing of another loss.
+  wait(3_600_000);
+  must({ by: -300, of: 700 });
+  expect(lookedAt(20)).toBe(20);
 });

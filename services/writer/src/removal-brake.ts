@@ -31,13 +31,14 @@ const looksAtOneOf = 10;
 
 /**
  * Notices that a good part of the ready endpoints of one cluster is about to be removed at once: a list that is empty by
- * mistake would have that done (ADR 0028). Counts what the lanes of this process do; Services are spread over the lanes by
+ * mistake would have that done (ADR 0029). Counts what the lanes of this process do; Services are spread over the lanes by
  * hash, so each process sees a fair sample of the cluster.
  */
 export class RemovalBrake {
   readonly #options: RemovalBrakeOptions;
-  /** Looks in a row that confirmed what they looked at. */
+  /** Looks in a row that confirmed what they looked at, none of them a minute after the one before. */
   #confirmed = 0;
+  #confirmedAt = Number.NEGATIVE_INFINITY;
   /** Plans that passed without a look since the last one. */
   #unseen = 0;
   readonly #controllers = new Map<Controller, { readonly drawdown: Drawdown; readonly left: Map<number, number> }>();
@@ -62,14 +63,18 @@ export class RemovalBrake {
 
   /** A list that is wrong is wrong in most of what follows from it: a sample finds that out, for a tenth of the requests. */
   #isDue(): boolean {
-    if (this.#confirmed < looksUntilTrusted) return true;
+    const isFresh = this.#options.clock.monotonic() - this.#confirmedAt < windowMs;
+    if (!isFresh || this.#confirmed < looksUntilTrusted) return true;
     this.#unseen = (this.#unseen + 1) % looksAtOneOf;
     return this.#unseen === 0;
   }
 
   checked(result: RemovalCheck, message: string): void {
-    if (result === 'confirmed') this.#confirmed += 1;
-    else if (result !== 'overtaken') this.#confirmed = 0;
+    if (result === 'confirmed') {
+      const now = this.#options.clock.monotonic();
+      this.#confirmed = now - this.#confirmedAt < windowMs ? this.#confirmed + 1 : 1;
+      this.#confirmedAt = now;
+    } else if (result !== 'overtaken') this.#confirmed = 0;
     this.#options.onChecked?.(result, message);
   }
 
