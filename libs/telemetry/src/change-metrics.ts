@@ -1,9 +1,10 @@
 import type { Controller } from '@sluice/controllers';
 import { type CauseKind, type Causes, kindOf, watcherStarted } from '@sluice/messages';
-import { Gauge, type Registry } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { type Distribution, distributed } from './series/distributed.ts';
+import type { Exposition } from './series/exposition.ts';
 import type { Labelled } from './series/labelled.ts';
+import { shown } from './series/shown.ts';
 
 /** Seconds; as far as upstream's network programming latency goes, and finer where Sluice mostly is. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -13,33 +14,30 @@ export class ChangeMetrics {
   readonly #cluster: ClusterLabel;
   readonly #triggered: Labelled<Distribution>;
   readonly #together: Labelled<Distribution>;
-  /** By labels; seconds since something was heard. */
-  readonly #ages = new Map<{ readonly resource: string; readonly cluster?: string }, () => number>();
+  /** By the values of labels; seconds since something was heard. */
+  readonly #ages = new Map<readonly string[], () => number>();
 
-  constructor(registry: Registry, cluster: ClusterLabel) {
+  constructor(exposition: Exposition, cluster: ClusterLabel) {
     this.#cluster = cluster;
-    this.#triggered = distributed(registry, {
+    this.#triggered = distributed(exposition, {
       name: 'sluice_trigger_to_applied_seconds',
       help: 'From each event, as the watcher received it, to the last answer to the writes that it led to',
       buckets: latencyBuckets,
       labelNames: [...cluster.names, 'cause'],
     });
-    this.#together = distributed(registry, {
+    this.#together = distributed(exposition, {
       name: 'sluice_plan_causes',
       help: 'Events that came together in one plan; sum by count is the coalescing ratio',
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
       labelNames: ['controller'],
     });
-    const ages = this.#ages;
-    new Gauge({
+    const age = {
       name: 'sluice_watch_age_seconds',
       help: 'Since the watch of a resource told anything, a bookmark included, which comes about each minute',
       labelNames: [...cluster.names, 'resource'],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [labels, age] of ages) this.set({ ...labels }, age());
-      },
+    };
+    shown(exposition, age, (show) => {
+      for (const [labels, seconds] of this.#ages) show(seconds(), ...labels);
     });
   }
 
@@ -56,7 +54,7 @@ export class ChangeMetrics {
 
   /** Shows the age of a watch, for as long as the returned function is not called. */
   showWatchAge(identity: string, resource: string, seconds: () => number): () => void {
-    const labels = { ...this.#cluster.of(identity), resource };
+    const labels = [...this.#cluster.values(identity), resource];
     this.#ages.set(labels, seconds);
     return () => void this.#ages.delete(labels);
   }

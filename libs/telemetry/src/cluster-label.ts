@@ -4,8 +4,7 @@
  */
 export interface ClusterLabel {
   readonly names: readonly 'cluster'[];
-  of(identity: string): { readonly cluster?: string };
-  /** The same as values of `names`. */
+  /** Of `names`. */
   values(identity: string): readonly string[];
 }
 
@@ -13,13 +12,12 @@ export interface ClusterLabel {
  * `clusterNames`: by identity; clusters may be added later. One that is not known is counted under its identity.
  */
 export function clusterLabel(clusterNames: ReadonlyMap<string, string>, fleet: boolean): ClusterLabel {
-  if (!fleet) return { names: [], of: () => none, values: () => [] };
+  if (!fleet) return { names: [], values: () => none };
   const nameOf = (identity: string) => clusterNames.get(identity) ?? identity;
   return {
     names: ['cluster'],
-    of: (identity) => ({ cluster: nameOf(identity) }),
     values: (identity) => [nameOf(identity)],
   };
 }
 
-const none = {};
+const none: readonly string[] = [];

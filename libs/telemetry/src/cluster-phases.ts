@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Exposition } from './series/exposition.ts';
+import { shown } from './series/shown.ts';
 
 export interface ClusterPhase {
   readonly name: string;
@@ -6,15 +7,13 @@ export interface ClusterPhase {
 }
 
 /** 1 for each cluster in the phase that it is in. */
-export function clusterPhaseGauge(registry: Registry, phases: () => readonly ClusterPhase[]): void {
-  new Gauge({
+export function clusterPhaseGauge(exposition: Exposition, phases: () => readonly ClusterPhase[]): void {
+  const about = {
     name: 'sluice_cluster_phase',
     help: 'Clusters that this process is to serve, by where they stand: 1 for the phase of each',
     labelNames: ['cluster', 'phase'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { name, phase } of phases()) this.set({ cluster: name, phase }, 1);
-    },
+  };
+  shown(exposition, about, (show) => {
+    for (const { name, phase } of phases()) show(1, name, phase);
   });
 }

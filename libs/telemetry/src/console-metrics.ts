@@ -1,4 +1,5 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Exposition } from './series/exposition.ts';
+import { shown } from './series/shown.ts';
 
 /** What a console holds, as it is now. */
 export interface ConsoleStands {
@@ -10,16 +11,9 @@ export interface ConsoleStands {
   readonly behind: number;
 }
 
-export function consoleMetrics(registry: Registry, stands: () => ConsoleStands): void {
+export function consoleMetrics(exposition: Exposition, stands: () => ConsoleStands): void {
   const gauge = (name: string, help: string, of: (stands: ConsoleStands) => number) =>
-    new Gauge({
-      name: `sluice_console_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(of(stands()));
-      },
-    });
+    shown(exposition, { name: `sluice_console_${name}`, help, labelNames: [] }, (show) => show(of(stands())));
   gauge('services', 'Services of which a history is kept', ({ services }) => services);
   gauge('history_bytes', 'Size of the records that are kept', ({ historyBytes }) => historyBytes);
   gauge('history_since_timestamp_seconds', 'When the history begins', ({ since = 0 }) => since / 1_000);

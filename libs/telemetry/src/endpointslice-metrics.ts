@@ -1,8 +1,9 @@
 import type { EndpointSliceCounts, Hinting, Mutation } from '@sluice/controllers';
-import { exponentialBuckets, type Registry } from 'prom-client';
+import { exponentialBuckets } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { type Count, counted } from './series/counted.ts';
 import { type Distribution, distributed } from './series/distributed.ts';
+import type { Exposition } from './series/exposition.ts';
 import type { Labelled } from './series/labelled.ts';
 import { SliceGauges } from './slice-gauges.ts';
 
@@ -23,12 +24,12 @@ export class EndpointSliceMetrics {
   readonly #changes: Labelled<Count>;
   readonly #syncs: Labelled<Count>;
 
-  constructor(registry: Registry, cluster: ClusterLabel) {
+  constructor(exposition: Exposition, cluster: ClusterLabel) {
     this.#cluster = cluster;
-    this.gauges = new SliceGauges(registry, subsystem, cluster);
-    this.gauges.countTrafficDistribution(registry, subsystem);
+    this.gauges = new SliceGauges(exposition, subsystem, cluster);
+    this.gauges.countTrafficDistribution(exposition, subsystem);
     const perSync = (name: string, help: string) =>
-      distributed(registry, {
+      distributed(exposition, {
         name: `${subsystem}_${name}`,
         help,
         buckets: endpointBuckets,
@@ -36,17 +37,17 @@ export class EndpointSliceMetrics {
       });
     this.#added = perSync('endpoints_added_per_sync', 'Number of endpoints added on each Service sync');
     this.#removed = perSync('endpoints_removed_per_sync', 'Number of endpoints removed on each Service sync');
-    this.#changed = distributed(registry, {
+    this.#changed = distributed(exposition, {
       name: `${subsystem}_endpointslices_changed_per_sync`,
       help: 'Number of EndpointSlices changed on each Service sync',
       labelNames: [...cluster.names, 'topology', 'traffic_distribution'],
     });
-    this.#changes = counted(registry, {
+    this.#changes = counted(exposition, {
       name: `${subsystem}_changes`,
       help: 'Number of EndpointSlice changes',
       labelNames: [...cluster.names, 'operation'],
     });
-    this.#syncs = counted(registry, {
+    this.#syncs = counted(exposition, {
       name: `${subsystem}_syncs`,
       help: 'Number of EndpointSlice syncs',
       labelNames: [...cluster.names, 'result'],

@@ -1,4 +1,7 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { type Count, counted } from './series/counted.ts';
+import type { Exposition } from './series/exposition.ts';
+import type { Labelled } from './series/labelled.ts';
+import { shown } from './series/shown.ts';
 
 export type OwningRole = 'watcher' | 'reconciler' | 'writer';
 export type PartitionTopic = 'changes' | 'mutations';
@@ -11,12 +14,14 @@ export interface HeldLease {
 }
 
 interface Held {
-  readonly labels: { readonly role: OwningRole; readonly scope: string };
+  readonly role: OwningRole;
+  readonly scope: string;
   readonly epoch: number;
 }
 
 interface Lag {
-  readonly labels: { readonly topic: PartitionTopic; readonly partition: number };
+  readonly topic: PartitionTopic;
+  readonly partition: number;
   readonly records: () => Promise<number | undefined>;
 }
 
@@ -24,67 +29,51 @@ interface Lag {
 export class LeaseMetrics {
   readonly #held = new Set<Held>();
   readonly #lags = new Set<Lag>();
-  readonly #fenced: Counter;
+  readonly #fenced: Labelled<Count>;
 
-  constructor(registry: Registry) {
-    const [held, lags, registers] = [this.#held, this.#lags, [registry]];
+  constructor(exposition: Exposition) {
     const labelNames = ['role', 'scope'];
-    new Gauge({
-      name: 'sluice_lease_held',
-      help: '1 for each partition, lane or cluster that this process owns',
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        for (const { labels } of held) this.set({ ...labels }, 1);
-      },
-    });
-    new Gauge({
-      name: 'sluice_lease_epoch',
-      help: 'Epoch of each lease that this process holds; it rises with each new owner',
-      labelNames,
-      registers,
-      collect() {
-        this.reset();
-        for (const { labels, epoch } of held) this.set({ ...labels }, epoch);
-      },
-    });
-    this.#fenced = new Counter({
+    const gauge = (name: string, help: string, of: (held: Held) => number) =>
+      shown(exposition, { name: `sluice_lease_${name}`, help, labelNames }, (show) => {
+        for (const held of this.#held) show(of(held), held.role, held.scope);
+      });
+    gauge('held', '1 for each partition, lane or cluster that this process owns', () => 1);
+    gauge('epoch', 'Epoch of each lease that this process holds; it rises with each new owner', ({ epoch }) => epoch);
+    this.#fenced = counted(exposition, {
       name: 'sluice_fence_rejections_total',
       help: 'Work that was given up because somebody else owns it by now, or may',
       labelNames,
-      registers,
     });
-    new Gauge({
+    const lag = {
       name: 'sluice_partition_lag_records',
       help: 'Records of a partition of this process that it is not done with',
       labelNames: ['topic', 'partition'],
-      registers,
-      async collect() {
-        const found = await Promise.all(
-          [...lags].map(async ({ labels, records }) => ({ labels, records: await records() })),
-        );
-        this.reset();
-        for (const { labels, records } of found) if (records !== undefined) this.set({ ...labels }, records);
-      },
+    };
+    shown(exposition, lag, async (show) => {
+      const lags = [...this.#lags];
+      const found = await Promise.all(lags.map(({ records }) => records()));
+      for (const [i, { topic, partition }] of lags.entries()) {
+        const records = found[i];
+        if (records !== undefined) show(records, topic, String(partition));
+      }
     });
   }
 
   /** `scope`: the number of a partition, or the name of a cluster. */
   hold(role: OwningRole, scope: string, epoch: number): HeldLease {
-    const held: Held = { labels: { role, scope }, epoch };
+    const held: Held = { role, scope, epoch };
     this.#held.add(held);
     // Shown as 0 from the start, so that the first one is seen as a rise.
-    this.#fenced.inc(held.labels, 0);
+    const fenced = this.#fenced.of(role, scope);
     return {
-      fenced: () => this.#fenced.inc(held.labels),
+      fenced: () => fenced.inc(),
       release: () => void this.#held.delete(held),
     };
   }
 
   /** Shows the lag of a partition, where `records` knows it, for as long as the returned function is not called. */
   showLag(topic: PartitionTopic, partition: number, records: () => Promise<number | undefined>): () => void {
-    const lag: Lag = { labels: { topic, partition }, records };
+    const lag: Lag = { topic, partition, records };
     this.#lags.add(lag);
     return () => void this.#lags.delete(lag);
   }

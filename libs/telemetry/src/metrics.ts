@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics } from 'prom-client';
 import { ChangeMetrics } from './change-metrics.ts';
 import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { type ClusterPhase, clusterPhaseGauge } from './cluster-phases.ts';
@@ -7,6 +7,7 @@ import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
 import { LeaseMetrics } from './lease-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
 import { PipelineMetrics } from './pipeline-metrics.ts';
+import { Exposition } from './series/exposition.ts';
 import { ShadowMetrics, type ShadowStands } from './shadow-metrics.ts';
 import { spanMetrics } from './span-metrics.ts';
 import type { SpanCounts } from './traces/span-buffer.ts';
@@ -39,41 +40,41 @@ export class Metrics {
   readonly pipeline: PipelineMetrics;
   readonly changes: ChangeMetrics;
   readonly leases: LeaseMetrics;
-  readonly #registry = new Registry();
+  readonly #exposition = new Exposition();
   readonly #cluster: ClusterLabel;
 
   constructor(options: MetricsOptions) {
     const cluster = clusterLabel(options.clusters, options.fleet ?? options.clusters.size > 1);
     this.#cluster = cluster;
-    this.endpointSlice = new EndpointSliceMetrics(this.#registry, cluster);
-    this.mirroring = new MirroringMetrics(this.#registry, cluster);
-    this.workqueue = new WorkqueueMetrics(this.#registry);
-    this.pipeline = new PipelineMetrics(this.#registry, cluster);
-    this.changes = new ChangeMetrics(this.#registry, cluster);
-    this.leases = new LeaseMetrics(this.#registry);
-    spanMetrics(this.#registry, options.spans ?? (() => undefined));
-    if (options.phases) clusterPhaseGauge(this.#registry, options.phases);
+    this.endpointSlice = new EndpointSliceMetrics(this.#exposition, cluster);
+    this.mirroring = new MirroringMetrics(this.#exposition, cluster);
+    this.workqueue = new WorkqueueMetrics(this.#exposition);
+    this.pipeline = new PipelineMetrics(this.#exposition, cluster);
+    this.changes = new ChangeMetrics(this.#exposition, cluster);
+    this.leases = new LeaseMetrics(this.#exposition);
+    spanMetrics(this.#exposition, options.spans ?? (() => undefined));
+    if (options.phases) clusterPhaseGauge(this.#exposition, options.phases);
     if (options.process !== false) {
-      collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: eventLoopPeriodMs });
+      collectDefaultMetrics({ register: this.#exposition, eventLoopMonitoringPrecision: eventLoopPeriodMs });
     }
   }
 
   /** Adds the metrics of a shadow run; `stands` says where its Services stand now. */
   openShadow(stands: () => ShadowStands): ShadowMetrics {
-    return new ShadowMetrics(this.#registry, this.#cluster, stands);
+    return new ShadowMetrics(this.#exposition, this.#cluster, stands);
   }
 
   /** Adds the metrics of a console. */
   openConsole(stands: () => ConsoleStands): void {
-    consoleMetrics(this.#registry, stands);
+    consoleMetrics(this.#exposition, stands);
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.#exposition.contentType;
   }
 
   /** As Prometheus reads it. */
   text(): Promise<string> {
-    return this.#registry.metrics();
+    return this.#exposition.metrics();
   }
 }

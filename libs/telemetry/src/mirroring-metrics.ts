@@ -1,9 +1,10 @@
 import type { MirroringCounts, Mutation } from '@sluice/controllers';
-import { exponentialBuckets, type Registry } from 'prom-client';
+import { exponentialBuckets } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { endpointBuckets } from './endpointslice-metrics.ts';
 import { type Count, counted } from './series/counted.ts';
 import { type Distribution, distributed } from './series/distributed.ts';
+import type { Exposition } from './series/exposition.ts';
 import type { Labelled } from './series/labelled.ts';
 import { SliceGauges } from './slice-gauges.ts';
 
@@ -20,11 +21,11 @@ export class MirroringMetrics {
   readonly #duration: Labelled<Distribution>;
   readonly #changes: Labelled<Count>;
 
-  constructor(registry: Registry, cluster: ClusterLabel) {
+  constructor(exposition: Exposition, cluster: ClusterLabel) {
     this.#cluster = cluster;
-    this.gauges = new SliceGauges(registry, subsystem, cluster);
+    this.gauges = new SliceGauges(exposition, subsystem, cluster);
     const histogram = (name: string, help: string, buckets = endpointBuckets) =>
-      distributed(registry, { name: `${subsystem}_${name}`, help, buckets, labelNames: cluster.names });
+      distributed(exposition, { name: `${subsystem}_${name}`, help, buckets, labelNames: cluster.names });
     this.#added = histogram('endpoints_added_per_sync', 'Number of endpoints added on each Endpoints sync');
     this.#updated = histogram('endpoints_updated_per_sync', 'Number of endpoints updated on each Endpoints sync');
     this.#removed = histogram('endpoints_removed_per_sync', 'Number of endpoints removed on each Endpoints sync');
@@ -37,7 +38,7 @@ export class MirroringMetrics {
       'Duration of syncEndpoints() in seconds',
       exponentialBuckets(0.001, 2, 15),
     );
-    this.#changes = counted(registry, {
+    this.#changes = counted(exposition, {
       name: `${subsystem}_changes`,
       help: 'Number of EndpointSlice changes',
       labelNames: [...cluster.names, 'operation'],

@@ -1,10 +1,11 @@
 import type { Controller } from '@sluice/controllers';
 import type { OutcomeStatus } from '@sluice/messages';
-import { Gauge, type Registry } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { type Count, counted } from './series/counted.ts';
 import { type Distribution, distributed } from './series/distributed.ts';
+import type { Exposition } from './series/exposition.ts';
 import type { Labelled } from './series/labelled.ts';
+import { shown } from './series/shown.ts';
 
 export type WriteVerb = 'get' | 'create' | 'update' | 'delete';
 
@@ -40,10 +41,10 @@ export class PipelineMetrics {
   readonly #limits = new Map<string, LimitReadings>();
   readonly #parked = new Map<Controller, Set<ReadonlySet<string>>>();
 
-  constructor(registry: Registry, cluster: ClusterLabel) {
+  constructor(exposition: Exposition, cluster: ClusterLabel) {
     this.#cluster = cluster;
     const counter = (name: string, help: string, labelNames: readonly string[]) =>
-      counted(registry, { name: `sluice_${name}`, help, labelNames });
+      counted(exposition, { name: `sluice_${name}`, help, labelNames });
     this.#folded = counter('records_folded_total', 'Changes and Outcomes folded by reconcilers', ['kind']);
     this.#plans = counter('plans_total', 'Plans by what became of them', [...cluster.names, 'controller', 'status']);
     this.#requests = counter('write_requests_total', "The writer's requests to API servers, by the answer", [
@@ -74,39 +75,29 @@ export class PipelineMetrics {
       ...cluster.names,
       'resource',
     ]);
-    this.#latency = distributed(registry, {
+    this.#latency = distributed(exposition, {
       name: 'sluice_change_to_write_seconds',
       help: 'From the earliest event that caused a plan, as the watcher received it, to the last answer to its writes',
       buckets: latencyBuckets,
       labelNames: [...cluster.names, 'controller'],
     });
     for (const [name, help, read] of limitGauges) {
-      const limits = this.#limits;
-      new Gauge({
-        name: `sluice_${name}`,
-        help,
-        labelNames: cluster.names,
-        registers: [registry],
-        collect() {
-          this.reset();
-          for (const [identity, readings] of limits) this.set(cluster.of(identity), read(readings));
-        },
+      shown(exposition, { name: `sluice_${name}`, help, labelNames: cluster.names }, (show) => {
+        for (const [identity, readings] of this.#limits) show(read(readings), ...cluster.values(identity));
       });
     }
-    const parked = this.#parked;
-    new Gauge({
+    const parked = {
       name: 'sluice_parked_keys',
       help: 'Services given up for now by a controller, until a change, a resync or the slow retry',
       labelNames: ['controller'],
-      registers: [registry],
-      collect() {
-        for (const [controller, sets] of parked) {
-          this.set(
-            { controller },
-            [...sets].reduce((sum, { size }) => sum + size, 0),
-          );
-        }
-      },
+    };
+    shown(exposition, parked, (show) => {
+      for (const [controller, sets] of this.#parked) {
+        show(
+          [...sets].reduce((sum, { size }) => sum + size, 0),
+          controller,
+        );
+      }
     });
   }
 

@@ -1,6 +1,7 @@
 import type { CountedSlices } from '@sluice/controllers';
-import { Gauge, type Registry } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
+import type { Exposition } from './series/exposition.ts';
+import { shown } from './series/shown.ts';
 
 interface Sums {
   endpoints: number;
@@ -15,20 +16,12 @@ export class SliceGauges {
   readonly #byCluster = new Map<string, Sums>();
   readonly #cluster: ClusterLabel;
 
-  constructor(registry: Registry, subsystem: string, cluster: ClusterLabel) {
+  constructor(exposition: Exposition, subsystem: string, cluster: ClusterLabel) {
     this.#cluster = cluster;
-    const gauge = (name: string, help: string, of: (sums: Sums) => number) => {
-      const byCluster = this.#byCluster;
-      new Gauge({
-        name: `${subsystem}_${name}`,
-        help,
-        labelNames: cluster.names,
-        registers: [registry],
-        collect() {
-          for (const [identity, sums] of byCluster) this.set(cluster.of(identity), of(sums));
-        },
+    const gauge = (name: string, help: string, of: (sums: Sums) => number) =>
+      shown(exposition, { name: `${subsystem}_${name}`, help, labelNames: cluster.names }, (show) => {
+        for (const [identity, sums] of this.#byCluster) show(of(sums), ...cluster.values(identity));
       });
-    };
     gauge('endpoints_desired', 'Number of endpoints desired', ({ endpoints }) => endpoints);
     gauge('num_endpoint_slices', 'Number of EndpointSlices', ({ slices }) => slices);
     gauge(
@@ -39,21 +32,17 @@ export class SliceGauges {
   }
 
   /** Adds the gauge of Services by `spec.trafficDistribution`, which only the EndpointSlice controller has. */
-  countTrafficDistribution(registry: Registry, subsystem: string): void {
-    const byCluster = this.#byCluster;
+  countTrafficDistribution(exposition: Exposition, subsystem: string): void {
     const cluster = this.#cluster;
-    new Gauge({
+    const about = {
       name: `${subsystem}_services_count_by_traffic_distribution`,
       help: 'Number of Services using some specific trafficDistribution',
       labelNames: [...cluster.names, 'traffic_distribution'],
-      registers: [registry],
-      collect() {
-        for (const [identity, { byTrafficDistribution }] of byCluster) {
-          for (const [value, services] of byTrafficDistribution) {
-            this.set({ ...cluster.of(identity), traffic_distribution: value }, services);
-          }
-        }
-      },
+    };
+    shown(exposition, about, (show) => {
+      for (const [identity, { byTrafficDistribution }] of this.#byCluster) {
+        for (const [value, services] of byTrafficDistribution) show(services, ...cluster.values(identity), value);
+      }
     });
   }
 

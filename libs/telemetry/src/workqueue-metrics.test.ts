@@ -1,21 +1,21 @@
-import { Registry } from 'prom-client';
 import { beforeEach, expect, test } from 'vitest';
+import { Exposition } from './series/exposition.ts';
 import { type WorkQueue, WorkqueueMetrics } from './workqueue-metrics.ts';
 
-let registry: Registry;
+let exposition: Exposition;
 let now: number;
 let metrics: WorkqueueMetrics;
 let queue: WorkQueue;
 
 beforeEach(() => {
-  registry = new Registry();
+  exposition = new Exposition();
   now = 0;
-  metrics = new WorkqueueMetrics(registry);
+  metrics = new WorkqueueMetrics(exposition);
   queue = metrics.open('endpointslice', () => now);
 });
 
 async function value(name: string): Promise<number> {
-  const text = await registry.metrics();
+  const text = await exposition.metrics();
   const line = text.split('\n').find((one) => one.startsWith(`workqueue_${name}{name="endpoint_slice"}`));
   return Number(line?.split(' ')[1]);
 }
@@ -54,7 +54,7 @@ test('partitions add up; the longest processor is the longest of all', async () 
 });
 
 test('the buckets are those of client-go', async () => {
-  const text = await registry.metrics();
+  const text = await exposition.metrics();
   const buckets = text.matchAll(/queue_duration_seconds_bucket\{le="([^"]+)",name="endpoint"/g);
   expect([...buckets].map(([, le]) => Number(Number(le).toPrecision(3)))).toEqual([
     ...[1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10],

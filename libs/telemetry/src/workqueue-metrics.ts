@@ -1,8 +1,10 @@
 import type { Controller } from '@sluice/controllers';
-import { exponentialBuckets, Gauge, type Registry } from 'prom-client';
+import { exponentialBuckets } from 'prom-client';
 import { type Count, counted } from './series/counted.ts';
 import { type Distribution, distributed } from './series/distributed.ts';
+import type { Exposition } from './series/exposition.ts';
 import type { Labelled } from './series/labelled.ts';
+import { shown } from './series/shown.ts';
 
 /** Upstream's names of the controllers' queues. */
 export const queueNames: Readonly<Record<Controller, string>> = {
@@ -22,12 +24,12 @@ export class WorkqueueMetrics {
   readonly workDuration: Labelled<Distribution>;
   readonly #queues = new Map<string, Set<WorkQueue>>(Object.values(queueNames).map((name) => [name, new Set()]));
 
-  constructor(registry: Registry) {
-    const registers = [registry];
+  constructor(exposition: Exposition) {
     const labelNames = ['name'];
     const histogram = (name: string, help: string) =>
-      distributed(registry, { name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames });
-    const counter = (name: string, help: string) => counted(registry, { name: `workqueue_${name}`, help, labelNames });
+      distributed(exposition, { name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames });
+    const counter = (name: string, help: string) =>
+      counted(exposition, { name: `workqueue_${name}`, help, labelNames });
     this.adds = counter('adds_total', 'Total number of adds handled by workqueue');
     this.retries = counter('retries_total', 'Total number of retries handled by workqueue');
     this.queueDuration = histogram(
@@ -42,13 +44,10 @@ export class WorkqueueMetrics {
     for (const name of Object.values(queueNames)) {
       for (const metric of [this.adds, this.retries, this.queueDuration, this.workDuration]) metric.of(name);
     }
-    const gauge = (name: string, help: string, of: (queues: readonly WorkQueue[]) => number) => {
-      const queues = this.#queues;
-      const collect = function (this: Gauge) {
-        for (const [queue, parts] of queues) this.set({ name: queue }, of([...parts]));
-      };
-      new Gauge({ name: `workqueue_${name}`, help, labelNames, registers, collect });
-    };
+    const gauge = (name: string, help: string, of: (queues: readonly WorkQueue[]) => number) =>
+      shown(exposition, { name: `workqueue_${name}`, help, labelNames }, (show) => {
+        for (const [queue, parts] of this.#queues) show(of([...parts]), queue);
+      });
     gauge('depth', 'Current depth of workqueue', (queues) => sum(queues.map(({ depth }) => depth)));
     gauge(
       'unfinished_work_seconds',

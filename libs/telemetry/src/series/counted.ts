@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import { type About, type Exposition, head, sample } from './exposition.ts';
 import { Labelled } from './labelled.ts';
 
 /** One series of a counter. */
@@ -10,22 +10,17 @@ export class Count {
   }
 }
 
-export interface CountedOptions {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
-}
-
-/** A counter whose series count by themselves; the registry asks for them when it is asked. */
-export function counted(registry: Registry, options: CountedOptions): Labelled<Count> {
-  const series = new Labelled(options.labelNames, () => new Count());
-  new Counter({
-    ...options,
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { labels, series: count } of series.all) this.inc({ ...labels }, count.value);
+/** A counter whose series count by themselves. */
+export function counted(exposition: Exposition, about: About): Labelled<Count> {
+  const counts = new Labelled(about, () => new Count());
+  const { name } = about;
+  exposition.expose({
+    name,
+    text() {
+      let text = head(about, 'counter');
+      for (const { labels, series } of counts.all) text += sample(name, labels, series.value);
+      return text;
     },
   });
-  return series;
+  return counts;
 }

@@ -1,4 +1,4 @@
-import { Histogram, type Registry } from 'prom-client';
+import { type About, type Exposition, head } from './exposition.ts';
 import { Labelled } from './labelled.ts';
 
 /** One series of a histogram. */
@@ -25,64 +25,39 @@ export class Distribution {
   }
 }
 
-export interface DistributedOptions {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
+export interface DistributedOptions extends About {
   /** Upper bounds, ascending. Default: Prometheus' own, in seconds. */
   readonly buckets?: readonly number[];
 }
 
 const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** A histogram whose series count by themselves; the registry asks for them when it is asked. */
-export function distributed(registry: Registry, options: DistributedOptions): Labelled<Distribution> {
-  const buckets = options.buckets ?? defaultBuckets;
-  const series = new Labelled(options.labelNames, () => new Distribution(buckets));
-  new ShownHistogram({ ...options, buckets: [...buckets], registers: [registry] }, series, buckets);
-  return series;
+/** A histogram whose series count by themselves. */
+export function distributed(exposition: Exposition, about: DistributedOptions): Labelled<Distribution> {
+  const { name, buckets = defaultBuckets } = about;
+  const distributions = new Labelled(about, () => new Distribution(buckets));
+  // What the lines of all series begin with.
+  const starts = [...buckets, '+Inf'].map((le) => `\n${name}_bucket{le="${le}"`);
+  exposition.expose({
+    name,
+    text() {
+      let text = head(about, 'histogram');
+      for (const { labels, series } of distributions.all) text += linesOf(name, starts, labels, series);
+      return text;
+    },
+  });
+  return distributions;
 }
 
-/** To the registry, a histogram as any other. */
-class ShownHistogram extends Histogram {
-  readonly #series: Labelled<Distribution>;
-  readonly #bounds: readonly number[];
-  readonly #about: { readonly name: string; readonly help: string };
-
-  constructor(
-    configuration: ConstructorParameters<typeof Histogram>[0],
-    series: Labelled<Distribution>,
-    bounds: readonly number[],
-  ) {
-    super(configuration);
-    this.#series = series;
-    this.#bounds = bounds;
-    this.#about = { name: configuration.name, help: configuration.help };
+/** Buckets as Prometheus has them, each with what is in those before it. */
+function linesOf(name: string, starts: readonly string[], labels: string, series: Distribution): string {
+  const { sum, count, buckets } = series;
+  const [more, all] = labels === '' ? ['}', ''] : [`,${labels}}`, `{${labels}}`];
+  let text = '';
+  let below = 0;
+  for (const [i, start] of starts.entries()) {
+    below += buckets[i] ?? 0;
+    text += `${start}${more} ${i < buckets.length ? below : count}`;
   }
-
-  /** What the registry asks for. */
-  async getForPromString() {
-    const values = [...this.#series.all].flatMap(({ labels, series }) => this.#valuesOf(labels, series));
-    return { ...this.#about, type: 'histogram', aggregator: 'sum', values };
-  }
-
-  /** Buckets as Prometheus has them, each with what is in those before it. */
-  #valuesOf(sharedLabels: Readonly<Record<string, string>>, { sum, count, buckets }: Distribution) {
-    let below = 0;
-    const entry = (suffix: string, labels: object, value: number) => ({
-      metricName: `${this.#about.name}_${suffix}`,
-      labels,
-      sharedLabels,
-      value,
-    });
-    return [
-      ...this.#bounds.map((le, i) => {
-        below += buckets[i] ?? 0;
-        return entry('bucket', { le }, below);
-      }),
-      entry('bucket', { le: '+Inf' }, count),
-      entry('sum', {}, sum),
-      entry('count', {}, count),
-    ];
-  }
+  return `${text}\n${name}_sum${all} ${sum}\n${name}_count${all} ${count}`;
 }

@@ -1,3 +1,5 @@
+import { type About, labelsText } from './exposition.ts';
+
 interface Node<T> {
   readonly next: Map<string, Node<T>>;
   series: T | undefined;
@@ -13,13 +15,13 @@ export class Labelled<T> {
   readonly #names: readonly string[];
   readonly #create: () => T;
   readonly #root = emptyNode<T>();
-  readonly #all: { readonly labels: Readonly<Record<string, string>>; readonly series: T }[] = [];
+  readonly #all: { readonly labels: string; readonly series: T }[] = [];
 
-  constructor(names: readonly string[], create: () => T) {
-    this.#names = names;
+  constructor({ labelNames }: Pick<About, 'labelNames'>, create: () => T) {
+    this.#names = labelNames;
     this.#create = create;
     // Without labels there is one series, from the beginning.
-    if (names.length === 0) this.of();
+    if (labelNames.length === 0) this.of();
   }
 
   /** The series of these values, which begins with its first use. */
@@ -37,8 +39,8 @@ export class Labelled<T> {
     return node.series;
   }
 
-  /** All that began, in that order. */
-  get all(): Iterable<{ readonly labels: Readonly<Record<string, string>>; readonly series: T }> {
+  /** All that began, in that order, with their labels as a scrape has them. */
+  get all(): readonly { readonly labels: string; readonly series: T }[] {
     return this.#all;
   }
 
@@ -49,7 +51,7 @@ export class Labelled<T> {
       );
     }
     const series = this.#create();
-    this.#all.push({ labels: Object.fromEntries(this.#names.map((name, i) => [name, values[i] ?? ''])), series });
+    this.#all.push({ labels: labelsText(this.#names, values), series });
     return series;
   }
 }

@@ -1,11 +1,13 @@
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { counted } from './counted.ts';
 import { distributed } from './distributed.ts';
+import { Exposition } from './exposition.ts';
+import { shown } from './shown.ts';
 
 /** What one registry writes for its own metric and another for ours, which were told the same. */
-async function both(tell: (theirs: Registry, ours: Registry) => void): Promise<readonly [string, string]> {
-  const registries = [new Registry(), new Registry()] as const;
+async function both(tell: (theirs: Registry, ours: Exposition) => void): Promise<readonly [string, string]> {
+  const registries = [new Registry(), new Exposition()] as const;
   tell(...registries);
   return [await registries[0].metrics(), await registries[1].metrics()];
 }
@@ -45,6 +47,24 @@ describe('are written as prom-client writes its own', () => {
     expect(ours).toContain('plans_total_bucket{le="+Inf",controller="endpoints",status="applied"} 8');
   });
 
+  test('a gauge that is asked for, the last value of each', async () => {
+    const values = [
+      ['endpoints', 'applied', 1],
+      ['endpoints', 'conflict', -0.5],
+      ['endpoints', 'applied', 3e21],
+      ['a "b"\\\n', '', 0],
+    ] as const;
+    const [theirs, ours] = await both((registry, own) => {
+      const gauge = new Gauge({ ...about, registers: [registry] });
+      for (const [controller, status, value] of values) gauge.set({ controller, status }, value);
+      shown(own, about, (show) => {
+        for (const [controller, status, value] of values) show(value, controller, status);
+      });
+    });
+    expect(ours).toBe(theirs);
+    expect(ours).toContain('plans_total{controller="endpoints",status="applied"} 3e+21');
+  });
+
   test('both without labels, before anything has happened', async () => {
     const plain = { name: 'c', help: 'h', labelNames: [] };
     const [theirs, ours] = await both((registry, own) => {
@@ -58,8 +78,25 @@ describe('are written as prom-client writes its own', () => {
   });
 });
 
+test('what prom-client counts is written as well', async () => {
+  const exposition = new Exposition();
+  counted(exposition, { name: 'ours', help: 'h', labelNames: [] }).of().inc();
+  new Counter({ name: 'theirs', help: 'h', registers: [exposition] }).inc(2);
+  expect(await exposition.metrics()).toBe(
+    '# HELP ours h\n# TYPE ours counter\nours 1\n\n# HELP theirs h\n# TYPE theirs counter\ntheirs 2\n',
+  );
+});
+
+test('there is one metric of a name', () => {
+  const exposition = new Exposition();
+  counted(exposition, { name: 'c', help: 'h', labelNames: [] });
+  expect(() => shown(exposition, { name: 'c', help: 'h', labelNames: [] }, () => {})).toThrow(
+    'there are two metrics c',
+  );
+});
+
 test('two scrapes tell the same when nothing happened between them', async () => {
-  const registry = new Registry();
+  const registry = new Exposition();
   counted(registry, { name: 'c', help: 'h', labelNames: ['a'] })
     .of('x')
     .inc();
@@ -70,7 +107,7 @@ test('two scrapes tell the same when nothing happened between them', async () =>
 });
 
 test('what cannot be counted is refused', () => {
-  const registry = new Registry();
+  const registry = new Exposition();
   const seconds = distributed(registry, { name: 'd', help: 'h', labelNames: ['a'] });
   expect(() => seconds.of('x', 'y')).toThrow('1 labels (a) cannot have 2 values');
   expect(() => seconds.of('x').observe(Number.NaN)).toThrow('NaN cannot be observed');
