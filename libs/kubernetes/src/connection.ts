@@ -5,6 +5,9 @@ import type { ApiError } from './api-error.ts';
 import { invalidAnswerError, readOnlyError } from './connection-error.ts';
 import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
+import { decodeStatus, protobufMediaType } from './protobuf/envelope.ts';
+import { TextTable } from './protobuf/text-table.ts';
+import { NotProtobuf } from './protobuf/wire-reader.ts';
 import { errorFromResponse } from './status.ts';
 import { TimeLimit } from './time-limit.ts';
 import { openTransport, type Transport } from './transport.ts';
@@ -29,7 +32,7 @@ export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path and query below the server's URL, beginning with a slash. */
   readonly path: string;
-  /** Sent as JSON. */
+  /** Sent as JSON; bytes are sent as they are, with the content type that the headers name. */
   readonly body?: unknown;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -101,7 +104,7 @@ export class Connection {
     const limit = this.#limit(request, 'no answer');
     try {
       const response = await this.#authorized(request, limit, 'streams');
-      if (response.statusCode >= 300) this.#checked(response, parse(await response.body.text()));
+      if (response.statusCode >= 300) this.#checked(response, await parseRefusal(response));
       limit.pause();
       const chunks = this.#chunks(response, limit, request.idleMs);
       return { status: response.statusCode, headers: response.headers, chunks };
@@ -162,7 +165,7 @@ export class Connection {
       path: this.#prefix + request.path,
       method: request.method,
       headers,
-      body: hasBody ? JSON.stringify(request.body) : null,
+      body: bytesOf(request.body),
       signal: limit.signal,
     });
   }
@@ -232,6 +235,22 @@ export class Connection {
   #limit(request: ApiRequest, what: string): TimeLimit {
     const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
     return new TimeLimit(this.#options.clock, this.server, request.signal, timeoutMs, what);
+  }
+}
+
+function bytesOf(body: unknown): string | Buffer | null {
+  if (body === undefined) return null;
+  return Buffer.isBuffer(body) ? body : JSON.stringify(body);
+}
+
+/** Who asked for protobuf is refused in protobuf. */
+async function parseRefusal({ headers, body }: Dispatcher.ResponseData): Promise<Parsed> {
+  if (headers['content-type'] !== protobufMediaType) return parse(await body.text());
+  try {
+    return { ok: true, value: decodeStatus(Buffer.from(await body.arrayBuffer()), new TextTable()) };
+  } catch (error) {
+    if (error instanceof NotProtobuf) return { ok: false, text: '' };
+    throw error;
   }
 }
 

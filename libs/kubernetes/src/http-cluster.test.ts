@@ -5,6 +5,8 @@ import { type ApiError, isApiError } from './api-error.ts';
 import type { WatchEvent } from './cluster.ts';
 import { eventObject } from './event-object.ts';
 import type { HttpClusterOptions } from './http-cluster.ts';
+import { protobufMediaType } from './protobuf/envelope.ts';
+import { frameOf } from './protobuf/testing.ts';
 import { clusterOver, connect, type Handler, json, noAbort, startServer } from './testing.ts';
 import type { SkippedObject } from './watch-line.ts';
 
@@ -31,6 +33,7 @@ async function failure(promise: Promise<unknown>): Promise<ApiError> {
 }
 
 const pod = (name: string, resourceVersion: string) => ({ metadata: { namespace: 'ns', name, resourceVersion } });
+const named = (name: string) => ({ metadata: { name, resourceVersion: '1' }, addressType: 'IPv4' });
 const line = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`;
 
 async function collect(events: AsyncIterable<readonly WatchEvent[]>): Promise<readonly WatchEvent[]> {
@@ -160,6 +163,34 @@ describe('HttpCluster.watch', () => {
     expect(found).toHaveLength(1);
   });
 
+  it('reads frames of protobuf, and goes on in JSON when one has fields that it does not know', async () => {
+    const { cluster, server } = await given(({ headers, url }, response) => {
+      const isProtobuf = `${headers.accept}`.startsWith(protobufMediaType);
+      response.writeHead(200, {
+        'content-type': isProtobuf ? `${protobufMediaType};stream=watch` : 'application/json',
+      });
+      if (url.includes('/pods?')) response.end();
+      else if (isProtobuf)
+        response.end(Buffer.concat([frameOf('ADDED', named('a')), frameOf('ADDED', named('b'), true)]));
+      else response.end(line('ADDED', { ...named('b'), news: 1 }));
+    });
+    const found: WatchEvent[] = [];
+    const watch = async () => {
+      for await (const batch of cluster.watch('endpointslices', '0', noAbort)) found.push(...batch);
+    };
+    const error = await failure(watch());
+    expect(error).toMatchObject({ reaction: 'retry', message: expect.stringContaining('does not know') });
+    expect(found).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'a' } } }]);
+    await watch();
+    expect(found[1]).toMatchObject({ object: { metadata: { name: 'b' }, news: 1 } });
+    await collect(cluster.watch('pods', '0', noAbort));
+    expect(server.requests.map(({ headers }) => headers.accept)).toEqual([
+      `${protobufMediaType},application/json`,
+      'application/json',
+      `${protobufMediaType},application/json`,
+    ]);
+  });
+
   it('ends without error when its caller gives up', async () => {
     const abort = new AbortController();
     const { cluster } = await given((_, response) => response.write(line('ADDED', pod('a', '1'))));
@@ -196,7 +227,13 @@ describe('HttpCluster’s writes', () => {
       'PUT /apis/discovery.k8s.io/v1/namespaces/ns/endpointslices/s',
       'PUT /api/v1/namespaces/ns/endpoints/e',
     ]);
-    expect(server.requests[0]?.body).toEqual({ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', ...slice });
+    expect(server.requests[0]?.body).toEqual({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      ...slice,
+      endpoints: null,
+      ports: null,
+    });
     expect(server.requests[0]?.headers.accept).toBe(
       'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
     );
@@ -214,6 +251,23 @@ describe('HttpCluster’s writes', () => {
     expect(await cluster.create('endpoints', object, noAbort)).toMatchObject({ uid: 'u', resourceVersion: '5' });
     expect(await cluster.update('endpoints', object, noAbort)).toMatchObject({ uid: 'u', resourceVersion: '5' });
     expect(server.requests).toHaveLength(2);
+  });
+
+  it('are protobuf, and JSON where the server does not know that or an object has more to say', async () => {
+    let knows = true;
+    const { cluster, server } = await given(({ headers }, response) =>
+      knows || headers['content-type'] === 'application/json' ? json(response, 200, stored) : json(response, 415, {}),
+    );
+    await cluster.update('endpointslices', { ...slice, later: 1 } as never, noAbort);
+    await cluster.update('endpointslices', slice, noAbort);
+    knows = false;
+    await Promise.all([1, 2].map(() => cluster.update('endpointslices', slice, noAbort)));
+    await cluster.update('endpointslices', slice, noAbort);
+    const types = server.requests.map(({ headers }) => `${headers['content-type']}`.replace(/.*[/.]/, ''));
+    expect(types.slice(0, 4)).toEqual(['json', 'protobuf', 'protobuf', 'protobuf']);
+    expect(types.slice(4)).toEqual(['json', 'json', 'json']);
+    expect(server.requests[0]?.body).toMatchObject({ later: 1 });
+    expect(server.requests.at(-1)?.body).toEqual(expect.objectContaining(slice));
   });
 
   it('do without where the server does not know that, and remember it', async () => {

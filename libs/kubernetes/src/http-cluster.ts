@@ -17,12 +17,14 @@ import type { ApiStream, Connection } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import type { EventObject } from './event-object.ts';
 import type { EventStore } from './event-recorder.ts';
-import { LineSplitter } from './line-splitter.ts';
 import { NotAList } from './list-splitter.ts';
+import { encodeObject, protobufMediaType } from './protobuf/envelope.ts';
+import { TextTable } from './protobuf/text-table.ts';
 import { readList } from './read-list.ts';
 import { asRecord, asString, isRecord } from './record.ts';
 import { apiVersion, collectionPath, objectPath, resourceInfo } from './resources.ts';
-import { parseWatchLine, type SkippedObject } from './watch-line.ts';
+import { eventsOfFrames, eventsOfLines } from './watch-events.ts';
+import type { SkippedObject } from './watch-line.ts';
 
 export interface HttpClusterOptions {
   readonly connection: Connection;
@@ -39,12 +41,19 @@ export interface HttpClusterOptions {
 /** Asked for the answers to writes: of a stored object only its metadata is of use. Older servers send it whole. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
+/** Asked for watches: a third of the bytes, and a server need not write JSON. A simulated API server knows none. */
+const protobufIfKnown = `${protobufMediaType},application/json`;
+
 /** A cluster over HTTP. Every failure is an ApiError. */
 export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   readonly watchList = true;
   readonly connection: Connection;
   readonly #options: HttpClusterOptions;
+  readonly #texts = new TextTable();
+  /** Resources with fields that only JSON tells of. */
+  readonly #readAsJson = new Set<Resource>();
   #writeAccept = metadataOnly;
+  #writesProtobuf = true;
 
   constructor(options: HttpClusterOptions) {
     this.connection = options.connection;
@@ -95,9 +104,10 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     try {
       const path = `${collectionPath(resource)}?${query}`;
       const idleMs = this.#options.watchIdleMs ?? 150_000;
-      const { chunks } = await this.#read(resource, { method: 'GET', path, signal, idleMs });
+      const headers = { accept: this.#readAsJson.has(resource) ? 'application/json' : protobufIfKnown };
+      const stream = await this.#read(resource, { method: 'GET', path, headers, signal, idleMs });
       yield [];
-      yield* this.#events(resource, chunks);
+      yield* this.#events(resource, stream);
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -112,28 +122,12 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     }
   }
 
-  async *#events(resource: Resource, chunks: AsyncIterable<Buffer>): AsyncIterable<readonly WatchEvent[]> {
-    const splitter = new LineSplitter();
-    let dropped = 0;
-    for await (const chunk of chunks) {
-      const events: WatchEvent[] = [];
-      let failure: ApiError | undefined;
-      for (const text of splitter.push(chunk)) {
-        const line = parseWatchLine(resource, text, this.#options.clock.now());
-        if (line.kind === 'event') events.push(line.event);
-        else if (line.kind === 'skipped') this.#options.onSkipped?.(line.skipped);
-        else {
-          failure = line.error;
-          break;
-        }
-      }
-      if (splitter.dropped > dropped) {
-        dropped = splitter.dropped;
-        this.#options.onSkipped?.({ resource, namespace: '', name: '', why: 'the line is too long' });
-      }
-      if (events.length > 0) yield events;
-      if (failure !== undefined) throw failure;
-    }
+  #events(resource: Resource, { headers, chunks }: ApiStream): AsyncIterable<readonly WatchEvent[]> {
+    const { clock, onSkipped = () => {} } = this.#options;
+    const reading = { resource, onSkipped, now: () => clock.now() };
+    const isProtobuf = `${headers['content-type']}`.startsWith(protobufMediaType);
+    if (!isProtobuf) return eventsOfLines(reading, chunks);
+    return eventsOfFrames(reading, chunks, this.#texts, () => this.#readAsJson.add(resource));
   }
 
   async get(resource: Resource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject> {
@@ -190,16 +184,27 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     object: Endpoints | EndpointSlice,
     signal: AbortSignal,
   ): Promise<WrittenMeta> {
-    const body = { ...object, apiVersion: apiVersion(resource), kind: resourceInfo[resource].kind };
-    const send = (accept: string) => this.connection.request({ method, path, body, headers: { accept }, signal });
-    try {
-      return this.#writtenMeta((await send(this.#writeAccept)).body);
-    } catch (error) {
-      // Refused before anything was stored: the server does not know the short form.
-      if (!(error instanceof ApiError) || error.status !== 406 || this.#writeAccept !== metadataOnly) throw error;
-      this.#writeAccept = 'application/json';
-      return this.#writtenMeta((await send(this.#writeAccept)).body);
+    for (;;) {
+      const accept = this.#writeAccept;
+      const { body, type } = this.#body(resource, object);
+      const headers = { accept, 'content-type': type };
+      try {
+        return this.#writtenMeta((await this.connection.request({ method, path, body, headers, signal })).body);
+      } catch (error) {
+        // Refused before anything was stored: the server does not know the form of the answer, or of what it was sent.
+        if (!(error instanceof ApiError)) throw error;
+        if (error.status === 406 && accept === metadataOnly) this.#writeAccept = 'application/json';
+        else if (error.status === 415 && type === protobufMediaType) this.#writesProtobuf = false;
+        else throw error;
+      }
     }
+  }
+
+  #body(resource: WrittenResource, object: Endpoints | EndpointSlice): { body: unknown; type: string } {
+    const encoded = this.#writesProtobuf ? encodeObject(resource, object) : undefined;
+    if (encoded !== undefined) return { body: encoded, type: protobufMediaType };
+    const body = { ...object, apiVersion: apiVersion(resource), kind: resourceInfo[resource].kind };
+    return { body, type: 'application/json' };
   }
 
   #writtenMeta(body: unknown): WrittenMeta {

@@ -9,12 +9,18 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { HttpCluster, type HttpClusterOptions } from './http-cluster.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
+import { decodeMessage } from './protobuf/decode-message.ts';
+import { openEnvelope, protobufMediaType } from './protobuf/envelope.ts';
+import { one, projectionOf, text } from './protobuf/message-type.ts';
+import { TextTable } from './protobuf/text-table.ts';
+import { writtenTypes } from './protobuf/types.ts';
 
 /** Only for the tests of this package. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
+  /** In the shape of JSON, whatever it came as. */
   readonly body: unknown;
   /** Common name in the client's certificate; empty without one. */
   readonly peer: string;
@@ -39,12 +45,12 @@ export async function startServer(handler: Handler, tls?: ServerOptions): Promis
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
-      const text = Buffer.concat(chunks).toString('utf8');
+      const bytes = Buffer.concat(chunks);
       const request = {
         method: incoming.method ?? '',
         url: incoming.url ?? '',
         headers: incoming.headers,
-        body: text === '' ? undefined : JSON.parse(text),
+        body: bodyOf(incoming.headers['content-type'], bytes),
         peer: incoming.socket instanceof TLSSocket ? `${incoming.socket.getPeerCertificate().subject?.CN ?? ''}` : '',
       };
       requests.push(request);
@@ -66,6 +72,22 @@ export async function startServer(handler: Handler, tls?: ServerOptions): Promis
         server.closeAllConnections();
       }),
   };
+}
+
+function bodyOf(type: string | undefined, bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  return type === protobufMediaType ? decodeWritten(bytes) : JSON.parse(bytes.toString('utf8'));
+}
+
+const typed = projectionOf({ 1: one('typeMeta', projectionOf({ 1: text('apiVersion'), 2: text('kind') })) });
+
+/** An object that came in protobuf, in the shape of its JSON. */
+function decodeWritten(bytes: Buffer): unknown {
+  const texts = new TextTable();
+  const { typeMeta } = decodeMessage(typed, bytes.subarray(4), texts).object;
+  const { kind } = typeMeta as { kind: string };
+  const type = kind === 'Endpoints' ? writtenTypes.endpoints : writtenTypes.endpointslices;
+  return { ...(typeMeta as object), ...decodeMessage(type, openEnvelope(bytes, texts), texts).object };
 }
 
 /** A directory of its own with the given files; removed by `remove`. */

@@ -27,6 +27,11 @@ export function parseWatchLine(resource: Resource, line: string, now: number): W
   }
   const { type, object } = asRecord(parsed);
   if (type === 'ERROR') return { kind: 'error', error: errorFromStatus(object, now) };
+  return watchLineOf(resource, asString(type), object);
+}
+
+/** What an event says that is no error. */
+export function watchLineOf(resource: Resource, type: string, object: unknown): WatchLine {
   if (type === 'BOOKMARK') {
     const resourceVersion = resourceVersionOf(object);
     if (resourceVersion !== '') return { kind: 'event', event: bookmark(object, resourceVersion) };
@@ -37,7 +42,7 @@ export function parseWatchLine(resource: Resource, line: string, now: number): W
     if (why === undefined) return { kind: 'event', event: { type, object: asRecord(object) } };
     return skip(describe(resource, object, why));
   }
-  return skip(describe(resource, object, `an event of type "${asString(type)}" is not known`));
+  return skip(describe(resource, object, `an event of type "${type}" is not known`));
 }
 
 function skip(skipped: SkippedObject): WatchLine {

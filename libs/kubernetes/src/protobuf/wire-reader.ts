@@ -1,0 +1,87 @@
+import type { TextTable } from './text-table.ts';
+
+/** Bytes that are no protobuf message. */
+export class NotProtobuf extends Error {
+  override readonly name = 'NotProtobuf';
+}
+
+/** Reads the values of a protobuf message from left to right. Everything that reaches beyond the bytes throws NotProtobuf. */
+export class WireReader {
+  readonly bytes: Buffer;
+  position: number;
+  readonly #texts: TextTable;
+
+  constructor(bytes: Buffer, texts: TextTable) {
+    this.bytes = bytes;
+    this.position = 0;
+    this.#texts = texts;
+  }
+
+  /** A varint as an integer; those of 64 bits are exact up to 2^53. */
+  integer(): number {
+    const { bytes } = this;
+    let low = 0;
+    let position = this.position;
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = bytes[position++];
+      if (byte === undefined) throw new NotProtobuf('it ends within a number');
+      low |= (byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        this.position = position;
+        return low;
+      }
+    }
+    this.position = position;
+    return this.#large(low);
+  }
+
+  #large(low: number): number {
+    // Two's complement in 64 bits, from groups of seven: what is beyond 28 bits is added up as numbers.
+    let high = 0;
+    for (let factor = 1; factor <= 2 ** 35; factor *= 128) {
+      const byte = this.bytes[this.position++];
+      if (byte === undefined) throw new NotProtobuf('it ends within a number');
+      high += (byte & 0x7f) * factor;
+      if (byte < 0x80) {
+        const isNegative = high >= 2 ** 35;
+        return (isNegative ? high - 2 ** 36 : high) * 2 ** 28 + low;
+      }
+    }
+    throw new NotProtobuf('a number has more than ten bytes');
+  }
+
+  /** The length of what follows, which is within the bytes. */
+  length(): number {
+    const length = this.integer();
+    if (length < 0 || this.position + length > this.bytes.length) throw new NotProtobuf('it ends early');
+    return length;
+  }
+
+  text(): string {
+    const length = this.length();
+    const start = this.position;
+    this.position += length;
+    return this.#texts.read(this.bytes, start, this.position);
+  }
+
+  /** The bytes of a nested message, not copied. */
+  slice(): Buffer {
+    const length = this.length();
+    const start = this.position;
+    this.position += length;
+    return this.bytes.subarray(start, this.position);
+  }
+
+  skip(wireType: number): void {
+    if (wireType === 0) this.integer();
+    else if (wireType === 1) this.#step(8);
+    else if (wireType === 2) this.#step(this.length());
+    else if (wireType === 5) this.#step(4);
+    else throw new NotProtobuf(`wire type ${wireType} is not known`);
+  }
+
+  #step(bytes: number): void {
+    this.position += bytes;
+    if (this.position > this.bytes.length) throw new NotProtobuf('it ends early');
+  }
+}

@@ -1,0 +1,79 @@
+import { ApiError } from './api-error.ts';
+import type { Resource, WatchEvent } from './cluster.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { FrameSplitter } from './protobuf/frame-splitter.ts';
+import type { TextTable } from './protobuf/text-table.ts';
+import { parseWatchFrame, type WatchFrame } from './protobuf/watch-frame.ts';
+import { parseWatchLine, type SkippedObject } from './watch-line.ts';
+
+export interface WatchReading {
+  readonly resource: Resource;
+  readonly onSkipped: (skipped: SkippedObject) => void;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+type Next = (chunk: Buffer) => Iterable<WatchFrame>;
+
+/** The events of a watch that answers in JSON, a line each. Throws ApiError when the server ends it with an error. */
+export function eventsOfLines(
+  reading: WatchReading,
+  chunks: AsyncIterable<Buffer>,
+): AsyncIterable<readonly WatchEvent[]> {
+  const splitter = new LineSplitter();
+  return events(reading, chunks, splitter, function* (chunk) {
+    for (const line of splitter.push(chunk)) yield parseWatchLine(reading.resource, line, reading.now());
+  });
+}
+
+/**
+ * The events of a watch that answers in protobuf, a frame each. Throws ApiError when the server ends it with an error, and
+ * when a frame has fields that this program does not know, of which `onPartial` is told.
+ */
+export function eventsOfFrames(
+  reading: WatchReading,
+  chunks: AsyncIterable<Buffer>,
+  texts: TextTable,
+  onPartial: () => void,
+): AsyncIterable<readonly WatchEvent[]> {
+  const splitter = new FrameSplitter();
+  return events(reading, chunks, splitter, function* (chunk) {
+    for (const bytes of splitter.push(chunk)) {
+      const frame = parseWatchFrame(reading.resource, bytes, texts, reading.now());
+      if (frame.kind === 'partial') onPartial();
+      yield frame;
+    }
+  });
+}
+
+async function* events(
+  { resource, onSkipped }: WatchReading,
+  chunks: AsyncIterable<Buffer>,
+  splitter: { readonly dropped: number },
+  next: Next,
+): AsyncIterable<readonly WatchEvent[]> {
+  let dropped = 0;
+  for await (const chunk of chunks) {
+    const batch: WatchEvent[] = [];
+    let failure: ApiError | undefined;
+    for (const frame of next(chunk)) {
+      if (frame.kind === 'event') batch.push(frame.event);
+      else if (frame.kind === 'skipped') onSkipped(frame.skipped);
+      else {
+        failure = frame.kind === 'error' ? frame.error : unknownFields(resource);
+        break;
+      }
+    }
+    if (splitter.dropped > dropped) {
+      dropped = splitter.dropped;
+      onSkipped({ resource, namespace: '', name: '', why: 'the event is too long' });
+    }
+    if (batch.length > 0) yield batch;
+    if (failure !== undefined) throw failure;
+  }
+}
+
+function unknownFields(resource: Resource): ApiError {
+  const message = `${resource} have fields that this version of Sluice does not know; they are read as JSON from now on, so that none is lost`;
+  return new ApiError(message, { reaction: 'retry', status: 0, reason: 'UnknownFields', retryAfterMs: 0 });
+}
