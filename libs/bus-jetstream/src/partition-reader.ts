@@ -6,7 +6,7 @@ import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts } from './options.ts';
 import { PullSession } from './pull-session.ts';
 import { toDelivery } from './record-message.ts';
-import { ofStream, verifyCursor } from './verify-cursor.ts';
+import { ofStream, verifyLog, wrongRecord } from './verify-cursor.ts';
 
 export interface ReaderTarget {
   readonly stream: string;
@@ -23,9 +23,10 @@ const consumerLifeMs = 60_000;
 const nanoseconds = 1_000_000;
 
 /**
- * Reads one stream in order. Each time the connection or the consumer is lost it makes a consumer anew after the last
- * record that came, and before it takes anything from it, sees whether the stream still goes on from that record. The
- * consumer comes first: if the stream is made anew in between, the consumer is gone as well.
+ * Reads one stream in order. Each time the connection or the consumer is lost it makes a consumer anew and sees whether
+ * the stream still goes on from the last record that came: the consumer begins with that one, so that it shows itself
+ * without being asked for, and the stream is looked at while the first records are on their way. Until then nothing is
+ * given out. The consumer comes first: if the stream is made anew in between, the consumer is gone as well.
  */
 export class JetStreamReader implements PartitionReader {
   readonly #link: NatsLink;
@@ -38,6 +39,8 @@ export class JetStreamReader implements PartitionReader {
   #cursor: Cursor;
   #ready: Delivery[] = [];
   #readyBytes = 0;
+  /** Nobody knows yet whether what comes follows from the cursor. */
+  #unverified = false;
   #session: PullSession | undefined;
   #lost: LogLostError | undefined;
   #wake: (() => void) | undefined;
@@ -66,8 +69,10 @@ export class JetStreamReader implements PartitionReader {
   async next(max: number): Promise<readonly Delivery[]> {
     for (;;) {
       if (this.#closed) return [];
-      if (this.#ready.length > 0) return this.#take(max);
-      if (this.#lost !== undefined) throw this.#lost;
+      if (!this.#unverified) {
+        if (this.#ready.length > 0) return this.#take(max);
+        if (this.#lost !== undefined) throw this.#lost;
+      }
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -124,13 +129,18 @@ export class JetStreamReader implements PartitionReader {
     const consumer = nuid.next();
     const session = new PullSession(this.#link, this.#ports.clock, { stream, consumer, inboxPrefix }, this.#events());
     this.#session = session;
+    const after = this.#cursor;
     try {
-      await ofStream(stream, this.#jsm.consumers.add(stream, consumerConfig(consumer, this.#cursor.position + 1)));
-      const log = await verifyCursor(this.#jsm, stream, this.#cursor);
-      this.#cursor = { ...this.#cursor, log };
+      await ofStream(stream, this.#jsm.consumers.add(stream, consumerConfig(consumer, firstPosition(after))));
+      this.#unverified = true;
       session.start();
+      const log = await verifyLog(this.#jsm, stream, after);
+      this.#cursor = { ...this.#cursor, log };
+      this.#unverified = false;
+      this.#awaken();
       return await session.ended;
     } finally {
+      if (this.#unverified) this.#goBack(after);
       this.#session = undefined;
       session.end('over');
       if (this.#link.up) this.#link.nc.publish(`$JS.API.CONSUMER.DELETE.${stream}.${consumer}`);
@@ -148,15 +158,29 @@ export class JetStreamReader implements PartitionReader {
   }
 
   #deliver(position: number, message: Msg): void {
-    const expected = this.#cursor.position + 1;
-    if (position !== expected) {
-      const gap = `stream ${this.#target.stream} goes on at ${position}: what follows position ${expected - 1} is gone`;
+    const { stream } = this.#target;
+    const last = this.#cursor;
+    const delivery = toDelivery(position, message.headers, message.data);
+    if (position === last.position) {
+      if (delivery.id !== last.id) this.#lose(wrongRecord(stream, last, delivery.id));
+      return;
+    }
+    if (position !== last.position + 1) {
+      const gap = `stream ${stream} goes on at ${position}: what follows position ${last.position} is gone`;
       return this.#lose(new LogLostError(gap));
     }
-    const delivery = toDelivery(position, message.headers, message.data);
-    this.#cursor = { position, id: delivery.id, log: this.#cursor.log };
+    this.#cursor = { position, id: delivery.id, log: last.log };
     this.#ready.push(delivery);
     this.#readyBytes += delivery.payload.length;
+    this.#awaken();
+  }
+
+  /** Forgets what came after the cursor: nobody knows whether it follows. */
+  #goBack(after: Cursor): void {
+    this.#unverified = false;
+    this.#cursor = after;
+    this.#ready = this.#ready.filter(({ position }) => position <= after.position);
+    this.#readyBytes = this.#ready.reduce((bytes, { payload }) => bytes + payload.length, 0);
     this.#awaken();
   }
 
@@ -170,6 +194,11 @@ export class JetStreamReader implements PartitionReader {
     this.#wake?.();
     this.#wake = undefined;
   }
+}
+
+/** Of a consumer that reads after the cursor: that of the record there, if it can be told from another. */
+function firstPosition({ position, id }: Cursor): number {
+  return position > 0 && id !== '' ? position : position + 1;
 }
 
 function consumerConfig(name: string, start: number) {

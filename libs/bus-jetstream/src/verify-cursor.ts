@@ -3,15 +3,13 @@ import { type Cursor, LogLostError } from '@sluice/bus';
 import { idHeader } from './record-message.ts';
 
 /**
- * Compares a reader's cursor with the stream (ADR 0009) and returns the stream's incarnation.
+ * Compares a reader's cursor with the stream (ADR 0009) and returns the stream's incarnation. Whether the record there is
+ * the one that the cursor names is seen when it is read.
  *
  * @throws LogLostError when the stream does not go on from the cursor
  */
-export async function verifyCursor(jsm: JetStreamManager, stream: string, cursor: Cursor): Promise<string> {
-  const [info, id] = await Promise.all([
-    ofStream(stream, jsm.streams.info(stream)),
-    cursor.position > 0 && cursor.id !== '' ? recordId(jsm, stream, cursor.position) : undefined,
-  ]);
+export async function verifyLog(jsm: JetStreamManager, stream: string, cursor: Cursor): Promise<string> {
+  const info = await ofStream(stream, jsm.streams.info(stream));
   const log = incarnation(info);
   const { first_seq: first, last_seq: last } = info.state;
   const { position } = cursor;
@@ -24,10 +22,12 @@ export async function verifyCursor(jsm: JetStreamManager, stream: string, cursor
   if (first > position + 1) {
     throw new LogLostError(`stream ${stream} begins at ${first}: what follows position ${position} is gone`);
   }
-  if (id !== undefined && id !== cursor.id) {
-    throw new LogLostError(`stream ${stream} has record ${id} at position ${position}, not ${cursor.id}`);
-  }
   return log;
+}
+
+/** The record at the cursor is not the one that was read there: the last records were lost, and others took their place. */
+export function wrongRecord(stream: string, { position, id }: Cursor, found: string): LogLostError {
+  return new LogLostError(`stream ${stream} has record ${found} at position ${position}, not ${id}`);
 }
 
 /** Just after the last record of the stream. */
