@@ -86,6 +86,22 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
       expect(holders(await beat(leases, 'b', ['s1', 's2'], ['s2']))).toEqual({ s1: 'b', s2: 'a' });
     });
 
+    test('others see with what its holder has begun, until it has another one', async () => {
+      const { leases, pass } = await create();
+      const begin = (member: string, ...begun: string[]) =>
+        leases.heartbeat({ group: 'g', member, ttlMs, acquire: [], release: [], begun });
+      await beat(leases, 'a', ['s1', 's2']);
+      await beat(leases, 'b', ['s3']);
+      expect(begunIn(await begin('a', 's1', 's3', 'unknown'))).toEqual(['s1']);
+      expect(begunIn(await beat(leases, 'b'))).toEqual(['s1']);
+      expect(begunIn(await leases.state('g'))).toEqual(['s1']);
+      await beat(leases, 'a', [], ['s1']);
+      expect(begunIn(await beat(leases, 'b', ['s1']))).toEqual([]);
+      expect(begunIn(await begin('b', 's1', 's3'))).toEqual(['s1', 's3']);
+      await pass(ttlMs * 1.5);
+      expect(begunIn(await beat(leases, 'c', ['s1', 's3']))).toEqual([]);
+    });
+
     test('who leaves gives everything back at once', async () => {
       const { leases } = await create();
       await beat(leases, 'a', ['s1', 's2']);
@@ -162,5 +178,11 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
 const tick = () => new Promise<void>((resolve) => void setTimeout(resolve, 10));
 
 const holders = ({ leases }: GroupState) => Object.fromEntries(leases.map(({ scope, holder }) => [scope, holder]));
+
+const begunIn = ({ leases }: GroupState) =>
+  leases
+    .filter(({ begun }) => begun)
+    .map(({ scope }) => scope)
+    .sort();
 
 const epochOf = ({ leases }: GroupState, scope: string) => leases.find((lease) => lease.scope === scope)?.epoch ?? 0;

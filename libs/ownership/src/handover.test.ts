@@ -2,15 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { Handover } from './handover.ts';
 
 const scopes = Array.from({ length: 10 }, (_, i) => `p/${i}`);
-const held = (holder: string, of: readonly string[]) => of.map((scope) => ({ scope, holder }));
+const held = (holder: string, of: readonly string[], begun = true) => of.map((scope) => ({ scope, holder, begun }));
 const both = (leases: ReturnType<typeof held>) => ({ member: 'a', members: ['a', 'b'], leases });
 
 describe('what is handed over', () => {
-  test('ends a few at a time, the next ones as others have been taken', () => {
+  test('ends a few at a time, the next ones as others have begun with those', () => {
     const handover = new Handover(scopes.length, 100);
     expect(handover.next(scopes, both(held('a', scopes)), 0)).toEqual(scopes.slice(0, 4));
     const rest = scopes.slice(4);
     expect(handover.next(rest, both(held('a', rest)), 1)).toEqual([]);
+    expect(handover.next(rest, both([...held('b', scopes.slice(0, 4), false), ...held('a', rest)]), 1)).toEqual([]);
     expect(handover.next(rest, both([...held('b', scopes.slice(0, 3)), ...held('a', rest)]), 2)).toEqual(
       scopes.slice(4, 7),
     );
@@ -27,7 +28,7 @@ describe('what is handed over', () => {
     expect(rounds).toBe(16);
   });
 
-  test('and that nobody takes does not hold up the rest for longer than the patience', () => {
+  test('and that nobody begins with does not hold up the rest for longer than the patience', () => {
     const handover = new Handover(scopes.length, 100);
     handover.next(scopes, both([]), 0);
     expect(handover.next(scopes.slice(4), both([]), 99)).toEqual([]);

@@ -31,6 +31,8 @@ class Member implements Leases {
   /** How long work takes to end, in milliseconds. */
   endsAfterMs = 0;
   fails: unknown;
+  /** How long it takes to begin with a scope, in milliseconds. */
+  beginsAfterMs = 0;
   away = false;
   /** As many heartbeats give nothing back: the store loses that. */
   lost = 0;
@@ -80,6 +82,8 @@ class Member implements Leases {
   async #work(tenure: Tenure): Promise<void> {
     this.tenures.push(tenure);
     if (this.fails !== undefined) throw this.fails;
+    if (this.beginsAfterMs > 0) clock.schedule(this.beginsAfterMs, tenure.begun);
+    else tenure.begun();
     if (!tenure.signal.aborted) {
       await new Promise((resolve) => tenure.signal.addEventListener('abort', resolve, { once: true }));
     }
@@ -148,6 +152,19 @@ describe('a group', () => {
     expect([a.works.length, b.works.length]).toEqual([0, 12]);
     await settle(60);
     allHeldOnce();
+    await a.running;
+  });
+
+  test('of one who goes waits until the others have begun with what they took', async () => {
+    const a = new Member('a');
+    const b = new Member('b');
+    await settle();
+    b.beginsAfterMs = 50;
+    a.stop.abort();
+    await settle(49);
+    expect([a.works.length, b.works.length]).toEqual([4, 12]);
+    await settle(1);
+    expect([a.works.length, b.works.length]).toEqual([0, 16]);
     await a.running;
   });
 

@@ -11,6 +11,8 @@ export interface Tenure {
   readonly signal: AbortSignal;
   /** False once the lease may have run out, also if this process was frozen meanwhile. */
   isCurrent(): boolean;
+  /** To be called once the scope is worked on: whoever hands over lets the next ones go then. */
+  begun(): void;
 }
 
 export interface OwnershipOptions {
@@ -63,6 +65,10 @@ export class Ownership {
   readonly #holdings = new Map<string, Holding>();
   /** Work has ended; the lease goes back with the next heartbeat. */
   readonly #ended = new Set<string>();
+  /** Not begun with yet. */
+  readonly #starting = new Set<Holding>();
+  /** Begun with; the group hears of it with the next heartbeat. */
+  readonly #begun = new Set<string>();
   readonly #failures = new Map<string, Failures>();
   /** The last epoch under which a scope was worked on here. */
   readonly #epochs = new Map<string, number>();
@@ -119,14 +125,15 @@ export class Ownership {
     const { leases, group, member, ttlMs, clock, logger } = this.#options;
     this.#options.onTurn?.();
     const sentAt = clock.monotonic();
-    const release = [...this.#ended];
-    const request = { group, member, ttlMs, release, acquire: this.#wanted, leaving: this.#leaving };
+    const [release, begun] = [[...this.#ended], [...this.#begun]];
+    const request = { group, member, ttlMs, release, begun, acquire: this.#wanted, leaving: this.#leaving };
     try {
       const state = await leases.heartbeat(request);
       for (const scope of release) {
         this.#ended.delete(scope);
         this.#holdings.delete(scope);
       }
+      for (const scope of begun) this.#begun.delete(scope);
       this.#deadline = sentAt + ttlMs;
       if (this.#away) logger.info('leases are kept again', { group });
       this.#away = false;
@@ -184,12 +191,21 @@ export class Ownership {
     this.#epochs.set(scope, epoch);
     const startedAt = this.#options.clock.monotonic();
     const { signal } = holding.stop;
+    this.#starting.add(holding);
+    const begun = () => {
+      if (!this.#starting.delete(holding) || signal.aborted) return;
+      this.#begun.add(scope);
+      // Those that were taken together are told of together.
+      if (this.#starting.size === 0) this.#wake.abort();
+    };
     const ended = () => {
+      this.#starting.delete(holding);
+      this.#begun.delete(scope);
       this.#ended.add(scope);
       this.#wake.abort();
     };
     void this.#options
-      .work({ scope, epoch, signal, isCurrent: () => !holding.lost && this.#isCurrent() })
+      .work({ scope, epoch, signal, begun, isCurrent: () => !holding.lost && this.#isCurrent() })
       .then(() => {
         if (!signal.aborted) this.#failed(scope, startedAt, 'ended by itself');
       })

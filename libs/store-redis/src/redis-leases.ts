@@ -36,9 +36,10 @@ export class RedisLeases implements Leases {
     });
   }
 
-  async heartbeat({ group, member, ttlMs, release, acquire, leaving }: Heartbeat): Promise<GroupState> {
+  async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
     const { client, clock } = this.#options;
-    const args = [member, ttlMs, leaving === true ? 1 : 0, release.length, ...release, ...acquire];
+    const { group, member, ttlMs, release, acquire, begun = [], leaving = false } = heartbeat;
+    const args = [member, ttlMs, leaving ? 1 : 0, release.length, begun.length, ...release, ...begun, ...acquire];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
     return groupState(await bounded(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
   }
@@ -70,9 +71,9 @@ export class RedisLeases implements Leases {
   }
 
   /** The first is also the channel on which changes are told. */
-  #keys(group: string): readonly [string, string] {
+  #keys(group: string): readonly [string, string, string] {
     const tag = tagged(this.#options.fleet, `leases/${group}`);
-    return [`${tag}:members`, `${tag}:leases`];
+    return [`${tag}:members`, `${tag}:leases`, `${tag}:begun`];
   }
 }
 
@@ -80,8 +81,9 @@ function groupState(answer: unknown): GroupState {
   if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'Redis answered what no script of ours returns');
   const [members, flat] = [strings(answer[0]), strings(answer[1])];
   const leases: Lease[] = [];
-  for (let i = 0; i < flat.length; i += 3) {
-    leases.push({ scope: flat[i] ?? '', holder: flat[i + 1] ?? '', epoch: Number(flat[i + 2]) });
+  for (let i = 0; i < flat.length; i += 4) {
+    const [scope = '', holder = '', epoch, begun] = flat.slice(i, i + 4);
+    leases.push({ scope, holder, epoch: Number(epoch), begun: begun === '1' });
   }
   return { members, leases };
 }

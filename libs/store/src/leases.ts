@@ -11,7 +11,7 @@ export interface Leases {
   /** Gives everything back and leaves the group. */
   leave(group: string, member: string): Promise<void>;
   /**
-   * Calls `onChange` soon after a member came or left, or gave back or took a lease, as best it can: it may miss some and
+   * Calls `onChange` soon after a member came or left, or gave back, took or began with a lease, as best it can: it may miss some and
    * call for nothing. Returns how to stop that.
    */
   watch(group: string, onChange: () => void): () => void;
@@ -29,6 +29,8 @@ export interface Heartbeat {
   readonly release: readonly string[];
   /** Scopes that it wants; those that someone else holds stay with them. */
   readonly acquire: readonly string[];
+  /** Scopes that it has begun to work on; told once for each tenure. Those that it does not hold are ignored. */
+  readonly begun?: readonly string[];
   /** It is about to leave: it keeps what it holds and does not give back, but is no member any more. */
   readonly leaving?: boolean;
 }
@@ -47,4 +49,6 @@ export interface Lease {
    * store has forgotten the one before.
    */
   readonly epoch: number;
+  /** Whether its holder has begun to work on it. */
+  readonly begun: boolean;
 }

@@ -5,7 +5,7 @@ interface Group {
   readonly members: Map<string, { /** By the clock's monotonic time. */ goneAt: number; leaving: boolean }>;
   readonly watchers: Set<() => void>;
   /** Also of leases that are free: an epoch is never given twice. */
-  readonly leases: Map<string, { holder: string | null; epoch: number }>;
+  readonly leases: Map<string, { holder: string | null; epoch: number; begun: boolean }>;
 }
 
 /** Leases inside one process. */
@@ -17,7 +17,8 @@ export class MemoryLeases implements Leases {
     this.#clock = clock;
   }
 
-  async heartbeat({ group: name, member, ttlMs, release, acquire, leaving = false }: Heartbeat): Promise<GroupState> {
+  async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
+    const { group: name, member, ttlMs, release, acquire, begun = [], leaving = false } = heartbeat;
     const group = this.#group(name);
     let changed = release.length > 0 || group.members.get(member)?.leaving !== leaving;
     group.members.set(member, { goneAt: this.#clock.monotonic() + ttlMs, leaving });
@@ -29,7 +30,13 @@ export class MemoryLeases implements Leases {
       const lease = group.leases.get(scope);
       if (lease !== undefined && lease.holder !== null) continue;
       const epoch = Math.max((lease?.epoch ?? 0) + 1, Math.floor(this.#clock.now()));
-      group.leases.set(scope, { holder: member, epoch });
+      group.leases.set(scope, { holder: member, epoch, begun: false });
+      changed = true;
+    }
+    for (const scope of begun) {
+      const lease = group.leases.get(scope);
+      if (lease?.holder !== member) continue;
+      lease.begun = true;
       changed = true;
     }
     if (changed) notify(group);
@@ -76,7 +83,9 @@ export class MemoryLeases implements Leases {
 function stateOf({ members, leases }: Group): GroupState {
   return {
     members: [...members].flatMap(([name, { leaving }]) => (leaving ? [] : [name])),
-    leases: [...leases].flatMap(([scope, { holder, epoch }]) => (holder === null ? [] : [{ scope, holder, epoch }])),
+    leases: [...leases].flatMap(([scope, { holder, ...lease }]) =>
+      holder === null ? [] : [{ scope, holder, ...lease }],
+    ),
   };
 }
 

@@ -7,12 +7,13 @@ import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import { resyncRequest } from './resync-request.ts';
 import type { ServiceView } from './service-view.ts';
+import { Unheard } from './unheard.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
 /** At least, between requests because of what is missing, in milliseconds. */
 const askIntervalMs = 1_000;
 
-/** What of a partition's views is wrong or incomplete, and has the watchers tell it again. */
+/** What of a partition's views is wrong, incomplete or known to nobody else, and has the watchers tell it again. */
 export class Doubts {
   readonly #options: PartitionWorkerOptions;
   readonly #metrics: PartitionMetrics;
@@ -21,12 +22,25 @@ export class Doubts {
   readonly #distrusted = new Set<string>();
   /** Services whose views are not what the watcher knows, by formatted key: what it is that differs. */
   readonly #differing = new Map<string, string>();
+  readonly #unheard: Unheard;
   /** When something was last asked for because of what is missing, by the monotonic clock. */
   #lastAsked = Number.NEGATIVE_INFINITY;
 
   constructor(options: PartitionWorkerOptions, metrics: PartitionMetrics) {
     this.#options = options;
     this.#metrics = metrics;
+    this.#unheard = new Unheard(options.unheardMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Something was told of the Service, or its view was restored. */
+  hear(key: string, now: number): void {
+    this.#unheard.hear(key, now);
+  }
+
+  /** When something is to be asked for though nothing comes in. */
+  get dueAt(): number | undefined {
+    const { dueAt } = this.#unheard;
+    return dueAt !== undefined && Number.isFinite(dueAt) ? dueAt : undefined;
   }
 
   /** Changes before this one were lost unread, nobody knows of which Services. */
@@ -41,6 +55,7 @@ export class Doubts {
 
   /** What differs from the watcher's digest was lost without a trace, or was folded wrongly. */
   compare(key: string, view: ServiceView, change: Change, now: number): void {
+    this.hear(key, now);
     if (awaitsSnapshot(view, change)) this.#differing.set(key, 'no snapshot has come since something was lost');
     const parts = differences(view, change);
     if (parts.length === 0) return;
@@ -53,6 +68,7 @@ export class Doubts {
   drop(key: string): void {
     this.#distrusted.delete(key);
     this.#differing.delete(key);
+    this.#unheard.drop(key);
   }
 
   /**
@@ -63,6 +79,7 @@ export class Doubts {
     const changed = [...this.#distrusted];
     await this.#askForMissed(signal);
     await this.#askForDiffering();
+    await this.#askForUnheard();
     return changed;
   }
 
@@ -87,6 +104,15 @@ export class Doubts {
       await this.#ask(resyncRequest({ key: parseServiceKey(key) }, reason, `${this.#id()}/${key}`));
       this.#differing.delete(key);
     }
+  }
+
+  async #askForUnheard(): Promise<void> {
+    const { clock, logger } = this.#options;
+    const key = this.#unheard.take(clock.now());
+    if (key === undefined) return;
+    const reason = 'nothing was told of it for longer than a watcher that knows it would be silent';
+    logger.info('a Service is asked for that no watcher may know any more', { key });
+    await this.#ask(resyncRequest({ key: parseServiceKey(key) }, reason, `${this.#id()}/${key}`));
   }
 
   async #ask(request: BusRecord): Promise<void> {

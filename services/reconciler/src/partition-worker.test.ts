@@ -374,6 +374,38 @@ describe('what was lost', () => {
     await sendRaw(new TextEncoder().encode('{'), keyText);
     expect(await requests()).toMatchObject([{ of: { key } }]);
   });
+
+  test.each(['while it is worked on', 'before a restart'])(
+    'by the watcher, which knows nothing of a Service that went: it is asked for in time, and forgotten (%s)',
+    async (when) => {
+      const unheardMs = 3_600_000;
+      const begin = () => {
+        stop = new AbortController();
+        running = new PartitionWorker({ ...options(), unheardMs }).run(stop.signal);
+      };
+      begin();
+      await send({ ...first, previous: 0 });
+      await send(anOutcome(await lastPlan()));
+      const [mutation] = (await lastPlan()).groups[0]?.mutations ?? [];
+      if (mutation?.verb !== 'create') throw new Error('no slice is created');
+      await send(of('other', aSnapshot(2, [], behind)));
+      if (when === 'before a restart') {
+        stop.abort();
+        await running;
+        begin();
+      }
+      await settle(unheardMs - 1);
+      expect(await requests()).toEqual([]);
+      await settle(1);
+      expect(await requests()).toMatchObject([{ of: { key } }]);
+      // There is nothing of it any more, its slice went with it.
+      await send(aSnapshot(3, []));
+      await settle(10_000);
+      expect(store.peek('reconciler/0').entries.filter((entry) => entry.key === keyText)).toEqual([]);
+      await settle(10 * unheardMs);
+      expect(await requests()).toHaveLength(1);
+    },
+  );
 });
 
 describe('a Service that is gone for good', () => {

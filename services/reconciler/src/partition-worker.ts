@@ -110,12 +110,12 @@ export class PartitionWorker {
   }
 
   #wakeAt(): number | undefined {
-    const [due, store] = [this.#state.due.next(), this.#unstored.dueAt];
-    return due === undefined || (store !== undefined && store < due) ? store : due;
+    const times = [this.#state.due.next(), this.#unstored.dueAt, this.#doubts.dueAt].filter((at) => at !== undefined);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   async #restore(): Promise<void> {
-    const { store, epoch, isNewEpoch = true } = this.#options;
+    const { store, epoch, isNewEpoch = true, clock } = this.#options;
     const stored = await store.claim(this.#scope, epoch);
     if (!isNewEpoch && !(stored.checkpoint && stored.intact)) {
       // Numbers of plans may be among what was lost: under this epoch they would be given twice.
@@ -123,7 +123,10 @@ export class PartitionWorker {
     }
     this.#reach(stored.checkpoint ?? origin);
     this.#state.load(stored.entries);
-    for (const [key, view] of this.#state.views) this.#tellRestored(key, view);
+    for (const [key, view] of this.#state.views) {
+      this.#tellRestored(key, view);
+      this.#doubts.hear(key, clock.now());
+    }
     if (stored.checkpoint !== null && stored.intact) {
       return this.#publishAgain();
     }

@@ -24,6 +24,11 @@ export interface PartitionWorkerOptions {
    * folds it again. Default: 0.
    */
   readonly commitDelayMs?: number;
+  /**
+   * A Service of which nothing was told for so long is asked for, in milliseconds; longer than watchers take to compare each
+   * one. Default: never.
+   */
+  readonly unheardMs?: number;
   /** Shared by the workers of a process. Default: each goes on as soon as it can. */
   readonly turns?: Turns;
   /** Default: nobody counts. */

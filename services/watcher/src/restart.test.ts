@@ -204,6 +204,23 @@ test('a request that came while nobody watched is answered', async () => {
   expect(told()).toEqual([]);
 });
 
+test('a Service that vanished together with what was told of it is known to nobody, and told to be gone when it is asked for', async () => {
+  await start();
+  stop.abort();
+  await settle(1_000);
+  await running;
+  told();
+  store = new MemoryStore();
+  holds('services', [rawService('web')]);
+  await start();
+  expect(told()).toEqual(['web snapshot: 5']);
+  const of = { key: { cluster: 'c', namespace: 'shop', service: 'db' } };
+  const payload = encodeMessage({ kind: 'resync', reason: 'unheard of', of });
+  await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
+  await settle();
+  expect(told()).toEqual(['db snapshot: 0']);
+});
+
 test('a list older than what was known before the restart is not believed', async () => {
   holds('pods', [rawPod('web-1', '40'), rawPod('web-2')], '41');
   await start();

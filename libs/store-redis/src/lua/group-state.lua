@@ -1,4 +1,4 @@
--- KEYS: members, leases, as in group.lua. What is over counts as gone; nothing is changed.
+-- KEYS: members, leases, begun, as in group.lua. What is over counts as gone; nothing is changed.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -11,6 +11,9 @@ for i = 1, #flat, 2 do
     if state == '' then present[#present + 1] = flat[i] end
   end
 end
+local begun = {}
+flat = redis.call('HGETALL', KEYS[3])
+for i = 1, #flat, 2 do begun[flat[i]] = flat[i + 1] end
 flat = redis.call('HGETALL', KEYS[2])
 for i = 1, #flat, 2 do
   local epoch, holder = string.match(flat[i + 1], '^(%d+) (.*)$')
@@ -18,6 +21,7 @@ for i = 1, #flat, 2 do
     held[#held + 1] = flat[i]
     held[#held + 1] = holder
     held[#held + 1] = epoch
+    held[#held + 1] = begun[flat[i]] == epoch and '1' or '0'
   end
 end
 return { present, held }

@@ -1,6 +1,7 @@
--- KEYS: members (member → when it counts as gone, and whether it is leaving), leases (scope → "epoch holder", no holder when it is free).
+-- KEYS: members (member → when it counts as gone, and whether it is leaving), leases (scope → "epoch holder", no holder when it is free),
+-- begun (scope → epoch under which its holder has begun to work on it).
 -- Time is the server's, in milliseconds.
-local members, leases = KEYS[1], KEYS[2]
+local members, leases, begun_key = KEYS[1], KEYS[2], KEYS[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -18,6 +19,12 @@ local function free(scope)
   changed = true
   holders[scope] = nil
   write(scope)
+end
+
+local function all_of(key)
+  local flat, entries = redis.call('HGETALL', key), {}
+  for i = 1, #flat, 2 do entries[flat[i]] = flat[i + 1] end
+  return entries
 end
 
 -- Reads the group, without those whose time is up.
@@ -43,6 +50,7 @@ local function load_group()
     elseif now - epochs[scope] > REMEMBERED then
       epochs[scope] = nil
       redis.call('HDEL', leases, scope)
+      redis.call('HDEL', begun_key, scope)
     end
   end
 end

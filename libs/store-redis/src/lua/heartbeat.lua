@@ -1,4 +1,5 @@
--- ARGV: member, ttl in milliseconds, whether it is leaving (1), how many scopes to release; those; scopes to acquire.
+-- ARGV: member, ttl in milliseconds, whether it is leaving (1), how many scopes to release, how many it has begun with; those; scopes to
+-- acquire.
 load_group()
 local member = ARGV[1]
 local leaves = ARGV[3] == '1'
@@ -8,10 +9,18 @@ alive[member] = true
 leaving[member] = leaves
 
 local released = tonumber(ARGV[4])
-for i = 5, 4 + released do
+local first_begun = 6 + released
+local first_wanted = first_begun + tonumber(ARGV[5])
+for i = 6, first_begun - 1 do
   if holders[ARGV[i]] == member then free(ARGV[i]) end
 end
-for i = 5 + released, #ARGV do
+for i = first_begun, first_wanted - 1 do
+  if holders[ARGV[i]] == member then
+    redis.call('HSET', begun_key, ARGV[i], string.format('%.0f', epochs[ARGV[i]]))
+    changed = true
+  end
+end
+for i = first_wanted, #ARGV do
   local scope = ARGV[i]
   if not holders[scope] then
     epochs[scope] = math.max((epochs[scope] or 0) + 1, now)
@@ -25,10 +34,13 @@ local present, held = {}, {}
 for name in pairs(alive) do
   if not leaving[name] then present[#present + 1] = name end
 end
+local begun = all_of(begun_key)
 for scope, holder in pairs(holders) do
+  local epoch = string.format('%.0f', epochs[scope])
   held[#held + 1] = scope
   held[#held + 1] = holder
-  held[#held + 1] = string.format('%.0f', epochs[scope])
+  held[#held + 1] = epoch
+  held[#held + 1] = begun[scope] == epoch and '1' or '0'
 end
 tell(member)
 return { present, held }

@@ -14,6 +14,9 @@ export interface ReconcilerRoleOptions extends RoleOptions {
  */
 const commitDelayMs = 100;
 
+/** Watchers compare each Service within an hour: of one that they know something comes sooner, in milliseconds. */
+const unheardMs = 2 * 3_600_000;
+
 /** Reconciles this process's share of the partitions. */
 export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions, signal: AbortSignal): Promise<void> {
   const counting = metrics && { metrics: reconcilerMetrics(metrics, options.clock) };
@@ -23,13 +26,20 @@ export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions
       role: 'reconciler',
       group: 'reconciler',
       scopes: partitionScopes(options.bus),
-      work: async ({ scope, epoch, signal, isCurrent }, store) => {
+      work: async ({ scope, epoch, signal, isCurrent, begun }, store) => {
         const partition = Number(scope);
         const onDeadLetter = setAside(options, 'changes', partition);
         const lag = partitionLag(metrics, options, 'changes', partition);
-        const told = { ...counting, onDeadLetter, onCheckpoint: lag.reached };
+        const onCheckpoint = (position: number) => {
+          begun();
+          lag.reached(position);
+        };
+        const told = { ...counting, onDeadLetter, onCheckpoint };
         try {
-          await workPartition({ ...options, ...told, commitDelayMs, store, partition, epoch, isCurrent }, signal);
+          await workPartition(
+            { ...options, ...told, commitDelayMs, unheardMs, store, partition, epoch, isCurrent },
+            signal,
+          );
         } finally {
           lag.close();
         }

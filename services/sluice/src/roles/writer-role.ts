@@ -27,11 +27,15 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
       role: 'writer',
       group: 'writer',
       scopes: partitionScopes(options.bus),
-      work: async ({ scope, epoch, signal, isCurrent }, store) => {
+      work: async ({ scope, epoch, signal, isCurrent, begun }, store) => {
         const partition = Number(scope);
         const onDeadLetter = setAside(options, 'mutations', partition);
         const lag = partitionLag(options.metrics, options, 'mutations', partition);
-        const told = { onDeadLetter, onCheckpoint: lag.reached };
+        const onCheckpoint = (position: number) => {
+          begun();
+          lag.reached(position);
+        };
+        const told = { onDeadLetter, onCheckpoint };
         options.onLane?.(1);
         const given = new AbortController();
         const giveUp = () => void sleep(options.clock, handoverMs, given.signal).then(() => given.abort());
