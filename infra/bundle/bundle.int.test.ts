@@ -53,6 +53,22 @@ async function pageOf(child: ChildProcess): Promise<string> {
   throw new Error('it told no address');
 }
 
+test('of Node’s own modules it brings those that it uses, and not what others of their exports need', async () => {
+  const entry = join(folder, 'entry.ts');
+  writeFileSync(
+    entry,
+    `import http, { createServer } from 'node:http';
+    import * as path from 'node:path';
+    import { promises } from 'node:fs';
+    const same = http.createServer === createServer && path.join('a', 'b') === path.default.join('a', 'b');
+    const undici = process.moduleLoadList.some((name) => name.endsWith('deps/undici/undici'));
+    console.log(JSON.stringify({ same, undici, read: typeof promises.readFile }));`,
+  );
+  await bundle({ entry, directory: join(folder, 'small') });
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'small', 'main.js')]);
+  expect(JSON.parse(stdout)).toEqual({ same: true, undici: false, read: 'function' });
+});
+
 describe('a bundle is fresh', () => {
   let checkout: string;
   const old = new Date('2020-01-01T00:00:00Z');

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { builtins } from './builtins.ts';
 
 export interface BundleOptions {
   /** The file with which the program begins. */
@@ -26,7 +27,7 @@ export async function bundle({ entry, directory }: BundleOptions): Promise<void>
   const program = await rolldown({
     input: entry,
     platform: 'node',
-    plugins: [whereTheSourceIs(directory)],
+    plugins: [whereTheSourceIs(directory), builtins()],
     // Of what is in other people's packages; what is wrong with ours is found by others.
     logLevel: 'silent',
   });
