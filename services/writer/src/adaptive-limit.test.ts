@@ -87,6 +87,22 @@ describe('the limit', () => {
     expect(limit.current).toBe(6);
   });
 
+  test('begins low, so that the first writes do not each open a connection, and is at half of the maximum soon', async () => {
+    const limit = new AdaptiveLimit({ max: 64, clock });
+    expect(limit.current).toBe(8);
+    await rounds(limit, 24, 5);
+    expect(limit.current).toBe(32);
+    const beginnings = [1, 10, 200].map((max) => new AdaptiveLimit({ max, clock }).current);
+    expect(beginnings).toEqual([1, 8, 25]);
+  });
+
+  test('rises to half of the maximum though answers become much slower, as long as none is refused', async () => {
+    const limit = new AdaptiveLimit({ max: 64, clock });
+    await rounds(limit, 4, 10);
+    await rounds(limit, 40, 1_000);
+    expect(limit.current).toBeGreaterThanOrEqual(32);
+  });
+
   test('stays where it is while it is not used', async () => {
     const limit = new AdaptiveLimit({ max: 64, initial: 8, clock });
     for (let i = 0; i < 100; i++) await limit.run(0, async () => {}, noAbort);

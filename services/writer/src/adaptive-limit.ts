@@ -7,13 +7,15 @@ import { TokenBucket } from './token-bucket.ts';
 export interface AdaptiveLimitOptions {
   /** Requests under way at once, at most. */
   readonly max: number;
-  /** Where it begins. Default: half of `max`. */
+  /** Where it begins. Default: an eighth of `max`, but 8 if it may. */
   readonly initial?: number;
   /** Requests let through in a second, at most; a second's worth at once after a pause. Default: no matter how many. */
   readonly perSecond?: number;
   readonly clock: Clock;
 }
 
+/** Where the limit begins: the first writes of a start find few connections open, and to open one costs more than a write. */
+const beginning = { share: 1 / 8, least: 8 };
 /** After Retry-After, however long that is, one request finds out in this time how things stand, in milliseconds. */
 const maxPauseMs = 30_000;
 /** A request that ends without an answer after this time tells of a server that does not answer anybody, in milliseconds. */
@@ -22,7 +24,7 @@ const silentMs = 5_000;
 const afterOverload = 0.5;
 const afterDelay = 0.9;
 /**
- * Slow answers alone lower the limit to this share of `max` and no further: the server may be slow for what others ask of
+ * Slow answers alone lower the limit to this share of `max` and no further, and below it they do not hold it down: the server may be slow for what others ask of
  * it, and whoever is content with ever less would wait for all of them. To go below is for the server to say.
  */
 const leastByDelay = 0.5;
@@ -60,7 +62,7 @@ export class AdaptiveLimit {
 
   constructor({ max, initial, perSecond, clock }: AdaptiveLimitOptions) {
     this.max = max;
-    this.#limit = Math.min(max, initial ?? Math.max(1, max / 2));
+    this.#limit = Math.min(max, initial ?? Math.max(beginning.least, max * beginning.share));
     this.#clock = clock;
     this.#pace = perSecond === undefined ? undefined : new TokenBucket(perSecond, clock.monotonic());
   }
@@ -131,7 +133,8 @@ export class AdaptiveLimit {
 
   #answered(number: number, latencyMs: number): void {
     this.#latency.add(latencyMs);
-    if (this.#latency.isRaised) return this.#lower(number, afterDelay, Math.min(this.#limit, this.max * leastByDelay));
+    const least = this.max * leastByDelay;
+    if (this.#latency.isRaised && this.#limit >= least) return this.#lower(number, afterDelay, least);
     if (++this.#good < this.current) return;
     // Of a limit that was not reached nobody knows whether it is too low.
     const reached = this.#peak >= this.current;

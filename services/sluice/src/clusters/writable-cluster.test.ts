@@ -26,7 +26,7 @@ const metric = async (name: string): Promise<readonly string[]> =>
   (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
 
 test('its limit is told until it is closed, and that of its successor after it', async () => {
-  expect(await metric('sluice_write_limit{')).toEqual(['sluice_write_limit{cluster="production"} 4']);
+  expect(await metric('sluice_write_limit{')).toEqual(['sluice_write_limit{cluster="production"} 8']);
   cluster.close();
   expect(await metric('sluice_write_limit{')).toEqual([]);
 });
