@@ -1,6 +1,7 @@
 import type { Connection } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import { asRecord, asString } from './record.ts';
+import { allows, reviewRules } from './rules-review.ts';
 
 export interface ServerVersion {
   /** E.g. `v1.36.3`. */
@@ -33,8 +34,23 @@ export async function getServerVersion(connection: Connection, signal: AbortSign
   };
 }
 
-/** Asks the API server whether this client may do that. */
-export async function reviewAccess(connection: Connection, access: Access, signal: AbortSignal): Promise<boolean> {
+/**
+ * Asks the API server of each whether this client may do that, in their order. What the rules do not allow beyond doubt is
+ * asked for by itself: authorizers that list no rules may allow or forbid it.
+ */
+export async function reviewAccess(
+  connection: Connection,
+  accesses: readonly Access[],
+  signal: AbortSignal,
+): Promise<readonly boolean[]> {
+  const rules = await reviewRules(connection, signal);
+  const open = accesses.filter((access) => !rules.some((rule) => allows(rule, access)));
+  const answers = await askAll(open, (access) => reviewOne(connection, access, signal));
+  const refused = new Set(open.filter((_, index) => answers[index] !== true));
+  return accesses.map((access) => !refused.has(access));
+}
+
+async function reviewOne(connection: Connection, access: Access, signal: AbortSignal): Promise<boolean> {
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
@@ -43,4 +59,16 @@ export async function reviewAccess(connection: Connection, access: Access, signa
   };
   const { body } = await connection.request({ method: 'POST', path, body: review, signal });
   return asRecord(asRecord(body).status).allowed === true;
+}
+
+/** Each needs a connection, and to make one costs more than an answer. */
+const atOnce = 4;
+
+/** In rounds: a question that follows at once upon an answer finds its connection not free yet, and makes another. */
+async function askAll<T, A>(questions: readonly T[], ask: (question: T) => Promise<A>): Promise<readonly A[]> {
+  const answers: A[] = [];
+  for (let next = 0; next < questions.length; next += atOnce) {
+    answers.push(...(await Promise.all(questions.slice(next, next + atOnce).map(ask))));
+  }
+  return answers;
 }

@@ -15,7 +15,7 @@ const version = { gitVersion: 'v1.36.3', major: 1, minor: 36 };
 const fine: ClusterProbe = {
   serverVersion: async () => version,
   identity: async () => 'uid',
-  checkAccess: async () => true,
+  checkAccess: async (accesses) => accesses.map(() => true),
 };
 const options = { cluster: 'prod', signal: noAbort };
 
@@ -38,9 +38,9 @@ describe('checkConnection', () => {
     const asked: Access[] = [];
     const probe: ClusterProbe = {
       ...fine,
-      checkAccess: async (access) => {
-        asked.push(access);
-        return true;
+      checkAccess: async (accesses) => {
+        asked.push(...accesses);
+        return accesses.map(() => true);
       },
     };
     await checkConnection(probe, options);
@@ -56,7 +56,8 @@ describe('checkConnection', () => {
 
   it('lists all permissions that are missing', async () => {
     const error = await refused({
-      checkAccess: async ({ verb, resource }) => resource !== 'endpointslices' || verb === 'list',
+      checkAccess: async (accesses) =>
+        accesses.map(({ verb, resource }) => resource !== 'endpointslices' || verb === 'list'),
     });
     expect(error.why).toBe('forbidden');
     expect(error.message).toBe(

@@ -7,7 +7,8 @@ import { resourceInfo } from './resources.ts';
 export interface ClusterProbe {
   identity(signal: AbortSignal): Promise<string>;
   serverVersion(signal: AbortSignal): Promise<ServerVersion>;
-  checkAccess(access: Access, signal: AbortSignal): Promise<boolean>;
+  /** Of each whether it is allowed, in their order. */
+  checkAccess(accesses: readonly Access[], signal: AbortSignal): Promise<readonly boolean[]>;
 }
 
 /** A watcher watches, a writer writes: neither needs what the other may do. */
@@ -75,7 +76,7 @@ export async function checkConnection(probe: ClusterProbe, options: CheckOptions
   try {
     // Asked together, since a start waits for all of them, and judged one after the other.
     const accesses = neededAccess(options.work ?? allWork);
-    const allowed = askAll(accesses, (access) => probe.checkAccess(access, signal));
+    const allowed = probe.checkAccess(accesses, signal);
     const identity = probe.identity(signal);
     for (const answer of [allowed, identity]) answer.catch(() => {});
     const version = await probe.serverVersion(signal);
@@ -87,18 +88,6 @@ export async function checkConnection(probe: ClusterProbe, options: CheckOptions
   } catch (error) {
     throw isApiError(error) ? unavailable(cluster, error) : error;
   }
-}
-
-/** Each needs a connection, and to make one costs more than an answer. */
-const atOnce = 4;
-
-/** In rounds: a question that follows at once upon an answer finds its connection not free yet, and makes another. */
-async function askAll<T, A>(questions: readonly T[], ask: (question: T) => Promise<A>): Promise<readonly A[]> {
-  const answers: A[] = [];
-  for (let next = 0; next < questions.length; next += atOnce) {
-    answers.push(...(await Promise.all(questions.slice(next, next + atOnce).map(ask))));
-  }
-  return answers;
 }
 
 /** What `checkReading` asks of a cluster; HttpCluster has it. */

@@ -452,7 +452,7 @@ describe('a connection that only reads', () => {
       cluster.delete('endpoints', 'y', 'x', {}, noAbort),
       cluster.createEvent(event, noAbort),
       cluster.patchEvent('y', 'x', {}, noAbort),
-      cluster.checkAccess({ verb: 'get', group: '', resource: 'pods' }, noAbort),
+      cluster.checkAccess([{ verb: 'get', group: '', resource: 'pods' }], noAbort),
     ];
     for (const attempt of attempts) expect((await failure(attempt)).reason).toBe('ReadOnly');
     await cluster.list('pods', { limit: 1, continueToken: '' }, noAbort);

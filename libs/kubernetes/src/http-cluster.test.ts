@@ -326,7 +326,7 @@ describe('HttpCluster’s questions', () => {
     });
     expect(await cluster.serverVersion(noAbort)).toEqual({ gitVersion: 'v1.36.3', major: 1, minor: 36 });
     expect(await cluster.identity(noAbort)).toBe('abc');
-    expect(await cluster.checkAccess({ verb: 'list', group: '', resource: 'pods' }, noAbort)).toBe(true);
+    expect(await cluster.checkAccess([{ verb: 'list', group: '', resource: 'pods' }], noAbort)).toEqual([true]);
     expect(server.requests.at(-1)?.body).toMatchObject({
       spec: { resourceAttributes: { verb: 'list', group: '', resource: 'pods' } },
     });

@@ -173,8 +173,8 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     return getServerVersion(this.connection, signal);
   }
 
-  checkAccess(access: Access, signal: AbortSignal): Promise<boolean> {
-    return reviewAccess(this.connection, access, signal);
+  checkAccess(accesses: readonly Access[], signal: AbortSignal): Promise<readonly boolean[]> {
+    return reviewAccess(this.connection, accesses, signal);
   }
 
   async #write(

@@ -272,6 +272,9 @@ describe('the server', () => {
     const review = { kind: 'SelfSubjectAccessReview', spec: {} };
     const { code, body } = await call('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', review);
     expect([code, body.status]).toEqual([201, { allowed: true }]);
+    const rules = await call('POST', '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: {} });
+    const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+    expect(rules.body.status).toMatchObject({ resourceRules: [everything], incomplete: false });
   });
 
   it('shows Events of one store in both groups', async () => {

@@ -17,6 +17,16 @@ export interface ApiServerHttpOptions {
   readonly faults?: FaultPlan;
 }
 
+const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+/** What is answered to each kind of the question "may I?". */
+const reviews: ReadonlyMap<string, object> = new Map([
+  ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { allowed: true }],
+  [
+    '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
+    { resourceRules: [everything], nonResourceRules: [], incomplete: false },
+  ],
+]);
+
 /** The simulated API server over plain HTTP/1.1. Everybody may do everything. */
 export class ApiServerHttp {
   readonly #handler: ResourceHandler;
@@ -53,8 +63,8 @@ export class ApiServerHttp {
     if (path === '/readyz' || path === '/livez' || path === '/healthz') return sendText(response, 'ok');
     const document = discoveryDocument(path);
     if (document !== undefined) return sendJson(response, 200, document);
-    if (path === '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews' && request.method === 'POST')
-      return sendJson(response, 201, { ...(await readBody(request)), status: { allowed: true } });
+    const granted = request.method === 'POST' ? reviews.get(path) : undefined;
+    if (granted !== undefined) return sendJson(response, 201, { ...(await readBody(request)), status: granted });
     const route = parseRoute(path);
     if (route === undefined) throw pathNotFound();
     await this.#handler.handle(route, url.searchParams, request, response);

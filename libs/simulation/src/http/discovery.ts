@@ -25,19 +25,19 @@ export function discoveryDocument(path: string): unknown {
       return resourceList('events.k8s.io/v1', describe(resources.events));
     case '/apis/authorization.k8s.io/v1':
       return resourceList('authorization.k8s.io/v1', [
-        {
-          name: 'selfsubjectaccessreviews',
-          singularName: 'selfsubjectaccessreview',
-          namespaced: false,
-          kind: 'SelfSubjectAccessReview',
-          verbs: ['create'],
-        },
+        review('SelfSubjectAccessReview'),
+        review('SelfSubjectRulesReview'),
       ]);
     default: {
       const group = groups.find((name) => path === `/apis/${name}`);
       return group === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) };
     }
   }
+}
+
+function review(kind: string) {
+  const singularName = kind.toLowerCase();
+  return { name: `${singularName}s`, singularName, namespaced: false, kind, verbs: ['create'] };
 }
 
 function describeGroup(name: string) {

@@ -16,6 +16,7 @@ import {
   judgeRival,
   loadInCluster,
   loadKubeconfig,
+  type RivalEvidence,
   switchOffAdvice,
 } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/runtime';
@@ -39,6 +40,8 @@ export interface ConnectOptions {
   readonly random: Random;
   readonly logger: Logger;
 }
+
+type AccessOptions = Omit<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster'>;
 
 export interface ConnectedCluster extends Cluster {
   readonly server: string;
@@ -69,15 +72,19 @@ export async function connect(options: ConnectOptions, environment: NodeJS.Proce
   }
 }
 
+/** Signs of another controller; undefined if it does not matter whether there is one. Reads only. */
+function lookForRival(
+  connection: Connection,
+  { work, takeOver, signal, clock }: AccessOptions,
+): Promise<RivalEvidence> | undefined {
+  if (takeOver || work?.includes('write') === false) return undefined;
+  return findRivalEvidence({ connection, ownManager: fieldManager, now: clock.now() }, within(signal));
+}
+
 /** Two who write the same would undo each other's work for good, so Sluice asks before it is the second. */
-async function refuseRival(
-  cluster: ConnectedCluster,
-  { work, takeOver, signal, clock, logger }: ConnectOptions,
-): Promise<void> {
-  if (takeOver || work?.includes('write') === false) return;
+async function refuseRival(cluster: ConnectedCluster, evidence: Promise<RivalEvidence>, logger: Logger): Promise<void> {
   try {
-    const search = { connection: cluster.connection, ownManager: fieldManager, now: clock.now() };
-    const { rival, why } = judgeRival(await findRivalEvidence(search, within(signal)));
+    const { rival, why } = judgeRival(await evidence);
     if (rival === 'unclear') logger.warn('another controller may write here; "sluice doctor" tells more', { why });
     if (rival !== 'alive') return;
     throw new ClusterUnavailableError(
@@ -107,10 +114,14 @@ export function findAccess(
 }
 
 /** As `connect`, once it is known how to reach the cluster. */
-export async function connectTo(access: ClusterAccess, options: Omit<ConnectOptions, 'kubeconfig' | 'context'>) {
+export async function connectTo(access: ClusterAccess, options: AccessOptions): Promise<ConnectedCluster> {
   try {
-    const cluster = await open(access, options);
-    await refuseRival(cluster, options);
+    const connection = connectionTo(access, options);
+    // While it is found out whether the cluster can be used at all: neither waits for the other.
+    const evidence = lookForRival(connection, options);
+    evidence?.catch(() => {});
+    const cluster = await openOn(connection, access, options);
+    if (evidence !== undefined) await refuseRival(cluster, evidence, options.logger);
     return cluster;
   } catch (error) {
     if (error instanceof ClusterUnavailableError || isKubeconfigError(error))
@@ -163,13 +174,21 @@ function roleOf(work: readonly ClusterWork[] | undefined): string | undefined {
   return work[0] === 'watch' ? 'watcher' : 'writer';
 }
 
-/** Opens a cluster over HTTP, once it is known how to reach it. */
-export async function open(
+/** Opens a cluster over HTTP, once it is known how to reach it, whoever else writes there. */
+export function open(access: ClusterAccess, options: AccessOptions): Promise<ConnectedCluster> {
+  return openOn(connectionTo(access, options), access, options);
+}
+
+function connectionTo(access: ClusterAccess, { work, clock, logger }: AccessOptions): Connection {
+  return new Connection({ access, userAgent: userAgent(roleOf(work)), clock, logger });
+}
+
+async function openOn(
+  connection: Connection,
   access: ClusterAccess,
-  options: Omit<ConnectOptions, 'kubeconfig' | 'context'>,
+  options: AccessOptions,
 ): Promise<ConnectedCluster> {
   const { clock, random, logger } = options;
-  const connection = new Connection({ access, userAgent: userAgent(roleOf(options.work)), clock, logger });
   const http = new HttpCluster({ connection, clock, random });
   const recorder = new EventRecorder({ store: http, clock, random, logger: logger.with({ cluster: access.context }) });
   const closed = new AbortController();

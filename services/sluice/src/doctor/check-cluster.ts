@@ -59,8 +59,10 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
       return [ok(about, 'discovery.k8s.io/v1', 'is served'), ...skew];
     });
     for (const work of ['watch', 'write'] as const) {
-      await attempt(permissionsOf(work), 'allow SelfSubjectAccessReviews (system:basic-user)', () =>
-        checkPermissions(about, work, (access) => cluster.checkAccess(access, signal)),
+      await attempt(
+        permissionsOf(work),
+        'allow SelfSubjectAccessReviews and SelfSubjectRulesReviews (system:basic-user)',
+        () => checkPermissions(about, work, (accesses) => cluster.checkAccess(accesses, signal)),
       );
     }
     await attempt('other controllers', 'allow to list EndpointSlices', async () => {

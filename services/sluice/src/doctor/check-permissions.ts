@@ -10,18 +10,15 @@ export const permissionsOf = (work: ClusterWork): string => `permissions of the 
 export async function checkPermissions(
   about: string,
   work: ClusterWork,
-  mayI: (access: Access) => Promise<boolean>,
+  mayI: (accesses: readonly Access[]) => Promise<readonly boolean[]>,
 ): Promise<readonly Check[]> {
   const check = permissionsOf(work);
   const needed = neededAccess([work]);
   const useful = usefulAccess([work]);
-  const [mayNeeded, mayUseful] = await Promise.all([
-    Promise.all(needed.map(mayI)),
-    Promise.all(useful.map(({ access }) => mayI(access))),
-  ]);
-  const missing = needed.filter((_, i) => !mayNeeded[i]).map(textOf);
+  const answers = await mayI([...needed, ...useful.map(({ access }) => access)]);
+  const missing = needed.filter((_, i) => !answers[i]).map(textOf);
   const wanting = Map.groupBy(
-    useful.filter((_, i) => !mayUseful[i]),
+    useful.filter((_, i) => !answers[needed.length + i]),
     ({ without }) => without,
   );
   const warnings = [...wanting].map(([without, those]) => {
