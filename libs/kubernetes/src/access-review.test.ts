@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Access, reviewAccess } from './access-review.ts';
+import type { Access } from './access.ts';
+import { reviewAccess } from './access-review.ts';
 import { isApiError } from './api-error.ts';
 import { asRecord } from './record.ts';
 import { connect, json, noAbort, startServer } from './testing.ts';

@@ -1,3 +1,4 @@
+import type { Access } from './access.ts';
 import type { Connection } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import { asRecord, asString } from './record.ts';
@@ -8,18 +9,6 @@ export interface ServerVersion {
   readonly gitVersion: string;
   readonly major: number;
   readonly minor: number;
-}
-
-/** A request that one might be allowed to make. */
-export interface Access {
-  readonly verb: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
-  /** Empty for core. */
-  readonly group: string;
-  readonly resource: string;
-  readonly subresource?: string;
-  /** Every namespace if left out. */
-  readonly namespace?: string;
-  readonly name?: string;
 }
 
 export async function getServerVersion(connection: Connection, signal: AbortSignal): Promise<ServerVersion> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Access } from './access-review.ts';
+import type { Access } from './access.ts';
 import { ApiError, type Reaction } from './api-error.ts';
 import {
   type ClusterProbe,

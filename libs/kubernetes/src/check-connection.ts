@@ -1,4 +1,5 @@
-import type { Access, ServerVersion } from './access-review.ts';
+import type { Access } from './access.ts';
+import type { ServerVersion } from './access-review.ts';
 import { type ApiError, isApiError } from './api-error.ts';
 import { type ClusterReader, type Resource, watchedResources } from './cluster.ts';
 import { resourceInfo } from './resources.ts';

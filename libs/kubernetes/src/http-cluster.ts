@@ -1,6 +1,7 @@
 import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
 import { type Clock, type Random, randomInteger } from '@sluice/runtime';
-import { type Access, getServerVersion, reviewAccess, type ServerVersion } from './access-review.ts';
+import type { Access } from './access.ts';
+import { getServerVersion, reviewAccess, type ServerVersion } from './access-review.ts';
 import { ApiError } from './api-error.ts';
 import type {
   ClusterReader,

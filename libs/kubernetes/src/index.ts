@@ -1,3 +1,4 @@
+export type { Access } from './access.ts';
 export * from './access-review.ts';
 export * from './anonymous-access.ts';
 export * from './api-error.ts';

@@ -1,4 +1,4 @@
-import type { Access } from './access-review.ts';
+import type { Access } from './access.ts';
 import { isApiError } from './api-error.ts';
 import type { Connection } from './connection.ts';
 import { asRecord } from './record.ts';

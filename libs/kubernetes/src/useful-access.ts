@@ -1,4 +1,4 @@
-import type { Access } from './access-review.ts';
+import type { Access } from './access.ts';
 import type { ClusterWork } from './check-connection.ts';
 
 /** A permission without which Sluice works, but not as well, or not in every cluster. */
