@@ -117,7 +117,7 @@ async function main(): Promise<void> {
 }
 
 function bytesOf(body: unknown): number {
-  return Buffer.byteLength(JSON.stringify(body));
+  return Buffer.isBuffer(body) ? body.length : Buffer.byteLength(JSON.stringify(body));
 }
 
 function row(name: string, cells: readonly string[]): string {

@@ -1,5 +1,9 @@
+import type { WrittenResource } from '@sluice/controllers';
+import { encodeObject, protobufMediaType } from '@sluice/kubernetes';
+
 /** One object of which one endpoint flips with each write. */
 export interface Flip {
+  readonly resource: WrittenResource;
   readonly collection: string;
   readonly path: string;
   /** As it shall be after the next write. */
@@ -32,6 +36,14 @@ export const ways: readonly Way[] = [
   {
     name: 'update, metadata as answer',
     request: (flip) => ({ method: 'PUT', body: flip.object(), headers: metadata }),
+  },
+  {
+    name: 'update in protobuf, metadata',
+    request: (flip) => ({
+      method: 'PUT',
+      body: encodeObject(flip.resource, flip.object()),
+      headers: { ...metadata, 'content-type': protobufMediaType },
+    }),
   },
   {
     name: 'merge patch, metadata as answer',
@@ -73,6 +85,7 @@ const targetRef = (i: number) => ({
 const address = (i: number) => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
 
 abstract class Flipping implements Flip {
+  abstract readonly resource: WrittenResource;
   readonly collection: string;
   readonly path: string;
   protected readonly name: string;
@@ -110,6 +123,7 @@ const endpoint = (i: number) => ({
 const endpointsAddress = (i: number) => ({ ip: address(i), nodeName: `node-${i % 10}`, targetRef: targetRef(i) });
 
 class SliceFlip extends Flipping {
+  readonly resource = 'endpointslices';
   readonly #endpoints: readonly ReturnType<typeof endpoint>[];
 
   constructor(name: string, size: number) {
@@ -138,6 +152,7 @@ class SliceFlip extends Flipping {
 }
 
 class EndpointsFlip extends Flipping {
+  readonly resource = 'endpoints';
   readonly #addresses: readonly ReturnType<typeof endpointsAddress>[];
 
   constructor(name: string, size: number) {

@@ -13,6 +13,7 @@ export * from './event-recorder.ts';
 export * from './http-cluster.ts';
 export * from './kubeconfig.ts';
 export * from './kubeconfig-error.ts';
+export { encodeObject, protobufMediaType } from './protobuf/envelope.ts';
 export * from './reflector.ts';
 export * from './reflector-options.ts';
 export { isOlderVersion } from './resource-version.ts';

@@ -1,4 +1,4 @@
-import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import type { WrittenResource } from '@sluice/controllers';
 import { apiVersion, resourceInfo } from '../resources.ts';
 import { decodeMessage } from './decode-message.ts';
 import { encodeMessage } from './encode-message.ts';
@@ -12,7 +12,7 @@ export const protobufMediaType = 'application/vnd.kubernetes.protobuf';
 
 /** What every object begins with; after it comes `runtime.Unknown`, which says what it is and has its bytes. */
 const magic = Buffer.from('k8s\0');
-const typeMeta = wholeMessage({ 1: text('apiVersion'), 2: text('kind') });
+const typeMetaType = wholeMessage({ 1: text('apiVersion'), 2: text('kind') });
 const readEnvelope = projectionOf({ 2: bytes('raw') });
 const writtenEnvelopes: Readonly<Record<WrittenResource, MessageType>> = {
   endpoints: envelopeOf(writtenTypes.endpoints),
@@ -34,14 +34,15 @@ export function decodeStatus(enveloped: Buffer, texts: TextTable): Readonly<Reco
 const writer = new WireWriter();
 
 /** Undefined if the object has a field that this program does not know: as JSON nothing of it is lost. */
-export function encodeObject(resource: WrittenResource, object: Endpoints | EndpointSlice): Buffer | undefined {
-  const meta = { apiVersion: apiVersion(resource), kind: resourceInfo[resource].kind };
-  const isWhole = encodeMessage(writtenEnvelopes[resource], { typeMeta: meta, raw: object }, writer);
+export function encodeObject(resource: WrittenResource, object: object): Buffer | undefined {
+  const { apiVersion: _apiVersion, kind: _kind, ...raw } = object as Partial<Record<'apiVersion' | 'kind', unknown>>;
+  const typeMeta = { apiVersion: apiVersion(resource), kind: resourceInfo[resource].kind };
+  const isWhole = encodeMessage(writtenEnvelopes[resource], { typeMeta, raw }, writer);
   writer.bytes(magic);
   const encoded = writer.take();
   return isWhole ? encoded : undefined;
 }
 
 function envelopeOf(type: MessageType): MessageType {
-  return wholeMessage({ 1: one('typeMeta', typeMeta), 2: one('raw', type) });
+  return wholeMessage({ 1: one('typeMeta', typeMetaType), 2: one('raw', type) });
 }
