@@ -48,8 +48,9 @@ export class PartitionTraces {
 
   /** The message, as what comes of it is to continue the trace of its record. */
   received<T extends Message>(record: Delivery, message: T): T {
+    if (message.kind !== 'change') return message;
     const trace = traceOf(record.headers);
-    if (trace === undefined || message.kind !== 'change') return message;
+    if (trace === undefined) return message;
     return { ...message, causes: { ...message.causes, traces: [trace] } };
   }
 
