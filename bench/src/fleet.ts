@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Nats, type RedisServer, ServerProcess, startNats, startRedis } from '@sluice/local';
 
 export type Role = 'watcher' | 'reconciler' | 'writer';
 
-const PROGRAM = fileURLToPath(new URL('../../services/sluice/src/main.ts', import.meta.url));
+const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const READY_MILLISECONDS = 20_000;
 
 export interface FleetOptions {
@@ -44,13 +44,16 @@ export class Fleet {
     const { directory, kubeconfig, profileDirectory } = this.#options;
     this.#started += 1;
     const name = `${role}-${this.#started}`;
-    const profiled = profileDirectory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`];
+    const profiled = ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, join(ROOT, 'services/sluice/src/main.ts')];
     const cluster = role === 'reconciler' || kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig];
     const flags = ['--log-level', 'warn', '--metrics-bind-address', '0'];
     const child = new ServerProcess({
       name,
-      program: process.execPath,
-      args: [...profiled, PROGRAM, role, '--bus', this.nats.url, '--store', this.redis.url, ...cluster, ...flags],
+      program: profileDirectory === undefined ? join(ROOT, 'bin/sluice') : process.execPath,
+      args: [
+        ...(profileDirectory === undefined ? [] : profiled),
+        ...[role, '--bus', this.nats.url, '--store', this.redis.url, ...cluster, ...flags],
+      ],
       log: join(directory, `${name}.log`),
     });
     await child.start();

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -67,6 +67,25 @@ test('of Node’s own modules it brings those that it uses, and not what others 
   await bundle({ entry, directory: join(folder, 'small') });
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'small', 'main.js')]);
   expect(JSON.parse(stdout)).toEqual({ same: true, undici: false, read: 'function' });
+});
+
+test('an image holds what its entry point needs to run the bundle', async () => {
+  const images = join(root, 'infra/images');
+  const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(images, 'Dockerfile'), 'utf8')) ?? [];
+  const [start = '', ...given] = JSON.parse(entry) as string[];
+  expect(given).toEqual(['node']);
+  const image = join(folder, 'image');
+  const lines = readFileSync(join(images, 'Dockerfile.dockerignore'), 'utf8').split('\n');
+  for (const name of lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))) {
+    const filter = (file: string) => !/(?:\/node_modules|\.test\.ts)$/.test(file);
+    cpSync(join(root, name), join(image, name), { recursive: true, filter });
+  }
+  await bundle({ entry: sources, directory: join(image, '.cache/program') });
+  const now = new Date();
+  utimesSync(join(image, '.cache/program/main.js'), now, now);
+  // Without packages, which are not there, its sources would not run.
+  const run = promisify(execFile)(join(image, start.replace('/sluice/', '')), [process.execPath, 'run', '--help']);
+  expect((await run).stdout).toBe(await helpOf(sources, 'run'));
 });
 
 describe('a bundle is fresh', () => {

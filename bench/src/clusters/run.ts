@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { ServerProcess } from '@sluice/local';
 import type { WorldsProcess } from './worlds-process.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../../services/sluice/src/main.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../bin/sluice', import.meta.url));
 
 /** `sluice run` on all clusters of a directory of kubeconfigs. Its log is beside it. */
 export async function runOn(kubeconfigs: string, log: string): Promise<ServerProcess> {
   const flags = ['--output', 'none', '--log-level', 'warn', '--metrics-bind-address', '0'];
   const child = new ServerProcess({
     name: 'sluice',
-    program: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', PROGRAM, 'run', '--kubeconfig', kubeconfigs, ...flags],
+    program: PROGRAM,
+    args: ['run', '--kubeconfig', kubeconfigs, ...flags],
     log: join(log, 'sluice.log'),
   });
   await child.start();

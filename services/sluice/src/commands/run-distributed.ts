@@ -35,6 +35,8 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
     const { startDistributed } = await import('../distributed/start-distributed.ts');
     const fleet = await startDistributed({
       ...ports,
+      // As this process was started: put together or from the sources, with the same bounds of memory.
+      program: [...process.execArgv, ...process.argv.slice(1, 2)],
       server: world.server,
       clusterName: 'simulated-world',
       flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel, ...tracesFlags(options)],

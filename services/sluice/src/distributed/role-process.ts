@@ -2,9 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Role } from '../roles/start-role.ts';
 
-const program = fileURLToPath(new URL('../main.ts', import.meta.url));
+const fromSources = ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL('../main.ts', import.meta.url))];
 
-/** One role in a process of its own, which ends with this one. */
+/**
+ * One role in a process of its own, which ends with this one. `program` is what Node runs, after Node's own options; the sources
+ * if left out.
+ */
 export class RoleProcess {
   readonly name: string;
   readonly child: ChildProcess;
@@ -15,10 +18,11 @@ export class RoleProcess {
     role: Role | 'console',
     args: readonly string[],
     onLine: (name: string, line: string) => void,
+    program: readonly string[] = fromSources,
   ) {
     this.name = name;
     // A group of its own: Ctrl-C in the terminal is for this process, which then stops the roles in order.
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, role, ...args], {
+    const child = spawn(process.execPath, [...program, role, ...args], {
       detached: true,
       stdio: ['ignore', 'inherit', 'pipe'],
     });

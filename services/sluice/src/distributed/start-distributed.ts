@@ -15,6 +15,8 @@ import { followPlans } from './follow-plans.ts';
 import { RoleProcess } from './role-process.ts';
 
 export interface DistributedOptions {
+  /** What Node runs for each role, after Node's own options. Default: the sources. */
+  readonly program?: readonly string[];
   /** Of the cluster, without credentials. */
   readonly server: string;
   readonly clusterName: string;
@@ -77,11 +79,12 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       count.set(role, n);
       const cluster = role === 'reconciler' ? [] : ['--kubeconfig', kubeconfig, '--cluster-name', options.clusterName];
       const args = [...where, ...cluster, '--metrics-bind-address', '127.0.0.1:0', ...options.flags];
-      return new RoleProcess(`${role}-${n}`, role, args, options.onLine);
+      return new RoleProcess(`${role}-${n}`, role, args, options.onLine, options.program);
     });
     const consoleAddress = await freeAddress();
     const page = ['--console-bind-address', consoleAddress, ...options.consoleFlags];
-    roles.push(new RoleProcess('console', 'console', [...where, ...page, '--log-level', 'warn'], options.onLine));
+    const consoleArgs = [...where, ...page, '--log-level', 'warn'];
+    roles.push(new RoleProcess('console', 'console', consoleArgs, options.onLine, options.program));
     // The last is ended first: in the order in which changes flow, so that what is under way comes to its end.
     for (const role of ['console', 'writer', 'reconciler', 'watcher']) {
       const ofRole = roles.filter(({ name }) => name.startsWith(role));
