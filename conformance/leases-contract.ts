@@ -124,11 +124,9 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
     test('who watches learns soon that a member came, took or gave back something, or left', async () => {
       const { leases } = await create();
       let changes = 0;
-      const by = new Set<string | undefined>();
       let learned = Promise.withResolvers<'learned'>();
-      const unwatch = leases.watch('g', (member) => {
+      const unwatch = leases.watch('g', () => {
         changes++;
-        by.add(member);
         learned.resolve('learned');
       });
       const happenings: readonly ((n: number) => Promise<unknown>)[] = [
@@ -152,7 +150,6 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
         for (let n = 0; (await Promise.race([learned.promise, tick()])) !== 'learned'; n++) await change(n);
       }
       await tick();
-      expect([...by].every((member) => /^(a|b|(comes|leaves)\d+)$/.test(member ?? ''))).toBe(true);
       unwatch();
       const before = changes;
       await beat(leases, 'c');

@@ -88,10 +88,7 @@ export class Ownership {
   /** Runs until `signal` aborts and everything is handed over. */
   async run(signal: AbortSignal): Promise<void> {
     const { leases, group, member } = this.#options;
-    // What this one did itself was in the answer.
-    const unwatch = leases.watch(group, (by) => {
-      if (by !== member) this.#wake.abort();
-    });
+    const unwatch = leases.watch(group, () => this.#wake.abort());
     const stop = () => this.#wake.abort();
     signal.addEventListener('abort', stop, { once: true });
     try {

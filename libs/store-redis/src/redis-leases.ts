@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/runtime';
-import type { GroupState, Heartbeat, Lease, Leases, OnGroupChange } from '@sluice/store';
+import type { GroupState, Heartbeat, Lease, Leases } from '@sluice/store';
 import { bounded } from './bounded.ts';
 import { tagged } from './keys.ts';
 import { RedisStoreError } from './redis-error.ts';
@@ -27,12 +27,12 @@ const leaveScript = new Script(['group', 'leave'], ['allow-oom']);
  */
 export class RedisLeases implements Leases {
   readonly #options: RedisLeasesOptions;
-  readonly #watchers = new Map<string, Set<OnGroupChange>>();
+  readonly #watchers = new Map<string, Set<() => void>>();
 
   constructor(options: RedisLeasesOptions) {
     this.#options = options;
-    options.subscriber.on('message', (channel: string, member: string) => {
-      for (const onChange of this.#watchers.get(channel) ?? []) onChange(member);
+    options.subscriber.on('message', (channel: string) => {
+      for (const onChange of this.#watchers.get(channel) ?? []) onChange();
     });
   }
 
@@ -57,10 +57,10 @@ export class RedisLeases implements Leases {
     );
   }
 
-  watch(group: string, onChange: OnGroupChange): () => void {
+  watch(group: string, onChange: () => void): () => void {
     const [channel] = this.#keys(group);
     const watchers = this.#watchers.get(channel) ?? new Set();
-    const watcher: OnGroupChange = (member) => onChange(member);
+    const watcher = () => onChange();
     watchers.add(watcher);
     this.#watchers.set(channel, watchers);
     // Without it changes are found out by the next heartbeat. The connection says itself that it is lost.

@@ -12,14 +12,12 @@ export interface Leases {
   leave(group: string, member: string): Promise<void>;
   /**
    * Calls `onChange` soon after a member came or left, or gave back, took or began with a lease, as best it can: it may miss some and
-   * call for nothing. `member` is who did it, if that is known. Returns how to stop that.
+   * call for nothing. Returns how to stop that.
    */
-  watch(group: string, onChange: OnGroupChange): () => void;
+  watch(group: string, onChange: () => void): () => void;
   /** The group as it is now. For whoever looks on: nothing is changed by it. */
   state(group: string): Promise<GroupState>;
 }
-
-export type OnGroupChange = (member?: string) => void;
 
 export interface Heartbeat {
   readonly group: string;

@@ -1,9 +1,9 @@
 import type { Clock } from '@sluice/runtime';
-import type { GroupState, Heartbeat, Leases, OnGroupChange } from './leases.ts';
+import type { GroupState, Heartbeat, Leases } from './leases.ts';
 
 interface Group {
   readonly members: Map<string, { /** By the clock's monotonic time. */ goneAt: number; leaving: boolean }>;
-  readonly watchers: Set<OnGroupChange>;
+  readonly watchers: Set<() => void>;
   /** Also of leases that are free: an epoch is never given twice. */
   readonly leases: Map<string, { holder: string | null; epoch: number; begun: boolean }>;
 }
@@ -39,7 +39,7 @@ export class MemoryLeases implements Leases {
       lease.begun = true;
       changed = true;
     }
-    if (changed) notify(group, member);
+    if (changed) notify(group);
     return stateOf(group);
   }
 
@@ -51,12 +51,12 @@ export class MemoryLeases implements Leases {
     const group = this.#group(name);
     group.members.set(member, { goneAt: Number.NEGATIVE_INFINITY, leaving: true });
     this.#group(name);
-    notify(group, member);
+    notify(group);
   }
 
-  watch(name: string, onChange: OnGroupChange): () => void {
+  watch(name: string, onChange: () => void): () => void {
     const { watchers } = this.#group(name);
-    const watcher: OnGroupChange = (member) => onChange(member);
+    const watcher = () => onChange();
     watchers.add(watcher);
     return () => watchers.delete(watcher);
   }
@@ -90,6 +90,6 @@ function stateOf({ members, leases }: Group): GroupState {
 }
 
 /** Not from within the caller's step, as from a server. */
-function notify({ watchers }: Group, member: string): void {
-  for (const watcher of watchers) queueMicrotask(() => watcher(member));
+function notify({ watchers }: Group): void {
+  for (const watcher of watchers) queueMicrotask(watcher);
 }

@@ -95,7 +95,7 @@ export class SimulatedProcess {
       heartbeat: (...args) => this.#call(() => leases.heartbeat(...args)),
       leave: (...args) => this.#call(() => leases.leave(...args)),
       state: (...args) => this.#call(() => leases.state(...args)),
-      watch: (group, onChange) => leases.watch(group, (member) => void this.#awake().then(() => onChange(member))),
+      watch: (group, onChange) => leases.watch(group, () => void this.#awake().then(onChange)),
     };
   }
 
