@@ -10,7 +10,7 @@ export interface SpanBufferOptions<T> {
   readonly capacity?: number;
   /** Spans of one delivery at most. Default 512. */
   readonly batch?: number;
-  /** How long the first span of a batch waits for the others. Default 5000, OpenTelemetry's own: deliveries cost more than spans. */
+  /** How long the first span of a batch waits for the others. Default 5000, OpenTelemetry's own: each delivery costs. */
   readonly delayMs?: number;
 }
 

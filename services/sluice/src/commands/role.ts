@@ -69,10 +69,8 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
     const environment = process.env;
     const running = startRole({ role, infrastructure, configuration, member, environment, tracing, ...ports });
     const { metrics, health } = running;
-    const server =
-      configuration.metricsBindAddress === null
-        ? undefined
-        : await startTelemetry(configuration.metricsBindAddress, { metrics, health, log }, logger);
+    const address = configuration.metricsBindAddress ?? undefined;
+    const server = metrics && (await startTelemetry(address, { metrics, health, log }, logger));
     logger.info('started', { member, ...(server && { metrics: `${server.url}/metrics` }) });
     try {
       await Promise.race([stop.stopped, running.done]);

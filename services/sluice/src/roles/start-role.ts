@@ -27,7 +27,10 @@ export interface StartRoleOptions {
   readonly infrastructure: Infrastructure;
   readonly member: string;
   /** Its clusters are of no use to a reconciler, which sees none. */
-  readonly configuration: Pick<Configuration, 'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'writer'>;
+  readonly configuration: Pick<
+    Configuration,
+    'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'writer' | 'metricsBindAddress'
+  >;
   readonly environment: NodeJS.ProcessEnv;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
@@ -37,7 +40,8 @@ export interface StartRoleOptions {
 }
 
 export interface RunningRole {
-  readonly metrics: Metrics;
+  /** Undefined: they are to be served nowhere, so nothing is counted. */
+  readonly metrics: Metrics | undefined;
   readonly health: Health;
   /** Where each cluster of this process stands. */
   clusters(): readonly ClusterState[];
@@ -53,9 +57,13 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const working = new AbortController();
   const requests = new AbortController();
   const names = new Map<string, string>();
-  const metrics: Metrics = new Metrics({
-    ...{ clusters: names, fleet: true, spans: () => tracing?.counts, phases: () => clusters.states },
-  });
+  const metrics: Metrics | undefined =
+    configuration.metricsBindAddress === null
+      ? undefined
+      : new Metrics({
+          ...{ clusters: names, fleet: true, spans: () => tracing?.counts, phases: () => clusters.states },
+        });
+  const counting = metrics && { metrics };
   const health = new RoleHealth({
     ...{ ...infrastructure, clock, member, leaseTimes: configuration.leases },
     clusters: () => (role === 'reconciler' ? [] : clusterChecks(clusters)),
@@ -69,9 +77,9 @@ export function startRole(options: StartRoleOptions): RunningRole {
     random,
     logger,
     turns: new Turns(setImmediate),
-    metrics,
+    ...counting,
     health,
-    onDeadLetter: (topic) => metrics.pipeline.setAside(topic),
+    onDeadLetter: (topic) => metrics?.pipeline.setAside(topic),
   };
   const reached = new Map<string, WritableCluster>();
   let held = 0;
@@ -80,14 +88,14 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const watch = (cluster: ConnectedCluster, signal: AbortSignal) =>
     runWatcherRole(
       {
-        ...{ ...roleOptions, cluster, metrics },
-        onMalformed: (resource) => metrics.pipeline.malformed(cluster.identity, resource),
+        ...{ ...roleOptions, cluster },
+        onMalformed: (resource) => metrics?.pipeline.malformed(cluster.identity, resource),
       },
       signal,
     );
   const write = async (cluster: ConnectedCluster, signal: AbortSignal) => {
     const { identity } = cluster;
-    const writing = draining(writable(cluster, { metrics, clock, logger, lanes, limits: configuration.writer }));
+    const writing = draining(writable(cluster, { ...counting, clock, logger, lanes, limits: configuration.writer }));
     reached.set(identity, writing.cluster);
     latecomers.came(identity);
     await aborted(signal);
@@ -132,7 +140,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
             onLane: (change) => (held += change),
             cluster: (identity) =>
               reached.get(identity) ?? (latecomers.mayCome(identity, clusters.complete) ? 'connecting' : undefined),
-            onOutcome: (plan, outcome) => metrics.pipeline.repeated(plan.key.cluster, outcome.retries),
+            onOutcome: (plan, outcome) => metrics?.pipeline.repeated(plan.key.cluster, outcome.retries),
           },
           working.signal,
         ).finally(() => reaching.abort());
