@@ -25,6 +25,8 @@ export class LaneCheckpoint {
   readonly #ahead = new Set<number>();
   /** Up to here nobody knows what was applied. */
   #doubtfulUpTo = 0;
+  /** Up to here a former owner may have applied what it could not tell any more. */
+  #inheritedUpTo = 0;
   #cursor: Cursor = origin;
   #reader: PartitionReader | undefined;
   #committing: Promise<void> | undefined;
@@ -46,15 +48,20 @@ export class LaneCheckpoint {
     return position <= this.#doubtfulUpTo;
   }
 
+  /** Whether a former owner may have applied the plan there as its last deed. */
+  isInherited(position: number): boolean {
+    return position <= this.#inheritedUpTo;
+  }
+
   /** Takes up what the owners before have left. */
   async restore(): Promise<void> {
     const { bus, partition, store, epoch, logger } = this.#options;
-    const state = await store.claim(this.#scope, epoch);
+    const [state, end] = await Promise.all([store.claim(this.#scope, epoch), bus.end('mutations', partition)]);
     this.#done.load(state.entries);
     this.#reach(state.checkpoint ?? origin);
     if (state.checkpoint === null) return this.skip('the store knows nothing of it');
+    this.#inheritedUpTo = end.position;
     if (state.intact) return;
-    const end = await bus.end('mutations', partition);
     this.#doubtfulUpTo = end.position;
     logger.warn('the store may have lost what was applied; plans up to the end of the lane are decided anew', {
       plans: end.position - this.#cursor.position,
@@ -71,6 +78,7 @@ export class LaneCheckpoint {
     this.#reach(end);
     // What comes now was decided after the loss; in a lane that is made anew, its positions may be low.
     this.#doubtfulUpTo = 0;
+    this.#inheritedUpTo = 0;
   }
 
   /** What comes next is read from here. */

@@ -151,7 +151,7 @@ describe('a plan', () => {
 test('plans are read in turns, so that everything else is attended to in between', async () => {
   const deferred: (() => void)[] = [];
   const turns = new Turns((callback) => deferred.push(callback));
-  await send(...Array.from({ length: 200 }, (_, i) => aPlan([[create(`s${i}`)]], { service: `s${i}`, number: i + 1 })));
+  await send(...Array.from({ length: 200 }, (_, i) => aPlan([[update(`s${i}`)]], { service: `s${i}`, number: i + 1 })));
   running = new LaneWorker({ ...options(), turns }).run(stop.signal);
   const begun: number[] = [];
   while (cluster.requests.length < 200) {
@@ -267,10 +267,10 @@ describe('the checkpoint', () => {
     await settle(60_000);
     expect((await outcomes()).toSorted()).toEqual([
       'a endpointslice 1/1 applied',
-      'b endpointslice 1/2 applied',
+      'b endpointslice 1/2 conflict',
       'c endpointslice 1/3 applied',
       // It had ended beyond the checkpoint when b failed.
-      'c endpointslice 1/3 applied',
+      'c endpointslice 1/3 conflict',
     ]);
     expect(checkpoint()).toBe(3);
   });
@@ -283,7 +283,7 @@ describe('the checkpoint', () => {
       return append(topic, partition, records);
     };
     running = runWriter({ ...options(), partitions: [0] }, stop.signal);
-    await send(aPlan([[create('a')]]));
+    await send(aPlan([[update('a')]]));
     expect(checkpoint()).toBe(0);
     await settle(60_000);
     expect(await outcomes()).toEqual(['web endpointslice 1/1 applied']);
@@ -306,6 +306,31 @@ describe('the checkpoint', () => {
     await send(aPlan([[create('c')]], { number: 3 }));
     expect(cluster.requests).toEqual(['create a', 'create b']);
     expect(checkpoint()).toBe(1);
+  });
+});
+
+describe('a plan that a former owner may have applied, and could not tell', () => {
+  test.each([
+    ['without a precondition is decided anew: what it made may have been deleted since', create('a'), 'conflict', 1],
+    ['with preconditions is applied', update('a'), 'applied', 2],
+    ['that deletes what it names by its UID is applied', remove('a'), 'applied', 2],
+  ])('%s', async (_, mutation, status, requests) => {
+    const append = bus.append.bind(bus);
+    bus.append = async (topic, ...rest) => {
+      if (topic === 'changes') throw new Error('the bus is away');
+      return append(topic, ...rest);
+    };
+    start();
+    const ended = expect(running).rejects.toThrow('the bus is away');
+    await send(aPlan([[mutation]]));
+    await ended;
+    bus.append = append;
+    start();
+    await settle();
+    await send(aPlan([[create('b')]], { number: 2 }));
+    expect(cluster.requests).toHaveLength(requests + 1);
+    expect(await outcomes()).toEqual([`web endpointslice 1/1 ${status}`, 'web endpointslice 1/2 applied']);
+    expect(checkpoint()).toBe(2);
   });
 });
 
@@ -519,7 +544,7 @@ describe('the turn', () => {
 
   test('that has not come when the lane is given up is left to its next owner', async () => {
     await occupied();
-    await send(aPlan([[create('later')]], { number: 2 }));
+    await send(aPlan([[update('later')]], { number: 2 }));
     stop.abort();
     await settle();
     cluster.open('create busy');
@@ -529,7 +554,7 @@ describe('the turn', () => {
     stop = new AbortController();
     start();
     await settle();
-    expect(cluster.requests).toEqual(['create busy', 'create later']);
+    expect(cluster.requests).toEqual(['create busy', 'update later']);
   });
 });
 
@@ -646,14 +671,14 @@ describe('stop', () => {
   });
 
   test('while the API server is away leaves the plan to the next start', async () => {
-    cluster.fails('create a', ...Array(9).fill(unavailable));
+    cluster.fails('update a', ...Array(9).fill(unavailable));
     start();
-    await send(aPlan([[create('a')]]));
+    await send(aPlan([[update('a')]]));
     stop.abort();
     await running;
     expect(await outcomes()).toEqual([]);
     expect(checkpoint()).toBe(0);
-    cluster.fails('create a');
+    cluster.fails('update a');
     stop = new AbortController();
     start();
     await settle();

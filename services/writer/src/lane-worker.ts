@@ -5,6 +5,7 @@ import { carryOut } from './carry-out.ts';
 import { DonePlans } from './done-plans.ts';
 import { failureEvents } from './failure-events.ts';
 import { fencedWriter } from './fenced-writer.ts';
+import { isGuarded } from './is-guarded.ts';
 import { LaneCheckpoint } from './lane-checkpoint.ts';
 import type { LaneWorkerOptions } from './lane-worker-options.ts';
 import { PlanTrace, type PlanTraceOptions } from './plan-trace.ts';
@@ -20,7 +21,8 @@ const conflict: Application = { status: 'conflict', results: [], failures: [], r
 /**
  * Applies the plans of one partition of `mutations`. Plans of different Services run side by side, those of one Service
  * and controller one after the other. The checkpoint is the last position up to which every plan has its Outcome
- * on the bus, so a crash repeats plans but skips none; repeating is harmless, since every write has a precondition.
+ * on the bus, so a crash repeats plans but skips none. Repeating is harmless where every write has a precondition; a plan with
+ * one that has none is decided anew instead.
  */
 export class LaneWorker {
   readonly #options: LaneWorkerOptions;
@@ -102,8 +104,9 @@ export class LaneWorker {
       return this.#finish(record);
     }
     const handled: Handled = { record, plan, trace };
-    if (this.#checkpoint.isDoubtful(record.position)) {
-      // It may have been applied before; what the store knew of that was lost. The reconciler decides anew.
+    const { position } = record;
+    if (this.#checkpoint.isDoubtful(position) || (this.#checkpoint.isInherited(position) && !isGuarded(plan))) {
+      // It may have been applied before, and what it made may have been changed or deleted since. The reconciler decides anew.
       await this.#report(handled, conflict);
       return this.#finish(record, plan.plan);
     }

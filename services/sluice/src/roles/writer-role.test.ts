@@ -74,12 +74,17 @@ function clusterOf(identity: string, onWrite: (what: string) => void): ClusterWr
 function plan(cluster: string, service: string, number: number) {
   const key = { cluster, namespace: 'shop', service };
   const object: EndpointSlice = {
-    metadata: { name: service, namespace: 'shop', labels: { 'kubernetes.io/service-name': service } },
+    metadata: {
+      name: service,
+      namespace: 'shop',
+      resourceVersion: '7',
+      labels: { 'kubernetes.io/service-name': service },
+    },
     ...{ addressType: 'IPv4', endpoints: [], ports: [] },
   };
   const mutations: PlannedMutations = {
     ...{ kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number }, events: [], incomplete: [] },
-    groups: [{ mutations: [{ verb: 'create', resource: 'endpointslices', object }] }],
+    groups: [{ mutations: [{ verb: 'update', resource: 'endpointslices', object }] }],
     ...{ serviceUid: 'u', causes: { first: [{ what: 'test', observedAt: 1 }], more: 0 }, decidedAt: 2 },
   };
   return { key: formatServiceKey(key), id: `${cluster}-${number}`, headers: {}, payload: encodeMessage(mutations) };
