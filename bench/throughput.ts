@@ -20,7 +20,8 @@ Change at its planned time. A stub of the writers answers each plan and tells wh
 ends when every Service shows the last Change in its EndpointSlices and Endpoints; anything else is an error.
 
 Who falls behind finds several Changes of a Service at once, and decides once for all of them: the CPU time of a Change
-compares numbers of reconcilers only at a rate that all of them keep up with (two plans for each Change).
+compares numbers of reconcilers only at a rate that all of them keep up with (two plans for each Change). Processors that share a core
+slow each other down; a unit is the CPU time of a fixed piece of work that is timed meanwhile.
 
   --services N      Services (500)
   --pods N          Pods of each Service (20)
@@ -46,6 +47,7 @@ const COLUMNS: readonly (readonly [string, (one: Throughput) => number])[] = [
   ['settled s', (one) => one.settleSeconds],
   ['µs/Change', (one) => one.cpuMicrosecondsPerChange],
   ['µs/folded', (one) => one.cpuMicrosecondsPerFolded],
+  ['unit µs', (one) => one.unitMicroseconds],
   ['cores', (one) => one.cores.reconcilers],
   ['NATS', (one) => one.cores.nats],
   ['Redis', (one) => one.cores.redis],
@@ -103,20 +105,24 @@ async function main(): Promise<void> {
   printResults(output, { tables, conditions: `Medians of ${rounds} rounds. `, json: { ...asked, results } });
 }
 
-/** Medians over the rounds, and the CPU time of a Change divided by that of the fewest reconcilers. */
+/** Medians over the rounds, and the CPU time of a Change, and its units, divided by those of the fewest reconcilers. */
 function table(title: string, rate: number, results: readonly Throughput[]): Table {
   const numbers = [...new Set(results.map(({ workers }) => workers))].sort((a, b) => a - b);
   const of = (workers: number) => results.filter((one) => one.workers === workers && one.rate === rate);
   const cpu = (workers: number) => median(of(workers).map((one) => one.cpuMicrosecondsPerChange));
+  const units = (workers: number) =>
+    median(of(workers).map((one) => one.cpuMicrosecondsPerChange / one.unitMicroseconds));
+  const [fewest = 1] = numbers;
   return {
     title,
-    head: ['reconcilers', ...COLUMNS.map(([name]) => name), '× CPU'],
+    head: ['reconcilers', ...COLUMNS.map(([name]) => name), '× CPU', '× units'],
     rows: numbers.map((workers) => ({
       ratio: false,
       cells: [
         String(workers),
         ...COLUMNS.map(([, figure]) => number(median(of(workers).map(figure)))),
-        number(cpu(workers) / cpu(numbers[0] ?? workers)),
+        number(cpu(workers) / cpu(fewest)),
+        number(units(workers) / units(fewest)),
       ],
     })),
   };

@@ -6,6 +6,7 @@ import type { ServerProcess } from '@sluice/local';
 import { decodeMessage, defaultPartitions, type PlannedMutations } from '@sluice/messages';
 import { systemClock as clock, systemRandom as random } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
+import { calibrate } from './calibrate.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { Fleet } from './fleet.ts';
 import { FlipTracker } from './flip-tracker.ts';
@@ -30,6 +31,9 @@ export interface ThroughputOptions {
   readonly say: (line: string) => void;
 }
 
+/** Each takes about half a millisecond. */
+const [calibrateEveryMs, calibrations] = [100, 10];
+
 /** One rate with so many reconcilers. */
 export interface Throughput {
   readonly workers: number;
@@ -48,6 +52,8 @@ export interface Throughput {
   /** CPU time of the reconcilers. */
   readonly cpuMicrosecondsPerChange: number;
   readonly cpuMicrosecondsPerFolded: number;
+  /** CPU time of a fixed piece of work meanwhile: processors that share a core slow each other down. */
+  readonly unitMicroseconds: number;
   /** Processors in use. */
   readonly cores: {
     readonly reconcilers: number;
@@ -64,6 +70,7 @@ export async function measureThroughput(
   options: ThroughputOptions,
 ): Promise<readonly Throughput[]> {
   const { shape, say, profileDirectory } = options;
+  calibrate(5_000); // compiled from here on
   say(`round ${round}, ${workers} reconcilers: ${shape.services} Services × ${shape.pods} Pods`);
   const directory = join(options.directory, `${round}-${workers}`);
   const fleet = await Fleet.start({ directory, ...(profileDirectory !== undefined && { profileDirectory }) });
@@ -159,7 +166,8 @@ class Scene {
   async load(rate: number, seconds: number): Promise<Omit<Throughput, 'workers' | 'round'>> {
     this.#tracker = new FlipTracker();
     const [folded, plans, cpu, started] = [this.#folded, this.#writer.plans, this.#cpu(), performance.now()];
-    const total = await this.#feedPods(rate, seconds);
+    const units: number[] = [];
+    const total = await this.#feedPods(rate, seconds, units);
     const fed = performance.now();
     await this.#settle();
     const elapsed = (performance.now() - started) / 1000;
@@ -176,6 +184,7 @@ class Scene {
       settleSeconds: (performance.now() - fed) / 1000,
       cpuMicrosecondsPerChange: (spent.reconcilers / total) * 1e6,
       cpuMicrosecondsPerFolded: (spent.reconcilers / foldedNow) * 1e6,
+      unitMicroseconds: percentile(units, 0.5),
       cores: {
         reconcilers: spent.reconcilers / elapsed,
         nats: spent.nats / elapsed,
@@ -191,13 +200,18 @@ class Scene {
   }
 
   /** Open loop: each Change has its planned time and is sent then, however far the reconcilers are. */
-  async #feedPods(rate: number, seconds: number): Promise<number> {
+  async #feedPods(rate: number, seconds: number, units: number[]): Promise<number> {
     const total = Math.round(rate * seconds);
     const started = performance.now();
+    let calibrated = started;
     for (let sent = 0; sent < total; ) {
       const due = Math.min(total, Math.ceil(((performance.now() - started) / 1000) * rate));
       for (; sent < due; sent += 1) this.#flip();
       this.#check();
+      if (performance.now() - calibrated >= calibrateEveryMs) {
+        units.push(calibrate(calibrations));
+        calibrated = performance.now();
+      }
       await sleep(1);
     }
     return total;

@@ -44,9 +44,7 @@ export class History {
     }
     const keptAt = this.#clock.now();
     this.#since ??= keptAt;
-    const kept = keep(record, keptAt);
-    journal.add(topic, kept);
-    this.#bytes += kept.size;
+    this.#change(journal, () => journal.add(topic, keep(record, keptAt)));
     if (this.#bytes > this.#maxBytes) this.#shrink();
     for (const listener of this.#listeners) listener(journal.key);
   }

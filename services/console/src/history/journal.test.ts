@@ -1,7 +1,19 @@
-import type { Outcome } from '@sluice/messages';
+import type { Message, Outcome } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
-import { decided, done, pod, podChange, record, service, shop, sliceOf, snapshot } from '../testing/records.ts';
+import {
+  decided,
+  done,
+  pod,
+  podChange,
+  record,
+  service,
+  shop,
+  sliceOf,
+  snapshot,
+  toAppend,
+} from '../testing/records.ts';
 import { Journal } from './journal.ts';
+import { keep } from './kept-record.ts';
 
 const web = shop('web');
 
@@ -81,6 +93,32 @@ describe('the journal of a Service', () => {
     expect(foreign.entries.at(-1)).toMatchObject({ news: [{ of: 'slice', what: 'was changed by somebody else' }] });
     const meanwhile = journalOf(first, plan, podChange(2, 1_015, { ...echo, slice: theirs }), outcome);
     expect(meanwhile.entries.at(-1)).toMatchObject({ news: [{ of: 'slice', what: 'was changed by somebody else' }] });
+  });
+
+  test('the echo of a write is not kept beside plan and Outcome; what somebody else wrote is', () => {
+    const [first, plan, outcome] = flip();
+    const told = (at: number, version: string) => {
+      const slice = sliceOf('web-1', { version, ready: true });
+      return podChange(2, at, { of: 'slice', name: 'web-slice', uid: 'slice-uid', slice });
+    };
+    const kept = (...messages: Message[]) => {
+      const journal = new Journal(web);
+      for (const message of messages) {
+        const topic = message.kind === 'mutations' ? 'mutations' : 'changes';
+        journal.add(topic, keep({ ...toAppend(message), message }, 0));
+      }
+      return journal;
+    };
+    const early = kept(first, plan, told(1_015, '11'), outcome);
+    const late = kept(first, plan, outcome, told(1_030, '11'));
+    const foreign = kept(first, plan, outcome, told(1_030, '15'));
+    expect(early.bytes).toBe(late.bytes);
+    expect(early.bytes).toBeLessThan(foreign.bytes);
+    for (const journal of [early, late]) {
+      expect(journal.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
+      expect(journal.state.slices.get('web-slice')?.metadata.resourceVersion).toBe('11');
+    }
+    expect(foreign.state.slices.get('web-slice')?.metadata.resourceVersion).toBe('15');
   });
 
   test('nor is the echo of Endpoints, also while their write is on its way', () => {

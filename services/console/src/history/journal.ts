@@ -2,8 +2,12 @@ import type { Topic } from '@sluice/bus';
 import type { ServiceKey } from '@sluice/messages';
 import type { Entry } from './entry.ts';
 import { Folding } from './folding.ts';
-import type { KeptRecord } from './kept-record.ts';
+import { type KeptRecord, sizeOf } from './kept-record.ts';
 import type { ServiceState } from './service-state.ts';
+import { noteWritten, type Written, withoutEchoes } from './without-echoes.ts';
+
+/** So many Changes before an Outcome may be echoes of what it tells. */
+const echoesSooner = 8;
 
 interface Folded {
   readonly folding: Folding;
@@ -25,6 +29,7 @@ export class Journal {
   /** Rises whenever what it tells may have changed. */
   version = 0;
   #before: Folding;
+  readonly #written: Written = new Map();
   #changes: KeptRecord[] = [];
   #mutations: KeptRecord[] = [];
   #live: Folded | undefined;
@@ -35,11 +40,38 @@ export class Journal {
   }
 
   add(topic: Topic, record: KeptRecord): void {
-    this.bytes += record.size;
+    const kept = topic === 'changes' ? this.#withoutEchoes(record) : record;
+    this.bytes += kept.size;
     this.version++;
-    this.lastKeptAt = record.keptAt;
-    if (topic === 'changes') this.#changes.push(record);
-    else this.#mutations.push(record);
+    this.lastKeptAt = kept.keptAt;
+    if (topic === 'changes') this.#changes.push(kept);
+    else this.#mutations.push(kept);
+  }
+
+  /** Of messages alone: bytes are not read before somebody looks. */
+  #withoutEchoes(record: KeptRecord): KeptRecord {
+    const { content } = record;
+    if (content instanceof Uint8Array) return record;
+    if (content.kind === 'change') return this.#withoutEcho(record);
+    // The watch may have been faster than the answer to the write.
+    if (content.kind === 'outcome' && noteWritten(this.#written, content)) {
+      const { length } = this.#changes;
+      for (let i = Math.max(0, length - echoesSooner); i < length; i++) {
+        const before = this.#changes[i];
+        if (before === undefined) continue;
+        const after = this.#withoutEcho(before);
+        this.#changes[i] = after;
+        this.bytes += after.size - before.size;
+      }
+    }
+    return record;
+  }
+
+  #withoutEcho(record: KeptRecord): KeptRecord {
+    const { content } = record;
+    if (content instanceof Uint8Array || content.kind !== 'change') return record;
+    const less = withoutEchoes(content, this.#written);
+    return less === content ? record : { ...record, content: less, size: sizeOf(less) };
   }
 
   /** Everything up to now. */

@@ -34,7 +34,7 @@ export function read({ content }: KeptRecord): Message | undefined {
 const [ofMessage, ofObject, ofEndpoint] = [1_000, 900, 350];
 
 /** Of a message in memory, in bytes: by its lists, as it may be counted while others wait. */
-function sizeOf(message: Message): number {
+export function sizeOf(message: Message): number {
   switch (message.kind) {
     case 'change':
       return message.facts.reduce((sum, fact) => sum + ofObject + sizeOfFact(fact), ofMessage);
