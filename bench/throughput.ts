@@ -20,8 +20,8 @@ Change at its planned time. A stub of the writers answers each plan and tells wh
 ends when every Service shows the last Change in its EndpointSlices and Endpoints; anything else is an error.
 
 Who falls behind finds several Changes of a Service at once, and decides once for all of them: the CPU time of a Change
-compares numbers of reconcilers only at a rate that all of them keep up with (two plans for each Change). Processors that share a core
-slow each other down; a unit is the CPU time of a fixed piece of work that is timed meanwhile.
+compares numbers of reconcilers only at a rate that all of them keep up with (two plans for each Change). Processors
+that share a core slow each other down; a unit is the time that a fixed piece of work takes meanwhile.
 
   --services N      Services (500)
   --pods N          Pods of each Service (20)

@@ -9,10 +9,21 @@ const sample = {
 
 /** CPU time of a fixed piece of work of the same kind, in microseconds: the unit in which machines can be compared. */
 export function calibrate(repetitions: number): number {
-  const before = process.threadCpuUsage();
+  const before = process.cpuUsage();
+  work(repetitions);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / repetitions;
+}
+
+/** How long it takes, in microseconds: of few repetitions the system does not tell the CPU time. */
+export function timeUnit(repetitions: number): number {
+  const before = performance.now();
+  work(repetitions);
+  return ((performance.now() - before) * 1_000) / repetitions;
+}
+
+function work(repetitions: number): void {
   let length = 0;
   for (let i = 0; i < repetitions; i++) length += JSON.stringify(JSON.parse(JSON.stringify(sample))).length;
-  const { user, system } = process.threadCpuUsage(before);
   if (length === 0) throw new Error('nothing was done');
-  return (user + system) / repetitions;
 }

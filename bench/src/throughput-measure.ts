@@ -6,7 +6,7 @@ import type { ServerProcess } from '@sluice/local';
 import { decodeMessage, defaultPartitions, type PlannedMutations } from '@sluice/messages';
 import { systemClock as clock, systemRandom as random } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
-import { calibrate } from './calibrate.ts';
+import { timeUnit } from './calibrate.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { Fleet } from './fleet.ts';
 import { FlipTracker } from './flip-tracker.ts';
@@ -52,7 +52,7 @@ export interface Throughput {
   /** CPU time of the reconcilers. */
   readonly cpuMicrosecondsPerChange: number;
   readonly cpuMicrosecondsPerFolded: number;
-  /** CPU time of a fixed piece of work meanwhile: processors that share a core slow each other down. */
+  /** How long a fixed piece of work took meanwhile, median: processors that share a core slow each other down. */
   readonly unitMicroseconds: number;
   /** Processors in use. */
   readonly cores: {
@@ -70,7 +70,7 @@ export async function measureThroughput(
   options: ThroughputOptions,
 ): Promise<readonly Throughput[]> {
   const { shape, say, profileDirectory } = options;
-  calibrate(5_000); // compiled from here on
+  timeUnit(5_000); // compiled from here on
   say(`round ${round}, ${workers} reconcilers: ${shape.services} Services × ${shape.pods} Pods`);
   const directory = join(options.directory, `${round}-${workers}`);
   const fleet = await Fleet.start({ directory, ...(profileDirectory !== undefined && { profileDirectory }) });
@@ -209,7 +209,7 @@ class Scene {
       for (; sent < due; sent += 1) this.#flip();
       this.#check();
       if (performance.now() - calibrated >= calibrateEveryMs) {
-        units.push(calibrate(calibrations));
+        units.push(timeUnit(calibrations));
         calibrated = performance.now();
       }
       await sleep(1);

@@ -55,8 +55,8 @@ const words: Readonly<Record<Onlooker, string>> = {
   all: 'all, as by default',
 };
 
-/** Until the code that is run most is compiled. */
-const warmUp = flips(100, 5);
+/** Until the code that is run most is compiled, and what is loaded when it is first needed is there. */
+const warmUp = flips(100, 15);
 
 /** CPU time of `sluice run` on a genuine control plane for the same flips, with one that looks on, and with another. */
 export async function compareGenuine(options: GenuineOptions): Promise<Table> {
