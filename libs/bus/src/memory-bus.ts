@@ -12,7 +12,7 @@ export interface MemoryBusOptions {
   readonly maxBacklog?: number;
   /**
    * Hands messages on as they were made, so that they are neither encoded nor decoded (ADR 0028). Default: only the
-   * payloads are handed on, as any other bus does.
+   * payloads are handed on, as every other bus does.
    */
   readonly byReference?: boolean;
 }

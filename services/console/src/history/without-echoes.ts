@@ -20,7 +20,7 @@ export function noteWritten(written: Written, { results }: Outcome): boolean {
 }
 
 /**
- * The Change without what a plan wrote, which plan and Outcome tell already: half of all there is to keep. Itself if there is
+ * The Change without what a plan wrote, which plan and Outcome tell already. Itself if there is
  * nothing of the kind, or if it is of a snapshot, which says what exists.
  */
 export function withoutEchoes(change: Change, written: Written): Change {
