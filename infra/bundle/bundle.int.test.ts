@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bundle } from './bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -67,6 +67,53 @@ test('of Node’s own modules it brings those that it uses, and not what others 
   await bundle({ entry, directory: join(folder, 'small') });
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'small', 'main.js')]);
   expect(JSON.parse(stdout)).toEqual({ same: true, undici: false, read: 'function' });
+});
+
+describe('the code of what was called is kept', () => {
+  const long = Array.from({ length: 500 }, (_, i) => `sum += sum * ${i};`).join('\n');
+  let directory: string;
+  const run = async (...args: string[]) =>
+    (await promisify(execFile)(process.execPath, [join(directory, 'main.js'), ...args])).stdout;
+  const kept = () => readdirSync(directory).filter((name) => name.endsWith('.code'));
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(folder, 'called-'));
+    const entry = join(directory, 'entry.ts');
+    const lines = ['function long(sum: number) {', long, 'return sum;', '}', 'export {};'];
+    writeFileSync(entry, `${lines.join('\n')}\nif (process.argv[2] === 'call') console.log(long(1) > 0);`);
+    await bundle({ entry, directory });
+  });
+
+  const size = (name: string | undefined) => readFileSync(join(directory, name ?? 'none')).length;
+
+  test('at the end of the first run, and not anew', async () => {
+    expect(kept()).toEqual([]);
+    expect(await run('call')).toBe('true\n');
+    const [name] = kept();
+    const withIt = size(name);
+    rmSync(join(directory, name ?? 'none'));
+    await run();
+    expect(withIt).toBeGreaterThan(size(name) + 1000);
+    const before = size(name);
+    expect(await run('call')).toBe('true\n');
+    expect([kept(), size(name)]).toEqual([[name], before]);
+  });
+
+  test('and not used if it is anything else', async () => {
+    await run('call');
+    const [name = 'none'] = kept();
+    for (const text of ['', 'something else']) {
+      writeFileSync(join(directory, name), text);
+      expect(await run('call')).toBe('true\n');
+    }
+  });
+
+  test('a program that does not run says where', async () => {
+    const entry = join(directory, 'throws.ts');
+    writeFileSync(entry, 'export {};\nfunction fails() {\n  throw new Error("no luck");\n}\nfails();');
+    await bundle({ entry, directory });
+    await expect(run()).rejects.toThrow(/at fails \(.*throws-.*\.cjs:\d+:\d+\)/);
+  });
 });
 
 test('an image holds what its entry point needs to run the bundle', async () => {

@@ -1,12 +1,11 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
-import { builtins } from './builtins.ts';
+import { type InputOptions, type OutputChunk, type OutputOptions, type Plugin, rolldown } from 'rolldown';
 
 export interface BundleOptions {
   /** The file with which the program begins. */
   readonly entry: string;
-  /** Where the bundle goes: `main.js`, which begins it, and the chunks that it loads when they are needed. */
+  /** Where the bundle goes: `main.js`, which begins it, the chunks that it loads when they are needed, and their code. */
   readonly directory: string;
 }
 
@@ -24,24 +23,33 @@ export async function bundle({ entry, directory }: BundleOptions): Promise<void>
   // What is written from here on is not sure to be in it.
   const begunAt = new Date();
   mkdirSync(directory, { recursive: true });
-  const program = await rolldown({
-    input: entry,
-    platform: 'node',
-    plugins: [whereTheSourceIs(directory), builtins()],
-    // Of what is in other people's packages; what is wrong with ours is found by others.
-    logLevel: 'silent',
-  });
-  const { output } = await program.generate({ format: 'esm', entryFileNames: bundleEntry });
-  await program.close();
-  const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');
+  // Scripts, since of modules V8 keeps no code of what is called. The hash tells code that was kept of another text.
+  const program = await chunksOf(
+    { input: entry, plugins: [whereTheSourceIs(directory)] },
+    { format: 'cjs', entryFileNames: '[name]-[hash].cjs', chunkFileNames: '[name]-[hash].cjs' },
+  );
+  const begin = program.find(({ isEntry }) => isEntry)?.fileName;
+  const loader = await chunksOf(
+    { input: join(import.meta.dirname, 'load.ts'), transform: { define: { PROGRAM: JSON.stringify(begin) } } },
+    { format: 'esm', entryFileNames: bundleEntry },
+  );
   // Last the one with which it begins: until then the one before holds.
-  for (const { fileName, code } of chunks.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
+  const chunks = [...program, ...loader];
+  for (const { fileName, code } of chunks) {
     const part = join(directory, `${fileName}.${process.pid}`);
     writeFileSync(part, code);
     if (fileName === bundleEntry) utimesSync(part, begunAt, begunAt);
     renameSync(part, join(directory, fileName));
   }
   removeOld(directory, new Set(chunks.map(({ fileName }) => fileName)));
+}
+
+async function chunksOf(input: InputOptions, output: OutputOptions): Promise<readonly OutputChunk[]> {
+  // Silent: of what is in other people's packages; what is wrong with ours is found by others.
+  const program = await rolldown({ platform: 'node', logLevel: 'silent', ...input });
+  const { output: files } = await program.generate(output);
+  await program.close();
+  return files.filter((file) => file.type === 'chunk');
 }
 
 /** Files that lie beside a source, such as the console's page and the scripts of the store, stay where they are. */
@@ -61,6 +69,7 @@ function whereTheSourceIs(directory: string): Plugin {
 function removeOld(directory: string, current: ReadonlySet<string>): void {
   for (const name of readdirSync(directory)) {
     const file = join(directory, name);
-    if (!current.has(name) && Date.now() - statSync(file).mtimeMs > keepMs) rmSync(file);
+    const chunk = name.replace(/(?<=\.cjs)\..*/, '');
+    if (!current.has(chunk) && Date.now() - statSync(file).mtimeMs > keepMs) rmSync(file);
   }
 }

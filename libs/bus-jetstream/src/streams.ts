@@ -22,7 +22,11 @@ export async function ensureStreams(jsm: JetStreamManager, settings: Settings): 
     for (const line of misfits(config, existing)) complaints.push(`stream ${config.name}: ${line}`);
   }
   if (complaints.length > 0) throw misfit(complaints);
-  await Promise.all(wanted.filter(({ name }) => !found.has(name)).map((config) => make(jsm, config)));
+  const made = await Promise.allSettled(
+    wanted.filter(({ name }) => !found.has(name)).map((config) => make(jsm, config)),
+  );
+  // Of several refusals the first one by name, and not the one that happens to come first.
+  for (const one of made) if (one.status === 'rejected') throw one.reason;
 }
 
 /** Makes one log anew if it is gone; the same as at the start. */

@@ -15,12 +15,16 @@ const program = new Command('sluice')
     process.exit(error.exitCode === 0 ? 0 : 2);
   });
 
-await addCommands(program, process.argv[2]);
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (!isUsageError(error) && !isAnswerError(error)) throw error;
-  process.stderr.write(`${colors.red('error')} ${error.message}\n`);
-  process.exitCode = isUsageError(error) ? 2 : 1;
+async function main(): Promise<void> {
+  await addCommands(program, process.argv[2]);
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (!isUsageError(error) && !isAnswerError(error)) throw error;
+    process.stderr.write(`${colors.red('error')} ${error.message}\n`);
+    process.exitCode = isUsageError(error) ? 2 : 1;
+  }
 }
+
+// Not awaited: what is put together can have no top-level await (ADR 0043).
+void main();
