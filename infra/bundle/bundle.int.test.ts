@@ -116,6 +116,14 @@ describe('the code of what was called is kept', () => {
   });
 });
 
+test('what were modules is strict, as they are', async () => {
+  const entry = join(folder, 'strict.ts');
+  writeFileSync(entry, 'export {};\nObject.freeze(globalThis.process.versions).node = "other";');
+  await bundle({ entry, directory: join(folder, 'strict') });
+  const run = promisify(execFile)(process.execPath, [join(folder, 'strict', 'main.js')]);
+  await expect(run).rejects.toThrow(/TypeError: Cannot assign to read only property/);
+});
+
 test('an image holds what its entry point needs to run the bundle', async () => {
   const images = join(root, 'infra/images');
   const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(images, 'Dockerfile'), 'utf8')) ?? [];

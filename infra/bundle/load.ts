@@ -46,8 +46,9 @@ function compile(name: string): Script {
   // V8 takes no code of another version or other flags. What is compiled for other flags would only change places with this.
   const codeFile = `${file}.${process.version}.code`;
   const cachedData = read(codeFile);
-  // In one line, so that the lines are those of the file.
-  const text = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`;
+  // What was a module is strict. In one line, so that the lines are those of the file.
+  const head = `(function (exports, require, module, __filename, __dirname) { 'use strict';`;
+  const text = `${head}${readFileSync(file, 'utf8')}\n})`;
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   const script = new Script(text, { filename: file, importModuleDynamically, ...(cachedData && { cachedData }) });
   if (cachedData === undefined) notKept.set(codeFile, script);

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Change } from './change.ts';
 import { decodeMessage, encodeMessage, type Message } from './codec.ts';
@@ -140,4 +142,26 @@ describe('what is no message is refused with a reason that names the place', () 
   test('a newer minor version is understood, what it adds is left out', () => {
     expect(decodeMessage(altered({ version: '1.7', added: true }))).toEqual(change);
   });
+});
+
+test('who has prepared for it loads nothing with the first message', async () => {
+  const codec = new URL('./codec.ts', import.meta.url).href;
+  const program = `
+    import { registerHooks } from 'node:module';
+    registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });
+    const { decodeMessage, encodeMessage, prepareToDecode } = await import(${JSON.stringify(codec)});
+    const payload = encodeMessage({ kind: 'forgotten', cluster: 'c', epoch: 1 });
+    if (process.argv.includes('prepared')) await prepareToDecode();
+    console.log('now');
+    console.log(decodeMessage(payload).cluster);`;
+  const loadedWith = async (...args: string[]) => {
+    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program, '--', ...args];
+    const { stdout } = await promisify(execFile)(process.execPath, flags);
+    return stdout
+      .trimEnd()
+      .split('\n')
+      .slice(stdout.split('\n').indexOf('now') + 1);
+  };
+  expect(await loadedWith('prepared')).toEqual(['c']);
+  expect((await loadedWith()).length).toBeGreaterThan(1);
 });

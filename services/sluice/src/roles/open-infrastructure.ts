@@ -1,4 +1,5 @@
 import { type Bus, isBusSetupError } from '@sluice/bus';
+import { prepareToDecode } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ClusterDirectory } from '@sluice/store';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -26,6 +27,7 @@ export interface OpenInfrastructure extends Infrastructure {
 export async function openInfrastructure(options: InfrastructureOptions, ports: Ports): Promise<OpenInfrastructure> {
   const { fleet, store, partitions } = options;
   if (store.kind === 'memory') throw inMemory('--store redis://HOST');
+  await prepareToDecode();
   try {
     // The adapters are large; a process loads those that it uses.
     const { openRedis } = await import('@sluice/store-redis');
