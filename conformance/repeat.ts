@@ -20,10 +20,10 @@ interface Suites {
   readonly files: readonly string[];
 }
 
-const onServers = globSync(['conformance/*.int.test.ts', 'services/sluice/src/distributed/*.int.test.ts'], {
-  cwd: root,
-});
+const found = (pattern: string) => globSync(pattern, { cwd: root });
 const isOnKafka = (file: string): boolean => file.includes('kafka');
+const suites = found('conformance/*.int.test.ts');
+const fleets = found('services/sluice/src/distributed/*.int.test.ts');
 
 /** Played side by side: most of their time they wait for servers that start, or for leases that end. */
 const groups: Readonly<Record<string, Suites>> = {
@@ -36,8 +36,9 @@ const groups: Readonly<Record<string, Suites>> = {
       'services/sluice/src/wrong-views.test.ts',
     ],
   },
-  Kafka: { project: 'integration', files: onServers.filter(isOnKafka) },
-  'NATS and Redis': { project: 'integration', files: onServers.filter((file) => !isOnKafka(file)) },
+  Kafka: { project: 'integration', files: [...suites, ...fleets].filter(isOnKafka) },
+  'NATS and Redis': { project: 'integration', files: suites.filter((file) => !isOnKafka(file)) },
+  fleets: { project: 'integration', files: fleets.filter((file) => !isOnKafka(file)) },
 };
 
 /** Of each kind of loss, in each round. */
