@@ -21,8 +21,8 @@ type Schemas = typeof import('./schemas.ts');
 let loaded: Readonly<Record<string, z.ZodType>> | undefined;
 
 /**
- * Loads what messages are checked with. For who reads them from a bus: otherwise the first one stops everything for the
- * tenth of a second that it takes. All-in-one has none to read, and starts an eighth sooner for it.
+ * Loads what messages are checked with. For who reads them from a bus: otherwise the first one does it, and everything
+ * else waits meanwhile. All-in-one has none to read, and starts sooner without.
  */
 export async function prepareToDecode(): Promise<void> {
   loaded ??= byKind(await import('./schemas.ts'));
