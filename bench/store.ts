@@ -33,7 +33,7 @@ const pod = (i: number) => ({
 class Committer {
   readonly #store: Store;
   readonly #scope: string;
-  #position = 0;
+  #offset = 0;
 
   constructor(store: Store, scope: string) {
     this.#store = store;
@@ -41,15 +41,15 @@ class Committer {
   }
 
   async commit(entries: readonly StoredEntry[]) {
-    const expected = this.#position;
-    const checkpoint = { position: expected + 1, id: `r${expected + 1}`, log: 'log' };
-    await this.#store.commit({ scope: this.#scope, epoch: 1, expected, checkpoint, entries });
-    this.#position += 1;
+    const expectedOffset = this.#offset;
+    const checkpoint = { offset: expectedOffset + 1, id: `r${expectedOffset + 1}`, streamId: 'log' };
+    await this.#store.commit({ scope: this.#scope, fencingToken: 1, expectedOffset, checkpoint, entries });
+    this.#offset += 1;
   }
 
   /** What one change of one Pod leads to: a field, a tracker, a plan instead of the one before. */
   async step(): Promise<void> {
-    const i = this.#position;
+    const i = this.#offset;
     const entries = [
       { key: 'c/ns/web', field: `pod/web-${i % 20}`, value: pod(i) },
       { key: 'c/ns/web', field: 'controller/endpointslice', value: { inFlight: `p${i}`, dueAt: null } },

@@ -1,4 +1,4 @@
-import { type Bus, origin } from '@sluice/bus';
+import { type Bus, streamStart } from '@sluice/bus';
 import { afterEach, describe, expect, test } from 'vitest';
 import { after, ids, records, take, takeUntil } from './bus-records.ts';
 import type { BusFeatures, BusWorld, CreateBusWorld } from './bus-world.ts';
@@ -23,12 +23,12 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
 
     test('records of one partition are read in the order of their appends', async () => {
       const bus = await create();
-      const reader = bus.read('changes', 1, origin);
+      const reader = bus.read('changes', 1, streamStart);
       await bus.append('changes', 1, records('a', 1, 3));
       await bus.append('changes', 1, records('b', 1, 2));
       const read = await take(reader, 5);
       expect(read.map(({ id }) => id)).toEqual(['a1', 'a2', 'a3', 'b1', 'b2']);
-      expect(read.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5]);
+      expect(read.map(({ offset }) => offset)).toEqual([1, 2, 3, 4, 5]);
       await bus.close();
     });
 
@@ -36,7 +36,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       const bus = await create();
       const record = { key: 'k', id: 'x', headers: { traceparent: '00-1' }, payload: Uint8Array.from([0, 255, 10]) };
       await bus.append('mutations', 0, [record]);
-      const [delivery] = await take(bus.read('mutations', 0, origin), 1);
+      const [delivery] = await take(bus.read('mutations', 0, streamStart), 1);
       expect({ ...delivery, payload: [...(delivery?.payload ?? [])] }).toMatchObject({
         ...record,
         payload: [0, 255, 10],
@@ -49,15 +49,15 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.append('changes', 0, records('a', 1, 1));
       await bus.append('changes', 1, records('b', 1, 1));
       await bus.append('mutations', 0, records('c', 1, 1));
-      expect((await take(bus.read('changes', 0, origin), 1)).map(({ id }) => id)).toEqual(['a1']);
-      expect((await take(bus.read('mutations', 0, origin), 1)).map(({ id }) => id)).toEqual(['c1']);
+      expect((await take(bus.read('changes', 0, streamStart), 1)).map(({ id }) => id)).toEqual(['a1']);
+      expect((await take(bus.read('mutations', 0, streamStart), 1)).map(({ id }) => id)).toEqual(['c1']);
       await bus.close();
     });
 
-    test('a reader starts after the position that it remembers', async () => {
+    test('a reader starts after the offset that it remembers', async () => {
       const bus = await create();
       await bus.append('changes', 2, records('a', 1, 4));
-      const reader = bus.read('changes', 2, origin);
+      const reader = bus.read('changes', 2, streamStart);
       const [, second] = await take(reader, 4);
       const again = await take(bus.read('changes', 2, after(reader, second)), 2);
       expect(again.map(({ id }) => id)).toEqual(['a3', 'a4']);
@@ -66,7 +66,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
 
     test('a reader that waits gets what is appended later', async () => {
       const bus = await create();
-      const waiting = bus.read('changes', 0, origin).next(10);
+      const waiting = bus.read('changes', 0, streamStart).next(10);
       await bus.append('changes', 0, records('a', 1, 1));
       expect((await waiting).map(({ id }) => id)).toEqual(['a1']);
       await bus.close();
@@ -75,7 +75,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
     test('next returns at most as many as asked for', async () => {
       const bus = await create();
       await bus.append('changes', 0, records('a', 1, 5));
-      const reader = bus.read('changes', 0, origin);
+      const reader = bus.read('changes', 0, streamStart);
       expect((await reader.next(2)).length).toBeLessThanOrEqual(2);
       await bus.close();
     });
@@ -83,10 +83,10 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
     test('what is not released is there for a reader that starts again', async () => {
       const bus = await create();
       await bus.append('mutations', 3, records('a', 1, 400));
-      const reader = bus.read('mutations', 3, origin);
+      const reader = bus.read('mutations', 3, streamStart);
       const read = await take(reader, 400);
       const committed = after(reader, read[149]);
-      reader.release(committed.position);
+      reader.release(committed.offset);
       reader.close();
       const again = await take(bus.read('mutations', 3, committed), 250);
       expect(again[0]?.id).toBe('a151');
@@ -98,49 +98,49 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       const bus = await create();
       await bus.append('requests', 0, records('a', 1, 3));
       const end = await bus.end('requests', 0);
-      expect(end).toMatchObject({ position: 3, id: 'a3' });
+      expect(end).toMatchObject({ offset: 3, id: 'a3' });
       const reader = bus.read('requests', 0, end);
       await bus.append('requests', 0, records('b', 1, 1));
-      expect((await take(reader, 1)).map(({ id, position }) => ({ id, position }))).toEqual([
-        { id: 'b1', position: 4 },
+      expect((await take(reader, 1)).map(({ id, offset }) => ({ id, offset: offset }))).toEqual([
+        { id: 'b1', offset: 4 },
       ]);
       await bus.close();
     });
 
     test('a reader that starts at the oldest gets all that is kept', async () => {
       const bus = await create();
-      expect((await bus.oldest('mutations', 1)).position).toBe(0);
+      expect((await bus.beginning('mutations', 1)).offset).toBe(0);
       await bus.append('mutations', 1, records('a', 1, 300));
-      const reader = bus.read('mutations', 1, origin);
+      const reader = bus.read('mutations', 1, streamStart);
       await take(reader, 300);
       reader.release(200);
-      const oldest = await bus.oldest('mutations', 1);
-      const kept = await take(bus.read('mutations', 1, oldest), 300 - oldest.position);
-      expect(oldest.position).toBeLessThanOrEqual(200);
-      expect(kept[0]?.id).toBe(`a${oldest.position + 1}`);
+      const oldest = await bus.beginning('mutations', 1);
+      const kept = await take(bus.read('mutations', 1, oldest), 300 - oldest.offset);
+      expect(oldest.offset).toBeLessThanOrEqual(200);
+      expect(kept[0]?.id).toBe(`a${oldest.offset + 1}`);
       expect(kept.at(-1)?.id).toBe('a300');
       await bus.close();
     });
 
     test('the end of a log that nobody wrote is its beginning', async () => {
       const bus = await create();
-      expect((await bus.end('changes', 3)).position).toBe(0);
+      expect((await bus.end('changes', 3)).offset).toBe(0);
       await bus.close();
     });
 
     test('a cursor past the end of the log is an error: records were lost', async () => {
       const bus = await create();
       await bus.append('changes', 0, records('a', 1, 3));
-      const { log } = await bus.end('changes', 0);
-      const reader = bus.read('changes', 0, { position: 4, id: 'a4', log });
-      await expect(reader.next(1)).rejects.toMatchObject({ code: 'LOG_LOST' });
-      await expect(reader.next(1)).rejects.toMatchObject({ code: 'LOG_LOST' });
+      const { streamId } = await bus.end('changes', 0);
+      const reader = bus.read('changes', 0, { offset: 4, id: 'a4', streamId });
+      await expect(reader.next(1)).rejects.toMatchObject({ code: 'LOG_TRUNCATED' });
+      await expect(reader.next(1)).rejects.toMatchObject({ code: 'LOG_TRUNCATED' });
       await bus.close();
     });
 
     test('closing a reader ends its waiting with an empty list', async () => {
       const bus = await create();
-      const reader = bus.read('changes', 0, origin);
+      const reader = bus.read('changes', 0, streamStart);
       const waiting = reader.next(1);
       reader.close();
       expect(await waiting).toEqual([]);
@@ -149,7 +149,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
 
     test('closing the bus ends all waiting, and later appends are refused', async () => {
       const bus = await create();
-      const waiting = bus.read('changes', 0, origin).next(1);
+      const waiting = bus.read('changes', 0, streamStart).next(1);
       await bus.close();
       expect(await waiting).toEqual([]);
       await expect(bus.append('changes', 0, records('a', 1, 1))).rejects.toMatchObject({ code: 'BUS_CLOSED' });
@@ -159,7 +159,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       const bus = await create();
       const payload = new Uint8Array(900_000).fill(7);
       await bus.append('changes', 0, [{ key: 'k', id: 'large', headers: {}, payload }]);
-      const [delivery] = await take(bus.read('changes', 0, origin), 1);
+      const [delivery] = await take(bus.read('changes', 0, streamStart), 1);
       expect(delivery?.payload.length).toBe(payload.length);
       await bus.close();
     });
@@ -167,12 +167,12 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
     test('a log can be read again from its beginning, by several readers at their own pace', async () => {
       const bus = await create();
       await bus.append('mutations', 1, records('a', 1, 50));
-      const quick = bus.read('mutations', 1, origin);
-      const slow = bus.read('mutations', 1, origin);
+      const quick = bus.read('mutations', 1, streamStart);
+      const slow = bus.read('mutations', 1, streamStart);
       expect(ids(await take(slow, 3))).toEqual(['a1', 'a2', 'a3']);
       expect(ids(await take(quick, 50))).toEqual(ids(records('a', 1, 50)));
       expect(ids(await take(slow, 47))).toEqual(ids(records('a', 4, 50)));
-      expect(ids(await take(bus.read('mutations', 1, origin), 50))).toEqual(ids(records('a', 1, 50)));
+      expect(ids(await take(bus.read('mutations', 1, streamStart), 50))).toEqual(ids(records('a', 1, 50)));
       await bus.close();
     });
 
@@ -182,7 +182,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.append('mutations', 2, records('a', 2, 5));
       await bus.append('mutations', 2, records('a', 1, 5));
       await bus.append('mutations', 2, records('end', 1, 1));
-      const read = ids(await takeUntil(bus.read('mutations', 2, origin), 'end1'));
+      const read = ids(await takeUntil(bus.read('mutations', 2, streamStart), 'end1'));
       expect([...new Set(read)]).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'end1']);
       if (features.dedupes === true) expect(read).toHaveLength(6);
       await bus.close();
@@ -197,15 +197,15 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
         payload: new Uint8Array(),
       };
       await bus.append('changes', 0, [record]);
-      const [delivery] = await take(bus.read('changes', 0, origin), 1);
-      expect({ ...delivery, payload: delivery?.payload.length }).toEqual({ ...record, payload: 0, position: 1 });
+      const [delivery] = await take(bus.read('changes', 0, streamStart), 1);
+      expect({ ...delivery, payload: delivery?.payload.length }).toEqual({ ...record, payload: 0, offset: 1 });
       await bus.close();
     });
 
     test('a slow reader gets everything in order', async () => {
       const bus = await create();
       const count = Math.min(3000, (features.maxBacklog ?? 3000) - 1);
-      const reader = bus.read('mutations', 0, origin);
+      const reader = bus.read('mutations', 0, streamStart);
       const read = await Promise.all([
         bus.append('mutations', 0, records('a', 1, count, 2000)),
         (async () => {
@@ -228,7 +228,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       const partitions = Array.from({ length: 64 }, (_, partition) => partition);
       const read = await Promise.all(
         partitions.map(async (partition) => {
-          const reader = bus.read('mutations', partition, origin);
+          const reader = bus.read('mutations', partition, streamStart);
           const appended = (async () => {
             for (let i = 0; i < 5; i++) {
               await bus.append('mutations', partition, records(`p${partition}-`, i * 3 + 1, i * 3 + 3));
@@ -246,14 +246,14 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
     test('there is no partition beyond the last', async () => {
       const bus = await create();
       await expect(bus.append('changes', 4, records('a', 1, 1))).rejects.toThrow(RangeError);
-      expect(() => bus.read('changes', 4, origin)).toThrow(RangeError);
+      expect(() => bus.read('changes', 4, streamStart)).toThrow(RangeError);
       await expect(bus.end('changes', -1)).rejects.toThrow(RangeError);
       await bus.close();
     });
 
     test('closing while busy ends everything: appends settle, readers get an empty list', async () => {
       const bus = await create();
-      const readers = [0, 1, 2, 3].map((partition) => bus.read('mutations', partition, origin));
+      const readers = [0, 1, 2, 3].map((partition) => bus.read('mutations', partition, streamStart));
       const reading = readers.map(async (reader) => {
         while ((await reader.next(10)).length > 0);
         return 'ended';
@@ -267,7 +267,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
         if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'BUS_CLOSED' });
       }
       await expect(bus.end('changes', 0)).rejects.toMatchObject({ code: 'BUS_CLOSED' });
-      expect(await bus.read('changes', 0, origin).next(1)).toEqual([]);
+      expect(await bus.read('changes', 0, streamStart).next(1)).toEqual([]);
     });
 
     const { maxPayload } = features;
@@ -276,7 +276,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       const large = { key: 'k', id: 'large', headers: {}, payload: new Uint8Array((maxPayload ?? 0) + 1) };
       await expect(bus.append('changes', 0, [large])).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
       await bus.append('changes', 0, records('a', 1, 1));
-      expect(ids(await take(bus.read('changes', 0, origin), 1))).toEqual(['a1']);
+      expect(ids(await take(bus.read('changes', 0, streamStart), 1))).toEqual(['a1']);
       await bus.close();
     });
 
@@ -285,7 +285,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       worlds.push(world);
       const one = await world.connect();
       await one.append('changes', 3, records('a', 1, 3));
-      const reader = one.read('changes', 3, origin);
+      const reader = one.read('changes', 3, streamStart);
       const [, second] = await take(reader, 2);
       const cursor = after(reader, second);
       await one.close();
@@ -301,7 +301,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       'append waits while too much is not released, and goes on when it is',
       async () => {
         const bus = await create();
-        const reader = bus.read('changes', 0, origin);
+        const reader = bus.read('changes', 0, streamStart);
         let appended = false;
         const append = bus.append('changes', 0, records('a', 1, (maxBacklog ?? 0) + 1)).then(() => {
           appended = true;
@@ -310,7 +310,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
         expect(appended).toBe(false);
         const [first] = await reader.next(1);
         expect(appended).toBe(false);
-        reader.release(first?.position ?? 0);
+        reader.release(first?.offset ?? 0);
         await append;
         expect(appended).toBe(true);
         await bus.close();

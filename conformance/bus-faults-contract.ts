@@ -1,9 +1,9 @@
-import { type Bus, type BusRecord, type Cursor, origin } from '@sluice/bus';
+import { type Bus, type BusRecord, type StreamOffset, streamStart } from '@sluice/bus';
 import { afterEach, describe, expect, test } from 'vitest';
 import { after, ids, records, take, takeUntil } from './bus-records.ts';
 import type { BusFaults, BusWorld, CreateBusWorld } from './bus-world.ts';
 
-const lost = { code: 'LOG_LOST' };
+const lost = { code: 'LOG_TRUNCATED' };
 
 /** What the port says of a bus whose servers crash, go away or lose data, for adapters whose world has `faults`. */
 export function busFaultsContract(name: string, createWorld: CreateBusWorld): void {
@@ -23,7 +23,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
     test('a crash under load: nothing acknowledged is lost, and the order holds', async () => {
       const { bus, faults } = await create();
       const appenders = [0, 1, 2, 3].map((partition) => appendUntil(bus, partition));
-      const readers = [0, 1, 2, 3].map((partition) => takeUntil(bus.read('changes', partition, origin), 'end1'));
+      const readers = [0, 1, 2, 3].map((partition) => takeUntil(bus.read('changes', partition, streamStart), 'end1'));
       for (let round = 0; round < 5; round++) {
         await Promise.all(appenders.map((appender) => appender.progress(300)));
         await faults.kill();
@@ -36,7 +36,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
         const read = await readers[partition];
         const firsts = [...new Set(ids(read ?? []))];
         expect(firsts).toEqual([...appended, 'end1']);
-        expect(read?.map(({ position }) => position)).toEqual(read?.map((_, i) => i + 1));
+        expect(read?.map(({ offset }) => offset)).toEqual(read?.map((_, i) => i + 1));
       }
       await bus.close();
     });
@@ -44,12 +44,12 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
     test('an append and a reader wait for a bus that is away', async () => {
       const { bus, faults } = await create();
       await bus.append('changes', 0, records('a', 1, 1));
-      const reader = bus.read('changes', 0, origin);
+      const reader = bus.read('changes', 0, streamStart);
       await take(reader, 1);
       await faults.kill();
       const appended = bus.append('changes', 0, records('a', 2, 3));
       const reading = take(reader, 2);
-      const fresh = take(bus.read('changes', 0, origin), 3);
+      const fresh = take(bus.read('changes', 0, streamStart), 3);
       await faults.start();
       await appended;
       expect(ids(await reading)).toEqual(['a2', 'a3']);
@@ -59,7 +59,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
 
     test('closing does not wait for a bus that is away', async () => {
       const { bus, faults } = await create();
-      const waiting = bus.read('changes', 0, origin).next(1);
+      const waiting = bus.read('changes', 0, streamStart).next(1);
       await faults.kill();
       const append = Promise.allSettled([bus.append('changes', 0, records('a', 1, 3))]);
       await bus.close();
@@ -71,7 +71,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
     test('a log that was deleted and made again is lost, to who waits at its end and to who comes back', async () => {
       const { world, bus, faults } = await create();
       await bus.append('changes', 1, records('a', 1, 3));
-      const reader = bus.read('changes', 1, origin);
+      const reader = bus.read('changes', 1, streamStart);
       const read = await take(reader, 3);
       const cursor = after(reader, read[2]);
       const waiting = reader.next(1);
@@ -85,7 +85,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
       await expect(other.read('changes', 1, cursor).next(1)).rejects.toMatchObject(lost);
       // What the worker does then.
       const end = await other.end('changes', 1);
-      expect(end).toMatchObject({ position: 5, id: 'b5' });
+      expect(end).toMatchObject({ offset: 5, id: 'b5' });
       const onward = other.read('changes', 1, end);
       await bus.append('changes', 1, records('b', 6, 6));
       expect(ids(await take(onward, 1))).toEqual(['b6']);
@@ -116,7 +116,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
       await bus.append('changes', 0, records('a', 1, 3));
       await faults.save();
       await bus.append('changes', 0, records('a', 4, 5));
-      const reader = bus.read('changes', 0, origin);
+      const reader = bus.read('changes', 0, streamStart);
       await take(reader, 5);
       const refused = expect(reader.next(1)).rejects.toMatchObject(lost);
       await faults.rewind();
@@ -159,8 +159,8 @@ function appendUntil(bus: Bus, partition: number) {
 }
 
 /** Where a reader stands that has read so many records of `changes`. */
-async function cursorAfter(bus: Bus, partition: number, count: number): Promise<Cursor> {
-  const reader = bus.read('changes', partition, origin);
+async function cursorAfter(bus: Bus, partition: number, count: number): Promise<StreamOffset> {
+  const reader = bus.read('changes', partition, streamStart);
   const read = await take(reader, count);
   reader.close();
   return after(reader, read.at(-1));

@@ -1,4 +1,4 @@
-import type { BusRecord, Cursor, Delivery, PartitionReader } from '@sluice/bus';
+import type { BusRecord, Delivery, PartitionReader, StreamOffset } from '@sluice/bus';
 
 /** Records with the ids `prefix` + `from` … `prefix` + `to`; the payload is the id, filled up to `size` bytes. */
 export function records(prefix: string, from: number, to: number, size = 0): BusRecord[] {
@@ -36,7 +36,7 @@ export async function takeUntil(reader: PartitionReader, last: string): Promise<
   return all;
 }
 
-export function after({ log }: PartitionReader, delivery: Delivery | undefined): Cursor {
+export function after({ streamId }: PartitionReader, delivery: Delivery | undefined): StreamOffset {
   if (delivery === undefined) throw new Error('nothing was read');
-  return { position: delivery.position, id: delivery.id, log };
+  return { offset: delivery.offset, id: delivery.id, streamId };
 }

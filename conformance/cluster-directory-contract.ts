@@ -14,26 +14,26 @@ export function clusterDirectoryContract(name: string, create: () => Promise<Clu
     test('is empty at first, and lists what was told, by identity', async () => {
       const directory = await create();
       expect(await directory.list()).toEqual([]);
-      await directory.tell(cluster('b', 'staging'));
-      await directory.tell(cluster('a', 'production'));
+      await directory.put(cluster('b', 'staging'));
+      await directory.put(cluster('a', 'production'));
       expect(await directory.list()).toEqual([cluster('a', 'production'), cluster('b', 'staging')]);
     });
 
     test('what is told last of a cluster holds', async () => {
       const directory = await create();
-      await directory.tell(cluster('a', 'old'));
-      await directory.tell(cluster('a', 'new'));
+      await directory.put(cluster('a', 'old'));
+      await directory.put(cluster('a', 'new'));
       expect(await directory.list()).toEqual([cluster('a', 'new')]);
     });
 
     test('one that is forgotten is not listed, until it is told of again; one that nobody told of is no error', async () => {
       const directory = await create();
-      await directory.tell(cluster('a', 'production'));
-      await directory.tell(cluster('b', 'staging'));
-      await directory.forget('a');
-      await directory.forget('c');
+      await directory.put(cluster('a', 'production'));
+      await directory.put(cluster('b', 'staging'));
+      await directory.remove('a');
+      await directory.remove('c');
       expect(await directory.list()).toEqual([cluster('b', 'staging')]);
-      await directory.tell(cluster('a', 'again'));
+      await directory.put(cluster('a', 'again'));
       expect(await directory.list()).toEqual([cluster('a', 'again'), cluster('b', 'staging')]);
     });
   });

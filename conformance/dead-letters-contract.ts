@@ -18,14 +18,14 @@ export function deadLettersContract(name: string, create: () => Promise<DeadLett
     test('the same record is kept once', async () => {
       const letters = await create();
       await letters.add(letter(1));
-      await letters.add({ ...letter(1), at: 2000 });
+      await letters.add({ ...letter(1), deadLetteredAt: 2000 });
       expect(await letters.list()).toHaveLength(1);
     });
 
     test('they are listed oldest first, and the oldest go when there are too many', async () => {
       const letters = await create();
-      for (let position = 1; position <= 8; position++) await letters.add(letter(position));
-      expect((await letters.list()).map(({ position }) => position)).toEqual([4, 5, 6, 7, 8]);
+      for (let offset = 1; offset <= 8; offset++) await letters.add(letter(offset));
+      expect((await letters.list()).map(({ offset }) => offset)).toEqual([4, 5, 6, 7, 8]);
     });
 
     test('one is dropped by its name', async () => {
@@ -39,13 +39,13 @@ export function deadLettersContract(name: string, create: () => Promise<DeadLett
   });
 }
 
-function letter(position: number): NewDeadLetter {
+function letter(offset: number): NewDeadLetter {
   return {
     topic: 'changes',
     partition: 3,
-    position,
-    at: 1000 + position,
+    offset,
+    deadLetteredAt: 1000 + offset,
     reason: 'not JSON: "{" at 1',
-    record: { id: `r${position}`, key: 'c/ns/a', headers: { h: 'x' }, payload: Uint8Array.of(0, 255, position) },
+    record: { id: `r${offset}`, key: 'c/ns/a', headers: { h: 'x' }, payload: Uint8Array.of(0, 255, offset) },
   };
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { origin } from '@sluice/bus';
+import { streamStart } from '@sluice/bus';
 import { startNats, startRedis } from '@sluice/local';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
@@ -41,7 +41,7 @@ describe.runIf(SmallDisk.possible)('a disk that is full', () => {
     await nats.process.start();
     await nats.ready();
     await appending;
-    const read = await take(bus.read('changes', 0, origin), calls * size);
+    const read = await take(bus.read('changes', 0, streamStart), calls * size);
     expect([...new Set(ids(read))]).toEqual(ids(records('a', 1, calls * size)));
     expect(log.level('info')).toContain('NATS takes records again');
   });
@@ -54,12 +54,12 @@ describe.runIf(SmallDisk.possible)('a disk that is full', () => {
     endings.push(() => connections.close());
     const { store } = await connections.open();
     await store.claim('reconciler/1', 1);
-    let position = 0;
+    let offset = 0;
     const commit = async () => {
-      const entries = [{ key: 'c/ns/a', field: 'f', value: `${position}`.padEnd(100_000) }];
-      const checkpoint = { position: position + 1, id: `r${position + 1}`, log: 'log' };
-      await store.commit({ scope: 'reconciler/1', epoch: 1, expected: position, checkpoint, entries });
-      position += 1;
+      const entries = [{ key: 'c/ns/a', field: 'f', value: `${offset}`.padEnd(100_000) }];
+      const checkpoint = { offset: offset + 1, id: `r${offset + 1}`, streamId: 'log' };
+      await store.commit({ scope: 'reconciler/1', fencingToken: 1, expectedOffset: offset, checkpoint, entries });
+      offset += 1;
     };
     const untilFull = async () => {
       for (;;) await commit();
@@ -80,6 +80,6 @@ describe.runIf(SmallDisk.possible)('a disk that is full', () => {
         { timeout: 30_000 },
       )
       .toBe('stored');
-    expect((await store.claim('reconciler/1', 2)).checkpoint).toMatchObject({ position });
+    expect((await store.claim('reconciler/1', 2)).checkpoint).toMatchObject({ offset });
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Bus, origin } from '@sluice/bus';
+import { type Bus, streamStart } from '@sluice/bus';
 import { freePorts, type Nats, startNats } from '@sluice/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
@@ -53,12 +53,12 @@ test('calls of several publishers keep their order, and what is appended again i
   ] as const) {
     await buses[0]?.append('changes', 0, records('p0-', from, to));
   }
-  const reader = (await open(fleet)).read('changes', 0, origin);
+  const reader = (await open(fleet)).read('changes', 0, streamStart);
   const read = ids(await take(reader, 406));
   expect(read.filter((id) => id.startsWith('p0-'))).toEqual(ids(records('p0-', 1, 206)));
   expect(read.filter((id) => id.startsWith('p1-'))).toEqual(ids(records('p1-', 1, 200)));
   for (const bus of buses) {
-    expect((await bus.end('changes', 0)).position).toBe(406);
+    expect((await bus.end('changes', 0)).offset).toBe(406);
     await bus.close();
   }
 });
@@ -67,7 +67,7 @@ test('the death of the server that leads a stream loses nothing and keeps the or
   const fleet = `fleet-${++fleets}`;
   const bus = await open(fleet);
   const name = `${fleet}-changes-0`;
-  const reading = take(bus.read('changes', 0, origin), 400);
+  const reading = take(bus.read('changes', 0, streamStart), 400);
   for (let call = 0; call < 40; call++) {
     if (call === 20) await killLeader(name);
     await bus.append('changes', 0, records('a', call * 10 + 1, call * 10 + 10));

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
-import { origin } from '@sluice/bus';
+import { streamStart } from '@sluice/bus';
 import type { JetStreamBusOptions } from '@sluice/bus-jetstream';
 import { makeServingCertificate, type ServingCertificate } from '@sluice/local';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ function refusal(options: JetStreamBusOptions): Promise<unknown> {
 async function expectToWork(options: JetStreamBusOptions): Promise<void> {
   const bus = await connectBus(options);
   await bus.append('changes', 0, records('a', 1, 3));
-  expect(ids(await take(bus.read('changes', 0, origin), 3))).toEqual(['a1', 'a2', 'a3']);
+  expect(ids(await take(bus.read('changes', 0, streamStart), 3))).toEqual(['a1', 'a2', 'a3']);
   await bus.close();
 }
 

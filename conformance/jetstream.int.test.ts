@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StreamConfig } from '@nats-io/jetstream';
-import { type Bus, origin } from '@sluice/bus';
+import { type Bus, streamStart } from '@sluice/bus';
 import { type Nats, startNats } from '@sluice/local';
 import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ const newFleet = () => `fleet-${++fleets}`;
 const open = (fleet = newFleet(), more = {}): Promise<Bus> =>
   connectBus({ servers: [nats.url], partitions: 2, fleet, ...more });
 const operate = (work: Parameters<typeof asOperator<unknown>>[1]) => asOperator(nats.url, work);
-const lost = { code: 'LOG_LOST' };
+const lost = { code: 'LOG_TRUNCATED' };
 
 describe('at the start', () => {
   test('wrong credentials are refused with a reason that does not hold them, and the right ones pass', async () => {
@@ -114,7 +114,7 @@ describe('a user with the rights of docs/nats.md', () => {
         await bus.append('requests', 0, records('r', round, round));
         await bus.append('mutations', 1, records('m', round, round));
         await bus.append('changes', 1, records('a', round * 2 - 1, round * 2));
-        const reader = bus.read('changes', 1, origin);
+        const reader = bus.read('changes', 1, streamStart);
         const cursor = after(reader, (await take(reader, round * 2)).at(-2));
         reader.close();
         expect(ids(await take(bus.read('changes', 1, cursor), 1))).toEqual([`a${round * 2}`]);
@@ -146,12 +146,12 @@ describe('append', () => {
       }),
     );
     const [bus] = buses;
-    const read = ids(await take(bus.read('changes', 0, origin), 1200));
+    const read = ids(await take(bus.read('changes', 0, streamStart), 1200));
     for (const publisher of [0, 1, 2]) {
       const prefix = `p${publisher}-`;
       expect(read.filter((id) => id.startsWith(prefix))).toEqual(ids(records(prefix, 1, 400)));
     }
-    expect((await bus.end('changes', 0)).position).toBe(1200);
+    expect((await bus.end('changes', 0)).offset).toBe(1200);
     for (const each of buses) await each.close();
   });
 
@@ -161,7 +161,7 @@ describe('append', () => {
     const name = `${fleet}-changes-0`;
     await operate((jsm) => jsm.streams.update(name, { discard: 'new', max_msgs: 3 } as Partial<StreamConfig>));
     const append = bus.append('changes', 0, records('a', 1, 5));
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     expect(ids(await take(reader, 3))).toEqual(['a1', 'a2', 'a3']);
     await operate((jsm) => jsm.streams.purge(name, { seq: 4 }));
     await append;
@@ -179,7 +179,7 @@ describe('append', () => {
     await operate((jsm) => jsm.streams.purge(name, { seq: 2 }));
     await append;
     const end = await bus.end('changes', 0);
-    expect(end).toMatchObject({ position: 5, id: 'c3' });
+    expect(end).toMatchObject({ offset: 5, id: 'c3' });
     const stored = await operate(async (jsm) => {
       const found = await Promise.all([2, 3, 4, 5].map((seq) => jsm.streams.getMessage(name, { seq })));
       return found.map((message) => message?.header.get('Nats-Msg-Id'));
@@ -190,7 +190,7 @@ describe('append', () => {
 
   test('a server that freezes for longer than an acknowledgement is waited for costs no order and no record', async () => {
     const bus = await open();
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 3));
     nats.process.signal('SIGSTOP');
     const append = bus.append('changes', 0, records('a', 4, 40));
@@ -199,7 +199,7 @@ describe('append', () => {
     await append;
     await bus.append('changes', 0, records('a', 41, 50));
     expect(ids(await take(reader, 50))).toEqual(ids(records('a', 1, 50)));
-    expect((await bus.end('changes', 0)).position).toBe(50);
+    expect((await bus.end('changes', 0)).offset).toBe(50);
     await bus.close();
   });
 });
@@ -209,7 +209,7 @@ describe('read', () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 3000));
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     await take(reader, 1);
     await operate(async (jsm) => {
       for await (const { delivered } of jsm.consumers.list(`${fleet}-changes-0`)) {
@@ -222,18 +222,18 @@ describe('read', () => {
 
   test('records that go before they were read are an error, not a gap', async () => {
     const bus = await open(newFleet(), { maxBytes: { changes: 1024 * 1024 } });
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 1));
     await take(reader, 1);
     await bus.append('changes', 0, records('a', 2, 6000, 1000));
     const reading = (async () => {
       let last = 1;
       for (;;) {
-        for (const { position } of await reader.next(10)) expect(position).toBe(++last);
+        for (const { offset } of await reader.next(10)) expect(offset).toBe(++last);
       }
     })();
     await expect(reading).rejects.toMatchObject(lost);
-    await expect(bus.read('changes', 0, origin).next(1)).rejects.toMatchObject(lost);
+    await expect(bus.read('changes', 0, streamStart).next(1)).rejects.toMatchObject(lost);
     await bus.close();
   });
 
@@ -242,7 +242,7 @@ describe('read', () => {
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 5));
     await operate((jsm) => jsm.streams.deleteMessage(`${fleet}-changes-0`, 3));
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     expect(ids(await take(reader, 2))).toEqual(['a1', 'a2']);
     await expect(reader.next(1)).rejects.toMatchObject(lost);
     await bus.close();
@@ -252,13 +252,13 @@ describe('read', () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 3000));
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     await take(reader, 1);
     await operate((jsm) => jsm.streams.purge(`${fleet}-changes-0`));
     const reading = (async () => {
       let last = 1;
       for (;;) {
-        for (const { position } of await reader.next(100)) expect(position).toBe(++last);
+        for (const { offset } of await reader.next(100)) expect(offset).toBe(++last);
       }
     })();
     await expect(reading).rejects.toMatchObject(lost);
@@ -269,12 +269,12 @@ describe('read', () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 5));
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     await take(reader, 5);
     await operate((jsm) => jsm.streams.purge(`${fleet}-changes-0`));
     await bus.append('changes', 0, records('a', 6, 6));
     expect(ids(await take(reader, 1))).toEqual(['a6']);
-    expect(await bus.end('changes', 0)).toMatchObject({ position: 6, id: 'a6' });
+    expect(await bus.end('changes', 0)).toMatchObject({ offset: 6, id: 'a6' });
     await bus.close();
   });
 
@@ -282,15 +282,15 @@ describe('read', () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     for (const partition of [0, 1]) await bus.append('changes', partition, records('a', 1, 3));
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     await take(reader, 3);
     await operate(async (jsm) => {
       for (const partition of [0, 1]) await jsm.streams.delete(`${fleet}-changes-${partition}`);
     });
     await expect(reader.next(1)).rejects.toMatchObject(lost);
     await bus.append('changes', 0, records('b', 1, 1));
-    expect(await bus.end('changes', 0)).toMatchObject({ position: 1, id: 'b1' });
-    expect((await bus.end('changes', 1)).position).toBe(0);
+    expect(await bus.end('changes', 0)).toMatchObject({ offset: 1, id: 'b1' });
+    expect((await bus.end('changes', 1)).offset).toBe(0);
     await bus.close();
   });
 
@@ -298,7 +298,7 @@ describe('read', () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 2));
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     await take(reader, 2);
     await operate(async (jsm) => {
       const stream = `${fleet}-changes-0`;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { origin } from '@sluice/bus';
+import { streamStart } from '@sluice/bus';
 import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { type Kafka, startKafkaCluster } from '@sluice/local';
 import { systemClock, systemRandom } from '@sluice/program';
@@ -40,7 +40,7 @@ const partitions = [0, 1, 2] as const;
 test('each broker in turn is killed and started again under load: nothing is lost, and the order holds', async () => {
   const bus = await connectKafkaBus(options());
   const load = new AbortController();
-  const reading = partitions.map((partition) => takeUntil(bus.read('changes', partition, origin), 'last1'));
+  const reading = partitions.map((partition) => takeUntil(bus.read('changes', partition, streamStart), 'last1'));
   let progress = 0;
   const appending = partitions.map(async (partition) => {
     let call = 0;
@@ -76,7 +76,7 @@ test('with two of three brokers gone, an append waits until one is back', async 
   const append = bus.append('changes', 0, records('a', 6, 10)).finally(() => {
     settled = true;
   });
-  const reading = take(bus.read('changes', 0, origin), 10);
+  const reading = take(bus.read('changes', 0, streamStart), 10);
   await new Promise((resolve) => setTimeout(resolve, 3000));
   expect(settled).toBe(false);
   for (const { process } of gone) await process.start();

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { origin, type Topic } from '@sluice/bus';
+import { streamStart, type Topic } from '@sluice/bus';
 import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { type Kafka, makeServingCertificate, type ServingCertificate, startKafka } from '@sluice/local';
 import { systemClock, systemRandom } from '@sluice/program';
@@ -75,7 +75,7 @@ const refusal = (options: KafkaBusOptions): Promise<unknown> =>
 async function expectToWork(options: KafkaBusOptions): Promise<void> {
   const bus = await connectKafkaBus(options);
   await bus.append('changes', 0, records('a', 1, 3));
-  expect(ids(await take(bus.read('changes', 0, origin), 3))).toEqual(['a1', 'a2', 'a3']);
+  expect(ids(await take(bus.read('changes', 0, streamStart), 3))).toEqual(['a1', 'a2', 'a3']);
   await bus.close();
 }
 
@@ -147,7 +147,7 @@ describe('rights', () => {
     await reconciler?.append('requests', 0, records('r', 1, 1));
     await writer?.append('changes', 0, records('o', 1, 1));
     const first = async (bus: typeof watcher, topic: Topic, count = 1) =>
-      bus && ids(await take(bus.read(topic, 0, origin), count));
+      bus && ids(await take(bus.read(topic, 0, streamStart), count));
     expect(await first(watcher, 'requests')).toEqual(['r1']);
     expect(await first(reconciler, 'changes', 2)).toEqual(['w1', 'o1']);
     expect(await first(writer, 'mutations')).toEqual(['m1']);
@@ -177,7 +177,7 @@ describe('rights', () => {
     await expect.poll(append).toBe('done');
     await bus.close();
     const admin = await connectKafkaBus(as('admin', fleet));
-    expect(new Set(ids(await take(admin.read('changes', 0, origin), 2)))).toEqual(new Set(['a1', 'a2']));
+    expect(new Set(ids(await take(admin.read('changes', 0, streamStart), 2)))).toEqual(new Set(['a1', 'a2']));
     await admin.close();
   });
 });

@@ -1,4 +1,4 @@
-import { origin } from '@sluice/bus';
+import { streamStart } from '@sluice/bus';
 import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, ids, records, take } from './bus-records.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await locked?.stop();
 });
 
-const lost = { code: 'LOG_LOST' };
+const lost = { code: 'LOG_TRUNCATED' };
 
 describe('at the start', () => {
   test('a wrong password is refused with a reason that does not hold it, and the right one passes', async () => {
@@ -41,7 +41,7 @@ describe('at the start', () => {
     expect(`${refused} ${lines.text()}`).not.toContain('a-wrong-one');
     const bus = await connectKafkaBus(options(password));
     await bus.append('changes', 0, records('a', 1, 1));
-    expect(ids(await take(bus.read('changes', 0, origin), 1))).toEqual(['a1']);
+    expect(ids(await take(bus.read('changes', 0, streamStart), 1))).toEqual(['a1']);
     await bus.close();
   });
 
@@ -81,7 +81,7 @@ describe('at the start', () => {
   test('processes that start at the same time agree', async () => {
     const options = worlds.options(3);
     const buses = await Promise.all([1, 2, 3].map(() => connectKafkaBus(options)));
-    const readers = buses.map((bus) => bus.read('changes', 2, origin));
+    const readers = buses.map((bus) => bus.read('changes', 2, streamStart));
     await buses[0]?.append('changes', 2, records('a', 1, 2));
     for (const reader of readers) expect(ids(await take(reader, 2))).toEqual(['a1', 'a2']);
     for (const bus of buses) await bus.close();
@@ -93,22 +93,22 @@ describe('records that are gone by their age', () => {
     const options = worlds.options(2);
     const bus = await connectKafkaBus(options);
     await bus.append('changes', 0, records('a', 1, 6));
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     const read = await take(reader, 6);
     await forget(options.fleet, 4);
     await expect(bus.read('changes', 0, after(reader, read[2])).next(1)).rejects.toMatchObject(lost);
-    await expect(bus.read('changes', 0, origin).next(1)).rejects.toMatchObject(lost);
+    await expect(bus.read('changes', 0, streamStart).next(1)).rejects.toMatchObject(lost);
     // Its own record is gone, but none that it has not read.
     expect(ids(await take(bus.read('changes', 0, after(reader, read[3])), 2))).toEqual(['a5', 'a6']);
     expect(ids(await take(bus.read('changes', 0, after(reader, read[4])), 1))).toEqual(['a6']);
 
     await forget(options.fleet, 6);
     const end = await bus.end('changes', 0);
-    expect(end).toMatchObject({ position: 6, id: '' });
+    expect(end).toMatchObject({ offset: 6, id: '' });
     const onward = [bus.read('changes', 0, end), bus.read('changes', 0, after(reader, read[5])), reader];
     await bus.append('changes', 0, records('b', 1, 1));
     for (const each of onward) {
-      expect((await take(each, 1)).map(({ id, position }) => [id, position])).toEqual([['b1', 7]]);
+      expect((await take(each, 1)).map(({ id, offset }) => [id, offset])).toEqual([['b1', 7]]);
     }
     await bus.close();
   });
@@ -128,7 +128,7 @@ describe('records that are gone by their age', () => {
 describe('a broker that freezes', () => {
   test('goes on where it was, and nothing is lost', async () => {
     const bus = await connectKafkaBus(worlds.options(2));
-    const reader = bus.read('changes', 0, origin);
+    const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 1));
     await take(reader, 1);
     worlds.kafka.process.signal('SIGSTOP');
@@ -143,7 +143,7 @@ describe('a broker that freezes', () => {
 
   test('does not keep the bus from closing', async () => {
     const bus = await connectKafkaBus(worlds.options(2));
-    const waiting = bus.read('changes', 0, origin).next(1);
+    const waiting = bus.read('changes', 0, streamStart).next(1);
     worlds.kafka.process.signal('SIGSTOP');
     const append = Promise.allSettled([bus.append('changes', 0, records('a', 1, 1))]);
     const end = Promise.allSettled([bus.end('changes', 1)]);
@@ -158,7 +158,7 @@ describe('a broker that freezes', () => {
 test('an outage is told once, and once that it is over', async () => {
   const lines = recordingLogger();
   const bus = await connectKafkaBus({ ...worlds.options(4), logger: lines.logger });
-  const readers = [0, 1, 2, 3].map((partition) => bus.read('changes', partition, origin));
+  const readers = [0, 1, 2, 3].map((partition) => bus.read('changes', partition, streamStart));
   const waiting = readers.map((reader) => take(reader, 1));
   await worlds.kafka.process.kill();
   const appends = readers.map((_, partition) => bus.append('changes', partition, records('a', 1, 1)));

@@ -88,8 +88,8 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
 
     test('others see with what its holder has begun, until it has another one', async () => {
       const { leases, pass } = await create();
-      const begin = (member: string, ...begun: string[]) =>
-        leases.heartbeat({ group: 'g', member, ttlMs, acquire: [], release: [], begun });
+      const begin = (member: string, ...started: string[]) =>
+        leases.heartbeat({ group: 'g', member, ttlMs, acquire: [], release: [], started });
       await beat(leases, 'a', ['s1', 's2']);
       await beat(leases, 'b', ['s3']);
       expect(begunIn(await begin('a', 's1', 's3', 'unknown'))).toEqual(['s1']);
@@ -181,8 +181,9 @@ const holders = ({ leases }: GroupState) => Object.fromEntries(leases.map(({ sco
 
 const begunIn = ({ leases }: GroupState) =>
   leases
-    .filter(({ begun }) => begun)
+    .filter(({ started }) => started)
     .map(({ scope }) => scope)
     .sort();
 
-const epochOf = ({ leases }: GroupState, scope: string) => leases.find((lease) => lease.scope === scope)?.epoch ?? 0;
+const epochOf = ({ leases }: GroupState, scope: string) =>
+  leases.find((lease) => lease.scope === scope)?.fencingToken ?? 0;

@@ -15,15 +15,15 @@ const fencedError = { code: 'FENCED' };
 
 function commit(part: Partial<Commit> & { readonly value?: unknown }): Commit {
   const { value = 1, ...rest } = part;
-  const checkpoint = { position: 1, id: 'r1', log: 'log' };
+  const checkpoint = { offset: 1, id: 'r1', streamId: 'log' };
   const entries = [{ key: 'c/ns/a', field: 'f', value }];
-  return { scope, epoch: 1, expected: 1, checkpoint, entries, ...rest };
+  return { scope, fencingToken: 1, expectedOffset: 1, checkpoint, entries, ...rest };
 }
 
-/** Claims the empty scope and commits position 1 to it. */
+/** Claims the empty scope and commits offset 1 to it. */
 async function begin(store: Store): Promise<void> {
   await store.claim(scope, 1);
-  await store.commit(commit({ expected: 0 }));
+  await store.commit(commit({ expectedOffset: 0 }));
 }
 
 describe('one Redis', () => {
@@ -55,10 +55,10 @@ describe('one Redis', () => {
     await server.persisted();
     await server.restart();
     const first = await store.claim(scope, 2);
-    expect(first).toMatchObject({ intact: false, checkpoint: { position: 1 } });
+    expect(first).toMatchObject({ intact: false, checkpoint: { offset: 1 } });
     expect(first.entries).toHaveLength(1);
     expect((await store.claim(scope, 3)).intact).toBe(false);
-    await store.commit(commit({ epoch: 3 }));
+    await store.commit(commit({ fencingToken: 3 }));
     expect((await store.claim(scope, 4)).intact).toBe(true);
   });
 
@@ -71,7 +71,7 @@ describe('one Redis', () => {
     expect(await store.claim(scope, 1)).toMatchObject({ intact: true, entries: [{ value: 2 }] });
   });
 
-  test('an owner whose last commit is gone is fenced, even if the position is the same', async () => {
+  test('an owner whose last commit is gone is fenced, even if the offset is the same', async () => {
     const { store } = await connections.open();
     await begin(store);
     const snapshot = await server.snapshot();
@@ -88,7 +88,7 @@ describe('one Redis', () => {
     await after.store.claim(scope, 2);
     await server.restore(snapshot);
     await before.store.commit(commit({ value: 2 }));
-    await expect(after.store.commit(commit({ epoch: 2, value: 3 }))).rejects.toMatchObject(fencedError);
+    await expect(after.store.commit(commit({ fencingToken: 2, value: 3 }))).rejects.toMatchObject(fencedError);
     expect(await after.store.claim(scope, 2)).toMatchObject({ entries: [{ value: 2 }] });
     await expect(before.store.commit(commit({}))).rejects.toMatchObject(fencedError);
   });
@@ -102,16 +102,16 @@ describe('one Redis', () => {
     const empty = { checkpoint: null, intact: false, entries: [] };
     expect(await store.claim(scope, 1)).toEqual(empty);
     expect(await store.claim(scope, 2)).toEqual(empty);
-    await store.commit(commit({ epoch: 2, expected: 0 }));
+    await store.commit(commit({ fencingToken: 2, expectedOffset: 0 }));
     expect((await store.claim(scope, 3)).intact).toBe(true);
   });
 
   test('the epoch of a lease rises even if Redis has forgotten it', async () => {
     const { leases } = await connections.open();
     const beat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
-    const before = (await beat()).leases[0]?.epoch ?? Number.POSITIVE_INFINITY;
+    const before = (await beat()).leases[0]?.fencingToken ?? Number.POSITIVE_INFINITY;
     await admin('FLUSHALL');
-    expect((await beat()).leases[0]?.epoch).toBeGreaterThan(before);
+    expect((await beat()).leases[0]?.fencingToken).toBeGreaterThan(before);
   });
 
   test('frozen: a heartbeat rejects within its ttl, a commit when its patience ends; a late commit is told from a lost one', async () => {
@@ -154,7 +154,7 @@ describe('one Redis', () => {
     await begin(store);
     await admin('CONFIG', 'SET', 'maxmemory', '1');
     try {
-      const wanted = commit({ value: 2, checkpoint: { position: 2, id: 'r2', log: 'log' } });
+      const wanted = commit({ value: 2, checkpoint: { offset: 2, id: 'r2', streamId: 'log' } });
       await expect(store.commit(wanted)).rejects.toMatchObject({
         code: 'FULL',
         message: expect.stringContaining('maxmemory'),
@@ -242,16 +242,16 @@ test('Sentinel: work goes on at the new master, which cannot vouch for every com
     };
     await begin(store);
     await sentinel.failover();
-    expect(await claimed(2)).toMatchObject({ intact: false, checkpoint: { position: 1 } });
+    expect(await claimed(2)).toMatchObject({ intact: false, checkpoint: { offset: 1 } });
     // Back on a server that has never restarted: its run id is the one of the last commit.
     await sentinel.failover();
-    expect(await claimed(3)).toMatchObject({ intact: false, checkpoint: { position: 1 } });
-    await store.commit(commit({ epoch: 3, value: 3 }));
+    expect(await claimed(3)).toMatchObject({ intact: false, checkpoint: { offset: 1 } });
+    await store.commit(commit({ fencingToken: 3, value: 3 }));
     expect((await claimed(3))?.intact).toBe(true);
 
     await (await sentinel.master()).process.kill();
     expect(await claimed(4)).toMatchObject({ intact: false });
-    await store.commit(commit({ epoch: 4, value: 4 }));
+    await store.commit(commit({ fencingToken: 4, value: 4 }));
     const beat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
     await expect.poll(() => beat().then((state) => state.leases.length, String), { timeout: 15_000 }).toBe(1);
   } finally {

@@ -7,7 +7,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
     test('a scope that nobody wrote is empty', async () => {
       const store = await create();
       const { checkpoint, entries } = await store.claim('reconciler/1', 1);
-      expect(checkpoint?.position ?? 0).toBe(0);
+      expect(checkpoint?.offset ?? 0).toBe(0);
       expect(entries).toEqual([]);
     });
 
@@ -28,9 +28,9 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       const store = await create();
       const field = (value: unknown) => ({ key: 'c/ns/a', field: 'service', value });
       await store.commit(commit({ entries: [field(1)] }));
-      await store.commit(commit({ expected: 1, checkpoint: at(2), entries: [field(2)] }));
-      expect(held(await store.claim('reconciler/1', 1))).toEqual({ position: 2, entries: [field(2)] });
-      await store.commit(commit({ expected: 2, checkpoint: at(3), entries: [field(undefined)] }));
+      await store.commit(commit({ expectedOffset: 1, checkpoint: at(2), entries: [field(2)] }));
+      expect(held(await store.claim('reconciler/1', 1))).toEqual({ offset: 2, entries: [field(2)] });
+      await store.commit(commit({ expectedOffset: 2, checkpoint: at(3), entries: [field(undefined)] }));
       expect((await store.claim('reconciler/1', 1)).entries).toEqual([]);
     });
 
@@ -40,7 +40,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       const other = { key: 'c/ns/b', field: 'a', value: 1 };
       await store.commit(commit({ entries: [...fields(1), other] }));
       const entries = [...fields(undefined), { key: 'c/ns/a', field: 'never', value: undefined }];
-      await store.commit(commit({ expected: 1, checkpoint: at(2), entries }));
+      await store.commit(commit({ expectedOffset: 1, checkpoint: at(2), entries }));
       expect((await store.claim('reconciler/1', 1)).entries).toEqual([other]);
     });
 
@@ -60,7 +60,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect(await store.find('reconciler/1', 'controller/[y]*')).toEqual([entries[1]]);
       expect(await store.find('reconciler/1', 'controller/?')).toEqual([]);
       expect(await store.find('reconciler/2', 'controller/')).toEqual([]);
-      await store.commit(commit({ expected: 1, checkpoint: at(2) }));
+      await store.commit(commit({ expectedOffset: 1, checkpoint: at(2) }));
     });
 
     test('keys, fields and values come back as they were, whatever is in them', async () => {
@@ -92,31 +92,33 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       await store.claim('reconciler/1', 1);
       await store.commit(commit({}));
       await store.claim('reconciler/1', 2);
-      await expect(store.commit(commit({ expected: 1, checkpoint: at(2) }))).rejects.toMatchObject({ code: 'FENCED' });
+      await expect(store.commit(commit({ expectedOffset: 1, checkpoint: at(2) }))).rejects.toMatchObject({
+        code: 'FENCED',
+      });
       await expect(store.claim('reconciler/1', 1)).rejects.toMatchObject({ code: 'FENCED' });
-      await store.commit(commit({ epoch: 2, expected: 1, checkpoint: at(2) }));
+      await store.commit(commit({ fencingToken: 2, expectedOffset: 1, checkpoint: at(2) }));
     });
 
     test('an owner whose epoch is over changes nothing', async () => {
       const store = await create();
-      await store.commit(commit({ epoch: 2 }));
+      await store.commit(commit({ fencingToken: 2 }));
       const late = commit({
-        epoch: 1,
-        expected: 1,
+        fencingToken: 1,
+        expectedOffset: 1,
         checkpoint: at(2),
         entries: [{ key: 'k', field: 'late', value: 1 }],
       });
       await expect(store.commit(late)).rejects.toMatchObject({ code: 'FENCED' });
-      expect(held(await store.claim('reconciler/1', 2))).toEqual({ position: 1, entries: [] });
+      expect(held(await store.claim('reconciler/1', 2))).toEqual({ offset: 1, entries: [] });
     });
 
     test('an owner that believes in another checkpoint changes nothing', async () => {
       const store = await create();
       await store.commit(commit({ checkpoint: at(5) }));
       const entries = [{ key: 'k', field: 'f', value: 1 }];
-      const stale = commit({ expected: 4, checkpoint: at(6), entries });
+      const stale = commit({ expectedOffset: 4, checkpoint: at(6), entries });
       await expect(store.commit(stale)).rejects.toMatchObject({ code: 'FENCED' });
-      expect(held(await store.claim('reconciler/1', 1))).toEqual({ position: 5, entries: [] });
+      expect(held(await store.claim('reconciler/1', 1))).toEqual({ offset: 5, entries: [] });
     });
 
     test('of two owners that commit at once from the same checkpoint, one succeeds', async () => {
@@ -139,32 +141,32 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
 
     test('who only looks sees how far the owner has come, and fences nobody', async () => {
       const store = await create();
-      expect((await store.checkpoint('reconciler/1'))?.position ?? 0).toBe(0);
+      expect((await store.checkpoint('reconciler/1'))?.offset ?? 0).toBe(0);
       await store.commit(commit({ checkpoint: at(7) }));
       expect(await store.checkpoint('reconciler/1')).toEqual(at(7));
-      await store.commit(commit({ expected: 7, checkpoint: at(8) }));
+      await store.commit(commit({ expectedOffset: 7, checkpoint: at(8) }));
       expect(await store.checkpoint('reconciler/1')).toEqual(at(8));
-      expect((await store.checkpoint('reconciler/2'))?.position ?? 0).toBe(0);
+      expect((await store.checkpoint('reconciler/2'))?.offset ?? 0).toBe(0);
     });
 
     test('what was settled first stays', async () => {
       const store = await create();
-      expect(await store.settle('partitions', '64')).toBe('64');
-      expect(await store.settle('partitions', '32')).toBe('64');
-      expect(await store.settle('other', '1')).toBe('1');
+      expect(await store.setIfAbsent('partitions', '64')).toBe('64');
+      expect(await store.setIfAbsent('partitions', '32')).toBe('64');
+      expect(await store.setIfAbsent('other', '1')).toBe('1');
     });
   });
 }
 
-function at(position: number): Checkpoint {
-  return { position, id: `record ${position}`, log: 'log' };
+function at(offset: number): Checkpoint {
+  return { offset, id: `record ${offset}`, streamId: 'log' };
 }
 
 function commit(part: Partial<Commit>): Commit {
   return {
     scope: 'reconciler/1',
-    epoch: 1,
-    expected: 0,
+    fencingToken: 1,
+    expectedOffset: 0,
     checkpoint: at(1),
     entries: [],
     ...part,
@@ -172,7 +174,7 @@ function commit(part: Partial<Commit>): Commit {
 }
 
 function held({ checkpoint, entries }: ScopeState) {
-  return { position: checkpoint?.position ?? 0, entries };
+  return { offset: checkpoint?.offset ?? 0, entries };
 }
 
 const byField = (a: { field: string; key: string }, b: { field: string; key: string }) =>

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, type BusRecord, origin, type PartitionReader } from '@sluice/bus';
+import { type Bus, type BusRecord, type PartitionReader, streamStart } from '@sluice/bus';
 import type { BusUnderMeasure, StartBus } from './bus-servers.ts';
 import { percentile } from './statistics.ts';
 
@@ -109,7 +109,7 @@ async function readAll(
   seen: (id: string) => void,
 ): Promise<void> {
   let left = count;
-  const readers = Array.from({ length: partitions }, (_, partition) => bus.read(topic, partition, origin));
+  const readers = Array.from({ length: partitions }, (_, partition) => bus.read(topic, partition, streamStart));
   const close = () => {
     for (const reader of readers) reader.close();
   };
@@ -119,7 +119,7 @@ async function readAll(
         const records = await reader.next(256);
         if (records.length === 0) return;
         for (const { id } of records) seen(id);
-        reader.release(records.at(-1)?.position ?? 0);
+        reader.release(records.at(-1)?.offset ?? 0);
         left -= records.length;
         if (left === 0) close();
       }

@@ -5,9 +5,9 @@ import {
   encodeMessage,
   type Fact,
   formatServiceKey,
+  type PublishedResourceVersions,
   partitionOf,
   type ServiceKey,
-  type ToldVersions,
 } from '@sluice/messages';
 import { AppendLanes } from './append-lanes.ts';
 import { kubernetesTime } from './populate.ts';
@@ -20,14 +20,14 @@ const ZONES = ['zone-a', 'zone-b', 'zone-c'];
 export class ChangeFeed {
   readonly lanes: AppendLanes;
   readonly #partitions: number;
-  readonly #versions: () => ToldVersions;
+  readonly #versions: () => PublishedResourceVersions;
   readonly #epoch = Date.now();
   /** Of the last Change to each partition. */
   readonly #previous = new Map<number, number>();
   #n = 0;
 
   /** `versions`: up to which resourceVersions everything that was written has been told. */
-  constructor(bus: Bus, versions: () => ToldVersions) {
+  constructor(bus: Bus, versions: () => PublishedResourceVersions) {
     this.lanes = new AppendLanes(bus);
     this.#partitions = bus.partitions;
     this.#versions = versions;
@@ -39,7 +39,7 @@ export class ChangeFeed {
     const pods = Map.groupBy(benchPods(shape), ({ service }) => service);
     for (const [index, service] of serviceNames(shape).entries()) {
       if (partitionOf(formatServiceKey(keyOf(service)), this.#partitions) !== partition) continue;
-      const versions = this.#versions();
+      const resourceVersions = this.#versions();
       const meta = { namespace: NAMESPACE, uid: `uid-${service}`, creationTimestamp: kubernetesTime(this.#epoch) };
       const raw = withMeta(services[index] ?? {}, meta);
       const facts: Fact[] = [
@@ -47,7 +47,7 @@ export class ChangeFeed {
         ...(pods.get(service) ?? []).map((pod) => podFact(pod, true, this.#epoch)),
       ];
       this.#tell(keyOf(service), facts, 'resync', {
-        snapshot: { first: true, last: true, start: false, versions },
+        snapshot: { first: true, last: true, start: false, resourceVersions },
       });
     }
   }
@@ -66,13 +66,13 @@ export class ChangeFeed {
   #tell(key: ServiceKey, facts: readonly Fact[], what: string, rest: Pick<Change, 'snapshot'> = {}): void {
     const text = formatServiceKey(key);
     const partition = partitionOf(text, this.#partitions);
-    const stamp = { epoch: this.#epoch, n: ++this.#n };
-    const previous = this.#previous.get(partition) ?? 0;
-    this.#previous.set(partition, stamp.n);
+    const stamp = { epoch: this.#epoch, sequence: ++this.#n };
+    const previousSequence = this.#previous.get(partition) ?? 0;
+    this.#previous.set(partition, stamp.sequence);
     const causes = { first: [{ what, observedAt: Date.now() }], more: 0 };
-    const versions = this.#versions();
-    const change: Change = { kind: 'change', key, stamp, previous, facts, versions, ...rest, causes };
-    const id = `${key.cluster}/${stamp.epoch}/${stamp.n}`;
+    const resourceVersions = this.#versions();
+    const change: Change = { kind: 'change', key, stamp, previousSequence, facts, resourceVersions, ...rest, causes };
+    const id = `${key.cluster}/${stamp.epoch}/${stamp.sequence}`;
     this.lanes.append(partition, { key: text, id, headers: {}, payload: encodeMessage(change) });
   }
 }

@@ -156,7 +156,7 @@ async function ends(bus: Bus): Promise<{ readonly changes: number; readonly muta
   const partitions = Array.from({ length: bus.partitions }, (_, partition) => partition);
   const sum = async (topic: 'changes' | 'mutations') => {
     const all = await Promise.all(partitions.map((partition) => bus.end(topic, partition)));
-    return all.reduce((total, { position }) => total + position, 0);
+    return all.reduce((total, { offset }) => total + offset, 0);
   };
   return { changes: await sum('changes'), mutations: await sum('mutations') };
 }

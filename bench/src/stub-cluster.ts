@@ -1,5 +1,5 @@
 import type { EndpointSlice, Endpoints, Mutation, ObjectMeta } from '@sluice/controllers';
-import type { Fact, MutationResult, PlannedMutations, ToldVersions } from '@sluice/messages';
+import type { Fact, MutationResult, PlannedMutations, PublishedResourceVersions } from '@sluice/messages';
 
 /** What became of a plan in the cluster, and what a watch of it would tell. */
 export interface Applied {
@@ -20,7 +20,7 @@ export class StubCluster {
   readonly #services = new Map<string, Written>();
   #version = 0;
 
-  get versions(): ToldVersions {
+  get versions(): PublishedResourceVersions {
     return { endpoints: String(this.#version), endpointslices: String(this.#version) };
   }
 

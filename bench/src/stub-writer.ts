@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, type Delivery, origin, type PartitionReader } from '@sluice/bus';
+import { type Bus, type Delivery, type PartitionReader, streamStart } from '@sluice/bus';
 import {
   comparePlans,
   decodeMessage,
@@ -38,7 +38,7 @@ export class StubWriter {
     const { bus } = options;
     this.#options = options;
     this.lanes = new AppendLanes(bus);
-    this.#readers = Array.from({ length: bus.partitions }, (_, lane) => bus.read('mutations', lane, origin));
+    this.#readers = Array.from({ length: bus.partitions }, (_, lane) => bus.read('mutations', lane, streamStart));
     for (const reader of this.#readers) void this.#read(reader).catch((error: unknown) => this.#fail(error));
   }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, origin, type PartitionReader } from '@sluice/bus';
+import { type Bus, type PartitionReader, streamStart } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import type { ServerProcess } from '@sluice/local';
 import { decodeMessage, defaultPartitions, type PlannedMutations } from '@sluice/messages';
@@ -142,7 +142,7 @@ class Scene {
 
   /** Tells of everything, as reconcilers that know nothing ask for it, and waits until it is written. */
   async begin(): Promise<void> {
-    this.#requests = this.#watch.read('requests', 0, origin);
+    this.#requests = this.#watch.read('requests', 0, streamStart);
     void this.#answerRequests(this.#requests).catch((error: unknown) => {
       this.#failure ??= error;
     });

@@ -3,7 +3,7 @@
  * so that its peak is its own.
  */
 import { readFileSync } from 'node:fs';
-import type { Bus, Cursor, PartitionReader } from '@sluice/bus';
+import type { Bus, PartitionReader, StreamOffset } from '@sluice/bus';
 import { type ClusterReader, Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
 import { systemClock } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
@@ -80,17 +80,17 @@ class SinkBus implements Bus {
     for (const { payload } of records) this.pods += Buffer.from(payload).toString().split('"of":"pod"').length - 1;
   }
 
-  async end(): Promise<Cursor> {
-    return { position: 0, id: '', log: 'none' };
+  async end(): Promise<StreamOffset> {
+    return { offset: 0, id: '', streamId: 'none' };
   }
 
-  async oldest(): Promise<Cursor> {
+  async beginning(): Promise<StreamOffset> {
     return this.end();
   }
 
   read(): PartitionReader {
     const closed = Promise.withResolvers<[]>();
-    return { log: 'none', next: () => closed.promise, release() {}, close: () => closed.resolve([]) };
+    return { streamId: 'none', next: () => closed.promise, release() {}, close: () => closed.resolve([]) };
   }
 
   async close(): Promise<void> {}

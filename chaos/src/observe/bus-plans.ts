@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, type Cursor, isLogLostError, type PartitionReader } from '@sluice/bus';
+import { type Bus, isLogTruncatedError, type PartitionReader, type StreamOffset } from '@sluice/bus';
 import { type OnPlan, type PlanObserver, tellPlan } from './plan-observer.ts';
 
 const recordsRead = 256;
@@ -32,22 +32,22 @@ class PartitionPlans {
   readonly #bus: Bus;
   readonly #partition: number;
   readonly #onPlan: OnPlan;
-  #position: number;
+  #offset: number;
   #reader: PartitionReader;
   #closed = false;
 
-  constructor(bus: Bus, partition: number, from: Cursor, onPlan: OnPlan) {
+  constructor(bus: Bus, partition: number, from: StreamOffset, onPlan: OnPlan) {
     this.#bus = bus;
     this.#partition = partition;
     this.#onPlan = onPlan;
-    this.#position = from.position;
+    this.#offset = from.offset;
     this.#reader = bus.read('mutations', partition, from);
     this.done = this.#follow();
   }
 
   /** Equal, not beyond: a log that lost its last records ends before what was read. */
   async caughtUp(): Promise<void> {
-    while (!this.#closed && (await this.#bus.end('mutations', this.#partition)).position !== this.#position)
+    while (!this.#closed && (await this.#bus.end('mutations', this.#partition)).offset !== this.#offset)
       await sleep(20);
   }
 
@@ -60,16 +60,16 @@ class PartitionPlans {
     while (!this.#closed) {
       try {
         const records = await this.#reader.next(recordsRead);
-        for (const { payload, position } of records) {
+        for (const { payload, offset } of records) {
           tellPlan(payload, this.#onPlan);
-          this.#position = position;
+          this.#offset = offset;
         }
       } catch (error) {
-        if (!isLogLostError(error)) throw error;
+        if (!isLogTruncatedError(error)) throw error;
         const end = await this.#bus.end('mutations', this.#partition);
         this.#reader.close();
         this.#reader = this.#bus.read('mutations', this.#partition, end);
-        this.#position = end.position;
+        this.#offset = end.offset;
       }
     }
   }

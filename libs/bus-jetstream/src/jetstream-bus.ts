@@ -3,9 +3,9 @@ import {
   type Bus,
   BusClosedError,
   type BusRecord,
-  type Cursor,
-  isLogLostError,
+  isLogTruncatedError,
   type PartitionReader,
+  type StreamOffset,
   type Topic,
 } from '@sluice/bus';
 import { type NatsLink, openLink } from './link.ts';
@@ -35,7 +35,7 @@ export async function connectJetStreamBus(options: JetStreamBusOptions, ports: J
   }
 }
 
-/** The bus on NATS JetStream: one stream for each partition of a topic, so that its sequence is the position. */
+/** The bus on NATS JetStream: one stream for each partition of a topic, so that its sequence is the offset. */
 class JetStreamBus implements Bus {
   readonly partitions: number;
   readonly #link: NatsLink;
@@ -59,7 +59,7 @@ class JetStreamBus implements Bus {
     await this.#publisher.append(this.#target(this.#log(topic, partition)), records);
   }
 
-  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
+  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     const target = {
       stream: streamName(this.#settings.fleet, this.#log(topic, partition)),
       inboxPrefix: this.#inboxPrefix,
@@ -72,11 +72,11 @@ class JetStreamBus implements Bus {
     return reader;
   }
 
-  oldest(topic: Topic, partition: number): Promise<Cursor> {
+  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
     return this.#ask(topic, partition, oldestOfStream);
   }
 
-  end(topic: Topic, partition: number): Promise<Cursor> {
+  end(topic: Topic, partition: number): Promise<StreamOffset> {
     return this.#ask(topic, partition, endOfStream);
   }
 
@@ -104,8 +104,8 @@ class JetStreamBus implements Bus {
   async #ask(
     topic: Topic,
     partition: number,
-    cursorOf: (jsm: JetStreamManager, stream: string) => Promise<Cursor>,
-  ): Promise<Cursor> {
+    cursorOf: (jsm: JetStreamManager, stream: string) => Promise<StreamOffset>,
+  ): Promise<StreamOffset> {
     const log = this.#log(topic, partition);
     const stream = streamName(this.#settings.fleet, log);
     for (;;) {
@@ -115,7 +115,7 @@ class JetStreamBus implements Bus {
         return await ofStream(stream, cursorOf(this.#jsm, stream));
       } catch (error) {
         if (this.#link.closed) throw new BusClosedError('the bus is closed');
-        if (isLogLostError(error)) await this.#restore(log);
+        if (isLogTruncatedError(error)) await this.#restore(log);
         else if (this.#link.up) throw error;
       }
     }

@@ -1,6 +1,12 @@
 import { AckPolicy, DeliverPolicy, type JetStreamManager, ReplayPolicy } from '@nats-io/jetstream';
 import { type Msg, nuid } from '@nats-io/nats-core';
-import { type Cursor, type Delivery, isLogLostError, LogLostError, type PartitionReader } from '@sluice/bus';
+import {
+  type Delivery,
+  isLogTruncatedError,
+  LogTruncatedError,
+  type PartitionReader,
+  type StreamOffset,
+} from '@sluice/bus';
 import { backoffMs, sleep } from '@sluice/runtime';
 import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts } from './options.ts';
@@ -36,20 +42,20 @@ export class JetStreamReader implements PartitionReader {
   readonly #closing = new AbortController();
   readonly #onClose: () => void;
   /** After the last record that came from the server. */
-  #cursor: Cursor;
+  #cursor: StreamOffset;
   #ready: Delivery[] = [];
   #readyBytes = 0;
   /** Nobody knows yet whether what comes follows from the cursor. */
   #unverified = false;
   #session: PullSession | undefined;
-  #lost: LogLostError | undefined;
+  #lost: LogTruncatedError | undefined;
   #wake: (() => void) | undefined;
 
   constructor(
     link: NatsLink,
     jsm: JetStreamManager,
     target: ReaderTarget,
-    after: Cursor,
+    after: StreamOffset,
     ports: JetStreamBusPorts,
     onClose: () => void,
   ) {
@@ -62,8 +68,8 @@ export class JetStreamReader implements PartitionReader {
     void this.#run();
   }
 
-  get log(): string {
-    return this.#cursor.log;
+  get streamId(): string {
+    return this.#cursor.streamId;
   }
 
   async next(max: number): Promise<readonly Delivery[]> {
@@ -115,7 +121,7 @@ export class JetStreamReader implements PartitionReader {
         if (this.#cursor !== before) failures = 0;
         logger.debug('reading a stream is interrupted', { stream, reason });
       } catch (error) {
-        if (isLogLostError(error)) return this.#lose(error);
+        if (isLogTruncatedError(error)) return this.#lose(error);
         if (this.#closed) return;
         if (failures === 1) logger.warn('a stream cannot be read; trying again', { stream, error });
       }
@@ -131,11 +137,11 @@ export class JetStreamReader implements PartitionReader {
     this.#session = session;
     const after = this.#cursor;
     try {
-      await ofStream(stream, this.#jsm.consumers.add(stream, consumerConfig(consumer, firstPosition(after))));
+      await ofStream(stream, this.#jsm.consumers.add(stream, consumerConfig(consumer, firstOffset(after))));
       this.#unverified = true;
       session.start();
-      const log = await verifyLog(this.#jsm, stream, after);
-      this.#cursor = { ...this.#cursor, log };
+      const streamId = await verifyLog(this.#jsm, stream, after);
+      this.#cursor = { ...this.#cursor, streamId };
       this.#unverified = false;
       this.#awaken();
       return await session.ended;
@@ -150,41 +156,41 @@ export class JetStreamReader implements PartitionReader {
   #events() {
     return {
       room: () => (this.#readyBytes >= maxReady.bytes ? 0 : Math.max(0, maxReady.records - this.#ready.length)),
-      delivered: (position: number, message: Msg) => this.#deliver(position, message),
-      passed: (position: number) => {
-        if (position > this.#cursor.position) this.#session?.end('records were passed over');
+      delivered: (offset: number, message: Msg) => this.#deliver(offset, message),
+      passed: (offset: number) => {
+        if (offset > this.#cursor.offset) this.#session?.end('records were passed over');
       },
     };
   }
 
-  #deliver(position: number, message: Msg): void {
+  #deliver(offset: number, message: Msg): void {
     const { stream } = this.#target;
     const last = this.#cursor;
-    const delivery = toDelivery(position, message.headers, message.data);
-    if (position === last.position) {
+    const delivery = toDelivery(offset, message.headers, message.data);
+    if (offset === last.offset) {
       if (delivery.id !== last.id) this.#lose(wrongRecord(stream, last, delivery.id));
       return;
     }
-    if (position !== last.position + 1) {
-      const gap = `stream ${stream} goes on at ${position}: what follows position ${last.position} is gone`;
-      return this.#lose(new LogLostError(gap));
+    if (offset !== last.offset + 1) {
+      const gap = `stream ${stream} goes on at ${offset}: what follows offset ${last.offset} is gone`;
+      return this.#lose(new LogTruncatedError(gap));
     }
-    this.#cursor = { position, id: delivery.id, log: last.log };
+    this.#cursor = { offset, id: delivery.id, streamId: last.streamId };
     this.#ready.push(delivery);
     this.#readyBytes += delivery.payload.length;
     this.#awaken();
   }
 
   /** Forgets what came after the cursor: nobody knows whether it follows. */
-  #goBack(after: Cursor): void {
+  #goBack(after: StreamOffset): void {
     this.#unverified = false;
     this.#cursor = after;
-    this.#ready = this.#ready.filter(({ position }) => position <= after.position);
+    this.#ready = this.#ready.filter(({ offset }) => offset <= after.offset);
     this.#readyBytes = this.#ready.reduce((bytes, { payload }) => bytes + payload.length, 0);
     this.#awaken();
   }
 
-  #lose(error: LogLostError): void {
+  #lose(error: LogTruncatedError): void {
     this.#lost = error;
     this.#session?.end('lost');
     this.#awaken();
@@ -197,8 +203,8 @@ export class JetStreamReader implements PartitionReader {
 }
 
 /** Of a consumer that reads after the cursor: that of the record there, if it can be told from another. */
-function firstPosition({ position, id }: Cursor): number {
-  return position > 0 && id !== '' ? position : position + 1;
+function firstOffset({ offset, id }: StreamOffset): number {
+  return offset > 0 && id !== '' ? offset : offset + 1;
 }
 
 function consumerConfig(name: string, start: number) {

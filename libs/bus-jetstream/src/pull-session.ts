@@ -12,9 +12,9 @@ export interface PullEvents {
   /** How many records may come now; 0 while those that are there have not been taken. */
   room(): number;
   /** One record, in the order in which the consumer sent them. */
-  delivered(position: number, message: Msg): void;
-  /** The consumer has passed this position. */
-  passed(position: number): void;
+  delivered(offset: number, message: Msg): void;
+  /** The consumer has passed this offset. */
+  passed(offset: number): void;
 }
 
 /** A request is renewed after so long; while nothing comes, the server says every so often that it is there. */
@@ -112,7 +112,7 @@ export class PullSession {
     this.#outstanding -= 1;
     this.#deliveries += 1;
     if (place.delivery !== this.#deliveries) return this.end('a delivery is missing');
-    this.#events.delivered(place.position, message);
+    this.#events.delivered(place.offset, message);
     this.pull();
   }
 
@@ -140,11 +140,11 @@ export class PullSession {
 
 /**
  * Where a record stands, from its reply subject:
- * `$JS.ACK.[domain.account.]stream.consumer.redeliveries.position.delivery.time.pending[.token]`.
+ * `$JS.ACK.[domain.account.]stream.consumer.redeliveries.offset.delivery.time.pending[.token]`.
  */
-function readPlace(reply: string): { position: number; delivery: number } | undefined {
+function readPlace(reply: string): { offset: number; delivery: number } | undefined {
   const tokens = reply.split('.');
   const at = tokens.length === 9 ? 5 : 7;
   if (tokens[1] !== 'ACK' || tokens.length < 9) return undefined;
-  return { position: Number(tokens[at]), delivery: Number(tokens[at + 1]) };
+  return { offset: Number(tokens[at]), delivery: Number(tokens[at + 1]) };
 }

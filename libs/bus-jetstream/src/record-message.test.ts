@@ -4,7 +4,7 @@ import { checkSize, recordHeaders, toDelivery } from './record-message.ts';
 const record = { key: 'k', id: 'x', headers: { traceparent: '00-1' }, payload: new Uint8Array(1000) };
 
 test('a record comes out of its message as it went in', () => {
-  expect(toDelivery(3, recordHeaders(record), record.payload)).toEqual({ ...record, position: 3 });
+  expect(toDelivery(3, recordHeaders(record), record.payload)).toEqual({ ...record, offset: 3 });
 });
 
 test("the server's own headers are not the record's", () => {

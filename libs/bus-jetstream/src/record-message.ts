@@ -15,7 +15,7 @@ export function recordHeaders({ id, key, headers }: BusRecord): MsgHdrs {
   return all;
 }
 
-export function toDelivery(position: number, headers: MsgHdrs | undefined, payload: Uint8Array): Delivery {
+export function toDelivery(offset: number, headers: MsgHdrs | undefined, payload: Uint8Array): Delivery {
   let id = '';
   let key = '';
   const rest: Record<string, string> = {};
@@ -24,7 +24,7 @@ export function toDelivery(position: number, headers: MsgHdrs | undefined, paylo
     else if (name === keyHeader) key = value;
     else if (!name.startsWith(serverPrefix)) rest[name] = value;
   }
-  return { position, id, key, headers: rest, payload };
+  return { offset, id, key, headers: rest, payload };
 }
 
 /** Room for the header line, the names of our headers, and those of a batch or chain, which repeats an id. */

@@ -1,4 +1,11 @@
-import { type Bus, BusClosedError, type BusRecord, type Cursor, type PartitionReader, type Topic } from '@sluice/bus';
+import {
+  type Bus,
+  BusClosedError,
+  type BusRecord,
+  type PartitionReader,
+  type StreamOffset,
+  type Topic,
+} from '@sluice/bus';
 import { backoffMs, sleep, tlsMaterialProblem } from '@sluice/runtime';
 import { createErrorFromCode } from 'kafkajs/src/protocol/error.js';
 import { Appender } from './appender.ts';
@@ -34,7 +41,7 @@ export async function connectKafkaBus(options: KafkaBusOptions): Promise<KafkaBu
 }
 
 /**
- * The bus on Kafka: a topic each for changes, mutations and requests, positions that are offsets + 1, and the topic's id
+ * The bus on Kafka: a topic each for changes, mutations and requests, offsets that are offsets + 1, and the topic's id
  * as incarnation of the log. No consumer groups: who reads what is settled by our leases, in milliseconds.
  */
 export class KafkaBus implements Bus {
@@ -87,23 +94,23 @@ export class KafkaBus implements Bus {
     await this.#appender.append(this.#name(topic, partition), partition, records);
   }
 
-  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
+  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     const reader = new KafkaReader(this.#name(topic, partition), partition, after, this.#fetcher.update);
     if (this.#closing.signal.aborted) reader.close();
     this.#fetcher.update(reader);
     return reader;
   }
 
-  async oldest(topic: Topic, partition: number): Promise<Cursor> {
+  async beginning(topic: Topic, partition: number): Promise<StreamOffset> {
     const name = this.#name(topic, partition);
     return await this.#persist(`beginning of ${name}/${partition}`, async () => {
       const { leader, topicId } = this.#route(name, partition);
       const { earliest } = await listOffsets(this.#brokers, leader, name, partition);
-      return { position: earliest, id: '', log: topicId };
+      return { offset: earliest, id: '', streamId: topicId };
     });
   }
 
-  async end(topic: Topic, partition: number): Promise<Cursor> {
+  async end(topic: Topic, partition: number): Promise<StreamOffset> {
     const name = this.#name(topic, partition);
     return await this.#persist(`end of ${name}/${partition}`, () => this.#end(name, partition));
   }
@@ -115,11 +122,11 @@ export class KafkaBus implements Bus {
     this.#brokers.close();
   }
 
-  async #end(topic: string, partition: number): Promise<Cursor> {
+  async #end(topic: string, partition: number): Promise<StreamOffset> {
     const { leader, topicId } = this.#route(topic, partition);
     const { earliest, latest } = await listOffsets(this.#brokers, leader, topic, partition);
     // Nobody wrote, or everything is gone: there is no last record to know.
-    if (earliest === latest) return { position: latest, id: '', log: topicId };
+    if (earliest === latest) return { offset: latest, id: '', streamId: topicId };
     const { maxMessageBytes } = this.#options;
     const request = fetchRequest({ maxWaitMs: 0, maxBytes: maxMessageBytes, partitionMaxBytes: maxMessageBytes }, [
       { topicId, partition, offset: latest - 1 },
@@ -128,8 +135,8 @@ export class KafkaBus implements Bus {
     if (fetched === undefined) throw new Error(`${topic}/${partition} was not in the answer`);
     if (fetched.errorCode !== errorCode.none) throw createErrorFromCode(fetched.errorCode);
     const last = fetched.records.find((record) => offsetAfter(record) === latest);
-    if (last === undefined) throw new Error(`${topic}/${partition} has no record at its end, position ${latest}`);
-    return { position: latest, id: toDelivery(last).id, log: topicId };
+    if (last === undefined) throw new Error(`${topic}/${partition} has no record at its end, offset ${latest}`);
+    return { offset: latest, id: toDelivery(last).id, streamId: topicId };
   }
 
   /** Tries until it succeeds, the bus is closed, or only a person can help. */

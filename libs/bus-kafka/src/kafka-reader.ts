@@ -1,4 +1,4 @@
-import { type Cursor, type Delivery, LogLostError, type PartitionReader } from '@sluice/bus';
+import { type Delivery, LogTruncatedError, type PartitionReader, type StreamOffset } from '@sluice/bus';
 import type { WireRecord } from 'kafkajs/src/protocol/recordBatch/v0/decoder.js';
 import { offsetAfter, toDelivery } from './records.ts';
 
@@ -10,30 +10,30 @@ export class KafkaReader implements PartitionReader {
   readonly topic: string;
   readonly partition: number;
   readonly #changed: (reader: KafkaReader) => void;
-  #log: string;
+  #streamId: string;
   /** Of the last record that was fetched, or of the cursor. */
-  #position: number;
+  #offset: number;
   #id: string;
-  /** False until the record at the position was seen to be the one that was read. */
+  /** False until the record at the offset was seen to be the one that was read. */
   #verified = false;
   #buffer: Delivery[] = [];
   #bufferedBytes = 0;
-  #lost: LogLostError | undefined;
+  #lost: LogTruncatedError | undefined;
   #closed = false;
   #wake: (() => void) | undefined;
 
-  constructor(topic: string, partition: number, after: Cursor, changed: (reader: KafkaReader) => void) {
+  constructor(topic: string, partition: number, after: StreamOffset, changed: (reader: KafkaReader) => void) {
     this.topic = topic;
     this.partition = partition;
     this.#changed = changed;
-    this.#log = after.log;
-    this.#position = after.position;
+    this.#streamId = after.streamId;
+    this.#offset = after.offset;
     this.#id = after.id;
     this.doubt();
   }
 
-  get log(): string {
-    return this.#log;
+  get streamId(): string {
+    return this.#streamId;
   }
 
   get closed(): boolean {
@@ -46,12 +46,12 @@ export class KafkaReader implements PartitionReader {
   }
 
   get position(): number {
-    return this.#position;
+    return this.#offset;
   }
 
-  /** Kafka's offset to fetch from: a record's position is its offset + 1. */
+  /** Kafka's offset to fetch from: a record's offset is its offset + 1. */
   get offset(): number {
-    return this.#verified ? this.#position : this.#position - 1;
+    return this.#verified ? this.#offset : this.#offset - 1;
   }
 
   async next(max: number): Promise<readonly Delivery[]> {
@@ -77,24 +77,24 @@ export class KafkaReader implements PartitionReader {
 
   /** The topic under the name has this id now. */
   bind(topicId: string): void {
-    if (this.#log === '') this.#log = topicId;
-    else if (this.#log !== topicId) this.lose('the topic was made anew');
+    if (this.#streamId === '') this.#streamId = topicId;
+    else if (this.#streamId !== topicId) this.lose('the topic was made anew');
   }
 
-  /** Have the record at the position looked at again, say after the connection was lost. */
+  /** Have the record at the offset looked at again, say after the connection was lost. */
   doubt(): void {
     // Nothing stands before the first record; a cursor at the end of an emptied log knows no id.
-    this.#verified = this.#position === 0 || this.#id === '';
+    this.#verified = this.#offset === 0 || this.#id === '';
   }
 
   /**
    * Takes what was fetched from `offset` or before it. False if it does not tell whether the log still holds the record
-   * at the position; `settle` does then.
+   * at the offset; `settle` does then.
    */
   accept(records: readonly WireRecord[]): boolean {
     let index = 0;
     if (!this.#verified) {
-      index = records.findIndex((record) => offsetAfter(record) === this.#position);
+      index = records.findIndex((record) => offsetAfter(record) === this.#offset);
       const record = records[index];
       if (record === undefined) return false;
       const { id } = toDelivery(record);
@@ -106,13 +106,13 @@ export class KafkaReader implements PartitionReader {
     }
     for (; index < records.length; index++) {
       const record = records[index];
-      if (record === undefined || offsetAfter(record) <= this.#position) continue;
+      if (record === undefined || offsetAfter(record) <= this.#offset) continue;
       const delivery = toDelivery(record);
-      if (delivery.position !== this.#position + 1) {
-        this.lose(`the log goes on at position ${delivery.position}`);
+      if (delivery.offset !== this.#offset + 1) {
+        this.lose(`the log goes on at offset ${delivery.offset}`);
         break;
       }
-      this.#position = delivery.position;
+      this.#offset = delivery.offset;
       this.#id = delivery.id;
       this.#buffer.push(delivery);
       this.#bufferedBytes += delivery.payload.length;
@@ -123,15 +123,15 @@ export class KafkaReader implements PartitionReader {
 
   /** The log holds the offsets from `earliest` to before `latest`. */
   settle(earliest: number, latest: number): void {
-    if (latest < this.#position) this.lose(`the log ends at position ${latest}`);
-    else if (earliest > this.#position) this.lose(`the log begins at position ${earliest + 1}`);
-    // The record at the position is gone, but nothing after it.
-    else if (earliest === this.#position) this.#verified = true;
+    if (latest < this.#offset) this.lose(`the log ends at offset ${latest}`);
+    else if (earliest > this.#offset) this.lose(`the log begins at offset ${earliest + 1}`);
+    // The record at the offset is gone, but nothing after it.
+    else if (earliest === this.#offset) this.#verified = true;
   }
 
   lose(reason: string): void {
-    this.#lost ??= new LogLostError(
-      `${this.topic}/${this.partition} does not follow from position ${this.#position}: ${reason}`,
+    this.#lost ??= new LogTruncatedError(
+      `${this.topic}/${this.partition} does not follow from offset ${this.#offset}: ${reason}`,
     );
     this.#notify();
   }

@@ -29,7 +29,7 @@ export function batchCapacity(maxMessageBytes: number): number {
   return maxMessageBytes - batchOverhead;
 }
 
-/** The position that the record has. */
+/** The offset that the record has. */
 export function offsetAfter({ offset }: WireRecord): number {
   return Number(offset) + 1;
 }
@@ -43,7 +43,7 @@ export function toDelivery(record: WireRecord): Delivery {
     else headers[name] = text;
   }
   return {
-    position: offsetAfter(record),
+    offset: offsetAfter(record),
     key: record.key?.toString() ?? '',
     id,
     headers,

@@ -20,19 +20,19 @@ export interface BusRecord {
 
 export interface Delivery extends BusRecord {
   /** Rises by exactly one from record to record of a partition; the first is 1. */
-  readonly position: number;
+  readonly offset: number;
 }
 
-/** A place in one partition, as a reader remembers it: just after the record of that position and id. */
-export interface Cursor {
-  readonly position: number;
+/** A place in one partition, as a reader remembers it: just after the record of that offset and id. */
+export interface StreamOffset {
+  readonly offset: number;
   readonly id: string;
   /** Incarnation of the log; it changes when the log is deleted and made again. */
-  readonly log: string;
+  readonly streamId: string;
 }
 
 /** Before the first record ever appended. */
-export const origin: Cursor = { position: 0, id: '', log: '' };
+export const streamStart: StreamOffset = { offset: 0, id: '', streamId: '' };
 
 /**
  * The message bus, as a port: topics of ordered, partitioned logs.
@@ -48,11 +48,11 @@ export const origin: Cursor = { position: 0, id: '', log: '' };
 export interface Bus {
   readonly partitions: number;
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
-  read(topic: Topic, partition: number, after: Cursor): PartitionReader;
+  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader;
   /** Just before the oldest record that is still kept: what follows is all that can be read. Rejects as `end` does. */
-  oldest(topic: Topic, partition: number): Promise<Cursor>;
+  beginning(topic: Topic, partition: number): Promise<StreamOffset>;
   /** Just after the last record appended by now. Rejects with BusClosedError after `close`. */
-  end(topic: Topic, partition: number): Promise<Cursor>;
+  end(topic: Topic, partition: number): Promise<StreamOffset>;
   /** Idempotent. Ends all waiting: appends under way settle or reject with BusClosedError, readers are closed. */
   close(): Promise<void>;
 }
@@ -67,12 +67,12 @@ export interface PartitionReader {
    */
   next(max: number): Promise<readonly Delivery[]>;
   /** Incarnation of the log, for a cursor. Known once `next` has returned records. */
-  readonly log: string;
+  readonly streamId: string;
   /**
-   * Nothing up to this position will be asked for again: what it led to is stored. The bus may drop it, for other readers
+   * Nothing up to this offset will be asked for again: what it led to is stored. The bus may drop it, for other readers
    * too.
    */
-  release(position: number): void;
+  release(offset: number): void;
   /** Idempotent. A waiting `next` returns an empty list. */
   close(): void;
 }
@@ -88,11 +88,11 @@ export class RecordTooLargeError extends Error {
 }
 
 /** Records that a reader has not had are gone. Go on at `Bus.end` and have everything told again. */
-export class LogLostError extends Error {
+export class LogTruncatedError extends Error {
   override readonly name = 'LogLostError';
-  readonly code = 'LOG_LOST';
+  readonly code = 'LOG_TRUNCATED';
 }
 
-export function isLogLostError(error: unknown): error is LogLostError {
-  return error instanceof Error && 'code' in error && error.code === 'LOG_LOST';
+export function isLogTruncatedError(error: unknown): error is LogTruncatedError {
+  return error instanceof Error && 'code' in error && error.code === 'LOG_TRUNCATED';
 }

@@ -1,4 +1,11 @@
-import { type Bus, BusClosedError, type BusRecord, type Cursor, type PartitionReader, type Topic } from './bus.ts';
+import {
+  type Bus,
+  BusClosedError,
+  type BusRecord,
+  type PartitionReader,
+  type StreamOffset,
+  type Topic,
+} from './bus.ts';
 import type { PartitionLog } from './partition-log.ts';
 
 /** A bus whose logs are in this process, each made when it is first used. */
@@ -15,17 +22,17 @@ export abstract class LogBus<Log extends PartitionLog> implements Bus {
 
   abstract append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
 
-  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
+  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     const reader = this.log(topic, partition).reader(after);
     if (this.#closed) reader.close();
     return reader;
   }
 
-  async oldest(topic: Topic, partition: number): Promise<Cursor> {
+  async beginning(topic: Topic, partition: number): Promise<StreamOffset> {
     return this.openLog(topic, partition).oldest();
   }
 
-  async end(topic: Topic, partition: number): Promise<Cursor> {
+  async end(topic: Topic, partition: number): Promise<StreamOffset> {
     return this.openLog(topic, partition).end();
   }
 

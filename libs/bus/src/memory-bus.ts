@@ -1,4 +1,4 @@
-import { type BusRecord, type Cursor, type Delivery, LogLostError, type Topic } from './bus.ts';
+import { type BusRecord, type Delivery, LogTruncatedError, type StreamOffset, type Topic } from './bus.ts';
 import { LogBus } from './log-bus.ts';
 import { PartitionLog } from './partition-log.ts';
 
@@ -64,39 +64,39 @@ class MemoryLog extends PartitionLog {
     this.changed();
   }
 
-  #deliver(record: BusRecord, position: number): Delivery {
-    if (this.#byReference && record.message !== undefined) return new DeliveryByReference(record, position);
+  #deliver(record: BusRecord, offset: number): Delivery {
+    if (this.#byReference && record.message !== undefined) return new DeliveryByReference(record, offset);
     const { key, id, headers, payload } = record;
-    return { key, id, headers, payload, position };
+    return { key, id, headers, payload, offset };
   }
 
-  end(): Cursor {
-    return { position: this.#last, id: this.#lastId, log: this.incarnation };
+  end(): StreamOffset {
+    return { offset: this.#last, id: this.#lastId, streamId: this.incarnation };
   }
 
-  oldest(): Cursor {
-    return { position: (this.#records[0]?.position ?? this.#last + 1) - 1, id: '', log: this.incarnation };
+  oldest(): StreamOffset {
+    return { offset: (this.#records[0]?.offset ?? this.#last + 1) - 1, id: '', streamId: this.incarnation };
   }
 
   keep(count: number): void {
     this.release(this.#last - count);
   }
 
-  after({ position }: Cursor, max: number): readonly Delivery[] {
+  after({ offset }: StreamOffset, max: number): readonly Delivery[] {
     const first = this.#records[0];
-    if (position > this.#last) throw new LogLostError(`position ${position} is past the end, ${this.#last}`);
-    if ((first?.position ?? this.#last + 1) > position + 1) {
-      throw new LogLostError(`what comes after position ${position} is gone; the log begins at ${first?.position}`);
+    if (offset > this.#last) throw new LogTruncatedError(`offset ${offset} is past the end, ${this.#last}`);
+    if ((first?.offset ?? this.#last + 1) > offset + 1) {
+      throw new LogTruncatedError(`what comes after offset ${offset} is gone; the log begins at ${first?.offset}`);
     }
-    if (first === undefined || position === this.#last) return [];
-    const start = Math.max(0, position + 1 - first.position);
+    if (first === undefined || offset === this.#last) return [];
+    const start = Math.max(0, offset + 1 - first.offset);
     return this.#records.slice(start, start + max);
   }
 
-  release(position: number): void {
-    if (position <= this.#released) return;
-    this.#released = Math.min(position, this.#last);
-    const surplus = this.#released + 1 - (this.#records[0]?.position ?? this.#released + 1);
+  release(offset: number): void {
+    if (offset <= this.#released) return;
+    this.#released = Math.min(offset, this.#last);
+    const surplus = this.#released + 1 - (this.#records[0]?.offset ?? this.#released + 1);
     if (surplus === this.#records.length) this.#records = [];
     else if (surplus >= dropStep) this.#records = this.#records.slice(surplus);
     if (this.#waiting.length === 0) return;
@@ -124,15 +124,15 @@ class DeliveryByReference implements Delivery {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly message: unknown;
-  readonly position: number;
+  readonly offset: number;
   readonly #record: BusRecord;
 
-  constructor(record: BusRecord, position: number) {
+  constructor(record: BusRecord, offset: number) {
     this.key = record.key;
     this.id = record.id;
     this.headers = record.headers;
     this.message = record.message;
-    this.position = position;
+    this.offset = offset;
     this.#record = record;
   }
 

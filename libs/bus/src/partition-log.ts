@@ -1,4 +1,4 @@
-import type { Cursor, Delivery, PartitionReader } from './bus.ts';
+import type { Delivery, PartitionReader, StreamOffset } from './bus.ts';
 
 /** One partition of a topic, with those who read it. */
 export abstract class PartitionLog {
@@ -7,15 +7,15 @@ export abstract class PartitionLog {
   /** It changes when the log is made anew. */
   abstract get incarnation(): string;
   /** Just before the first record that is kept. */
-  abstract oldest(): Cursor;
+  abstract oldest(): StreamOffset;
   /** Just after the last record. */
-  abstract end(): Cursor;
+  abstract end(): StreamOffset;
   /** What comes after a cursor. Throws LogLostError if it is not all there, or does not follow. */
-  abstract after(cursor: Cursor, max: number): readonly Delivery[];
-  /** Nobody needs what is up to this position. */
-  abstract release(position: number): void;
+  abstract after(cursor: StreamOffset, max: number): readonly Delivery[];
+  /** Nobody needs what is up to this offset. */
+  abstract release(offset: number): void;
 
-  reader(after: Cursor): PartitionReader {
+  reader(after: StreamOffset): PartitionReader {
     const reader: LogReader = new LogReader(this, after, () => this.#readers.delete(reader));
     this.#readers.add(reader);
     return reader;
@@ -33,17 +33,17 @@ export abstract class PartitionLog {
 }
 
 class LogReader implements PartitionReader {
-  readonly log: string;
+  readonly streamId: string;
   readonly #log: PartitionLog;
   readonly #onClose: () => void;
-  #cursor: Cursor;
+  #cursor: StreamOffset;
   #closed = false;
   #wake: (() => void) | undefined;
 
-  constructor(log: PartitionLog, after: Cursor, onClose: () => void) {
+  constructor(log: PartitionLog, after: StreamOffset, onClose: () => void) {
     this.#log = log;
-    this.log = log.incarnation;
-    this.#cursor = { ...after, log: after.log === '' ? this.log : after.log };
+    this.streamId = log.incarnation;
+    this.#cursor = { ...after, streamId: after.streamId === '' ? this.streamId : after.streamId };
     this.#onClose = onClose;
   }
 
@@ -53,7 +53,7 @@ class LogReader implements PartitionReader {
       const records = this.#log.after(this.#cursor, max);
       const last = records.at(-1);
       if (last !== undefined) {
-        this.#cursor = { position: last.position, id: last.id, log: this.log };
+        this.#cursor = { offset: last.offset, id: last.id, streamId: this.streamId };
         return records;
       }
       await new Promise<void>((resolve) => {
@@ -62,8 +62,8 @@ class LogReader implements PartitionReader {
     }
   }
 
-  release(position: number): void {
-    this.#log.release(position);
+  release(offset: number): void {
+    this.#log.release(offset);
   }
 
   wake(): void {

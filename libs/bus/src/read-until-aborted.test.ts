@@ -1,10 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { origin, type PartitionReader } from './bus.ts';
+import { type PartitionReader, streamStart } from './bus.ts';
 import { MemoryBus } from './memory-bus.ts';
 import { readUntilAborted } from './read-until-aborted.ts';
 
-const aReader = () => new MemoryBus({ partitions: 1 }).read('changes', 0, origin);
+const aReader = () => new MemoryBus({ partitions: 1 }).read('changes', 0, streamStart);
 const readOnce = (reader: PartitionReader) => reader.next(1);
 
 test('whoever waits for records gets none once the signal aborts', async () => {

@@ -5,6 +5,13 @@ export * from './api-error.ts';
 export type { Authenticator } from './authenticator.ts';
 export * from './check-connection.ts';
 export * from './cluster.ts';
+export * from './competing-controller.ts';
+export {
+  type CompetingControllerSearch as RivalSearch,
+  dateOf,
+  findCompetingControllerEvidence as findRivalEvidence,
+  lastForeignWrite,
+} from './competing-controller-evidence.ts';
 export * from './connection.ts';
 export { EarlyReader } from './early-reader.ts';
 export * from './event-correlator.ts';
@@ -18,8 +25,6 @@ export * from './reflector.ts';
 export * from './reflector-options.ts';
 export { isOlderVersion } from './resource-version.ts';
 export { objectPath } from './resources.ts';
-export * from './rival.ts';
-export { dateOf, findRivalEvidence, lastForeignWrite, type RivalSearch } from './rival-evidence.ts';
 export { errorFromResponse, errorFromStatus, type ResponseHead } from './status.ts';
 export { type UsefulAccess, usefulAccess } from './useful-access.ts';
 export type { SkippedObject } from './watch-line.ts';

@@ -20,7 +20,7 @@ export interface Causes {
 export type CauseKind = (typeof causeKinds)[number];
 export const causeKinds = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice', 'other'] as const;
 
-export function kindOf({ what }: Cause): CauseKind {
+export function causeKindOf({ what }: Cause): CauseKind {
   const word = what.slice(0, what.indexOf(' '));
   return causeKinds.find((kind) => kind === word) ?? 'other';
 }
@@ -31,7 +31,7 @@ export const watcherStarted = 'watcher started';
 export const noCauses: Causes = { first: [], more: 0 };
 
 /** How many causes are carried by name; of the rest only the number. */
-export const causesCarried = 8;
+export const maxCauses = 8;
 
 export function mergeCauses(a: Causes, b: Causes): Causes {
   if (a.first.length === 0 && a.more === 0) return b;
@@ -39,8 +39,8 @@ export function mergeCauses(a: Causes, b: Causes): Causes {
   const all = [...a.first, ...b.first].sort((x, y) => x.observedAt - y.observedAt);
   const traces = mergeTraces(a.traces, b.traces);
   return {
-    first: all.slice(0, causesCarried),
-    more: a.more + b.more + Math.max(0, all.length - causesCarried),
+    first: all.slice(0, maxCauses),
+    more: a.more + b.more + Math.max(0, all.length - maxCauses),
     ...(traces && { traces }),
   };
 }

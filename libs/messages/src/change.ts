@@ -13,7 +13,7 @@ export interface Change {
   readonly key: ServiceKey;
   readonly stamp: Stamp;
   /** `n` of the Change that this watcher sent to this partition before it; 0: none. Shows that one is missing. */
-  readonly previous?: number;
+  readonly previousSequence?: number;
   /** Epoch of the watcher that sent `previous`, if it was another one than this. */
   readonly previousEpoch?: number;
   readonly facts: readonly Fact[];
@@ -21,7 +21,7 @@ export interface Change {
    * Up to which resourceVersion all that concerns this Service has been told, once this Change is folded: an object that
    * was stored before that, and of which the watcher has never told, is gone. Absent if more of the same is to follow.
    */
-  readonly versions?: ToldVersions;
+  readonly resourceVersions?: PublishedResourceVersions;
   /** Set on the messages of a snapshot: all that the watcher knows of this Service. */
   readonly snapshot?: SnapshotPart;
   /** Of all that is told of this Service, once this Change is folded: for comparison with what has arrived. */
@@ -46,7 +46,7 @@ export type Fact =
   | { readonly of: 'topology'; readonly topology: NodeTopology | null };
 
 /** Per resource that the controllers write, since its resourceVersions are compared. */
-export interface ToldVersions {
+export interface PublishedResourceVersions {
   readonly endpoints: string;
   readonly endpointslices: string;
 }
@@ -61,5 +61,5 @@ export interface SnapshotPart {
   /** The first snapshot of this watcher: leftover Endpoints of Services that are no more are swept (D4). */
   readonly start: boolean;
   /** Up to which resourceVersion the snapshot speaks; a slice or Endpoints written later than that is not gone. */
-  readonly versions: ToldVersions;
+  readonly resourceVersions: PublishedResourceVersions;
 }

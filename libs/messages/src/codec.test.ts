@@ -18,7 +18,7 @@ const slice = {
 const change: Change = {
   kind: 'change',
   key,
-  stamp: { epoch: 1, n: 2 },
+  stamp: { epoch: 1, sequence: 2 },
   facts: [
     { of: 'service', service: null },
     { of: 'pod', name: 'cart-1', pod: null, node: null },
@@ -26,7 +26,7 @@ const change: Change = {
     { of: 'endpoints', endpoints: null, uid: 'u2' },
     { of: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } },
   ],
-  snapshot: { first: true, last: true, start: false, versions: { endpoints: '5', endpointslices: '6' } },
+  snapshot: { first: true, last: true, start: false, resourceVersions: { endpoints: '5', endpointslices: '6' } },
   causes,
 };
 
@@ -57,7 +57,7 @@ const plan: PlannedMutations = {
     by: -3,
     of: 40,
     again: true,
-    claims: [
+    evidence: [
       { of: 'service' },
       { of: 'pod', name: 'cart-1', uid: 'u1' },
       { of: 'readiness', name: 'cart-2', uid: 'u2' },
@@ -65,7 +65,7 @@ const plan: PlannedMutations = {
       { of: 'endpoints' },
     ],
   },
-  contested: 7,
+  consecutiveRepairs: 7,
   causes,
   decidedAt: 17,
 };
@@ -124,7 +124,7 @@ describe('what is no message is refused with a reason that names the place', () 
     [
       'an unknown kind',
       altered({ kind: 'poem' }),
-      /kind "poem": expected one of change, forgotten, outcome, mutations/,
+      /kind "poem": expected one of change, clusterRemoved, outcome, mutations/,
     ],
     ['a missing key', altered({ key: undefined }), /change: key/],
     ['an empty name', altered({ key: { ...key, service: '' } }), /key.service/],
@@ -134,7 +134,7 @@ describe('what is no message is refused with a reason that names the place', () 
       altered({ facts: [{ of: 'slice', name: 3, slice: null, uid: '' }] }),
       /facts.0.name/,
     ],
-    ['a negative count', altered({ stamp: { epoch: -1, n: 0 } }), /stamp.epoch/],
+    ['a negative count', altered({ stamp: { epoch: -1, sequence: 0 } }), /stamp.epoch/],
   ])('%s', (_, payload, reason) => {
     expect(() => decodeMessage(payload)).toThrow(reason);
   });
@@ -149,9 +149,9 @@ test('who has prepared for it loads nothing with the first message', async () =>
   const program = `
     import { registerHooks } from 'node:module';
     registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });
-    const { decodeMessage, encodeMessage, prepareToDecode } = await import(${JSON.stringify(codec)});
-    const payload = encodeMessage({ kind: 'forgotten', cluster: 'c', epoch: 1 });
-    if (process.argv.includes('prepared')) await prepareToDecode();
+    const { decodeMessage, encodeMessage, preloadSchemas } = await import(${JSON.stringify(codec)});
+    const payload = encodeMessage({ kind: 'clusterRemoved', cluster: 'c', epoch: 1 });
+    if (process.argv.includes('prepared')) await preloadSchemas();
     console.log('now');
     console.log(decodeMessage(payload).cluster);`;
   const loadedWith = async (...args: string[]) => {

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import type { z } from 'zod';
 import type { Change } from './change.ts';
-import type { ClusterForgotten } from './cluster-forgotten.ts';
+import type { ClusterRemoved } from './cluster-removed.ts';
 import type { Outcome } from './outcome.ts';
 import type { PlannedMutations } from './plan-message.ts';
 import type { RemovalRelease } from './removal-release.ts';
 import type { ResyncRequest } from './resync-request.ts';
 
-export type Message = Change | ClusterForgotten | Outcome | PlannedMutations | RemovalRelease | ResyncRequest;
+export type Message = Change | ClusterRemoved | Outcome | PlannedMutations | RemovalRelease | ResyncRequest;
 
 /**
  * Version of the messages' form. Within a major version fields may only be added; a reader ignores what it does not
@@ -24,14 +24,14 @@ let loaded: Readonly<Record<string, z.ZodType>> | undefined;
  * Loads what messages are checked with. For who reads them from a bus: otherwise the first one does it, and everything
  * else waits meanwhile. All-in-one has none to read, and starts sooner without.
  */
-export async function prepareToDecode(): Promise<void> {
+export async function preloadSchemas(): Promise<void> {
   loaded ??= byKind(await import('./schemas.ts'));
 }
 
 function byKind(schemas: Schemas): Readonly<Record<string, z.ZodType>> {
   return {
     change: schemas.changeSchema,
-    forgotten: schemas.clusterForgottenSchema,
+    clusterRemoved: schemas.clusterRemovedSchema,
     outcome: schemas.outcomeSchema,
     mutations: schemas.plannedMutationsSchema,
     release: schemas.removalReleaseSchema,

@@ -34,7 +34,13 @@ test('is the same whatever the order of facts and of their fields, and on the ot
   const turned = [...others.reverse(), service({ b: '2', a: '1' })];
   expect(digestOf(turned)).toEqual(digestOf(facts));
   const key = { cluster: 'c', namespace: 'shop', service: 'cart' };
-  const change: Change = { kind: 'change', key, stamp: { epoch: 1, n: 1 }, facts, causes: { first: [], more: 0 } };
+  const change: Change = {
+    kind: 'change',
+    key,
+    stamp: { epoch: 1, sequence: 1 },
+    facts,
+    causes: { first: [], more: 0 },
+  };
   const arrived = decodeMessage(encodeMessage({ ...change, digest: digestOf(facts) })) as Change;
   expect(digestOf(arrived.facts)).toEqual(arrived.digest);
 });

@@ -1,6 +1,6 @@
 export * from './cause.ts';
 export * from './change.ts';
-export * from './cluster-forgotten.ts';
+export * from './cluster-removed.ts';
 export * from './codec.ts';
 export * from './digest.ts';
 export * from './digest-of.ts';
@@ -8,7 +8,7 @@ export * from './message-record.ts';
 export * from './outcome.ts';
 export * from './partition.ts';
 export * from './plan-message.ts';
-export * from './ready-change.ts';
+export * from './ready-endpoints-delta.ts';
 export * from './removal-release.ts';
 export * from './resync-request.ts';
 export * from './service-key.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { type Causes, causesCarried, mergeCauses, noCauses } from './cause.ts';
+import { type Causes, maxCauses, mergeCauses, noCauses } from './cause.ts';
 import { comparePlans } from './plan-message.ts';
 import { formatServiceKey, parseServiceKey } from './service-key.ts';
 import { compareStamps } from './stamp.ts';
 
 test('a later epoch outweighs any count of an earlier one', () => {
-  expect(compareStamps({ epoch: 2, n: 1 }, { epoch: 1, n: 999 })).toBeGreaterThan(0);
+  expect(compareStamps({ epoch: 2, sequence: 1 }, { epoch: 1, sequence: 999 })).toBeGreaterThan(0);
   expect(comparePlans({ epoch: 1, number: 2 }, { epoch: 1, number: 3 })).toBeLessThan(0);
 });
 
@@ -20,9 +20,9 @@ test('merged causes keep the earliest by name and count the rest', () => {
     first: Array.from({ length: count }, (_, i) => ({ what: `${from + i}`, observedAt: from + i })),
     more: 0,
   });
-  const merged = mergeCauses(at(100, causesCarried), at(1, 2));
+  const merged = mergeCauses(at(100, maxCauses), at(1, 2));
   expect(merged.first.map(({ what }) => what).slice(0, 3)).toEqual(['1', '2', '100']);
-  expect(merged.first).toHaveLength(causesCarried);
+  expect(merged.first).toHaveLength(maxCauses);
   expect(merged.more).toBe(2);
   expect(mergeCauses(noCauses, merged)).toBe(merged);
 });

@@ -1,6 +1,6 @@
 import type { Controller, EventToRecord, MutationGroup } from '@sluice/controllers';
 import type { Causes } from './cause.ts';
-import type { ReadyChange } from './ready-change.ts';
+import type { ReadyEndpointsDelta } from './ready-endpoints-delta.ts';
 import type { ServiceKey } from './service-key.ts';
 
 /**
@@ -25,9 +25,9 @@ export interface PlannedMutations {
   /** uid of the Service, on which failures are reported; empty if it does not exist. */
   readonly serviceUid: string;
   /** Absent: as many are ready as before. */
-  readonly ready?: ReadyChange;
+  readonly ready?: ReadyEndpointsDelta;
   /** So many plans in a row only put right what somebody else did to what the controller writes; absent: few or none. */
-  readonly contested?: number;
+  readonly consecutiveRepairs?: number;
   readonly causes: Causes;
   /** When it was decided, in milliseconds since the Unix epoch. */
   readonly decidedAt: number;

@@ -9,7 +9,7 @@ const strings = z.record(z.string(), z.string());
 const index = z.int().nonnegative();
 
 const key = z.object({ cluster: z.string().min(1), namespace: z.string().min(1), service: z.string().min(1) });
-const stamp = z.object({ epoch: index, n: index });
+const stamp = z.object({ epoch: index, sequence: index });
 const planId = z.object({ epoch: index, number: index });
 const controller = z.enum(['endpoints', 'endpointslice', 'endpointslicemirroring']);
 const writtenResource = z.enum(['endpoints', 'endpointslices']);
@@ -127,16 +127,16 @@ export const changeSchema = z.object({
   kind: z.literal('change'),
   key,
   stamp,
-  previous: z.number().optional(),
+  previousSequence: z.number().optional(),
   previousEpoch: index.optional(),
   facts: z.array(fact),
-  versions: versions.optional(),
+  resourceVersions: versions.optional(),
   snapshot: z
     .object({
       first: z.boolean(),
       last: z.boolean(),
       start: z.boolean(),
-      versions,
+      resourceVersions: versions,
     })
     .optional(),
   digest: digest.optional(),
@@ -163,7 +163,7 @@ const mutation = z.discriminatedUnion('verb', [
 ]);
 
 const podClaim = { name: z.string().min(1), uid: z.string() };
-const claim = z.discriminatedUnion('of', [
+const removalEvidence = z.discriminatedUnion('of', [
   z.object({ of: z.literal('service') }),
   z.object({ of: z.literal('pod'), ...podClaim }),
   z.object({ of: z.literal('readiness'), ...podClaim }),
@@ -198,10 +198,10 @@ export const plannedMutationsSchema = z.object({
       of: z.number(),
       again: z.literal(true).optional(),
       released: z.literal(true).optional(),
-      claims: z.array(claim).optional(),
+      evidence: z.array(removalEvidence).optional(),
     })
     .optional(),
-  contested: z.int().positive().optional(),
+  consecutiveRepairs: z.int().positive().optional(),
   causes,
   decidedAt: z.number(),
 });
@@ -240,8 +240,8 @@ export const resyncRequestSchema = z.object({
 
 export const removalReleaseSchema = z.object({ kind: z.literal('release'), key, at: z.number() });
 
-export const clusterForgottenSchema = z.object({
-  kind: z.literal('forgotten'),
+export const clusterRemovedSchema = z.object({
+  kind: z.literal('clusterRemoved'),
   cluster: z.string().min(1),
   epoch: index,
 });

@@ -4,10 +4,10 @@
  */
 export interface Stamp {
   readonly epoch: number;
-  readonly n: number;
+  readonly sequence: number;
 }
 
 /** Negative if `a` is older, zero if they are the same, positive if `a` is newer. */
 export function compareStamps(a: Stamp, b: Stamp): number {
-  return a.epoch - b.epoch || a.n - b.n;
+  return a.epoch - b.epoch || a.sequence - b.sequence;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   isSampled,
+  maxTraces,
   mergeTraces,
   sampled,
   spanIdOf,
@@ -9,7 +10,6 @@ import {
   traceIdOf,
   traceOf,
   traceParent,
-  tracesCarried,
 } from './trace-parent.ts';
 
 const [id, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
@@ -64,6 +64,6 @@ describe('of traces that come together', () => {
 
   test('a bounded number is remembered', () => {
     const many = Array.from({ length: 100 }, (_, n) => of(n, true));
-    expect(mergeTraces(many.slice(0, 50), many.slice(50))).toEqual(many.slice(0, tracesCarried));
+    expect(mergeTraces(many.slice(0, 50), many.slice(50))).toEqual(many.slice(0, maxTraces));
   });
 });

@@ -72,7 +72,7 @@ export function stepOf(trace: TraceParent, step: TraceStep): TraceParent {
 }
 
 /** How many traces are remembered that come together in one plan; of further ones nobody learns what carried them. */
-export const tracesCarried = 32;
+export const maxTraces = 32;
 
 /**
  * Traces that come together, the one to be continued first: the earliest that is recorded, or else the earliest. Others
@@ -85,5 +85,5 @@ export function mergeTraces(
   if (a === undefined || b === undefined) return a ?? b;
   const all = [...new Set([...a, ...b])];
   const recorded = all.filter(isSampled);
-  return recorded.length > 0 ? recorded.slice(0, tracesCarried) : all.slice(0, 1);
+  return recorded.length > 0 ? recorded.slice(0, maxTraces) : all.slice(0, 1);
 }

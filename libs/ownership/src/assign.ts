@@ -1,4 +1,4 @@
-import { spread } from '@sluice/messages';
+import { hash32 } from '@sluice/messages';
 import type { Lease } from '@sluice/store';
 
 /**
@@ -17,14 +17,14 @@ export function assign(
   const room = new Map<string, number>();
   for (const member of [...members].sort()) {
     const known = (held.get(member) ?? []).map(({ scope }) => scope).filter((scope) => scopes.includes(scope));
-    const kept = known.length <= cap ? known : rank(known, (scope) => spread(`${member}\n${scope}`)).slice(0, cap);
+    const kept = known.length <= cap ? known : rank(known, (scope) => hash32(`${member}\n${scope}`)).slice(0, cap);
     for (const scope of kept) assigned.set(scope, member);
     room.set(member, cap - kept.length);
   }
   for (const scope of [...scopes].sort()) {
     if (assigned.has(scope)) continue;
     const free = [...room.keys()].filter((member) => (room.get(member) ?? 0) > 0);
-    const [best] = rank(free, (member) => spread(`${member}\n${scope}`));
+    const [best] = rank(free, (member) => hash32(`${member}\n${scope}`));
     if (best === undefined) continue;
     assigned.set(scope, best);
     room.set(best, (room.get(best) ?? 1) - 1);

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { Handover } from './handover.ts';
 
 const scopes = Array.from({ length: 10 }, (_, i) => `p/${i}`);
-const held = (holder: string, of: readonly string[], begun = true) => of.map((scope) => ({ scope, holder, begun }));
+const held = (holder: string, of: readonly string[], started = true) => of.map((scope) => ({ scope, holder, started }));
 const both = (leases: ReturnType<typeof held>) => ({ member: 'a', members: ['a', 'b'], leases });
 
 describe('what is handed over', () => {
-  test('ends a few at a time, the next ones as others have begun with those', () => {
+  test('ends a few at a time, the next ones as others have started with those', () => {
     const handover = new Handover(scopes.length, 100);
     expect(handover.next(scopes, both(held('a', scopes)), 0)).toEqual(scopes.slice(0, 4));
     const rest = scopes.slice(4);

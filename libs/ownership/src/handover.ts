@@ -5,15 +5,15 @@ const atOnce = { least: 4, share: 1 / 16 };
 
 /**
  * Paces a hand-over. Between the end of its work here and the beginning there a scope is nobody's, and who takes over many
- * at once is slow with each. So only few are on their way at a time, until others have begun with them, and the rest is still worked on here.
+ * at once is slow with each. So only few are on their way at a time, until others have started with them, and the rest is still worked on here.
  */
 export class Handover {
   readonly #atOnce: number;
   readonly #patienceMs: number;
-  /** Told to end, and nobody else has begun with it yet: since when. */
+  /** Told to end, and nobody else has started with it yet: since when. */
   readonly #onTheirWay = new Map<string, number>();
 
-  /** `scopes`: of the whole group. `patienceMs`: one that nobody has begun with for so long does not hold up the others. */
+  /** `scopes`: of the whole group. `patienceMs`: one that nobody has started with for so long does not hold up the others. */
   constructor(scopes: number, patienceMs: number) {
     this.#atOnce = Math.max(atOnce.least, Math.ceil(scopes * atOnce.share));
     this.#patienceMs = patienceMs;
@@ -21,7 +21,7 @@ export class Handover {
 
   /** Which of the scopes that are to be given up are to end now; all of them if there is nobody who could take them. */
   next(surplus: readonly string[], { member, members, leases }: HandoverGroup, now: number): readonly string[] {
-    for (const { scope, holder, begun } of leases) if (holder !== member && begun) this.#onTheirWay.delete(scope);
+    for (const { scope, holder, started } of leases) if (holder !== member && started) this.#onTheirWay.delete(scope);
     for (const [scope, since] of this.#onTheirWay) {
       if (now - since >= this.#patienceMs) this.#onTheirWay.delete(scope);
     }
@@ -36,5 +36,5 @@ export interface HandoverGroup {
   /** This one. */
   readonly member: string;
   readonly members: readonly string[];
-  readonly leases: readonly Pick<Lease, 'scope' | 'holder' | 'begun'>[];
+  readonly leases: readonly Pick<Lease, 'scope' | 'holder' | 'started'>[];
 }

@@ -1,7 +1,7 @@
 import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { FencedError, type GroupState, type Heartbeat, type Leases, MemoryLeases } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Ownership, type Tenure } from './ownership.ts';
+import { type HeldLease, Ownership } from './ownership.ts';
 
 const scopes = Array.from({ length: 16 }, (_, i) => `p/${String(i).padStart(2, '0')}`);
 const ttlMs = 900;
@@ -26,7 +26,7 @@ afterEach(async () => {
 /** One process: its leases can be cut off, as if it were frozen or killed. */
 class Member implements Leases {
   readonly name: string;
-  readonly tenures: Tenure[] = [];
+  readonly tenures: HeldLease[] = [];
   readonly stop = new AbortController();
   /** How long work takes to end, in milliseconds. */
   endsAfterMs = 0;
@@ -79,11 +79,11 @@ class Member implements Leases {
     return leases.watch(group, onChange);
   }
 
-  async #work(tenure: Tenure): Promise<void> {
+  async #work(tenure: HeldLease): Promise<void> {
     this.tenures.push(tenure);
     if (this.fails !== undefined) throw this.fails;
-    if (this.beginsAfterMs > 0) clock.schedule(this.beginsAfterMs, tenure.begun);
-    else tenure.begun();
+    if (this.beginsAfterMs > 0) clock.schedule(this.beginsAfterMs, tenure.started);
+    else tenure.started();
     if (!tenure.signal.aborted) {
       await new Promise((resolve) => tenure.signal.addEventListener('abort', resolve, { once: true }));
     }
@@ -205,12 +205,12 @@ describe('a group', () => {
   test('gives a new epoch to what changes hands', async () => {
     const a = new Member('a');
     await settle();
-    const before = new Map(a.tenures.map(({ scope, epoch }) => [scope, epoch]));
+    const before = new Map(a.tenures.map(({ scope, fencingToken }) => [scope, fencingToken]));
     a.freeze();
     await settle(5_000);
     const b = new Member('b');
     await settle();
-    for (const { scope, epoch } of b.tenures) expect(epoch).toBeGreaterThan(before.get(scope) ?? 0);
+    for (const { scope, fencingToken } of b.tenures) expect(fencingToken).toBeGreaterThan(before.get(scope) ?? 0);
   });
 });
 
@@ -271,7 +271,7 @@ describe('a store that was put back', () => {
     a.lost = 9;
     a.fails = new FencedError('commits were lost');
     await settle(60_000);
-    const epochs = a.tenures.flatMap(({ scope, epoch }) => (scope === scopes[0] ? [epoch] : []));
+    const epochs = a.tenures.flatMap(({ scope, fencingToken }) => (scope === scopes[0] ? [fencingToken] : []));
     expect(epochs.length).toBeGreaterThan(1);
     expect(new Set(epochs).size).toBe(epochs.length);
     a.fails = undefined;
@@ -289,7 +289,7 @@ describe('work that fails', () => {
     const a = new Member('a');
     a.fails = error;
     await settle(60_000);
-    const epochs = a.tenures.flatMap(({ scope, epoch }) => (scope === scopes[0] ? [epoch] : []));
+    const epochs = a.tenures.flatMap(({ scope, fencingToken }) => (scope === scopes[0] ? [fencingToken] : []));
     expect(epochs).toEqual([...epochs].sort());
     expect(new Set(epochs).size).toBe(epochs.length);
     expect(epochs.length).toBeGreaterThan(4);

@@ -4,15 +4,15 @@ import { assign } from './assign.ts';
 import { Handover } from './handover.ts';
 
 /** One scope, held under one lease. */
-export interface Tenure {
+export interface HeldLease {
   readonly scope: string;
-  readonly epoch: number;
+  readonly fencingToken: number;
   /** Aborts when the scope is to be given up, or is lost. */
   readonly signal: AbortSignal;
   /** False once the lease may have run out, also if this process was frozen meanwhile. */
   isCurrent(): boolean;
   /** To be called once the scope is worked on: whoever hands over lets the next ones go then. */
-  begun(): void;
+  started(): void;
 }
 
 export interface OwnershipOptions {
@@ -33,9 +33,9 @@ export interface OwnershipOptions {
    * Works on a scope until the tenure's signal aborts, and resolves when nothing of it goes on. If it ends before, the
    * lease is given back and taken anew, by whoever it falls to, with a new epoch.
    */
-  readonly work: (tenure: Tenure) => Promise<void>;
+  readonly work: (tenure: HeldLease) => Promise<void>;
   /** Told before each heartbeat, whatever comes of it: this goes round while the process is well, also without a store. */
-  readonly onTurn?: () => void;
+  readonly onHeartbeat?: () => void;
   /** Told after each heartbeat that succeeded, for displays and metrics. */
   readonly onGroup?: (state: GroupState) => void;
 }
@@ -54,7 +54,7 @@ interface Failures {
 }
 
 /** A tenure that lasted this long was a good one: the next failure counts as the first. */
-const goodTenureMs = 60_000;
+const stableWorkMs = 60_000;
 
 /**
  * Keeps this process's share of a group's scopes: takes what falls to it, works on it, hands over what falls to others,
@@ -65,10 +65,10 @@ export class Ownership {
   readonly #holdings = new Map<string, Holding>();
   /** Work has ended; the lease goes back with the next heartbeat. */
   readonly #ended = new Set<string>();
-  /** Not begun with yet. */
+  /** Not started with yet. */
   readonly #starting = new Set<Holding>();
   /** Begun with; the group hears of it with the next heartbeat. */
-  readonly #begun = new Set<string>();
+  readonly #started = new Set<string>();
   readonly #failures = new Map<string, Failures>();
   /** The last epoch under which a scope was worked on here. */
   readonly #epochs = new Map<string, number>();
@@ -123,17 +123,17 @@ export class Ownership {
 
   async #heartbeat(): Promise<void> {
     const { leases, group, member, ttlMs, clock, logger } = this.#options;
-    this.#options.onTurn?.();
+    this.#options.onHeartbeat?.();
     const sentAt = clock.monotonic();
-    const [release, begun] = [[...this.#ended], [...this.#begun]];
-    const request = { group, member, ttlMs, release, begun, acquire: this.#wanted, leaving: this.#leaving };
+    const [release, started] = [[...this.#ended], [...this.#started]];
+    const request = { group, member, ttlMs, release, started, acquire: this.#wanted, leaving: this.#leaving };
     try {
       const state = await leases.heartbeat(request);
       for (const scope of release) {
         this.#ended.delete(scope);
         this.#holdings.delete(scope);
       }
-      for (const scope of begun) this.#begun.delete(scope);
+      for (const scope of started) this.#started.delete(scope);
       this.#deadline = sentAt + ttlMs;
       if (this.#away) logger.info('leases are kept again', { group });
       this.#away = false;
@@ -151,7 +151,9 @@ export class Ownership {
 
   #follow({ members, leases }: GroupState): void {
     const { member, scopes } = this.#options;
-    const mine = new Map(leases.flatMap(({ scope, holder, epoch }) => (holder === member ? [[scope, epoch]] : [])));
+    const mine = new Map(
+      leases.flatMap(({ scope, holder, fencingToken }) => (holder === member ? [[scope, fencingToken]] : [])),
+    );
     for (const [scope, holding] of this.#holdings) {
       // Taken again after a freeze, it has another epoch: what went on under the old one is over.
       if (mine.get(scope) !== holding.epoch) lose(holding);
@@ -185,27 +187,27 @@ export class Ownership {
     }
   }
 
-  #start(scope: string, epoch: number): void {
-    const holding: Holding = { epoch, stop: new AbortController(), lost: false };
+  #start(scope: string, fencingToken: number): void {
+    const holding: Holding = { epoch: fencingToken, stop: new AbortController(), lost: false };
     this.#holdings.set(scope, holding);
-    this.#epochs.set(scope, epoch);
+    this.#epochs.set(scope, fencingToken);
     const startedAt = this.#options.clock.monotonic();
     const { signal } = holding.stop;
     this.#starting.add(holding);
-    const begun = () => {
+    const started = () => {
       if (!this.#starting.delete(holding) || signal.aborted) return;
-      this.#begun.add(scope);
+      this.#started.add(scope);
       // Those that were taken together are told of together.
       if (this.#starting.size === 0) this.#wake.abort();
     };
     const ended = () => {
       this.#starting.delete(holding);
-      this.#begun.delete(scope);
+      this.#started.delete(scope);
       this.#ended.add(scope);
       this.#wake.abort();
     };
     void this.#options
-      .work({ scope, epoch, signal, begun, isCurrent: () => !holding.lost && this.#isCurrent() })
+      .work({ scope, fencingToken, signal, started, isCurrent: () => !holding.lost && this.#isCurrent() })
       .then(() => {
         if (!signal.aborted) this.#failed(scope, startedAt, 'ended by itself');
       })
@@ -216,7 +218,7 @@ export class Ownership {
   #failed(scope: string, startedAt: number, error: unknown): void {
     const { clock, random, logger, group, heartbeatMs } = this.#options;
     const now = clock.monotonic();
-    const count = now - startedAt > goodTenureMs ? 0 : (this.#failures.get(scope)?.count ?? 0);
+    const count = now - startedAt > stableWorkMs ? 0 : (this.#failures.get(scope)?.count ?? 0);
     const delayMs = backoffMs({ baseMs: heartbeatMs, maxMs: 30_000 }, count, random);
     this.#failures.set(scope, { count: count + 1, until: now + delayMs });
     const level = isFencedError(error) ? 'warn' : 'error';

@@ -21,12 +21,12 @@ export class RedisClusterDirectory implements ClusterDirectory {
     this.#key = tagged(options.fleet, 'clusters');
   }
 
-  async tell(cluster: KnownCluster): Promise<void> {
+  async put(cluster: KnownCluster): Promise<void> {
     const { client } = this.#options;
     await this.#bounded('telling of a cluster', client.hset(this.#key, cluster.identity, JSON.stringify(cluster)));
   }
 
-  async forget(identity: string): Promise<void> {
+  async remove(identity: string): Promise<void> {
     await this.#bounded('forgetting a cluster', this.#options.client.hdel(this.#key, identity));
   }
 

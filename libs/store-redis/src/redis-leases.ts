@@ -38,8 +38,8 @@ export class RedisLeases implements Leases {
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
     const { client, clock } = this.#options;
-    const { group, member, ttlMs, release, acquire, begun = [], leaving = false } = heartbeat;
-    const args = [member, ttlMs, leaving ? 1 : 0, release.length, begun.length, ...release, ...begun, ...acquire];
+    const { group, member, ttlMs, release, acquire, started = [], leaving = false } = heartbeat;
+    const args = [member, ttlMs, leaving ? 1 : 0, release.length, started.length, ...release, ...started, ...acquire];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
     return groupState(await bounded(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
   }
@@ -73,7 +73,7 @@ export class RedisLeases implements Leases {
   /** The first is also the channel on which changes are told. */
   #keys(group: string): readonly [string, string, string] {
     const tag = tagged(this.#options.fleet, `leases/${group}`);
-    return [`${tag}:members`, `${tag}:leases`, `${tag}:begun`];
+    return [`${tag}:members`, `${tag}:leases`, `${tag}:started`];
   }
 }
 
@@ -82,8 +82,8 @@ function groupState(answer: unknown): GroupState {
   const [members, flat] = [strings(answer[0]), strings(answer[1])];
   const leases: Lease[] = [];
   for (let i = 0; i < flat.length; i += 4) {
-    const [scope = '', holder = '', epoch, begun] = flat.slice(i, i + 4);
-    leases.push({ scope, holder, epoch: Number(epoch), begun: begun === '1' });
+    const [scope = '', holder = '', epoch, started] = flat.slice(i, i + 4);
+    leases.push({ scope, holder, fencingToken: Number(epoch), started: started === '1' });
   }
   return { members, leases };
 }

@@ -44,7 +44,7 @@ interface Claimed {
 
 /**
  * The store in Redis. Each commit and claim gives the scope a new version, and a commit is refused unless the version
- * is the one that this process left: so commits that Redis has lost are noticed even if the position is the same.
+ * is the one that this process left: so commits that Redis has lost are noticed even if the offset is the same.
  *
  * A commit that rejects with anything but FencedError may have been carried out or not, or may be yet: claim again.
  */
@@ -79,14 +79,14 @@ export class RedisStore implements Store {
   }
 
   async commit(commit: Commit): Promise<void> {
-    const { scope, epoch } = commit;
+    const { scope, fencingToken } = commit;
     const believed = this.#believed.get(scope);
-    const version = believed?.epoch === epoch ? believed.version : '';
+    const version = believed?.epoch === fencingToken ? believed.version : '';
     const args = commitArguments(commit, version);
     const answer = await this.#run(commitScript, `commit to ${scope}`, [meta, view], scope, args);
     const [verdict, held = ''] = strings(answer);
     if (verdict !== 'committed') throw fenced(commit, verdict, held);
-    this.#believed.set(scope, { epoch, version: held });
+    this.#believed.set(scope, { epoch: fencingToken, version: held });
   }
 
   async find(scope: string, prefix: string): Promise<readonly StoredEntry[]> {
@@ -95,7 +95,7 @@ export class RedisStore implements Store {
     return entries.filter(({ field }) => field.startsWith(prefix));
   }
 
-  async settle(name: string, value: string): Promise<string> {
+  async setIfAbsent(name: string, value: string): Promise<string> {
     const { client, clock, patienceMs, fleet } = this.#options;
     const former = client.set(tagged(fleet, `settled/${name}`), value, 'NX', 'GET');
     return (await bounded(clock, patienceMs, `settling ${name}`, former)) ?? value;
@@ -156,7 +156,7 @@ const meta = 'meta';
 const view = 'view';
 
 function commitArguments(commit: Commit, version: string): readonly Argument[] {
-  const { epoch, expected, checkpoint, entries } = commit;
+  const { fencingToken, expectedOffset, checkpoint, entries } = commit;
   // The last one of a field counts.
   const fields = new Map(entries.map(({ key, field, value }) => [JSON.stringify([key, field]), value]));
   const set: string[] = [];
@@ -166,7 +166,17 @@ function commitArguments(commit: Commit, version: string): readonly Argument[] {
     else set.push(name, JSON.stringify(value));
   }
   const cursor = JSON.stringify(checkpoint);
-  return [epoch, version, expected, checkpoint.position, cursor, set.length / 2, removed.length, ...set, ...removed];
+  return [
+    fencingToken,
+    version,
+    expectedOffset,
+    checkpoint.offset,
+    cursor,
+    set.length / 2,
+    removed.length,
+    ...set,
+    ...removed,
+  ];
 }
 
 /** Names and values of a hash, as Redis lists them. */
@@ -184,12 +194,16 @@ function decodeEntries(values: Iterable<readonly [name: string, value: unknown]>
 
 const escapeGlob = (text: string): string => text.replace(/[\\*?[\]]/g, '\\$&');
 
-function fenced({ scope, epoch, expected }: Commit, verdict: string | undefined, held: string): FencedError {
+function fenced(
+  { scope, fencingToken, expectedOffset }: Commit,
+  verdict: string | undefined,
+  held: string,
+): FencedError {
   switch (verdict) {
     case 'epoch':
-      return new FencedError(`${scope}: epoch ${epoch} is over, ${held} owns it`);
-    case 'position':
-      return new FencedError(`${scope}: the checkpoint is ${held}, not ${expected}`);
+      return new FencedError(`${scope}: epoch ${fencingToken} is over, ${held} owns it`);
+    case 'offset':
+      return new FencedError(`${scope}: the checkpoint is ${held}, not ${expectedOffset}`);
     default:
       return new FencedError(`${scope}: commits were made or lost since this owner's last one`);
   }

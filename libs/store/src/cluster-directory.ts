@@ -4,9 +4,9 @@
  */
 export interface ClusterDirectory {
   /** Takes the place of what was told of the same identity before. */
-  tell(cluster: KnownCluster): Promise<void>;
+  put(cluster: KnownCluster): Promise<void>;
   /** It is not the fleet's any more. Nothing happens if nobody told of it. */
-  forget(identity: string): Promise<void>;
+  remove(identity: string): Promise<void>;
   /** By identity. */
   list(): Promise<readonly KnownCluster[]>;
 }

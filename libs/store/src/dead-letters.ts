@@ -14,9 +14,9 @@ export interface NewDeadLetter {
   /** Topic and partition that it came from. */
   readonly topic: string;
   readonly partition: number;
-  readonly position: number;
+  readonly offset: number;
   /** When it was set aside, in milliseconds since the Unix epoch. */
-  readonly at: number;
+  readonly deadLetteredAt: number;
   readonly reason: string;
   readonly record: {
     readonly id: string;
@@ -27,10 +27,10 @@ export interface NewDeadLetter {
 }
 
 export interface DeadLetter extends NewDeadLetter {
-  /** `changes/17/4711`: topic, partition and position; setting the same record aside again changes nothing. */
+  /** `changes/17/4711`: topic, partition and offset; setting the same record aside again changes nothing. */
   readonly name: string;
 }
 
-export function deadLetterName({ topic, partition, position }: NewDeadLetter): string {
-  return `${topic}/${partition}/${position}`;
+export function deadLetterName({ topic, partition, offset }: NewDeadLetter): string {
+  return `${topic}/${partition}/${offset}`;
 }

@@ -30,7 +30,7 @@ export interface Heartbeat {
   /** Scopes that it wants; those that someone else holds stay with them. */
   readonly acquire: readonly string[];
   /** Scopes that it has begun to work on; told once for each tenure. Those that it does not hold are ignored. */
-  readonly begun?: readonly string[];
+  readonly started?: readonly string[];
   /** It is about to leave: it keeps what it holds and does not give back, but is no member any more. */
   readonly leaving?: boolean;
 }
@@ -48,7 +48,7 @@ export interface Lease {
    * At least the milliseconds since the Unix epoch, by the store's clock, at which it was taken: so it rises even if the
    * store has forgotten the one before.
    */
-  readonly epoch: number;
+  readonly fencingToken: number;
   /** Whether its holder has begun to work on it. */
-  readonly begun: boolean;
+  readonly started: boolean;
 }

@@ -4,11 +4,11 @@ import { byIdentity, type ClusterDirectory, type KnownCluster } from './cluster-
 export class MemoryClusterDirectory implements ClusterDirectory {
   readonly #clusters = new Map<string, KnownCluster>();
 
-  async tell(cluster: KnownCluster): Promise<void> {
+  async put(cluster: KnownCluster): Promise<void> {
     this.#clusters.set(cluster.identity, cluster);
   }
 
-  async forget(identity: string): Promise<void> {
+  async remove(identity: string): Promise<void> {
     this.#clusters.delete(identity);
   }
 

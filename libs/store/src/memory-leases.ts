@@ -4,8 +4,8 @@ import type { GroupState, Heartbeat, Leases } from './leases.ts';
 interface Group {
   readonly members: Map<string, { /** By the clock's monotonic time. */ goneAt: number; leaving: boolean }>;
   readonly watchers: Set<() => void>;
-  /** Also of leases that are free: an epoch is never given twice. */
-  readonly leases: Map<string, { holder: string | null; epoch: number; begun: boolean }>;
+  /** Also of leases that are free: an fencingToken is never given twice. */
+  readonly leases: Map<string, { holder: string | null; fencingToken: number; started: boolean }>;
 }
 
 /** Leases inside one process. */
@@ -18,7 +18,7 @@ export class MemoryLeases implements Leases {
   }
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
-    const { group: name, member, ttlMs, release, acquire, begun = [], leaving = false } = heartbeat;
+    const { group: name, member, ttlMs, release, acquire, started = [], leaving = false } = heartbeat;
     const group = this.#group(name);
     let changed = release.length > 0 || group.members.get(member)?.leaving !== leaving;
     group.members.set(member, { goneAt: this.#clock.monotonic() + ttlMs, leaving });
@@ -29,14 +29,14 @@ export class MemoryLeases implements Leases {
     for (const scope of acquire) {
       const lease = group.leases.get(scope);
       if (lease !== undefined && lease.holder !== null) continue;
-      const epoch = Math.max((lease?.epoch ?? 0) + 1, Math.floor(this.#clock.now()));
-      group.leases.set(scope, { holder: member, epoch, begun: false });
+      const fencingToken = Math.max((lease?.fencingToken ?? 0) + 1, Math.floor(this.#clock.now()));
+      group.leases.set(scope, { holder: member, fencingToken, started: false });
       changed = true;
     }
-    for (const scope of begun) {
+    for (const scope of started) {
       const lease = group.leases.get(scope);
       if (lease?.holder !== member) continue;
-      lease.begun = true;
+      lease.started = true;
       changed = true;
     }
     if (changed) notify(group);

@@ -38,12 +38,12 @@ export class MemoryStore implements Store {
 
   async commit(commit: Commit): Promise<void> {
     const scope = this.#scope(commit.scope);
-    fence(commit.scope, commit.epoch, scope);
-    const position = scope.checkpoint.position;
-    if (commit.expected !== position) {
-      throw new FencedError(`${commit.scope}: the checkpoint is ${position}, not ${commit.expected}`);
+    fence(commit.scope, commit.fencingToken, scope);
+    const offset = scope.checkpoint.offset;
+    if (commit.expectedOffset !== offset) {
+      throw new FencedError(`${commit.scope}: the checkpoint is ${offset}, not ${commit.expectedOffset}`);
     }
-    scope.epoch = commit.epoch;
+    scope.epoch = commit.fencingToken;
     scope.checkpoint = commit.checkpoint;
     for (const { key, field, value } of commit.entries) write(scope.values, key, field, value);
   }
@@ -52,7 +52,7 @@ export class MemoryStore implements Store {
     return this.peek(name).entries.filter(({ field }) => field.startsWith(prefix));
   }
 
-  async settle(name: string, value: string): Promise<string> {
+  async setIfAbsent(name: string, value: string): Promise<string> {
     const settled = this.#settled.get(name) ?? value;
     this.#settled.set(name, settled);
     return settled;
@@ -65,7 +65,7 @@ export class MemoryStore implements Store {
   #scope(name: string): Scope {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {
-      scope = { epoch: 0, checkpoint: { position: 0, id: '', log: '' }, values: new Map() };
+      scope = { epoch: 0, checkpoint: { offset: 0, id: '', streamId: '' }, values: new Map() };
       this.#scopes.set(name, scope);
     }
     return scope;

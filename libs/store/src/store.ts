@@ -12,7 +12,7 @@ export interface Store {
    */
   claim(scope: string, epoch: number): Promise<ScopeState>;
   /**
-   * All of it or nothing. Throws FencedError if a newer epoch owns the scope or if the position is not the one that the
+   * All of it or nothing. Throws FencedError if a newer epoch owns the scope or if the offset is not the one that the
    * owner believes: someone else has committed since, or the store has lost commits; either way what this owner has in
    * memory is worthless.
    */
@@ -25,7 +25,7 @@ export interface Store {
   /**
    * Settles a value for the whole fleet: the first one stays. Returns the one that holds.
    */
-  settle(name: string, value: string): Promise<string>;
+  setIfAbsent(name: string, value: string): Promise<string>;
   /** How far the owner of a scope has come; null: nothing is there. For whoever looks on: nothing is taken over. */
   checkpoint(scope: string): Promise<Checkpoint | null>;
 }
@@ -35,9 +35,9 @@ export type StoredValue = unknown;
 
 /** Just after the last record whose effects are in the scope: a cursor of the bus. */
 export interface Checkpoint {
-  readonly position: number;
+  readonly offset: number;
   readonly id: string;
-  readonly log: string;
+  readonly streamId: string;
 }
 
 export interface ScopeState {
@@ -60,9 +60,9 @@ export interface StoredEntry {
 
 export interface Commit {
   readonly scope: string;
-  readonly epoch: number;
+  readonly fencingToken: number;
   /** Position of the checkpoint that the owner believes to be in the store; 0 if it believes in none. */
-  readonly expected: number;
+  readonly expectedOffset: number;
   readonly checkpoint: Checkpoint;
   /** `value` undefined removes the field. */
   readonly entries: readonly StoredEntry[];

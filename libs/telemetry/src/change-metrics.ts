@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/controllers';
-import { type CauseKind, type Causes, kindOf, watcherStarted } from '@sluice/messages';
+import { type CauseKind, type Causes, causeKindOf, watcherStarted } from '@sluice/messages';
 import type { ClusterLabel } from './cluster-label.ts';
 import { type Distribution, distributed } from './series/distributed.ts';
 import type { Exposition } from './series/exposition.ts';
@@ -46,7 +46,7 @@ export class ChangeMetrics {
     this.#together.of(controller).observe(first.length + more);
     for (const cause of first) {
       if (cause.what === watcherStarted) continue;
-      const kind: CauseKind = kindOf(cause);
+      const kind: CauseKind = causeKindOf(cause);
       const seconds = Math.max(0, completedAt - cause.observedAt) / 1000;
       this.#triggered.of(...this.#cluster.values(identity), kind).observe(seconds);
     }

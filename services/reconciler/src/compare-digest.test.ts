@@ -16,7 +16,7 @@ const known: readonly Fact[] = [
   fact.endpoints(),
   fact.slice('s', { version: 7 }),
 ];
-const versions = { endpoints: '10', endpointslices: '10' };
+const resourceVersions = { endpoints: '10', endpointslices: '10' };
 let view: ServiceView;
 let n: number;
 
@@ -33,7 +33,7 @@ function fold(change: Change): Change {
 
 /** What differs, once a watcher that knows these facts has said so. */
 const compared = (facts: readonly Fact[], given: Partial<Change> = {}) =>
-  differences(view, fold(aChange(++n, [], { versions, digest: digestOf(facts), ...given })));
+  differences(view, fold(aChange(++n, [], { resourceVersions, digest: digestOf(facts), ...given })));
 
 test('nothing differs from what was told', () => {
   expect(compared(known)).toEqual([]);
@@ -55,7 +55,7 @@ test.each<[string, () => void, string[]]>([
   ['a slice is older', () => view.setSlice('s', { slice: aSlice('s', { version: 6 }), stamp: null }), ['slices']],
   [
     'a slice was left over',
-    () => view.setSlice('t', { slice: aSlice('t', { version: 9 }), stamp: { epoch: 1, n: 1 } }),
+    () => view.setSlice('t', { slice: aSlice('t', { version: 9 }), stamp: { epoch: 1, sequence: 1 } }),
     ['slices'],
   ],
   ['Endpoints were lost', () => view.set('endpoints', undefined), ['endpoints']],
@@ -87,7 +87,7 @@ test('nothing is said of a view that is incomplete, or that has gone on, nor to 
   view.removePod('p');
   const digest = digestOf(known);
   expect(compared(known, { digest: { ...digest, form: 99 } })).toEqual([]);
-  const older = aChange(++n, [], { versions, digest });
+  const older = aChange(++n, [], { resourceVersions, digest });
   fold(aChange(++n, []));
   expect(differences(view, older)).toEqual([]);
   view.set('snapshot', { ...view.snapshot, complete: false });
@@ -98,7 +98,7 @@ test('nothing is said of a view that is incomplete, or that has gone on, nor to 
 });
 
 test('a view without a snapshot waits for one, if there is anything to be told', () => {
-  const change = (facts: readonly Fact[]) => aChange(++n, [], { versions, digest: digestOf(facts) });
+  const change = (facts: readonly Fact[]) => aChange(++n, [], { resourceVersions, digest: digestOf(facts) });
   expect(awaitsSnapshot(view, change(known))).toBe(false);
   view = new ServiceView(key);
   expect(awaitsSnapshot(view, change([]))).toBe(false);

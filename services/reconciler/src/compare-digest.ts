@@ -9,14 +9,14 @@ export type ViewPart = 'service' | 'pods' | 'topology' | 'endpoints' | 'slices';
  * The parts of the view that are not what the watcher knows, by the digest in the Change that was folded last. None if
  * nothing can be said: the view is not complete, or newer than the Change.
  */
-export function differences(view: ServiceView, { stamp, digest, versions }: Change): readonly ViewPart[] {
+export function differences(view: ServiceView, { stamp, digest, resourceVersions }: Change): readonly ViewPart[] {
   const { complete, open, stamp: last } = view.snapshot;
   if (digest === undefined || digest.form !== digestForm || !complete || open !== null) return [];
-  if (last.epoch !== stamp.epoch || last.n !== stamp.n) return [];
+  if (last.epoch !== stamp.epoch || last.sequence !== stamp.sequence) return [];
   const own = digestOf(factsOf(view));
   const hashed = (['service', 'pods', 'topology'] as const).filter((part) => own[part] !== digest[part]);
   const written = (['endpoints', 'slices'] as const).filter((part) => {
-    const upTo = versions?.[part === 'endpoints' ? 'endpoints' : 'endpointslices'] ?? '';
+    const upTo = resourceVersions?.[part === 'endpoints' ? 'endpoints' : 'endpointslices'] ?? '';
     return !agrees(own[part], digest[part], upTo, view.gone);
   });
   return [...hashed, ...written];

@@ -93,7 +93,7 @@ export function decide(
     incomplete: plan.incomplete,
     serviceUid: service?.uid ?? '',
     ...(change && { ready: change }),
-    ...(state.repairing && repaired.repairs >= freeRepairs && { contested: repaired.repairs }),
+    ...(state.repairing && repaired.repairs >= freeRepairs && { consecutiveRepairs: repaired.repairs }),
     causes: state.causes,
     decidedAt: now,
   };

@@ -45,7 +45,7 @@ export class Doubts {
 
   /** Changes before this one were lost unread, nobody knows of which Services. */
   miss({ views }: PartitionState, { key: { cluster }, stamp }: Change, now: number): void {
-    this.#missed = `Changes before ${stamp.epoch}/${stamp.n} of cluster ${cluster} are missing`;
+    this.#missed = `Changes before ${stamp.epoch}/${stamp.sequence} of cluster ${cluster} are missing`;
     for (const [key, view] of views) {
       if (view.key.cluster !== cluster) continue;
       distrust(view, now);

@@ -69,16 +69,19 @@ describe('order', () => {
   });
 
   test.each<[string, Partial<Change>]>([
-    ['the beginning of a snapshot', { snapshot: { first: true, last: false, start: true, versions: versions() } }],
-    ['the end of a snapshot', { snapshot: { first: false, last: true, start: true, versions: versions() } }],
+    [
+      'the beginning of a snapshot',
+      { snapshot: { first: true, last: false, start: true, resourceVersions: versions() } },
+    ],
+    ['the end of a snapshot', { snapshot: { first: false, last: true, start: true, resourceVersions: versions() } }],
   ])('%s that comes again later opens and closes nothing', (_, part) => {
     fold(aSnapshot(3, [service, fact.pod('p')]));
-    fold(aChange(4, [], { snapshot: { first: true, last: false, start: false, versions: versions() } }));
+    fold(aChange(4, [], { snapshot: { first: true, last: false, start: false, resourceVersions: versions() } }));
     fold(aChange(5, [service, fact.pod('p')]));
     fold(aChange(2, [], part));
-    expect(view.snapshot.open?.since).toEqual({ epoch: 1, n: 4 });
+    expect(view.snapshot.open?.since).toEqual({ epoch: 1, sequence: 4 });
     expect(known().pods).toEqual(['p true']);
-    fold(aChange(6, [], { snapshot: { first: false, last: true, start: false, versions: versions() } }));
+    fold(aChange(6, [], { snapshot: { first: false, last: true, start: false, resourceVersions: versions() } }));
     fold(aChange(2, [], part));
     expect(view.snapshot.open).toBeNull();
     expect(known().pods).toEqual(['p true']);
@@ -126,7 +129,7 @@ describe('absence', () => {
 
   test('of an earlier object does not touch one that only an Outcome told of', () => {
     view.setSlice('s', { slice: aSlice('s', { uid: 'ours', version: 200 }), stamp: null });
-    fold(aChange(2, [fact.sliceGone('s')], { versions: versions() }));
+    fold(aChange(2, [fact.sliceGone('s')], { resourceVersions: versions() }));
     expect(known().slices).toEqual(['s 200']);
   });
 
@@ -134,10 +137,10 @@ describe('absence', () => {
     view.setSlice('t', { slice: aSlice('t', { version: 20 }), stamp: null });
     view.set('endpoints', { endpoints: someEndpoints({ uid: 'ours', version: 20 }), stamp: null });
     rest();
-    fold(aChange(2, [], { versions: { endpoints: '19', endpointslices: '19' } }));
+    fold(aChange(2, [], { resourceVersions: { endpoints: '19', endpointslices: '19' } }));
     expect(known()).toMatchObject({ slices: ['s 5', 't 20'], endpoints: '20' });
     expect(due()).toEqual({});
-    fold(aChange(3, [], { versions: { endpoints: '20', endpointslices: '20' } }));
+    fold(aChange(3, [], { resourceVersions: { endpoints: '20', endpointslices: '20' } }));
     expect(known()).toMatchObject({ slices: ['s 5'], endpoints: undefined });
     expect(due()).toEqual({ endpointslice: 0, endpoints: 0, endpointslicemirroring: 0 });
   });
@@ -146,7 +149,7 @@ describe('absence', () => {
 describe('a snapshot', () => {
   test('is complete with its end; between, nothing is decided', () => {
     const part = (n: number, first: boolean, last: boolean, facts: Fact[]) =>
-      fold(aChange(n, facts, { snapshot: { first, last, start: true, versions: versions() } }));
+      fold(aChange(n, facts, { snapshot: { first, last, start: true, resourceVersions: versions() } }));
     const ready = () => decisionOrder.filter((controller) => isDue(view, controller, now));
     part(1, true, false, [service]);
     expect(ready()).toEqual([]);
@@ -169,9 +172,13 @@ describe('a snapshot', () => {
 
   test('keeps what was asserted in any of its parts, though it did not change', () => {
     fold(aSnapshot(1, [service, fact.pod('p'), fact.slice('s'), fact.endpoints()]));
-    fold(aChange(2, [service], { snapshot: { first: true, last: false, start: false, versions: versions() } }));
+    fold(aChange(2, [service], { snapshot: { first: true, last: false, start: false, resourceVersions: versions() } }));
     fold(aChange(3, [fact.slice('s'), fact.endpoints()]));
-    fold(aChange(4, [fact.pod('p')], { snapshot: { first: false, last: true, start: false, versions: versions() } }));
+    fold(
+      aChange(4, [fact.pod('p')], {
+        snapshot: { first: false, last: true, start: false, resourceVersions: versions() },
+      }),
+    );
     expect(known()).toEqual({ pods: ['p true'], slices: ['s 5'], endpoints: '5', service: 'service-uid' });
   });
 
@@ -346,5 +353,5 @@ function versions() {
 
 test('a Pod and its place are taken as they are told', () => {
   fold(aSnapshot(1, [service, fact.pod('p', true, 'b')]));
-  expect(view.pods.get('p')).toEqual({ pod: aPod('p'), node: { zone: 'b' }, stamp: { epoch: 1, n: 1 } });
+  expect(view.pods.get('p')).toEqual({ pod: aPod('p'), node: { zone: 'b' }, stamp: { epoch: 1, sequence: 1 } });
 });

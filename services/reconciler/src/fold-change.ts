@@ -1,5 +1,5 @@
 import { compareResourceVersions, type Endpoints, leaderAnnotation } from '@sluice/controllers';
-import { type Change, compareStamps, type Stamp, type ToldVersions } from '@sluice/messages';
+import { type Change, compareStamps, type PublishedResourceVersions, type Stamp } from '@sluice/messages';
 import { foldFact } from './fold-fact.ts';
 import { forgetAllTracked, forgetService } from './forget.ts';
 import { observerOf } from './own-slices.ts';
@@ -15,16 +15,16 @@ export function foldChange(view: ServiceView, change: Change, now: number, setti
   const touched = new Touched(now);
   const { complete, open, versions } = view.snapshot;
   view.set('snapshot', {
-    open: snapshot?.first ? { since: stamp, start: snapshot.start, versions: snapshot.versions } : open,
+    open: snapshot?.first ? { since: stamp, start: snapshot.start, versions: snapshot.resourceVersions } : open,
     complete,
     stamp,
-    versions: change.versions ?? versions,
+    versions: change.resourceVersions ?? versions,
   });
   for (const fact of change.facts) {
     touched.only = policy.noticing(view, fact, snapshot?.start === false);
     foldFact(view, fact, stamp, touched, settings);
   }
-  if (change.versions !== undefined) forgetUnseen(view, change.versions, touched);
+  if (change.resourceVersions !== undefined) forgetUnseen(view, change.resourceVersions, touched);
   if (snapshot?.last) endSnapshot(view, touched, settings);
   for (const controller of settings.controllers) {
     const state = view.controller(controller);
@@ -37,7 +37,7 @@ export function foldChange(view: ServiceView, change: Change, now: number, setti
  * An object that only an Outcome told of, and the watcher never though it has come further, was deleted or relabelled
  * before the watcher saw it: while its watch was cut, say.
  */
-function forgetUnseen(view: ServiceView, versions: ToldVersions, touched: Touched): void {
+function forgetUnseen(view: ServiceView, versions: PublishedResourceVersions, touched: Touched): void {
   for (const [name, { slice, stamp }] of [...view.slices]) {
     if (stamp !== null || !upTo(slice.metadata.resourceVersion, versions.endpointslices)) continue;
     view.setSlice(name, undefined);

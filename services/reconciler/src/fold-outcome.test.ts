@@ -143,7 +143,7 @@ describe('the echo of an own write (E7)', () => {
     if (when === 'after') change(aChange(2, [echo(50)]));
     expect(state().dueAt).toBeNull();
     expect(names()).toEqual([`${created().metadata.name}@50`]);
-    expect(view.slices.get(created().metadata.name)?.stamp).toEqual({ epoch: 1, n: 2 });
+    expect(view.slices.get(created().metadata.name)?.stamp).toEqual({ epoch: 1, sequence: 2 });
   });
 
   test.each(['before', 'after'])(
@@ -173,7 +173,7 @@ describe('the echo of an own write (E7)', () => {
   });
 
   test('may never be seen, if the slice was deleted or relabelled at once: the watcher has come further by then', () => {
-    change(aChange(2, [], { versions: { endpoints: '50', endpointslices: '50' } }));
+    change(aChange(2, [], { resourceVersions: { endpoints: '50', endpointslices: '50' } }));
     fold();
     expect(names()).toEqual([]);
     expect(state().dueAt).toBe(now);
@@ -190,7 +190,7 @@ describe('the echo of an own write (E7)', () => {
   });
 
   test('that is yet to come leaves the slice known', () => {
-    change(aChange(2, [], { versions: { endpoints: '49', endpointslices: '49' } }));
+    change(aChange(2, [], { resourceVersions: { endpoints: '49', endpointslices: '49' } }));
     fold();
     expect(names()).toEqual([`${created().metadata.name}@50`]);
   });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { Heard } from './heard.ts';
 import { aChange, aSnapshot } from './testing/messages.ts';
 
-const told = (heard: Heard, n: number | readonly [number, number], previous: number) =>
-  heard.hear(aChange(n, [], { previous }));
+const told = (heard: Heard, n: number | readonly [number, number], previousSequence: number) =>
+  heard.hear(aChange(n, [], { previousSequence }));
 
 test('Changes that follow one another have no gap, nor have repeated or late ones', () => {
   const heard = new Heard();
@@ -31,14 +31,14 @@ test('a new watcher begins anew; that its beginning is missing shows', () => {
 test('a new watcher that goes on where the one before stopped shows whether its last words were heard', () => {
   const heard = new Heard();
   told(heard, [1, 3], 0);
-  expect(heard.hear(aChange([2, 1], [], { previous: 3, previousEpoch: 1 }))).toBe(false);
-  expect(heard.hear(aChange([2, 2], [], { previous: 1 }))).toBe(false);
-  expect(heard.hear(aChange([3, 1], [], { previous: 5, previousEpoch: 2 }))).toBe(true);
+  expect(heard.hear(aChange([2, 1], [], { previousSequence: 3, previousEpoch: 1 }))).toBe(false);
+  expect(heard.hear(aChange([2, 2], [], { previousSequence: 1 }))).toBe(false);
+  expect(heard.hear(aChange([3, 1], [], { previousSequence: 5, previousEpoch: 2 }))).toBe(true);
 });
 
 test('what is first heard of a cluster is a snapshot, or something is missing', () => {
   expect(told(new Heard(), 9, 5)).toBe(true);
-  expect(new Heard().hear({ ...aSnapshot(9, []), previous: 5 })).toBe(false);
+  expect(new Heard().hear({ ...aSnapshot(9, []), previousSequence: 5 })).toBe(false);
 });
 
 test('it goes on from what was stored', () => {

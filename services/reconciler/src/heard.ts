@@ -3,7 +3,7 @@ import type { StoredEntry } from '@sluice/store';
 
 interface Last {
   readonly epoch: number;
-  readonly n: number;
+  readonly sequence: number;
 }
 
 const field = 'heard';
@@ -18,17 +18,18 @@ export class Heard {
   readonly #changed = new Set<string>();
 
   /** True if Changes before this one are missing. */
-  hear({ key: { cluster }, stamp, previous, previousEpoch, snapshot }: Change): boolean {
-    if (previous === undefined) return false;
+  hear({ key: { cluster }, stamp, previousSequence, previousEpoch, snapshot }: Change): boolean {
+    if (previousSequence === undefined) return false;
     const last = this.#last.get(cluster);
-    if (last && (stamp.epoch < last.epoch || (stamp.epoch === last.epoch && stamp.n <= last.n))) return false;
-    this.#last.set(cluster, { epoch: stamp.epoch, n: stamp.n });
+    if (last && (stamp.epoch < last.epoch || (stamp.epoch === last.epoch && stamp.sequence <= last.sequence)))
+      return false;
+    this.#last.set(cluster, { epoch: stamp.epoch, sequence: stamp.sequence });
     this.#changed.add(cluster);
     if (last === null) return false;
     // What is first heard of a cluster is a snapshot, or those before it were lost, and perhaps the request for it too.
-    if (last === undefined) return previous > 0 && snapshot === undefined;
-    if (previous === 0) return false;
-    return compareStamps({ epoch: previousEpoch ?? stamp.epoch, n: previous }, last) > 0;
+    if (last === undefined) return previousSequence > 0 && snapshot === undefined;
+    if (previousSequence === 0) return false;
+    return compareStamps({ epoch: previousEpoch ?? stamp.epoch, sequence: previousSequence }, last) > 0;
   }
 
   /** True if the Change, or a newer one of its cluster, was here before. */

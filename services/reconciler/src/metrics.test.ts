@@ -1,4 +1,4 @@
-import { MemoryBus, origin } from '@sluice/bus';
+import { MemoryBus, streamStart } from '@sluice/bus';
 import {
   type Change,
   decodeMessage,
@@ -67,7 +67,7 @@ async function send(...messages: (Change | Outcome)[]): Promise<void> {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 async function lastPlan(): Promise<PlannedMutations> {
-  const [record] = (await bus.read('mutations', 0, origin).next(100)).slice(-1);
+  const [record] = (await bus.read('mutations', 0, streamStart).next(100)).slice(-1);
   if (record === undefined) throw new Error('no plan');
   return decodeMessage(record.payload) as PlannedMutations;
 }

@@ -1,4 +1,4 @@
-import { MemoryBus, origin } from '@sluice/bus';
+import { MemoryBus, streamStart } from '@sluice/bus';
 import { encodeMessage, type Message, stepOf, type TraceParent, traceHeaders, traceOf } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { FencedError, MemoryStore } from '@sluice/store';
@@ -64,7 +64,7 @@ async function send(message: Message, trace?: TraceParent): Promise<void> {
 }
 
 async function published(): Promise<readonly (TraceParent | undefined)[]> {
-  const reader = bus.read('mutations', 0, origin);
+  const reader = bus.read('mutations', 0, streamStart);
   const next = reader.next(1_000);
   await settle();
   reader.close();

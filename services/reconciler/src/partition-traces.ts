@@ -2,9 +2,9 @@ import type { BusRecord, Delivery } from '@sluice/bus';
 import type { Controller } from '@sluice/controllers';
 import {
   type Causes,
+  causeKindOf,
   isSampled,
   isServiceKey,
-  kindOf,
   type Message,
   type Outcome,
   type PlannedMutations,
@@ -196,7 +196,7 @@ export class PartitionTraces {
     const attributes = { ...serviceAttributes(key), 'sluice.recorded': 'afterwards' };
     const [origin, published] = [sampled(stepOf(change, 'process')), sampled(trace)];
     tracer.record({
-      name: `watch ${cause === undefined ? 'other' : kindOf(cause)}`,
+      name: `watch ${cause === undefined ? 'other' : causeKindOf(cause)}`,
       kind: 'internal',
       at: origin,
       parent: null,

@@ -1,7 +1,7 @@
-import { type Delivery, LogLostError, MemoryBus, origin, type Topic } from '@sluice/bus';
+import { type Delivery, LogTruncatedError, MemoryBus, streamStart, type Topic } from '@sluice/bus';
 import {
   type Change,
-  type ClusterForgotten,
+  type ClusterRemoved,
   decodeMessage,
   digestOf,
   encodeMessage,
@@ -81,7 +81,7 @@ async function settle(ms = 0): Promise<void> {
   while (clock.step(until));
 }
 
-async function send(...messages: Exclude<Message, ResyncRequest | ClusterForgotten>[]): Promise<void> {
+async function send(...messages: Exclude<Message, ResyncRequest | ClusterRemoved>[]): Promise<void> {
   for (const message of messages) await sendRaw(encodeMessage(message), formatServiceKey(message.key));
 }
 
@@ -91,7 +91,7 @@ async function sendRaw(payload: Uint8Array, key: string): Promise<void> {
 }
 
 async function deliveries(topic: Topic = 'mutations'): Promise<readonly Delivery[]> {
-  const reader = bus.read(topic, 0, origin);
+  const reader = bus.read(topic, 0, streamStart);
   const next = reader.next(1_000);
   await settle();
   reader.close();
@@ -113,12 +113,12 @@ async function lastPlan(): Promise<PlannedMutations> {
 const of = (name: string, change: Change): Change => ({ ...change, key: { ...key, service: name } });
 
 describe('a Change', () => {
-  test('leads to a plan, which is committed with its position', async () => {
+  test('leads to a plan, which is committed with its offset', async () => {
     start();
     await send(first);
     expect(await numbers()).toEqual(['web 1/1']);
     const { checkpoint, entries } = store.peek('reconciler/0');
-    expect(checkpoint.position).toBe(1);
+    expect(checkpoint.offset).toBe(1);
     const [plan] = await plans();
     expect(entries).toContainEqual({ key: keyText, field: 'controller/endpointslice:plan', value: plan });
   });
@@ -212,11 +212,11 @@ describe('what was lost', () => {
     await running;
     // Records that nobody has read are gone.
     await sendRaw(encodeMessage(aChange(2, [fact.pod('q')])), keyText);
-    bus.read('changes', 0, origin).release(2);
+    bus.read('changes', 0, streamStart).release(2);
     start();
     await settle();
     expect(await requests()).toMatchObject([{ kind: 'resync', of: { partition: 0 } }]);
-    expect(store.peek('reconciler/0').checkpoint.position).toBe(2);
+    expect(store.peek('reconciler/0').checkpoint.offset).toBe(2);
     await send(aChange(3, [fact.pod('r')]));
     expect(await distinct()).toEqual(['web 1/1']);
     await send(aSnapshot(4, [service, fact.pod('p'), fact.pod('q'), fact.pod('r')], behind));
@@ -225,24 +225,24 @@ describe('what was lost', () => {
 
   test('of the log, unread: the gap shows, all is asked for again and nothing decided before', async () => {
     start();
-    await send({ ...first, previous: 0 });
+    await send({ ...first, previousSequence: 0 });
     await send(anOutcome(await lastPlan()));
     await restart(2);
-    await send(aChange(3, [fact.pod('q')], { previous: 2 }));
+    await send(aChange(3, [fact.pod('q')], { previousSequence: 2 }));
     expect(await requests()).toMatchObject([{ of: { partition: 0 } }]);
     expect(await distinct()).toEqual(['web 1/1']);
     await restart(3);
-    await send(aChange(4, [fact.pod('r')], { previous: 3 }));
+    await send(aChange(4, [fact.pod('r')], { previousSequence: 3 }));
     expect(await requests()).toHaveLength(1);
     expect(await distinct()).toEqual(['web 1/1']);
-    await send({ ...aSnapshot(5, [service, fact.pod('p'), fact.pod('q')], behind), previous: 4 });
+    await send({ ...aSnapshot(5, [service, fact.pod('p'), fact.pod('q')], behind), previousSequence: 4 });
     expect(await distinct()).toEqual(['web 1/1', 'web 3/2']);
   });
 
   test('of the log, unread, again and again: it is not asked for ever faster', async () => {
     start();
-    await send({ ...first, previous: 0 });
-    for (let n = 3; n < 20; n += 2) await send(aChange(n, [fact.pod('q')], { previous: n - 1 }));
+    await send({ ...first, previousSequence: 0 });
+    for (let n = 3; n < 20; n += 2) await send(aChange(n, [fact.pod('q')], { previousSequence: n - 1 }));
     expect(await requests()).toHaveLength(1);
     await settle(1_000);
     expect(await requests()).toHaveLength(2);
@@ -259,9 +259,9 @@ describe('what was lost', () => {
     // It names no facts, though Pod q came.
     await send(aChange(2, []));
     const known = [service, fact.pod('p'), fact.pod('q')] as const;
-    await send(aChange(3, [], { digest: digestOf([service, fact.pod('p')]), versions: behind }));
+    await send(aChange(3, [], { digest: digestOf([service, fact.pod('p')]), resourceVersions: behind }));
     expect([found, await requests()]).toEqual([[], []]);
-    await send(aChange(4, [], { digest: digestOf(known), versions: behind }));
+    await send(aChange(4, [], { digest: digestOf(known), resourceVersions: behind }));
     expect(found).toEqual([['pods']]);
     expect(await requests()).toMatchObject([{ of: { key }, reason: expect.stringContaining('pods') }]);
     await send(aChange(5, [fact.pod('r')]));
@@ -311,18 +311,19 @@ describe('what was lost', () => {
   });
 
   test('of a log that was empty: the new one is followed', async () => {
-    let log = 'first';
+    let streamId = 'first';
     const { read } = bus;
-    bus.end = async () => ({ position: 0, id: '', log });
+    bus.end = async () => ({ offset: 0, id: '', streamId });
     bus.read = (topic, partition, after) => {
       const reader = read.call(bus, topic, partition, after);
-      if (after.log !== '' && after.log !== log) reader.next = () => Promise.reject(new LogLostError('made anew'));
+      if (after.streamId !== '' && after.streamId !== streamId)
+        reader.next = () => Promise.reject(new LogTruncatedError('made anew'));
       return reader;
     };
     await store.claim('reconciler/0', 1);
     const checkpoint = await bus.end('changes', 0);
-    await store.commit({ scope: 'reconciler/0', epoch: 1, expected: 0, checkpoint, entries: [] });
-    log = 'second';
+    await store.commit({ scope: 'reconciler/0', fencingToken: 1, expectedOffset: 0, checkpoint, entries: [] });
+    streamId = 'second';
     start();
     await settle();
     expect(await requests()).toHaveLength(1);
@@ -330,20 +331,20 @@ describe('what was lost', () => {
     expect(await numbers()).toEqual(['web 1/1']);
   });
 
-  test('twice at the same position: each is asked for by a request of its own, or a bus might drop the second', async () => {
-    let log = 'first';
+  test('twice at the same offset: each is asked for by a request of its own, or a bus might drop the second', async () => {
+    let streamId = 'first';
     let lose = () => {};
     const ids: string[] = [];
     bus.append = async (_topic, _partition, records) => void ids.push(...records.map(({ id }) => id));
-    bus.end = async () => ({ position: 0, id: '', log });
+    bus.end = async () => ({ offset: 0, id: '', streamId });
     bus.read = () => {
       const { promise, reject } = Promise.withResolvers<readonly Delivery[]>();
-      lose = () => reject(new LogLostError('made anew'));
-      return { log, next: () => promise, release() {}, close: () => reject(new Error('closed')) };
+      lose = () => reject(new LogTruncatedError('made anew'));
+      return { streamId, next: () => promise, release() {}, close: () => reject(new Error('closed')) };
     };
     start();
     await settle();
-    for (log of ['second', 'third']) {
+    for (streamId of ['second', 'third']) {
       await settle(10);
       lose();
       await settle();
@@ -384,7 +385,7 @@ describe('what was lost', () => {
         running = new PartitionWorker({ ...options(), unheardMs }).run(stop.signal);
       };
       begin();
-      await send({ ...first, previous: 0 });
+      await send({ ...first, previousSequence: 0 });
       await send(anOutcome(await lastPlan()));
       const [mutation] = (await lastPlan()).groups[0]?.mutations ?? [];
       if (mutation?.verb !== 'create') throw new Error('no slice is created');
@@ -414,14 +415,14 @@ describe('a Service that is gone for good', () => {
 
   /** It is there with a slice, and then nothing is. */
   async function comeAndGo(): Promise<void> {
-    await send({ ...first, previous: 0 });
+    await send({ ...first, previousSequence: 0 });
     await send(anOutcome(await lastPlan()));
     const [mutation] = (await lastPlan()).groups[0]?.mutations ?? [];
     if (mutation?.verb !== 'create') throw new Error('no slice is created');
     const { name } = mutation.object.metadata;
     expect(keptOf(keyText)).toContain(`slice/${name}`);
     const facts = [fact.noService, fact.podGone('p'), fact.sliceGone(name, `stored-${name}`)];
-    await send(aChange(2, facts, { previous: 1 }));
+    await send(aChange(2, facts, { previousSequence: 1 }));
     await settle(10_000);
   }
 
@@ -439,7 +440,7 @@ describe('a Service that is gone for good', () => {
   test('is not brought back by a Change that comes late', async () => {
     start();
     await comeAndGo();
-    await send({ ...first, previous: 0 });
+    await send({ ...first, previousSequence: 0 });
     expect(keptOf(keyText)).toEqual([]);
     expect(await numbers()).toEqual(['web 1/1']);
   });
@@ -448,14 +449,14 @@ describe('a Service that is gone for good', () => {
     start();
     await comeAndGo();
     await restart();
-    await send({ ...aSnapshot(3, [service, fact.pod('p')], behind), previous: 2 });
+    await send({ ...aSnapshot(3, [service, fact.pod('p')], behind), previousSequence: 2 });
     expect(new Set(await numbers())).toEqual(new Set(['web 1/1', 'web 1/2']));
   });
 
   test('is kept while something is under way for it', async () => {
     start();
-    await send({ ...first, previous: 0 });
-    await send(aChange(2, [fact.noService, fact.podGone('p')], { previous: 1 }));
+    await send({ ...first, previousSequence: 0 });
+    await send(aChange(2, [fact.noService, fact.podGone('p')], { previousSequence: 1 }));
     expect(keptOf(keyText)).toContain('controller/endpointslice');
   });
 });
@@ -473,7 +474,7 @@ describe('a record that cannot be used', () => {
     await send(first);
     expect(setAside).toHaveLength(1);
     expect(await numbers()).toEqual(['web 1/1']);
-    expect(store.peek('reconciler/0').checkpoint.position).toBe(2);
+    expect(store.peek('reconciler/0').checkpoint.offset).toBe(2);
   });
 
   test('is set aside once, not again after a restart', async () => {
@@ -493,7 +494,7 @@ describe('a Service that cannot be decided', () => {
     await send(first, of('db', first));
     expect(await numbers()).toEqual(['db 1/1']);
     expect(errors).toMatchObject([{ key: keyText, reason: expect.stringContaining('undecidable') }]);
-    expect(store.peek('reconciler/0').checkpoint.position).toBe(2);
+    expect(store.peek('reconciler/0').checkpoint.offset).toBe(2);
   });
 
   test('is tried again after a while, and with any change', async () => {
@@ -522,22 +523,22 @@ describe('what led to no plan', () => {
     running = new PartitionWorker({ ...options({}, epoch), commitDelayMs: 100 }).run(stop.signal);
     running.catch(() => {});
   };
-  const position = () => store.peek('reconciler/0').checkpoint.position;
+  const offset = () => store.peek('reconciler/0').checkpoint.offset;
 
   test('waits for the commit of the next plan, or for its time', async () => {
     startPatient();
     await send(first);
-    expect(position()).toBe(1);
+    expect(offset()).toBe(1);
     await send(anOutcome(await lastPlan()));
     await settle(99);
-    expect(position()).toBe(1);
+    expect(offset()).toBe(1);
     await settle(1);
-    expect(position()).toBe(2);
+    expect(offset()).toBe(2);
     await send(aChange(2, [fact.pod('q')]));
-    expect(position()).toBe(3);
+    expect(offset()).toBe(3);
     await send(anOutcome(await lastPlan()));
     await send(aChange(3, [fact.pod('r')]));
-    expect(position()).toBe(5);
+    expect(offset()).toBe(5);
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2', 'web 1/3']);
   });
 
@@ -547,7 +548,7 @@ describe('what led to no plan', () => {
     await send(anOutcome(await lastPlan()));
     stop.abort();
     await running;
-    expect(position()).toBe(2);
+    expect(offset()).toBe(2);
   });
 
   test('is folded again by who takes over before that', async () => {
@@ -575,7 +576,7 @@ describe('what led to no plan', () => {
       })),
     );
     await settle();
-    expect(position()).toBe(257);
+    expect(offset()).toBe(257);
   });
 });
 
@@ -690,9 +691,9 @@ test('a worker whose lease has run out publishes nothing; its successor does', a
 describe('a worker whose partition was taken over', () => {
   const takeOver: Commit = {
     scope: 'reconciler/0',
-    epoch: 2,
-    expected: 1,
-    checkpoint: { position: 1, id: '', log: 'memory' },
+    fencingToken: 2,
+    expectedOffset: 1,
+    checkpoint: { offset: 1, id: '', streamId: 'memory' },
     entries: [],
   };
 
@@ -761,20 +762,20 @@ function undecidable(times: number): ProxyHandler<Settings> {
 
 describe('a cluster that is forgotten', () => {
   const forget = (cluster: string, epoch: number, under = cluster) =>
-    sendRaw(encodeMessage({ kind: 'forgotten', cluster, epoch }), under);
+    sendRaw(encodeMessage({ kind: 'clusterRemoved', cluster, epoch }), under);
   const stored = () => store.peek('reconciler/0').entries.map((entry) => entry.key);
   const asked = async () => (await deliveries('requests')).map(({ payload }) => decodeMessage(payload));
   const elsewhere = { ...key, cluster: 'd' };
 
   test('leaves nothing behind, and nothing of another is lost', async () => {
     start();
-    await send({ ...first, previous: 0 }, { ...first, key: elsewhere, previous: 0 });
+    await send({ ...first, previousSequence: 0 }, { ...first, key: elsewhere, previousSequence: 0 });
     expect(new Set(stored())).toEqual(new Set([keyText, 'c', formatServiceKey(elsewhere), 'd', 'partition']));
     await forget('c', 1);
     expect(new Set(stored())).toEqual(new Set([formatServiceKey(elsewhere), 'd', 'partition']));
     await restart(2);
     const before = (await plans()).length;
-    await send({ ...aChange(2, [fact.pod('q')]), key: elsewhere, previous: 1 });
+    await send({ ...aChange(2, [fact.pod('q')]), key: elsewhere, previousSequence: 1 });
     const [plan] = (await plans()).filter((one) => one.key.cluster === 'd');
     if (plan === undefined) throw new Error('no plan');
     await send(anOutcome(plan));
@@ -784,30 +785,30 @@ describe('a cluster that is forgotten', () => {
 
   test('is told from the beginning when it comes back', async () => {
     start();
-    await send({ ...first, previous: 0 });
+    await send({ ...first, previousSequence: 0 });
     await forget('c', 1);
-    await send({ ...aSnapshot([2, 1], [service, fact.pod('q')], behind), previous: 0 });
+    await send({ ...aSnapshot([2, 1], [service, fact.pod('q')], behind), previousSequence: 0 });
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
     expect(await asked()).toEqual([]);
   });
 
   test('but is still there: nothing is written before all of it has been told again, which is asked for', async () => {
     start();
-    await send({ ...first, previous: 0 });
+    await send({ ...first, previousSequence: 0 });
     await send(anOutcome(await lastPlan()));
     const before = await numbers();
     await forget('c', 1);
-    await send(aChange(2, [fact.podGone('p')], { previous: 1 }));
+    await send(aChange(2, [fact.podGone('p')], { previousSequence: 1 }));
     await settle(60_000);
     expect(await asked()).toMatchObject([{ of: { partition: 0 } }]);
     expect(await numbers()).toEqual(before);
-    await send({ ...aSnapshot(3, [service, fact.pod('p'), fact.pod('q')], behind), previous: 2 });
+    await send({ ...aSnapshot(3, [service, fact.pod('p'), fact.pod('q')], behind), previousSequence: 2 });
     expect(await numbers()).toHaveLength(before.length + 1);
   });
 
   test('by a watcher that another one has followed stays', async () => {
     start();
-    await send({ ...aSnapshot([2, 1], [service, fact.pod('p')], behind), previous: 0 });
+    await send({ ...aSnapshot([2, 1], [service, fact.pod('p')], behind), previousSequence: 0 });
     const before = new Set(stored());
     await forget('c', 1);
     expect(new Set(stored())).toEqual(before);
@@ -818,9 +819,9 @@ describe('a cluster that is forgotten', () => {
     ['under the key of a Service', keyText],
   ])('%s stays, and the message is set aside', async (_, under) => {
     start();
-    await send({ ...first, previous: 0 });
+    await send({ ...first, previousSequence: 0 });
     await forget('c', 1, under);
-    expect(setAside).toEqual([`forgotten cluster c under key ${under}`]);
+    expect(setAside).toEqual([`removed cluster c under key ${under}`]);
     expect(stored()).toContain(keyText);
   });
 });

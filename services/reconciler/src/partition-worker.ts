@@ -1,11 +1,11 @@
 import {
   type BusRecord,
-  type Cursor,
   type Delivery,
-  isLogLostError,
-  origin,
+  isLogTruncatedError,
   type PartitionReader,
   readUntilAborted,
+  type StreamOffset,
+  streamStart,
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceParent } from '@sluice/messages';
 import { FencedError } from '@sluice/store';
@@ -43,7 +43,7 @@ export class PartitionWorker {
   readonly #folder: RecordFolder;
   readonly #decider: ServiceDecider;
   /** Up to here all is stored. */
-  #checkpoint: Cursor = origin;
+  #checkpoint: StreamOffset = streamStart;
   readonly #unstored: Unstored;
 
   constructor(options: PartitionWorkerOptions) {
@@ -80,7 +80,7 @@ export class PartitionWorker {
       await readUntilAborted(reader, signal, () => this.#work(reader, signal));
       return true;
     } catch (error) {
-      if (!isLogLostError(error)) throw error;
+      if (!isLogTruncatedError(error)) throw error;
       await this.#startAfresh(error.message);
       return false;
     }
@@ -99,8 +99,8 @@ export class PartitionWorker {
         const batch = await Promise.race([records, timer.wake(this.#wakeAt())]);
         if (batch?.length === 0) break;
         if (batch !== undefined) records = undefined;
-        await this.#step(batch ?? [], reader.log, signal);
-        reader.release(this.#checkpoint.position);
+        await this.#step(batch ?? [], reader.streamId, signal);
+        reader.release(this.#checkpoint.offset);
       }
       // The next owner need not fold it again.
       if (this.#unstored.dueAt !== undefined) await this.#store();
@@ -121,7 +121,7 @@ export class PartitionWorker {
       // Numbers of plans may be among what was lost: under this epoch they would be given twice.
       throw new FencedError(`${this.#scope}: the store may have lost what was decided under epoch ${epoch}`);
     }
-    this.#reach(stored.checkpoint ?? origin);
+    this.#reach(stored.checkpoint ?? streamStart);
     this.#state.load(stored.entries);
     for (const [key, view] of this.#state.views) {
       this.#tellRestored(key, view);
@@ -156,7 +156,7 @@ export class PartitionWorker {
     }
   }
 
-  async #step(batch: readonly Delivery[], log: string, signal: AbortSignal): Promise<void> {
+  async #step(batch: readonly Delivery[], streamId: string, signal: AbortSignal): Promise<void> {
     const now = this.#options.clock.now();
     const touched = new Set<string>();
     for (const record of batch) {
@@ -170,7 +170,7 @@ export class PartitionWorker {
     const plans: BusRecord[] = [];
     for (const key of touched) plans.push(...this.#decider.decide(key, now));
     const last = batch.at(-1);
-    this.#unstored.add(touched, last && { position: last.position, id: last.id, log }, batch.length, now);
+    this.#unstored.add(touched, last && { offset: last.offset, id: last.id, streamId }, batch.length, now);
     // A plan may be published only when it is stored.
     if (plans.length > 0 || this.#unstored.isDue(now)) await this.#store();
     await this.#publish(plans);
@@ -182,20 +182,20 @@ export class PartitionWorker {
     await this.#commit(cursor ?? this.#checkpoint, keys);
   }
 
-  async #commit(checkpoint: Cursor, touched: Iterable<string>): Promise<void> {
-    const { store, epoch } = this.#options;
+  async #commit(checkpoint: StreamOffset, touched: Iterable<string>): Promise<void> {
+    const { store, epoch: fencingToken } = this.#options;
     const entries = this.#state.takeChanges(touched);
     if (checkpoint === this.#checkpoint && entries.length === 0) return;
-    const expected = this.#checkpoint.position;
+    const expectedOffset = this.#checkpoint.offset;
     const startedAt = this.#traces?.now() ?? 0;
-    await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries });
+    await store.commit({ scope: this.#scope, fencingToken, expectedOffset, checkpoint, entries });
     this.#traces?.committed(startedAt);
     this.#reach(checkpoint);
   }
 
-  #reach(checkpoint: Cursor): void {
+  #reach(checkpoint: StreamOffset): void {
     this.#checkpoint = checkpoint;
-    this.#options.onCheckpoint?.(checkpoint.position, this.#options.partition);
+    this.#options.onCheckpoint?.(checkpoint.offset, this.#options.partition);
   }
 
   /** What it said is asked for again. */
@@ -204,7 +204,7 @@ export class PartitionWorker {
     // It was there, but nobody can say which Change it was.
     this.#state.heard.forget();
     if (!isServiceKey(record.key)) return;
-    const id = `${this.#options.partition}/dead-letter/${record.position}/${record.id}`;
+    const id = `${this.#options.partition}/dead-letter/${record.offset}/${record.id}`;
     await this.#options.bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(record.key) }, reason, id)]);
   }
 

@@ -6,7 +6,7 @@ import { ServiceView } from './service-view.ts';
 import { key } from './testing/messages.ts';
 import { aPod, aService, aSlice, mirroring, someEndpoints } from './testing/objects.ts';
 
-const stamp = { epoch: 1, n: 1 };
+const stamp = { epoch: 1, sequence: 1 };
 let view: ServiceView;
 let partition: ReadyEndpoints;
 
@@ -72,7 +72,7 @@ describe('the number', () => {
 });
 
 describe('what a loss rests on', () => {
-  const claims = (ready: readonly string[] = []) => change(update(sliceOf('a', ready)))?.claims;
+  const claims = (ready: readonly string[] = []) => change(update(sliceOf('a', ready)))?.evidence;
 
   test('a Pod that is gone, is another one, is not ready, ends, or has no Node', () => {
     view.removePod('p1');
@@ -117,7 +117,7 @@ describe('what a loss rests on', () => {
     expect(readyChange(view, 'endpoints', groups, partition)).toEqual({
       by: -1,
       of: 1,
-      claims: [{ of: 'pod', name: 'p1', uid: 'uid-p1' }],
+      evidence: [{ of: 'pod', name: 'p1', uid: 'uid-p1' }],
     });
   });
 
@@ -125,9 +125,9 @@ describe('what a loss rests on', () => {
     view.setSlice('m', { slice: sliceOf('m', ['p1'], [], mirroring), stamp });
     const groups = [{ mutations: [{ verb: 'delete', resource: 'endpointslices', name: 'm' }] }] as const;
     const mirrored = () => readyChange(view, 'endpointslicemirroring', groups, partition);
-    expect(mirrored()).toEqual({ by: -1, of: 1, claims: [{ of: 'endpoints' }] });
+    expect(mirrored()).toEqual({ by: -1, of: 1, evidence: [{ of: 'endpoints' }] });
     view.set('endpoints', { endpoints: someEndpoints(), stamp });
-    expect(mirrored()).toMatchObject({ claims: [] });
+    expect(mirrored()).toMatchObject({ evidence: [] });
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Controller, Endpoint, EndpointSlice, Endpoints, Mutation, MutationGroup } from '@sluice/controllers';
-import type { Claim, ReadyChange } from '@sluice/messages';
+import type { ReadyEndpointsDelta, RemovalEvidence } from '@sluice/messages';
 import { slicesOf } from './own-slices.ts';
 import type { ReadyEndpoints } from './ready-endpoints.ts';
 import type { ServiceView } from './service-view.ts';
@@ -13,7 +13,7 @@ export function readyChange(
   controller: Controller,
   groups: readonly MutationGroup[],
   partition: ReadyEndpoints,
-): ReadyChange | undefined {
+): ReadyEndpointsDelta | undefined {
   const mutations = groups.flatMap((group) => group.mutations);
   const by = mutations.reduce((sum, mutation) => sum + readyIn(mutation) - readyBefore(view, mutation), 0);
   const before = readyAsWritten(view, controller);
@@ -26,7 +26,7 @@ export function readyChange(
     of,
     ...((failures > 0 || parkedSince !== null) && { again: true as const }),
     ...(released && { released }),
-    ...(by < 0 && { claims: claimsOf(view, controller, mutations) }),
+    ...(by < 0 && { evidence: claimsOf(view, controller, mutations) }),
   };
 }
 
@@ -68,10 +68,14 @@ function readyEndpoints({ endpoints }: EndpointSlice): number {
 const readyAddresses = ({ subsets }: Endpoints): number =>
   (subsets ?? []).reduce((sum, { addresses }) => sum + (addresses?.length ?? 0), 0);
 
-function claimsOf(view: ServiceView, controller: Controller, mutations: readonly Mutation[]): readonly Claim[] {
+function claimsOf(
+  view: ServiceView,
+  controller: Controller,
+  mutations: readonly Mutation[],
+): readonly RemovalEvidence[] {
   if (!view.service?.service) return [{ of: 'service' }];
   if (controller === 'endpointslicemirroring') return view.endpoints === null ? [{ of: 'endpoints' }] : [];
-  const claims: Claim[] = [];
+  const claims: RemovalEvidence[] = [];
   for (const { name = '', uid = '' } of readyPodsBefore(view, controller, mutations)) {
     const claim = claimOn(view, name, uid);
     if (claim !== undefined && claims.push(claim) === claimed) break;
@@ -80,7 +84,7 @@ function claimsOf(view: ServiceView, controller: Controller, mutations: readonly
 }
 
 /** What is known of the Pod that an endpoint is for; undefined: nothing that would take the endpoint away. */
-function claimOn(view: ServiceView, name: string, uid: string): Claim | undefined {
+function claimOn(view: ServiceView, name: string, uid: string): RemovalEvidence | undefined {
   const entry = view.pods.get(name);
   if (entry === undefined || entry.pod.uid !== uid) return { of: 'pod', name, uid };
   const { pod, node } = entry;

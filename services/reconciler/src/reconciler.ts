@@ -1,4 +1,4 @@
-import { keepRunning } from '@sluice/runtime';
+import { runWithBackoff } from '@sluice/runtime';
 import { isFencedError } from '@sluice/store';
 import { PartitionWorker } from './partition-worker.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
@@ -20,7 +20,7 @@ export async function workPartition(options: PartitionWorkerOptions, signal: Abo
     begun = true;
     return worker.run(signal);
   };
-  await keepRunning(work, { ...options, logger, giveUp: isFencedError }, signal);
+  await runWithBackoff(work, { ...options, logger, isFatal: isFencedError }, signal);
 }
 
 /**

@@ -46,7 +46,7 @@ export class RecordFolder {
       this.#options.logger.error(isMessageError(error) ? 'message set aside' : 'message could not be folded', {
         key: record.key,
         id: record.id,
-        position: record.position,
+        offset: record.offset,
         reason,
         ...traceFields(traceOf(record.headers)),
       });
@@ -60,9 +60,9 @@ export class RecordFolder {
     const decoded = messageOf(record);
     const message = traces?.received(record, decoded) ?? decoded;
     switch (message.kind) {
-      case 'forgotten': {
+      case 'clusterRemoved': {
         const { cluster, epoch } = message;
-        if (record.key !== cluster) throw new TypeError(`forgotten cluster ${cluster} under key ${record.key}`);
+        if (record.key !== cluster) throw new TypeError(`removed cluster ${cluster} under key ${record.key}`);
         if (!state.heard.hasHeardAfter(cluster, epoch)) state.forgetCluster(cluster);
         return;
       }

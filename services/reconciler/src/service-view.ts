@@ -7,7 +7,7 @@ import type {
   Pod,
   Service,
 } from '@sluice/controllers';
-import type { ServiceKey, Stamp, ToldVersions } from '@sluice/messages';
+import type { PublishedResourceVersions, ServiceKey, Stamp } from '@sluice/messages';
 import type { StoredEntry } from '@sluice/store';
 import { type ControllerState, initialState } from './controller-state.ts';
 import { StoredParts } from './stored-parts.ts';
@@ -36,19 +36,23 @@ export interface EndpointsEntry {
 
 export interface SnapshotState {
   /** A snapshot that has begun and not ended. */
-  readonly open: { readonly since: Stamp; readonly start: boolean; readonly versions: ToldVersions } | null;
+  readonly open: {
+    readonly since: Stamp;
+    readonly start: boolean;
+    readonly versions: PublishedResourceVersions;
+  } | null;
   /** Some snapshot has ended; before, nothing is decided. */
   readonly complete: boolean;
   /** Of the last Change. First deliveries come in order, so one that is not newer was folded before. */
   readonly stamp: Stamp;
   /** Up to which resourceVersions that Change told everything; empty: not known. */
-  readonly versions: ToldVersions;
+  readonly versions: PublishedResourceVersions;
 }
 
 const nothingTold: SnapshotState = {
   open: null,
   complete: false,
-  stamp: { epoch: 0, n: 0 },
+  stamp: { epoch: 0, sequence: 0 },
   versions: { endpoints: '', endpointslices: '' },
 };
 

@@ -8,7 +8,7 @@ import { aSlice } from './testing/objects.ts';
 
 const keyText = 'c/shop/web';
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
-const stamp = (n: number) => ({ epoch: 1, n });
+const stamp = (sequence: number) => ({ epoch: 1, sequence });
 const triggers = { service: null, pods: { 'web-0': '2026-01-01T00:00:00Z' } };
 const message = {
   kind: 'mutations',

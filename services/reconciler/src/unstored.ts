@@ -1,11 +1,11 @@
-import type { Cursor } from '@sluice/bus';
+import type { StreamOffset } from '@sluice/bus';
 
 /** What of a partition was folded and decided, and not committed yet. */
 export class Unstored {
   readonly #delayMs: number;
   readonly #maxRecords: number;
   #keys = new Set<string>();
-  #cursor: Cursor | undefined;
+  #cursor: StreamOffset | undefined;
   #records = 0;
   #dueAt: number | undefined;
 
@@ -16,7 +16,7 @@ export class Unstored {
   }
 
   /** A step touched these Services, and came to this record if it had any. */
-  add(keys: Iterable<string>, cursor: Cursor | undefined, records: number, now: number): void {
+  add(keys: Iterable<string>, cursor: StreamOffset | undefined, records: number, now: number): void {
     for (const key of keys) this.#keys.add(key);
     this.#cursor = cursor ?? this.#cursor;
     this.#records += records;
@@ -33,7 +33,7 @@ export class Unstored {
   }
 
   /** All of it, to be committed now. `cursor` undefined: no record was folded. */
-  take(): { readonly keys: ReadonlySet<string>; readonly cursor: Cursor | undefined } {
+  take(): { readonly keys: ReadonlySet<string>; readonly cursor: StreamOffset | undefined } {
     const taken = { keys: this.#keys, cursor: this.#cursor };
     this.#keys = new Set();
     this.#cursor = undefined;

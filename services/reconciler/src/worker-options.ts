@@ -1,5 +1,5 @@
 import type { Bus, Delivery } from '@sluice/bus';
-import type { Clock, Logger, Random, Turns } from '@sluice/runtime';
+import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import type { ReconcilerMetrics } from './metrics.ts';
@@ -30,13 +30,13 @@ export interface PartitionWorkerOptions {
    */
   readonly unheardMs?: number;
   /** Shared by the workers of a process. Default: each goes on as soon as it can. */
-  readonly turns?: Turns;
+  readonly turns?: YieldQueue;
   /** Default: nobody counts. */
   readonly metrics?: ReconcilerMetrics;
   /** Default: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Told up to where the partition is done with, at the start and whenever that moves. */
-  readonly onCheckpoint?: (position: number, partition: number) => void;
+  readonly onCheckpoint?: (offset: number, partition: number) => void;
   /** Keeps a record aside that cannot be used; awaited before the checkpoint passes it. */
   readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
 }

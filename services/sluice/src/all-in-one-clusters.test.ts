@@ -180,7 +180,7 @@ describe.each([
     const { identity } = serve(a, 'a');
     await pass();
     const before = a.resourceVersion;
-    const payload = encodeMessage({ kind: 'forgotten', cluster: identity, epoch });
+    const payload = encodeMessage({ kind: 'clusterRemoved', cluster: identity, epoch });
     const forge = async () => {
       for (let partition = 0; partition < bus.partitions; partition++) {
         await bus.append('changes', partition, [{ key: identity, id: 'forged', headers: {}, payload }]);

@@ -105,7 +105,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
   const work = { ...ports, store, epoch, logger, partitions };
   const lag = (topic: PartitionTopic) => {
     const lags = partitions.map((partition) => partitionLag(options.metrics, ports, topic, partition));
-    return (position: number, partition: number) => lags[partition]?.reached(position);
+    return (offset: number, partition: number) => lags[partition]?.reached(offset);
   };
   const running = [
     ...watched.map((watcher) => watcher.run(watching.signal)),

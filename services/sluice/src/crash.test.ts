@@ -139,8 +139,8 @@ class CrashingStore implements Store {
 
   find: Store['find'] = (scope, prefix) => this.#inner.find(scope, prefix);
 
-  settle(name: string, value: string): Promise<string> {
-    return this.#inner.settle(name, value);
+  setIfAbsent(name: string, value: string): Promise<string> {
+    return this.#inner.setIfAbsent(name, value);
   }
 
   checkpoint: Store['checkpoint'] = (scope) => this.#inner.checkpoint(scope);
@@ -167,7 +167,7 @@ class CrashingBus implements Bus {
 
   read: Bus['read'] = (topic, partition, after) => this.#inner.read(topic, partition, after);
 
-  oldest: Bus['oldest'] = (topic, partition) => this.#inner.oldest(topic, partition);
+  beginning: Bus['beginning'] = (topic, partition) => this.#inner.beginning(topic, partition);
 
   end: Bus['end'] = (topic, partition) => this.#inner.end(topic, partition);
 

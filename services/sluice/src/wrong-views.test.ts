@@ -32,7 +32,7 @@ beforeEach(async () => {
       bus.append(topic, partition, topic === 'changes' ? records.map(pass) : records),
     read: bus.read.bind(bus),
     end: bus.end.bind(bus),
-    oldest: bus.oldest.bind(bus),
+    beginning: bus.beginning.bind(bus),
     close: bus.close.bind(bus),
   });
   fleet = startFleet({ server, clock, seed: 1, wrapBus, comparePeriodMs, metrics: reconcilerMetrics(metrics, clock) });

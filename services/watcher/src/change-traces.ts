@@ -1,11 +1,11 @@
 import {
   type Cause,
+  causeKindOf,
   isSampled,
-  kindOf,
+  maxTraces,
   type ServiceKey,
   stepOf,
   type TraceParent,
-  tracesCarried,
 } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import { messageAttributes, type SpanAttributes, serviceAttributes, type Tracer } from '@sluice/telemetry';
@@ -46,7 +46,7 @@ export class ChangeTraces {
     const trace = this.#options.tracer.begin();
     const [first] = causes;
     if (first === undefined || (isSampled(trace) && !isSampled(first.trace))) return [{ trace, cause }];
-    return isSampled(trace) && causes.length < tracesCarried ? [...causes, { trace, cause }] : causes;
+    return isSampled(trace) && causes.length < maxTraces ? [...causes, { trace, cause }] : causes;
   }
 
   compose(key: ServiceKey, id: string, causes: readonly TracedCause[]): TracedChange {
@@ -89,7 +89,7 @@ export class ChangeTraces {
     carriedBy: readonly TraceParent[],
   ): void {
     this.#options.tracer.record({
-      name: `watch ${kindOf(cause)}`,
+      name: `watch ${causeKindOf(cause)}`,
       kind: 'internal',
       at: stepOf(trace, 'make'),
       parent: null,

@@ -1,6 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import type { ClusterReader, ReflectorState, Resource } from '@sluice/kubernetes';
-import type { Clock, Logger, Random, Turns } from '@sluice/runtime';
+import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 
@@ -14,7 +14,7 @@ export interface ClusterWatcherOptions {
   readonly random: Random;
   readonly logger: Logger;
   /** Shared by all that a process computes. Default: each goes on as soon as it can. */
-  readonly turns?: Turns | undefined;
+  readonly turns?: YieldQueue | undefined;
   /**
    * Between resyncs, each of which tells every Service all over again, so that what went wrong unseen is decided anew
    * (A7). Stretched by a random factor up to 2. Default 12 h.

@@ -1,4 +1,4 @@
-import { LogLostError } from '@sluice/bus';
+import { LogTruncatedError } from '@sluice/bus';
 import { type Resource, watchedResources } from '@sluice/kubernetes';
 import { type Change, encodeMessage, type ResyncRequest } from '@sluice/messages';
 import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
@@ -131,7 +131,7 @@ describe('a list that must be made again', () => {
     reader.holds('endpointslices', [rawSlice('s', 'web', '20')], '33');
     reader.expire('endpointslices');
     await settle();
-    expect(bus.changes.map(({ key, versions }) => [key.service, versions])).toEqual([
+    expect(bus.changes.map(({ key, resourceVersions }) => [key.service, resourceVersions])).toEqual([
       ['web', { endpoints: '10', endpointslices: '33' }],
       ['db', { endpoints: '10', endpointslices: '33' }],
     ]);
@@ -297,7 +297,7 @@ describe('a request to tell again', () => {
     };
     await start();
     told();
-    lost.reject(new LogLostError('gone'));
+    lost.reject(new LogTruncatedError('gone'));
     await settle();
     expect(told()).toHaveLength(2);
     await ask({ of: { key: keyOf('web') } });
@@ -310,7 +310,7 @@ test('the brackets and each Change carry the versions up to which the watcher sp
   reader.holds('endpointslices', [], '30');
   await start();
   const versions = { endpoints: '20', endpointslices: '30' };
-  expect(bus.changes[0]).toMatchObject({ versions, snapshot: { versions } });
+  expect(bus.changes[0]).toMatchObject({ resourceVersions: versions, snapshot: { resourceVersions: versions } });
   bus.changes.length = 0;
   reader.send('endpointslices', { type: 'ADDED', object: rawSlice('s', 'web', '31') });
   await settle();
@@ -319,7 +319,7 @@ test('the brackets and each Change carry the versions up to which the watcher sp
   await settle();
   reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '42', false) });
   await settle();
-  expect(bus.changes.map((change) => change.versions)).toEqual([
+  expect(bus.changes.map((change) => change.resourceVersions)).toEqual([
     { endpoints: '20', endpointslices: '31' },
     { endpoints: '40', endpointslices: '41' },
   ]);

@@ -1,6 +1,6 @@
 import { BusClosedError } from '@sluice/bus';
 import { isOlderVersion, Reflector, type Resource, type WatchEvent, watchedResources } from '@sluice/kubernetes';
-import { keepRunning, sleep } from '@sluice/runtime';
+import { runWithBackoff, sleep } from '@sluice/runtime';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { Inventory, objectName } from './inventory.ts';
 import { Ledger } from './ledger.ts';
@@ -133,9 +133,9 @@ export class ClusterWatcher {
         },
         signal,
       );
-    const giveUp = (error: unknown) => error instanceof BusClosedError || ledger?.over.aborted === true;
+    const isFatal = (error: unknown) => error instanceof BusClosedError || ledger?.over.aborted === true;
     try {
-      await keepRunning(read, { clock, random, logger, giveUp }, signal);
+      await runWithBackoff(read, { clock, random, logger, isFatal }, signal);
     } catch (error) {
       if (ledger?.over.aborted !== true) throw error;
     }

@@ -100,7 +100,7 @@ describe('a snapshot', () => {
     inventory.setSlice(aSlice('t', 'db'), 'shop/db');
     const [part, ...others] = composed(snapshot, { on: 'pod', name: 'gone' });
     expect(others).toEqual([]);
-    expect(part?.snapshot).toEqual({ first: true, last: true, start: false, versions });
+    expect(part?.snapshot).toEqual({ first: true, last: true, start: false, resourceVersions: versions });
     expect(part?.facts).toMatchObject([
       { of: 'service' },
       { of: 'topology' },
@@ -112,7 +112,7 @@ describe('a snapshot', () => {
 
   test('of nothing has its brackets, so that its end clears what was known', () => {
     expect(composed({ on: 'snapshot', start: true })).toEqual([
-      { facts: [], snapshot: { first: true, last: true, start: true, versions } },
+      { facts: [], snapshot: { first: true, last: true, start: true, resourceVersions: versions } },
     ]);
   });
 

@@ -24,7 +24,7 @@ export function compose(
   namespace: string,
   name: string,
   marks: Marks,
-  versions: SnapshotPart['versions'],
+  versions: SnapshotPart['resourceVersions'],
 ): readonly ComposedPart[] {
   const service = inventory.services.get(objectName(namespace, name)) ?? null;
   if (!marks.snapshot)
@@ -32,7 +32,7 @@ export function compose(
   const parts = chunks(allFacts(inventory, namespace, name, service));
   return parts.map((facts, i) => ({
     facts,
-    snapshot: { first: i === 0, last: i === parts.length - 1, start: marks.start, versions },
+    snapshot: { first: i === 0, last: i === parts.length - 1, start: marks.start, resourceVersions: versions },
   }));
 }
 

@@ -1,11 +1,11 @@
-import { MemoryBus, origin } from '@sluice/bus';
+import { MemoryBus, streamStart } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { forgetCluster } from './forget-cluster.ts';
 import { ledgerScope } from './ledger.ts';
 
-const checkpoint = { position: 0, id: '', log: 'memory' };
+const checkpoint = { offset: 0, id: '', streamId: 'memory' };
 
 async function storeWith(...clusters: readonly string[]): Promise<MemoryStore> {
   const store = new MemoryStore();
@@ -13,7 +13,7 @@ async function storeWith(...clusters: readonly string[]): Promise<MemoryStore> {
     const scope = ledgerScope(cluster);
     await store.claim(scope, 1);
     const entries = ['web', 'db'].map((name) => ({ key: `${cluster}/shop/${name}`, field: 'digest', value: 'x' }));
-    await store.commit({ scope, epoch: 1, expected: 0, checkpoint, entries });
+    await store.commit({ scope, fencingToken: 1, expectedOffset: 0, checkpoint, entries });
   }
   return store;
 }
@@ -23,10 +23,10 @@ test('each partition is told once, and what was told of this cluster goes', asyn
   const store = await storeWith('c', 'd');
   await forgetCluster({ cluster: 'c', epoch: 7, bus, store });
   for (let partition = 0; partition < 3; partition++) {
-    const records = await bus.read('changes', partition, origin).next(10);
+    const records = await bus.read('changes', partition, streamStart).next(10);
     expect(records.map(({ key }) => key)).toEqual(['c']);
     expect(records.map(({ payload }) => decodeMessage(payload))).toMatchObject([
-      { kind: 'forgotten', cluster: 'c', epoch: 7 },
+      { kind: 'clusterRemoved', cluster: 'c', epoch: 7 },
     ]);
   }
   expect(store.peek(ledgerScope('c')).entries).toEqual([]);
@@ -38,13 +38,13 @@ test('whoever is not the last watcher any more tells nobody', async () => {
   const store = await storeWith('c');
   await store.claim(ledgerScope('c'), 9);
   await expect(forgetCluster({ cluster: 'c', epoch: 7, bus, store })).rejects.toThrow();
-  expect((await bus.end('changes', 0)).position).toBe(0);
+  expect((await bus.end('changes', 0)).offset).toBe(0);
   expect(store.peek(ledgerScope('c')).entries).toHaveLength(2);
 });
 
 test('each time has ids of its own, lest a bus take it for the time before', async () => {
   const bus = new MemoryBus({ partitions: 1 });
   for (const epoch of [1, 2]) await forgetCluster({ cluster: 'c', epoch, bus });
-  const ids = (await bus.read('changes', 0, origin).next(10)).map(({ id }) => id);
+  const ids = (await bus.read('changes', 0, streamStart).next(10)).map(({ id }) => id);
   expect(new Set(ids).size).toBe(2);
 });

@@ -1,5 +1,5 @@
 import type { Bus } from '@sluice/bus';
-import { type ClusterForgotten, encodeMessage } from '@sluice/messages';
+import { type ClusterRemoved, encodeMessage } from '@sluice/messages';
 import type { Store } from '@sluice/store';
 import { ledgerScope } from './ledger.ts';
 
@@ -19,7 +19,7 @@ export interface ForgetOptions {
  */
 export async function forgetCluster({ cluster, epoch, bus, store }: ForgetOptions): Promise<void> {
   if (store !== undefined) await forgetTold(store, ledgerScope(cluster), epoch);
-  const message: ClusterForgotten = { kind: 'forgotten', cluster, epoch };
+  const message: ClusterRemoved = { kind: 'clusterRemoved', cluster, epoch };
   const payload = encodeMessage(message);
   for (let partition = 0; partition < bus.partitions; partition++) {
     const id = `${cluster}/${epoch}/forgotten/${partition}`;
@@ -27,11 +27,11 @@ export async function forgetCluster({ cluster, epoch, bus, store }: ForgetOption
   }
 }
 
-async function forgetTold(store: Store, scope: string, epoch: number): Promise<void> {
-  const { checkpoint, entries } = await store.claim(scope, epoch);
+async function forgetTold(store: Store, scope: string, fencingToken: number): Promise<void> {
+  const { checkpoint, entries } = await store.claim(scope, fencingToken);
   if (checkpoint === null || entries.length === 0) return;
   await store.commit({
-    ...{ scope, epoch, expected: checkpoint.position, checkpoint },
+    ...{ scope, fencingToken, expectedOffset: checkpoint.offset, checkpoint },
     entries: entries.map(({ key, field }) => ({ key, field, value: undefined })),
   });
 }

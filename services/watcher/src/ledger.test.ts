@@ -23,7 +23,7 @@ class FaultyStore extends MemoryStore {
   }
 }
 
-const cursor = { position: 3, id: 'r3', log: 'log' };
+const cursor = { offset: 3, id: 'r3', streamId: 'log' };
 let store: FaultyStore;
 let clock: VirtualClock;
 
@@ -44,7 +44,7 @@ async function settled(epoch = 1): Promise<Ledger> {
       ['a', 'digest-a'],
       ['b', 'digest-b'],
     ]),
-    new Map([[7, { epoch, n: 12 }]]),
+    new Map([[7, { epoch, sequence: 12 }]]),
   );
   await ledger.reached(new Map([['pods', '41']]));
   return ledger;
@@ -70,7 +70,7 @@ describe('the next watcher', () => {
     const next = await claim(2);
     expect([...next.remembered]).toEqual(['a', 'b']);
     expect([next.digest('a'), next.digest('b'), next.digest('c')]).toEqual(['digest-a', 'digest-b', undefined]);
-    expect([next.last(7), next.last(8)]).toEqual([{ epoch: 1, n: 12 }, undefined]);
+    expect([next.last(7), next.last(8)]).toEqual([{ epoch: 1, sequence: 12 }, undefined]);
     expect(next.requests).toEqual(cursor);
     expect([next.version('pods'), next.version('nodes')]).toEqual(['41', '']);
   });
@@ -85,9 +85,9 @@ describe('the next watcher', () => {
 
   test('finds none of a Service that was asked for, whether or not it was told', async () => {
     const ledger = await settled();
-    await ledger.answered({ ...cursor, position: 4 }, ['b']);
+    await ledger.answered({ ...cursor, offset: 4 }, ['b']);
     const next = await claim(2);
-    expect([next.requests?.position, next.digest('b')]).toEqual([4, undefined]);
+    expect([next.requests?.offset, next.digest('b')]).toEqual([4, undefined]);
   });
 
   test('forgets a Service of which nothing is left', async () => {

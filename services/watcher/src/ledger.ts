@@ -1,4 +1,4 @@
-import { BusClosedError, type Cursor } from '@sluice/bus';
+import { BusClosedError, type StreamOffset } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
 import type { Stamp } from '@sluice/messages';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
@@ -37,7 +37,7 @@ export class Ledger {
   readonly #digests = new Map<string, string>();
   readonly #lasts = new Map<number, Stamp>();
   readonly #versions = new Map<Resource, string>();
-  #requests: Cursor | undefined;
+  #requests: StreamOffset | undefined;
   #checkpoint: Checkpoint;
   /** Entries that wait for the next commit, by key and field. */
   readonly #wanted = new Map<string, StoredEntry>();
@@ -53,7 +53,7 @@ export class Ledger {
     this.#options = options;
     this.#scope = scope;
     this.#checkpoint = checkpoint ?? nowhere;
-    if (intact && this.#checkpoint.log !== '') this.#requests = this.#checkpoint;
+    if (intact && this.#checkpoint.streamId !== '') this.#requests = this.#checkpoint;
     this.remembered = new Set();
   }
 
@@ -77,7 +77,7 @@ export class Ledger {
   }
 
   /** Up to where requests were answered; undefined if that is not known. */
-  get requests(): Cursor | undefined {
+  get requests(): StreamOffset | undefined {
     return this.#requests;
   }
 
@@ -130,7 +130,7 @@ export class Ledger {
   }
 
   /** Requests up to the cursor ask for these Services. They will be told, by the next watcher if not by this one. */
-  answered(cursor: Cursor, services: readonly string[]): Promise<void> {
+  answered(cursor: StreamOffset, services: readonly string[]): Promise<void> {
     for (const service of services) this.#tell(service);
     this.#requests = cursor;
     return this.#flush();
@@ -190,9 +190,9 @@ export class Ledger {
     const checkpoint = this.#requests ?? this.#checkpoint;
     if (entries.length === 0 && checkpoint === this.#checkpoint) return;
     const unsaid = [...this.#unsaid];
-    const { store, epoch } = this.#options;
-    const expected = this.#checkpoint.position;
-    await store.commit({ scope: this.#scope, epoch, expected, checkpoint, entries });
+    const { store, epoch: fencingToken } = this.#options;
+    const expectedOffset = this.#checkpoint.offset;
+    await store.commit({ scope: this.#scope, fencingToken, expectedOffset, checkpoint, entries });
     this.#checkpoint = checkpoint;
     for (const entry of entries) {
       const name = `${entry.key} ${entry.field}`;
@@ -232,4 +232,4 @@ export class Ledger {
   }
 }
 
-const nowhere: Checkpoint = { position: 0, id: '', log: '' };
+const nowhere: Checkpoint = { offset: 0, id: '', streamId: '' };

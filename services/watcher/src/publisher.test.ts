@@ -1,4 +1,4 @@
-import { seededRandom, silentLogger, Turns, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { factsPerChange } from './compose.ts';
 import { Inventory } from './inventory.ts';
@@ -95,7 +95,7 @@ describe('turns', () => {
   test('are taken for each partition, so that everything else is attended to in between', async () => {
     bus = new GatedBus(64);
     const deferred: (() => void)[] = [];
-    publisher = new Publisher({ ...options(), turns: new Turns((callback) => deferred.push(callback)) });
+    publisher = new Publisher({ ...options(), turns: new YieldQueue((callback) => deferred.push(callback)) });
     const services = Array.from({ length: 20 }, (_, i) => `web-${i}`);
     await told(...services);
     let given = 0;
@@ -118,7 +118,7 @@ describe('what is sent', () => {
     await settled();
     pod('p1', false);
     await settled();
-    expect(bus.changes.map(({ stamp }) => stamp)).toEqual([1, 2, 3, 4].map((n) => ({ epoch: 7, n })));
+    expect(bus.changes.map(({ stamp }) => stamp)).toEqual([1, 2, 3, 4].map((sequence) => ({ epoch: 7, sequence })));
     expect(new Set(bus.tries.flat())).toHaveProperty('size', 4);
   });
 
@@ -127,7 +127,10 @@ describe('what is sent', () => {
     for (let i = 0; i < factsPerChange; i++) inventory.setPod(aPod(`p${i}`, { app: 'web' }));
     publisher.mark('shop', 'web', { on: 'snapshot', start: true });
     await settled();
-    expect(bus.changes.map(({ versions }) => versions)).toEqual([undefined, { endpoints: '3', endpointslices: '4' }]);
+    expect(bus.changes.map(({ resourceVersions }) => resourceVersions)).toEqual([
+      undefined,
+      { endpoints: '3', endpointslices: '4' },
+    ]);
   });
 
   test('begins with a snapshot for every Service, whatever is said of it first', async () => {

@@ -14,7 +14,7 @@ import {
   shortDigest,
   traceHeaders,
 } from '@sluice/messages';
-import { backoffMs, type Clock, type Logger, type Random, sleep, type Turns } from '@sluice/runtime';
+import { backoffMs, type Clock, type Logger, type Random, sleep, type YieldQueue } from '@sluice/runtime';
 import type { Tracer } from '@sluice/telemetry';
 import { ChangeTraces, type TracedChange } from './change-traces.ts';
 import { compose, digest } from './compose.ts';
@@ -30,12 +30,12 @@ export interface PublisherOptions {
   readonly bus: Bus;
   readonly inventory: Inventory;
   /** Up to which resourceVersion the inventory speaks. */
-  readonly versions: () => SnapshotPart['versions'];
+  readonly versions: () => SnapshotPart['resourceVersions'];
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   /** Shared by all that a process computes. Default: each goes on as soon as it can. */
-  readonly turns?: Turns | undefined;
+  readonly turns?: YieldQueue | undefined;
   /** Default: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Remembers what was told beyond this watcher's end. Default: nobody does. */
@@ -86,7 +86,7 @@ export class Publisher {
       sending: new Set<string>(),
       running: false,
       done: Promise.resolve(),
-      last: options.ledger?.last(partition) ?? { epoch: options.epoch, n: 0 },
+      last: options.ledger?.last(partition) ?? { epoch: options.epoch, sequence: 0 },
     }));
   }
 
@@ -226,7 +226,7 @@ export class Publisher {
     const parts = compose(inventory, key.namespace, key.service, marks, upTo);
     if (this.#told.has(text) && !inventory.has(key.namespace, key.service)) this.#gone.add(text);
     return parts.map((part, i) => {
-      const stamp = { epoch, n: ++this.#n };
+      const stamp = { epoch, sequence: ++this.#n };
       const { last } = lane;
       lane.last = stamp;
       const isLast = i === parts.length - 1;
@@ -234,14 +234,14 @@ export class Publisher {
         kind: 'change',
         key,
         stamp,
-        previous: last.n,
+        previousSequence: last.sequence,
         ...(last.epoch !== epoch && { previousEpoch: last.epoch }),
         ...part,
-        ...(isLast && { versions: upTo }),
+        ...(isLast && { resourceVersions: upTo }),
         ...(isLast && marks.digest && { digest: this.#digest(key) }),
         causes: marks.causes,
       };
-      const id = `${key.cluster}/${stamp.epoch}/${stamp.n}`;
+      const id = `${key.cluster}/${stamp.epoch}/${stamp.sequence}`;
       // The last part of a snapshot is the one that leads to a decision.
       const trace = isLast ? marks.traces[0]?.trace : undefined;
       if (trace !== undefined && this.#traces) traced.push(this.#traces.compose(key, id, marks.traces));

@@ -1,10 +1,10 @@
 import {
   type Bus,
-  type Cursor,
   type Delivery,
-  isLogLostError,
+  isLogTruncatedError,
   type PartitionReader,
   readUntilAborted,
+  type StreamOffset,
 } from '@sluice/bus';
 import { decodeMessage, type ResyncRequest } from '@sluice/messages';
 import type { Logger } from '@sluice/runtime';
@@ -13,14 +13,14 @@ export interface RequestReaderOptions {
   readonly bus: Bus;
   readonly logger: Logger;
   /** Up to where requests were answered; undefined if that is not known. */
-  readonly after?: Cursor | undefined;
+  readonly after?: StreamOffset | undefined;
   /**
    * Also called with null: requests may have been passed over, so everything may have been asked for. Returns the
    * Services, as formatted keys, that will be told.
    */
   readonly onRequest: (request: ResyncRequest | null) => readonly string[];
   /** Requests up to the cursor are answered by telling these; awaited before more are read. */
-  readonly onAnswered?: (cursor: Cursor, services: readonly string[]) => Promise<void> | undefined;
+  readonly onAnswered?: (cursor: StreamOffset, services: readonly string[]) => Promise<void> | undefined;
 }
 
 const requestsRead = 100;
@@ -40,7 +40,7 @@ export async function readRequests(options: RequestReaderOptions, signal: AbortS
       }
       return await readUntilAborted(bus.read('requests', 0, after), signal, (reader) => readAll(reader, options));
     } catch (error) {
-      if (!isLogLostError(error)) throw error;
+      if (!isLogTruncatedError(error)) throw error;
       logger.warn('requests to tell again were lost; telling everything again', { reason: error.message });
     }
   }
@@ -52,7 +52,7 @@ async function readAll(reader: PartitionReader, options: RequestReaderOptions): 
     const last = records.at(-1);
     if (last === undefined) return;
     const services = records.flatMap((record) => answer(record, options));
-    await options.onAnswered?.({ position: last.position, id: last.id, log: reader.log }, services);
+    await options.onAnswered?.({ offset: last.offset, id: last.id, streamId: reader.streamId }, services);
   }
 }
 

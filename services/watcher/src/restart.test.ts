@@ -125,10 +125,12 @@ describe('a restart with nothing new', () => {
     told();
     reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '20', false) });
     await settle();
-    expect(bus.changes).toMatchObject([{ stamp: { epoch: 2, n: 1 }, previous: last?.stamp.n, previousEpoch: 1 }]);
+    expect(bus.changes).toMatchObject([
+      { stamp: { epoch: 2, sequence: 1 }, previousSequence: last?.stamp.sequence, previousEpoch: 1 },
+    ]);
     reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '21', true) });
     await settle();
-    expect(bus.changes[1]).toMatchObject({ stamp: { epoch: 2, n: 2 }, previous: 1 });
+    expect(bus.changes[1]).toMatchObject({ stamp: { epoch: 2, sequence: 2 }, previousSequence: 1 });
     expect(bus.changes[1]).not.toHaveProperty('previousEpoch');
   });
 });

@@ -25,7 +25,7 @@ export async function carryOut(plan: PlannedMutations, options: CarryOutOptions)
     const heldBack = await confirmRemoval(plan, brake, looking(), retrying, requests);
     if (heldBack !== undefined) return heldBack;
   }
-  if (plan.contested !== undefined && contests !== undefined) {
+  if (plan.consecutiveRepairs !== undefined && contests !== undefined) {
     const contestant = await findContestant(plan, looking(), contests.ownManager, requests);
     if (contestant !== undefined) contests.found(plan, contestant);
   }

@@ -1,5 +1,5 @@
 import type { RawObject } from '@sluice/kubernetes';
-import type { Claim } from '@sluice/messages';
+import type { RemovalEvidence } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { checkClaims } from './check-claims.ts';
 import { aPlan } from './testing/plans.ts';
@@ -41,14 +41,14 @@ const cluster = {
   },
 };
 
-const check = (...claims: Claim[]) =>
-  checkClaims(aPlan([], { ready: { by: -1, of: 1, claims } }), cluster, (request) => request(), signal);
+const check = (...evidence: RemovalEvidence[]) =>
+  checkClaims(aPlan([], { ready: { by: -1, of: 1, evidence } }), cluster, (request) => request(), signal);
 
-const gone: Claim = { of: 'pod', name: 'p', uid: 'u' };
-const notReady: Claim = { of: 'readiness', name: 'p', uid: 'u' };
+const gone: RemovalEvidence = { of: 'pod', name: 'p', uid: 'u' };
+const notReady: RemovalEvidence = { of: 'readiness', name: 'p', uid: 'u' };
 
 describe('speaks against a removal:', () => {
-  test.each<[string, Claim]>([
+  test.each<[string, RemovalEvidence]>([
     ['Service web is there', { of: 'service' }],
     ['Pod p is there, selected and ready', gone],
     ['Node n is there', { of: 'node', name: 'n' }],
@@ -118,6 +118,6 @@ describe('speaks not against it:', () => {
 
 test('what may not be read is no answer', async () => {
   const failing = { get: () => Promise.reject(forbidden) };
-  const plan = aPlan([], { ready: { by: -1, of: 1, claims: [gone] } });
+  const plan = aPlan([], { ready: { by: -1, of: 1, evidence: [gone] } });
   await expect(checkClaims(plan, failing, (request) => request(), signal)).rejects.toBe(forbidden);
 });

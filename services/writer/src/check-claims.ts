@@ -7,7 +7,7 @@ import {
   type StringMap,
 } from '@sluice/controllers';
 import { type ClusterWriter, isApiError, type RawObject, type Resource } from '@sluice/kubernetes';
-import type { Claim, PlannedMutations } from '@sluice/messages';
+import type { PlannedMutations, RemovalEvidence } from '@sluice/messages';
 import type { Retrying } from './retrying.ts';
 
 /** A fresh read: the object as the API server's store has it, null if there is none. */
@@ -33,7 +33,7 @@ export async function checkClaims(
   retrying: Retrying,
   signal: AbortSignal,
 ): Promise<Objection | undefined> {
-  const claims = ready?.claims ?? [];
+  const claims = ready?.evidence ?? [];
   if (claims.length === 0) return undefined;
   const look: Look = async (resource, name) => {
     try {
@@ -55,7 +55,7 @@ export async function checkClaims(
   return overtaken;
 }
 
-async function checkClaim(claim: Claim, service: Service, look: Look): Promise<string | undefined> {
+async function checkClaim(claim: RemovalEvidence, service: Service, look: Look): Promise<string | undefined> {
   switch (claim.of) {
     case 'service':
       return `Service ${service.name} is there`;

@@ -1,4 +1,4 @@
-import type { Claim } from '@sluice/messages';
+import type { RemovalEvidence } from '@sluice/messages';
 import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { confirmRemoval, heldBackReason } from './confirm-removal.ts';
@@ -6,8 +6,8 @@ import { RemovalBrake, type RemovalCheck } from './removal-brake.ts';
 import { aPlan } from './testing/plans.ts';
 import { apiError, forbidden, ScriptedCluster, unavailable } from './testing/scripted-cluster.ts';
 
-const gone: Claim = { of: 'pod', name: 'p', uid: 'u' };
-const notReady: Claim = { of: 'readiness', name: 'p', uid: 'u' };
+const gone: RemovalEvidence = { of: 'pod', name: 'p', uid: 'u' };
+const notReady: RemovalEvidence = { of: 'readiness', name: 'p', uid: 'u' };
 
 let cluster: ScriptedCluster;
 let checked: RemovalCheck[];
@@ -23,10 +23,10 @@ beforeEach(() => {
   });
 });
 
-function confirm(...claims: Claim[]) {
+function confirm(...evidence: RemovalEvidence[]) {
   const onChecked = (result: RemovalCheck) => void checked.push(result);
   const brake = new RemovalBrake({ percent: 25, clock: new VirtualClock(0), onChecked });
-  const plan = aPlan([], { ready: { by: -2, of: 10, claims } });
+  const plan = aPlan([], { ready: { by: -2, of: 10, evidence } });
   return confirmRemoval(plan, brake, cluster, (request) => request(), new AbortController().signal);
 }
 

@@ -17,7 +17,7 @@ export async function confirmRemoval(
   signal: AbortSignal,
 ): Promise<Application | undefined> {
   // There is nothing to look at.
-  if ((plan.ready?.claims ?? []).length === 0) return undefined;
+  if ((plan.ready?.evidence ?? []).length === 0) return undefined;
   const count = Math.abs(plan.ready?.by ?? 0);
   const what = `${count} ready endpoint${count === 1 ? '' : 's'} would be removed`;
   try {

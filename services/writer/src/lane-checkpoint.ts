@@ -1,4 +1,4 @@
-import { type Cursor, type Delivery, origin, type PartitionReader } from '@sluice/bus';
+import { type Delivery, type PartitionReader, type StreamOffset, streamStart } from '@sluice/bus';
 import type { PlanId } from '@sluice/messages';
 import type { DonePlans } from './done-plans.ts';
 import type { LaneWorkerOptions } from './lane-worker-options.ts';
@@ -12,7 +12,7 @@ interface Finished {
 type Options = Pick<LaneWorkerOptions, 'bus' | 'store' | 'partition' | 'epoch' | 'logger' | 'onCheckpoint'>;
 
 /**
- * How far a lane is done with, in the store: the last position up to which nothing waits any more, however many after it
+ * How far a lane is done with, in the store: the last offset up to which nothing waits any more, however many after it
  * are done already.
  */
 export class LaneCheckpoint {
@@ -27,7 +27,7 @@ export class LaneCheckpoint {
   #doubtfulUpTo = 0;
   /** Up to here a former owner may have applied what it could not tell any more. */
   #inheritedUpTo = 0;
-  #cursor: Cursor = origin;
+  #cursor: StreamOffset = streamStart;
   #reader: PartitionReader | undefined;
   #committing: Promise<void> | undefined;
 
@@ -39,18 +39,18 @@ export class LaneCheckpoint {
     this.#onFailure = onFailure;
   }
 
-  get cursor(): Cursor {
+  get cursor(): StreamOffset {
     return this.#cursor;
   }
 
   /** Whether the plan there may have been applied, without the store knowing. */
-  isDoubtful(position: number): boolean {
-    return position <= this.#doubtfulUpTo;
+  isDoubtful(offset: number): boolean {
+    return offset <= this.#doubtfulUpTo;
   }
 
   /** Whether a former owner may have applied the plan there as its last deed. */
-  isInherited(position: number): boolean {
-    return position <= this.#inheritedUpTo;
+  isInherited(offset: number): boolean {
+    return offset <= this.#inheritedUpTo;
   }
 
   /** Takes up what the owners before have left. */
@@ -58,25 +58,25 @@ export class LaneCheckpoint {
     const { bus, partition, store, epoch, logger } = this.#options;
     const [state, end] = await Promise.all([store.claim(this.#scope, epoch), bus.end('mutations', partition)]);
     this.#done.load(state.entries);
-    this.#reach(state.checkpoint ?? origin);
+    this.#reach(state.checkpoint ?? streamStart);
     if (state.checkpoint === null) return this.skip('the store knows nothing of it');
-    this.#inheritedUpTo = end.position;
+    this.#inheritedUpTo = end.offset;
     if (state.intact) return;
-    this.#doubtfulUpTo = end.position;
+    this.#doubtfulUpTo = end.offset;
     logger.warn('the store may have lost what was applied; plans up to the end of the lane are decided anew', {
-      plans: end.position - this.#cursor.position,
+      plans: end.offset - this.#cursor.offset,
     });
   }
 
   /** Goes on at the end of the lane. Reconcilers ask again for the Outcomes of the plans that are passed over. */
   async skip(reason: string): Promise<void> {
-    const { bus, partition, store, epoch, logger } = this.#options;
+    const { bus, partition, store, epoch: fencingToken, logger } = this.#options;
     const end = await bus.end('mutations', partition);
     logger.warn('going on at the end of the lane', { reason });
-    const expected = this.#cursor.position;
-    await store.commit({ scope: this.#scope, epoch, expected, checkpoint: end, entries: [] });
+    const expectedOffset = this.#cursor.offset;
+    await store.commit({ scope: this.#scope, fencingToken, expectedOffset, checkpoint: end, entries: [] });
     this.#reach(end);
-    // What comes now was decided after the loss; in a lane that is made anew, its positions may be low.
+    // What comes now was decided after the loss; in a lane that is made anew, its offsets may be low.
     this.#doubtfulUpTo = 0;
     this.#inheritedUpTo = 0;
   }
@@ -87,13 +87,13 @@ export class LaneCheckpoint {
   }
 
   /** A record was read. */
-  begin(position: number): void {
-    this.#ahead.add(position);
+  begin(offset: number): void {
+    this.#ahead.add(offset);
   }
 
   /** It needs nothing more: the checkpoint goes on as far as there is no gap. */
-  finish({ position, id }: Delivery, plan: PlanId | undefined): void {
-    this.#finished.set(position, { id, plan });
+  finish({ offset, id }: Delivery, plan: PlanId | undefined): void {
+    this.#finished.set(offset, { id, plan });
     this.#committing ??= this.#commit()
       .catch((error: unknown) => this.#onFailure(error))
       .finally(() => {
@@ -101,8 +101,8 @@ export class LaneCheckpoint {
       });
   }
 
-  isFinished(position: number): boolean {
-    return this.#finished.has(position);
+  isFinished(offset: number): boolean {
+    return this.#finished.has(offset);
   }
 
   /** Once what is being stored is stored: what was read and not passed is forgotten, to be read again. */
@@ -112,9 +112,9 @@ export class LaneCheckpoint {
     this.#ahead.clear();
   }
 
-  #reach(cursor: Cursor): void {
+  #reach(cursor: StreamOffset): void {
     this.#cursor = cursor;
-    this.#options.onCheckpoint?.(cursor.position, this.#options.partition);
+    this.#options.onCheckpoint?.(cursor.offset, this.#options.partition);
   }
 
   async #commit(): Promise<void> {
@@ -123,18 +123,24 @@ export class LaneCheckpoint {
     for (;;) {
       const done = this.#leading();
       const last = done.at(-1);
-      if (last === undefined || last[0] <= this.#cursor.position) return;
+      if (last === undefined || last[0] <= this.#cursor.offset) return;
       // The first commit makes the store's state intact again; until then a successor must doubt the same plans.
       if (last[0] < this.#doubtfulUpTo) return;
-      const checkpoint = { position: last[0], id: last[1].id, log: this.#reader?.log ?? '' };
-      const { store, epoch } = this.#options;
+      const checkpoint = { offset: last[0], id: last[1].id, streamId: this.#reader?.streamId ?? '' };
+      const { store, epoch: fencingToken } = this.#options;
       const entries = this.#done.pass(done.flatMap(([, { plan }]) => plan ?? []));
-      await store.commit({ scope: this.#scope, epoch, expected: this.#cursor.position, checkpoint, entries });
+      await store.commit({
+        scope: this.#scope,
+        fencingToken,
+        expectedOffset: this.#cursor.offset,
+        checkpoint,
+        entries,
+      });
       this.#reach(checkpoint);
-      this.#reader?.release(checkpoint.position);
-      for (const [position] of done) {
-        this.#finished.delete(position);
-        this.#ahead.delete(position);
+      this.#reader?.release(checkpoint.offset);
+      for (const [offset] of done) {
+        this.#finished.delete(offset);
+        this.#ahead.delete(offset);
       }
     }
   }
@@ -142,10 +148,10 @@ export class LaneCheckpoint {
   /** Those that are done with up to the first that is not. A plan for a cluster that is away may hold up many others. */
   #leading(): readonly (readonly [number, Finished])[] {
     const done: [number, Finished][] = [];
-    for (const position of this.#ahead) {
-      const finished = this.#finished.get(position);
+    for (const offset of this.#ahead) {
+      const finished = this.#finished.get(offset);
       if (finished === undefined) break;
-      done.push([position, finished]);
+      done.push([offset, finished]);
     }
     return done;
   }

@@ -1,6 +1,6 @@
 import type { Bus, Delivery } from '@sluice/bus';
 import type { Outcome, PlannedMutations } from '@sluice/messages';
-import type { Clock, Logger, Random, Turns } from '@sluice/runtime';
+import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import type { RetryOptions } from './retrying.ts';
@@ -22,7 +22,7 @@ export interface LaneWorkerOptions {
   readonly random: Random;
   readonly logger: Logger;
   /** Shared by all that a process computes. Default: each lane goes on as soon as it can. */
-  readonly turns?: Turns | undefined;
+  readonly turns?: YieldQueue | undefined;
   /** Default: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   readonly retry: RetryOptions;
@@ -31,7 +31,7 @@ export interface LaneWorkerOptions {
   /** Called when a plan has its Outcome on the bus. */
   readonly onOutcome?: (plan: PlannedMutations, outcome: Outcome) => void;
   /** Told up to where the lane is done with, at the start and whenever that moves. */
-  readonly onCheckpoint?: (position: number, partition: number) => void;
+  readonly onCheckpoint?: (offset: number, partition: number) => void;
   /** Keeps a record aside that cannot be used; awaited before the checkpoint passes it. */
   readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
 }

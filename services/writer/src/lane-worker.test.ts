@@ -1,7 +1,7 @@
-import { LogLostError, MemoryBus, origin } from '@sluice/bus';
+import { LogTruncatedError, MemoryBus, streamStart } from '@sluice/bus';
 import type { EventToRecord, Mutation } from '@sluice/controllers';
 import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { type LogFields, type Logger, seededRandom, silentLogger, Turns, VirtualClock } from '@sluice/runtime';
+import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/runtime';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AdaptiveLimit } from './adaptive-limit.ts';
@@ -89,7 +89,7 @@ async function outcomes(): Promise<string[]> {
 }
 
 async function all(): Promise<Outcome[]> {
-  const reader = bus.read('changes', 0, origin);
+  const reader = bus.read('changes', 0, streamStart);
   const next = reader.next(1_000);
   await settle();
   reader.close();
@@ -97,7 +97,7 @@ async function all(): Promise<Outcome[]> {
   return records.map(({ payload }) => decodeMessage(payload) as Outcome);
 }
 
-const checkpoint = () => store.peek('writer/0').checkpoint.position;
+const checkpoint = () => store.peek('writer/0').checkpoint.offset;
 
 describe('a plan', () => {
   test('is applied, told to the reconciler, and done with', async () => {
@@ -150,7 +150,7 @@ describe('a plan', () => {
 
 test('plans are read in turns, so that everything else is attended to in between', async () => {
   const deferred: (() => void)[] = [];
-  const turns = new Turns((callback) => deferred.push(callback));
+  const turns = new YieldQueue((callback) => deferred.push(callback));
   await send(...Array.from({ length: 200 }, (_, i) => aPlan([[update(`s${i}`)]], { service: `s${i}`, number: i + 1 })));
   running = new LaneWorker({ ...options(), turns }).run(stop.signal);
   const begun: number[] = [];
@@ -295,9 +295,9 @@ describe('the checkpoint', () => {
     await send(aPlan([[create('a')]]));
     const commit: Commit = {
       scope: 'writer/0',
-      epoch: 2,
-      expected: 1,
-      checkpoint: { position: 1, id: '', log: 'memory' },
+      fencingToken: 2,
+      expectedOffset: 1,
+      checkpoint: { offset: 1, id: '', streamId: 'memory' },
       entries: [],
     };
     await store.commit(commit);
@@ -389,7 +389,7 @@ describe('what was lost', () => {
     await send(aPlan([[create('a')]]));
     await stopped();
     await send(aPlan([[create('b')]], { number: 2 }));
-    bus.read('mutations', 0, origin).release(2);
+    bus.read('mutations', 0, streamStart).release(2);
     start();
     await settle();
     await send(aPlan([[create('c')]], { number: 3 }));
@@ -401,11 +401,11 @@ describe('what was lost', () => {
     const claim = store.claim.bind(store);
     store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), intact: false });
     const { end, read } = bus;
-    bus.end = async () => ({ position: 5, id: 'e', log: 'first' });
+    bus.end = async () => ({ offset: 5, id: 'e', streamId: 'first' });
     bus.read = (...args) => {
       Object.assign(bus, { end, read });
       const reader = bus.read(...args);
-      reader.next = () => Promise.reject(new LogLostError('made anew'));
+      reader.next = () => Promise.reject(new LogTruncatedError('made anew'));
       return reader;
     };
     start();
@@ -420,17 +420,18 @@ describe('a lane that is made anew while it is empty', () => {
   test('is followed: its next plan is applied', async () => {
     let lane = 'first';
     const { read } = bus;
-    bus.end = async () => ({ position: 0, id: '', log: lane });
+    bus.end = async () => ({ offset: 0, id: '', streamId: lane });
     bus.read = (topic, partition, after) => {
       const reader = read.call(bus, topic, partition, after);
-      if (after.log !== '' && after.log !== lane) reader.next = () => Promise.reject(new LogLostError('made anew'));
+      if (after.streamId !== '' && after.streamId !== lane)
+        reader.next = () => Promise.reject(new LogTruncatedError('made anew'));
       return reader;
     };
     await store.claim('writer/0', 1);
     await store.commit({
       scope: 'writer/0',
-      epoch: 1,
-      expected: 0,
+      fencingToken: 1,
+      expectedOffset: 0,
       checkpoint: await bus.end('mutations', 0),
       entries: [],
     });

@@ -1,4 +1,10 @@
-import { BusClosedError, type Delivery, isLogLostError, type PartitionReader, readUntilAborted } from '@sluice/bus';
+import {
+  BusClosedError,
+  type Delivery,
+  isLogTruncatedError,
+  type PartitionReader,
+  readUntilAborted,
+} from '@sluice/bus';
 import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@sluice/messages';
 import type { Application } from './apply-plan.ts';
 import { carryOut } from './carry-out.ts';
@@ -20,7 +26,7 @@ const conflict: Application = { status: 'conflict', results: [], failures: [], r
 
 /**
  * Applies the plans of one partition of `mutations`. Plans of different Services run side by side, those of one Service
- * and controller one after the other. The checkpoint is the last position up to which every plan has its Outcome
+ * and controller one after the other. The checkpoint is the last offset up to which every plan has its Outcome
  * on the bus, so a crash repeats plans but skips none. Repeating is harmless where every write has a precondition; a plan with
  * one that has none is decided anew instead.
  */
@@ -51,7 +57,7 @@ export class LaneWorker {
       try {
         return await this.#work(signal);
       } catch (error) {
-        if (!isLogLostError(error)) throw error;
+        if (!isLogTruncatedError(error)) throw error;
         await this.#checkpoint.skip(error.message);
       }
     }
@@ -79,11 +85,11 @@ export class LaneWorker {
   }
 
   #start(record: Delivery, signal: AbortSignal): void {
-    const { position } = record;
-    this.#checkpoint.begin(position);
+    const { offset } = record;
+    this.#checkpoint.begin(offset);
     // What fails unexpectedly stays among the running: the checkpoint does not pass it, and it is done again from there.
     const task = this.#handle(record, signal).catch((error: unknown) => this.#fail(error));
-    if (!this.#checkpoint.isFinished(position)) this.#running.set(position, task);
+    if (!this.#checkpoint.isFinished(offset)) this.#running.set(offset, task);
   }
 
   #fail(error: unknown): void {
@@ -92,7 +98,7 @@ export class LaneWorker {
   }
 
   #finish(record: Delivery, plan?: PlanId): void {
-    this.#running.delete(record.position);
+    this.#running.delete(record.offset);
     this.#checkpoint.finish(record, plan);
   }
 
@@ -104,8 +110,8 @@ export class LaneWorker {
       return this.#finish(record);
     }
     const handled: Handled = { record, plan, trace };
-    const { position } = record;
-    if (this.#checkpoint.isDoubtful(position) || (this.#checkpoint.isInherited(position) && !isGuarded(plan))) {
+    const { offset } = record;
+    if (this.#checkpoint.isDoubtful(offset) || (this.#checkpoint.isInherited(offset) && !isGuarded(plan))) {
       // It may have been applied before, and what it made may have been changed or deleted since. The reconciler decides anew.
       await this.#report(handled, conflict);
       return this.#finish(record, plan.plan);

@@ -1,4 +1,4 @@
-import type { ReadyChange } from '@sluice/messages';
+import type { ReadyEndpointsDelta } from '@sluice/messages';
 import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { RemovalBrake, type RemovalBrakeOptions } from './removal-brake.ts';
@@ -8,7 +8,7 @@ let clock: VirtualClock;
 let brake: RemovalBrake;
 
 const make = (given: Partial<RemovalBrakeOptions> = {}) => new RemovalBrake({ percent: 25, clock, ...given });
-const must = (ready: ReadyChange, lane = 0) => brake.mustConfirm(aPlan([], { ready }), lane);
+const must = (ready: ReadyEndpointsDelta, lane = 0) => brake.mustConfirm(aPlan([], { ready }), lane);
 const wait = (ms: number) => {
   const until = clock.now() + ms;
   while (clock.step(until));

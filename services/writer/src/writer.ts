@@ -1,4 +1,4 @@
-import { keepRunning } from '@sluice/runtime';
+import { runWithBackoff } from '@sluice/runtime';
 import { isFencedError } from '@sluice/store';
 import { LaneWorker } from './lane-worker.ts';
 import type { LaneWorkerOptions } from './lane-worker-options.ts';
@@ -15,7 +15,7 @@ export interface WriterOptions extends Omit<LaneWorkerOptions, 'partition'> {
 export async function workLane(options: LaneWorkerOptions, signal: AbortSignal): Promise<void> {
   const logger = options.logger.with({ lane: options.partition });
   const work = () => new LaneWorker({ ...options, logger }).run(signal);
-  await keepRunning(work, { ...options, logger, giveUp: isFencedError }, signal);
+  await runWithBackoff(work, { ...options, logger, isFatal: isFencedError }, signal);
 }
 
 /**

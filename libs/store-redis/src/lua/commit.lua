@@ -1,12 +1,12 @@
 -- KEYS: meta, view.
--- ARGV: epoch, version ('' if the committer has not claimed the scope), expected position, new position, checkpoint,
+-- ARGV: epoch, version ('' if the committer has not claimed the scope), expected offset, new offset, checkpoint,
 -- how many fields to set, to remove; then those: field and value, field.
 local meta, view = KEYS[1], KEYS[2]
-local epoch, version, expected, position, checkpoint = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local epoch, version, expected, offset, checkpoint = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
-local held = redis.call('HMGET', meta, 'epoch', 'version', 'position')
+local held = redis.call('HMGET', meta, 'epoch', 'version', 'offset')
 if tonumber(held[1] or '0') > tonumber(epoch) then return { 'epoch', held[1] } end
-if (held[3] or '0') ~= expected then return { 'position', held[3] or '0' } end
+if (held[3] or '0') ~= expected then return { 'offset', held[3] or '0' } end
 if version ~= '' and held[2] ~= version then return { 'version', held[2] or '' } end
 
 -- Lua hands over some thousand arguments at once at most.
@@ -25,6 +25,6 @@ chunks('HSET', view, 2 * tonumber(ARGV[6]))
 chunks('HDEL', view, tonumber(ARGV[7]))
 
 local following = new_version(epoch)
-redis.call('HSET', meta, 'epoch', epoch, 'version', following, 'position', position, 'checkpoint', checkpoint,
+redis.call('HSET', meta, 'epoch', epoch, 'version', following, 'offset', offset, 'checkpoint', checkpoint,
   'incarnation', incarnation())
 return { 'committed', following }

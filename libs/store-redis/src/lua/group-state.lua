@@ -1,4 +1,4 @@
--- KEYS: members, leases, begun, as in group.lua. What is over counts as gone; nothing is changed.
+-- KEYS: members, leases, started, as in group.lua. What is over counts as gone; nothing is changed.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -11,9 +11,9 @@ for i = 1, #flat, 2 do
     if state == '' then present[#present + 1] = flat[i] end
   end
 end
-local begun = {}
+local started = {}
 flat = redis.call('HGETALL', KEYS[3])
-for i = 1, #flat, 2 do begun[flat[i]] = flat[i + 1] end
+for i = 1, #flat, 2 do started[flat[i]] = flat[i + 1] end
 flat = redis.call('HGETALL', KEYS[2])
 for i = 1, #flat, 2 do
   local epoch, holder = string.match(flat[i + 1], '^(%d+) (.*)$')
@@ -21,7 +21,7 @@ for i = 1, #flat, 2 do
     held[#held + 1] = flat[i]
     held[#held + 1] = holder
     held[#held + 1] = epoch
-    held[#held + 1] = begun[flat[i]] == epoch and '1' or '0'
+    held[#held + 1] = started[flat[i]] == epoch and '1' or '0'
   end
 end
 return { present, held }

@@ -1,7 +1,7 @@
 -- KEYS: members (member → when it counts as gone, and whether it is leaving), leases (scope → "epoch holder", no holder when it is free),
--- begun (scope → epoch under which its holder has begun to work on it).
+-- started (scope → epoch under which its holder has started to work on it).
 -- Time is the server's, in milliseconds.
-local members, leases, begun_key = KEYS[1], KEYS[2], KEYS[3]
+local members, leases, started_key = KEYS[1], KEYS[2], KEYS[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -50,7 +50,7 @@ local function load_group()
     elseif now - epochs[scope] > REMEMBERED then
       epochs[scope] = nil
       redis.call('HDEL', leases, scope)
-      redis.call('HDEL', begun_key, scope)
+      redis.call('HDEL', started_key, scope)
     end
   end
 end

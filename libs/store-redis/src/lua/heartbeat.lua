@@ -1,4 +1,4 @@
--- ARGV: member, ttl in milliseconds, whether it is leaving (1), how many scopes to release, how many it has begun with; those; scopes to
+-- ARGV: member, ttl in milliseconds, whether it is leaving (1), how many scopes to release, how many it has started with; those; scopes to
 -- acquire.
 load_group()
 local member = ARGV[1]
@@ -9,14 +9,14 @@ alive[member] = true
 leaving[member] = leaves
 
 local released = tonumber(ARGV[4])
-local first_begun = 6 + released
-local first_wanted = first_begun + tonumber(ARGV[5])
-for i = 6, first_begun - 1 do
+local first_started = 6 + released
+local first_wanted = first_started + tonumber(ARGV[5])
+for i = 6, first_started - 1 do
   if holders[ARGV[i]] == member then free(ARGV[i]) end
 end
-for i = first_begun, first_wanted - 1 do
+for i = first_started, first_wanted - 1 do
   if holders[ARGV[i]] == member then
-    redis.call('HSET', begun_key, ARGV[i], string.format('%.0f', epochs[ARGV[i]]))
+    redis.call('HSET', started_key, ARGV[i], string.format('%.0f', epochs[ARGV[i]]))
     changed = true
   end
 end
@@ -34,13 +34,13 @@ local present, held = {}, {}
 for name in pairs(alive) do
   if not leaving[name] then present[#present + 1] = name end
 end
-local begun = all_of(begun_key)
+local started = all_of(started_key)
 for scope, holder in pairs(holders) do
   local epoch = string.format('%.0f', epochs[scope])
   held[#held + 1] = scope
   held[#held + 1] = holder
   held[#held + 1] = epoch
-  held[#held + 1] = begun[scope] == epoch and '1' or '0'
+  held[#held + 1] = started[scope] == epoch and '1' or '0'
 end
 tell(member)
 return { present, held }

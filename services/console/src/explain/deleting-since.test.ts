@@ -14,5 +14,7 @@ test('a Pod is being deleted since that was first seen, and was so when it is go
 
 test('another one of its name is not', () => {
   expect([...deletingSince(journalOf(first, deleted, gone, again).entries)]).toEqual([]);
-  expect([...deletingSince(journalOf(first, deleted, { ...again, stamp: { epoch: 1, n: 3 } }).entries)]).toEqual([]);
+  expect([...deletingSince(journalOf(first, deleted, { ...again, stamp: { epoch: 1, sequence: 3 } }).entries)]).toEqual(
+    [],
+  );
 });

@@ -9,7 +9,8 @@ import type { EndpointsFact, ServiceState, SliceFact } from './service-state.ts'
 export function foldChange(state: ServiceState, change: Change): SeenEntry | undefined {
   if (compareStamps(change.stamp, state.stamp) <= 0) return undefined;
   state.stamp = change.stamp;
-  if (change.snapshot?.first) state.snapshot = { since: change.snapshot.versions, pods: new Set(), slices: new Set() };
+  if (change.snapshot?.first)
+    state.snapshot = { since: change.snapshot.resourceVersions, pods: new Set(), slices: new Set() };
   const news = change.facts.flatMap((fact) => foldFact(state, fact));
   if (change.snapshot?.last) news.push(...endSnapshot(state));
   const at = change.causes.first[0]?.observedAt ?? state.seenAt;

@@ -6,7 +6,7 @@ import {
   type NodeTopology,
   type Service,
 } from '@sluice/controllers';
-import type { Fact, PlannedMutations, ServiceKey, Stamp, ToldVersions } from '@sluice/messages';
+import type { Fact, PlannedMutations, PublishedResourceVersions, ServiceKey, Stamp } from '@sluice/messages';
 import type { KnownPod } from './pod-news.ts';
 
 export type SliceFact = Extract<Fact, { of: 'slice' }>;
@@ -23,9 +23,13 @@ export class ServiceState {
   endpoints: Endpoints | null = null;
   topology: NodeTopology | null = null;
   /** Of the last Change that was folded. */
-  stamp: Stamp = { epoch: 0, n: 0 };
+  stamp: Stamp = { epoch: 0, sequence: 0 };
   /** What an open snapshot has asserted so far; null: none is open. */
-  snapshot: { readonly since: ToldVersions; readonly pods: Set<string>; readonly slices: Set<string> } | null = null;
+  snapshot: {
+    readonly since: PublishedResourceVersions;
+    readonly pods: Set<string>;
+    readonly slices: Set<string>;
+  } | null = null;
   /** Plans without an Outcome yet. */
   readonly inFlight = new Map<Controller, PlannedMutations>();
   /** What was told of slices that a plan in flight writes: perhaps only the echo of its writes. */

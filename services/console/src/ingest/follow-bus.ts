@@ -2,13 +2,13 @@ import {
   type Bus,
   BusClosedError,
   type Delivery,
-  isLogLostError,
+  isLogTruncatedError,
   type PartitionReader,
   readUntilAborted,
   type Topic,
 } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
-import { type Clock, keepRunning, type Logger, type Random } from '@sluice/runtime';
+import { type Clock, type Logger, type Random, runWithBackoff } from '@sluice/runtime';
 import type { History } from '../history/history.ts';
 
 export interface FollowOptions {
@@ -51,12 +51,12 @@ export class BusFollower {
 
   async run(signal: AbortSignal): Promise<void> {
     const { bus, clock, random, logger } = this.#options;
-    const giveUp = (error: unknown) => error instanceof BusClosedError;
-    const ports = { clock, random, logger, giveUp };
+    const isFatal = (error: unknown) => error instanceof BusClosedError;
+    const ports = { clock, random, logger, isFatal };
     const partitions = Array.from({ length: bus.partitions }, (_, partition) => partition);
     await Promise.all(
       followed.flatMap((topic) =>
-        partitions.map((partition) => keepRunning(() => this.#follow(topic, partition, signal), ports, signal)),
+        partitions.map((partition) => runWithBackoff(() => this.#follow(topic, partition, signal), ports, signal)),
       ),
     );
   }
@@ -64,14 +64,14 @@ export class BusFollower {
   async #follow(topic: Topic, partition: number, signal: AbortSignal): Promise<void> {
     const { bus, logger } = this.#options;
     while (!signal.aborted) {
-      const [oldest, end] = await Promise.all([bus.oldest(topic, partition), bus.end(topic, partition)]);
-      if (oldest.position >= end.position) this.#reached(topic, partition);
+      const [oldest, end] = await Promise.all([bus.beginning(topic, partition), bus.end(topic, partition)]);
+      if (oldest.offset >= end.offset) this.#reached(topic, partition);
       try {
         const reader = bus.read(topic, partition, oldest);
-        await readUntilAborted(reader, signal, (open) => this.#keep(open, topic, partition, end.position));
+        await readUntilAborted(reader, signal, (open) => this.#keep(open, topic, partition, end.offset));
         return;
       } catch (error) {
-        if (!isLogLostError(error)) throw error;
+        if (!isLogTruncatedError(error)) throw error;
         logger.warn('part of the history is lost', { topic, partition, error });
       }
     }
@@ -86,7 +86,7 @@ export class BusFollower {
       if (first !== undefined) this.#options.history.reachesBackTo(first);
       begun ||= first !== undefined;
       for (const record of records) this.#options.history.add(topic, record);
-      if ((records.at(-1)?.position ?? 0) >= end) this.#reached(topic, partition);
+      if ((records.at(-1)?.offset ?? 0) >= end) this.#reached(topic, partition);
     }
   }
 

@@ -15,7 +15,7 @@ export function tapBus(bus: Bus, history: History): Bus {
       return appended;
     },
     read: (topic, partition, after) => bus.read(topic, partition, after),
-    oldest: (topic, partition) => bus.oldest(topic, partition),
+    beginning: (topic, partition) => bus.beginning(topic, partition),
     end: (topic, partition) => bus.end(topic, partition),
     close: () => bus.close(),
   };

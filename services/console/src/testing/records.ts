@@ -75,14 +75,14 @@ export function sliceOf(podName: string, { version, ready }: { version: string; 
   };
 }
 
-export function podChange(n: number, at: number, ...facts: Fact[]): Change {
+export function podChange(sequence: number, at: number, ...facts: Fact[]): Change {
   const causes = { first: [{ what: 'Pod shop/web-1 modified', observedAt: at }], more: 0 };
-  return { kind: 'change', key, stamp: { epoch: 1, n }, facts, causes };
+  return { kind: 'change', key, stamp: { epoch: 1, sequence }, facts, causes };
 }
 
 export function snapshot(n: number, at: number, facts: Fact[]): Change {
-  const versions = { endpoints: '10', endpointslices: '10' };
-  return { ...podChange(n, at, ...facts), snapshot: { first: true, last: true, start: false, versions } };
+  const resourceVersions = { endpoints: '10', endpointslices: '10' };
+  return { ...podChange(n, at, ...facts), snapshot: { first: true, last: true, start: false, resourceVersions } };
 }
 
 export function decided(

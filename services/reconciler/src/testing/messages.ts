@@ -11,12 +11,13 @@ export const whatHappened = (what: string) => ({ first: [{ what, observedAt: 1 }
 
 /** Stamped `n`, or `[epoch, n]`. */
 export function aChange(
-  n: number | readonly [number, number],
+  sequence: number | readonly [number, number],
   facts: readonly Fact[],
   given: Partial<Change> = {},
 ): Change {
-  const stamp: Stamp = typeof n === 'number' ? { epoch: 1, n } : { epoch: n[0], n: n[1] };
-  return { kind: 'change', key, stamp, facts, causes: whatHappened(`change ${stamp.n}`), ...given };
+  const stamp: Stamp =
+    typeof sequence === 'number' ? { epoch: 1, sequence } : { epoch: sequence[0], sequence: sequence[1] };
+  return { kind: 'change', key, stamp, facts, causes: whatHappened(`change ${stamp.sequence}`), ...given };
 }
 
 interface GivenSnapshot {
@@ -31,8 +32,8 @@ export function aSnapshot(
   facts: readonly Fact[],
   { start = false, endpoints = '100', endpointslices = '100' }: GivenSnapshot = {},
 ): Change {
-  const versions = { endpoints, endpointslices };
-  return aChange(n, facts, { versions, snapshot: { first: true, last: true, start, versions } });
+  const resourceVersions = { endpoints, endpointslices };
+  return aChange(n, facts, { resourceVersions, snapshot: { first: true, last: true, start, resourceVersions } });
 }
 
 export const fact = {

@@ -4,6 +4,7 @@ import {
   type ClusterReader,
   ClusterUnavailableError,
   type ClusterWork,
+  type CompetingControllerEvidence,
   Connection,
   checkConnection,
   checkReading,
@@ -13,10 +14,9 @@ import {
   HttpCluster,
   isApiError,
   isKubeconfigError,
-  judgeRival,
+  judgeCompetingController,
   loadInCluster,
   loadKubeconfig,
-  type RivalEvidence,
   switchOffAdvice,
 } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/runtime';
@@ -76,15 +76,19 @@ export async function connect(options: ConnectOptions, environment: NodeJS.Proce
 function lookForRival(
   connection: Connection,
   { work, takeOver, signal, clock }: AccessOptions,
-): Promise<RivalEvidence> | undefined {
+): Promise<CompetingControllerEvidence> | undefined {
   if (takeOver || work?.includes('write') === false) return undefined;
   return findRivalEvidence({ connection, ownManager: fieldManager, now: clock.now() }, within(signal));
 }
 
 /** Two who write the same would undo each other's work for good, so Sluice asks before it is the second. */
-async function refuseRival(cluster: ConnectedCluster, evidence: Promise<RivalEvidence>, logger: Logger): Promise<void> {
+async function refuseRival(
+  cluster: ConnectedCluster,
+  evidence: Promise<CompetingControllerEvidence>,
+  logger: Logger,
+): Promise<void> {
   try {
-    const { rival, why } = judgeRival(await evidence);
+    const { rival, why } = judgeCompetingController(await evidence);
     if (rival === 'unclear') logger.warn('another controller may write here; "sluice doctor" tells more', { why });
     if (rival !== 'alive') return;
     throw new ClusterUnavailableError(

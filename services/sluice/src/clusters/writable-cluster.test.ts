@@ -53,7 +53,7 @@ test('another writer is named', async () => {
   const key = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
   const causes = { first: [], more: 0 };
   const plan = { kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number: 1 } } as const;
-  const rest = { groups: [], events: [], incomplete: [], serviceUid: '', causes, decidedAt: 0, contested: 6 };
+  const rest = { groups: [], events: [], incomplete: [], serviceUid: '', causes, decidedAt: 0, consecutiveRepairs: 6 };
   cluster.contests?.found({ ...plan, ...rest }, { object: 'endpointslices shop/web-1', manager: 'mesh', at: 'then' });
   expect(logged).toMatchObject([
     { fields: { key: 'uid-1/shop/web', object: 'endpointslices shop/web-1', manager: 'mesh', times: 6 } },

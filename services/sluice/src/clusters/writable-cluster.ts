@@ -69,9 +69,17 @@ function tellingOfRemovals({ identity, name }: Cluster, { clock, logger, metrics
 function tellingOfContests({ identity, name }: Cluster, { logger, metrics }: WritableOptions): Contests {
   return {
     ownManager: fieldManager,
-    found: ({ key, controller, contested }, { object, manager = 'unknown', at }) => {
+    found: ({ key, controller, consecutiveRepairs }, { object, manager = 'unknown', at }) => {
       metrics?.pipeline.contested(identity, controller);
-      const fields = { cluster: name, key: formatServiceKey(key), controller, object, manager, at, times: contested };
+      const fields = {
+        cluster: name,
+        key: formatServiceKey(key),
+        controller,
+        object,
+        manager,
+        at,
+        times: consecutiveRepairs,
+      };
       logger.warn('another writer undoes what Sluice writes, again and again', fields);
     },
   };

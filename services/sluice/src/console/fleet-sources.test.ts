@@ -35,8 +35,8 @@ test('each partition has its owners, epochs and lags', async () => {
   await fleet.bus.append('mutations', 0, [record('p')]);
   await beat('reconciler', 'reconciler-1', ['0']);
   await beat('writer', 'writer-1', ['0']);
-  const commit = { scope: 'reconciler/0', epoch: 1_000, expected: 0, entries: [] };
-  await fleet.store.commit({ ...commit, checkpoint: { position: 1, id: 'a', log: end.log } });
+  const commit = { scope: 'reconciler/0', fencingToken: 1_000, expectedOffset: 0, entries: [] };
+  await fleet.store.commit({ ...commit, checkpoint: { offset: 1, id: 'a', streamId: end.streamId } });
   expect(await sources.partitions()).toEqual([
     {
       ...{ partition: 0, owner: 'reconciler-1', epoch: 1_000, lag: 2 },
@@ -47,8 +47,8 @@ test('each partition has its owners, epochs and lags', async () => {
 });
 
 test('clusters have the names that their watchers told, and whether one is there', async () => {
-  await fleet.directory.tell({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
-  await fleet.directory.tell({ identity: 'uid-2', name: 'staging', version: 'v1.36.3', server: 'https://two' });
+  await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
+  await fleet.directory.put({ identity: 'uid-2', name: 'staging', version: 'v1.36.3', server: 'https://two' });
   await beat('watcher/uid-1', 'watcher-1', ['cluster']);
   expect(sources.clusters()).toEqual([]);
   await sources.look();
@@ -59,7 +59,14 @@ test('clusters have the names that their watchers told, and whether one is there
 });
 
 test('dead letters and parked keys are those of the store', async () => {
-  const letter = { topic: 'changes', partition: 1, position: 7, at: 900, reason: 'version 9.0', record: record('x') };
+  const letter = {
+    topic: 'changes',
+    partition: 1,
+    offset: 7,
+    deadLetteredAt: 900,
+    reason: 'version 9.0',
+    record: record('x'),
+  };
   await fleet.deadLetters.add(letter);
   expect(await sources.deadLetters()).toEqual([
     { name: 'changes/1/7', topic: 'changes', key: 'c/shop/web', reason: 'version 9.0', at: 900 },
@@ -67,9 +74,9 @@ test('dead letters and parked keys are those of the store', async () => {
   const state = { parked: 'forbidden', parkedSince: 500, dueAt: 2_000, causes: { first: [], more: 0 } };
   await fleet.store.commit({
     scope: 'reconciler/1',
-    epoch: 1,
-    expected: 0,
-    checkpoint: { position: 1, id: 'a', log: 'l' },
+    fencingToken: 1,
+    expectedOffset: 0,
+    checkpoint: { offset: 1, id: 'a', streamId: 'l' },
     entries: [{ key: 'c/shop/web', field: 'controller/endpointslice', value: state }],
   });
   expect(await sources.parked()).toEqual([
@@ -89,7 +96,7 @@ test('a fleet that starts is seen within a moment, and its clusters every few se
   const stop = new AbortController();
   const running = sources.run(stop.signal);
   await advance(clock, 1_000);
-  await fleet.directory.tell({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
+  await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
   await advance(clock, 250);
   expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'nobody watches it' }]);
   await advance(clock, 60_000);

@@ -1,4 +1,4 @@
-import type { Cursor } from '@sluice/bus';
+import type { StreamOffset } from '@sluice/bus';
 import type { ClusterView, ConsoleSources, DeadLetterView, ParkedView, PartitionView } from '@sluice/console';
 import type { Clock, Logger } from '@sluice/runtime';
 import { sleep } from '@sluice/runtime';
@@ -53,7 +53,7 @@ export class FleetSources implements ConsoleSources {
         const { leases: held } = await leases.state(`watcher/${cluster.identity}`);
         const [lease] = held;
         if (lease === undefined) return { ...cluster, state: 'nobody watches it' };
-        return { ...cluster, state: 'watched', watcher: { owner: lease.holder, epoch: lease.epoch } };
+        return { ...cluster, state: 'watched', watcher: { owner: lease.holder, epoch: lease.fencingToken } };
       }),
     );
   }
@@ -91,17 +91,21 @@ async function shares({ bus, store, leases }: Fleet, role: 'reconciler' | 'write
         store.checkpoint(`${role}/${partition}`),
         bus.end(role === 'reconciler' ? 'changes' : 'mutations', partition),
       ]);
-      const { holder = '', epoch = 0 } = owners.get(String(partition)) ?? {};
-      return { owner: holder, epoch, lag: lagOf(checkpoint, end) };
+      const { holder = '', fencingToken = 0 } = owners.get(String(partition)) ?? {};
+      return { owner: holder, epoch: fencingToken, lag: lagOf(checkpoint, end) };
     }),
   );
 }
 
 /** Null: nothing was committed yet, or the log has been made anew since. */
-function lagOf(checkpoint: Checkpoint | null, end: Cursor): number | null {
-  if (end.position === 0) return 0;
-  if (checkpoint === null || (checkpoint.log !== end.log && checkpoint.log !== '' && end.log !== '')) return null;
-  return Math.max(0, end.position - checkpoint.position);
+function lagOf(checkpoint: Checkpoint | null, end: StreamOffset): number | null {
+  if (end.offset === 0) return 0;
+  if (
+    checkpoint === null ||
+    (checkpoint.streamId !== end.streamId && checkpoint.streamId !== '' && end.streamId !== '')
+  )
+    return null;
+  return Math.max(0, end.offset - checkpoint.offset);
 }
 
 async function parked({ store, bus }: Fleet): Promise<readonly ParkedView[]> {
@@ -114,5 +118,11 @@ async function parked({ store, bus }: Fleet): Promise<readonly ParkedView[]> {
 
 async function deadLetters({ deadLetters }: Fleet): Promise<readonly DeadLetterView[]> {
   const letters = await deadLetters.list();
-  return letters.map(({ name, topic, record, reason, at }) => ({ name, topic, key: record.key, reason, at }));
+  return letters.map(({ name, topic, record, reason, deadLetteredAt }) => ({
+    name,
+    topic,
+    key: record.key,
+    reason,
+    at: deadLetteredAt,
+  }));
 }

@@ -1,4 +1,4 @@
-import { MemoryBus, origin } from '@sluice/bus';
+import { MemoryBus, streamStart } from '@sluice/bus';
 import type { DeadLetter } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { describeLetter, listLetters, toJsonLetter } from './print.ts';
@@ -8,8 +8,8 @@ const letter = (given: Partial<DeadLetter> = {}, payload = '{\u001b[31m'): DeadL
   name: 'changes/3/7',
   topic: 'changes',
   partition: 3,
-  position: 7,
-  at: Date.UTC(2026, 0, 2, 3, 4, 5),
+  offset: 7,
+  deadLetteredAt: Date.UTC(2026, 0, 2, 3, 4, 5),
   reason: 'not JSON: expected a name\n    at line 1',
   record: { id: 'r', key: 'c/shop/web', headers: { traceparent: '00-1' }, payload: new TextEncoder().encode(payload) },
   ...given,
@@ -26,7 +26,7 @@ test('a list has a line for each, with the first line of its reason', () => {
 
 test('one is shown with all that is in it, but nothing that a terminal would obey', () => {
   const shown = describeLetter(letter());
-  expect(shown).toContain('From:       position 7 of changes, partition 3\n');
+  expect(shown).toContain('From:       offset 7 of changes, partition 3\n');
   expect(shown).toContain('Headers:    traceparent=00-1\n');
   expect(shown).toMatch(/\{\\x1b\[31m\n$/);
   expect(describeLetter(letter({ record: { ...letter().record, payload: Uint8Array.of(255, 0) } }))).toMatch(
@@ -48,7 +48,7 @@ test('as JSON it is one line, with a payload that is no text in base64', () => {
 test('one that is sent again goes to its partition, as a record of its own', async () => {
   const bus = new MemoryBus({ partitions: 4 });
   await replayLetter(bus, letter());
-  const [record] = await bus.read('changes', 3, origin).next(1);
+  const [record] = await bus.read('changes', 3, streamStart).next(1);
   expect(record).toMatchObject({ id: 'r/replayed/7', key: 'c/shop/web', headers: { traceparent: '00-1' } });
   await expect(replayLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of changes');
   await expect(replayLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of other');

@@ -6,16 +6,21 @@ const headings = ['NAME', 'SET ASIDE', 'KEY', 'REASON'] as const;
 /** As kubectl lists things. */
 export function listLetters(letters: readonly DeadLetter[]): string {
   if (letters.length === 0) return 'No dead letters.\n';
-  const rows = letters.map(({ name, at, record, reason }) => [name, timestamp(at), record.key, firstLine(reason)]);
+  const rows = letters.map(({ name, deadLetteredAt, record, reason }) => [
+    name,
+    timestamp(deadLetteredAt),
+    record.key,
+    firstLine(reason),
+  ]);
   return formatTable(headings, rows);
 }
 
-export function describeLetter({ name, topic, partition, position, at, reason, record }: DeadLetter): string {
+export function describeLetter({ name, topic, partition, offset, deadLetteredAt, reason, record }: DeadLetter): string {
   const headers = Object.entries(record.headers).map(([header, value]) => `${header}=${value}`);
   const lines = [
     ['Name', name],
-    ['From', `position ${position} of ${topic}, partition ${partition}`],
-    ['Set aside', timestamp(at)],
+    ['From', `offset ${offset} of ${topic}, partition ${partition}`],
+    ['Set aside', timestamp(deadLetteredAt)],
     ['Reason', reason],
     ['Record', record.id],
     ['Key', record.key],
@@ -26,11 +31,11 @@ export function describeLetter({ name, topic, partition, position, at, reason, r
 }
 
 /** One line; the payload as text where it is text, else in base64. */
-export function toJsonLetter({ record, at, ...letter }: DeadLetter): string {
+export function toJsonLetter({ record, deadLetteredAt, ...letter }: DeadLetter): string {
   const payload = utf8(record.payload);
   const body = payload === undefined ? { payloadBase64: Buffer.from(record.payload).toString('base64') } : { payload };
   const { id, key, headers } = record;
-  return `${JSON.stringify({ ...letter, at: timestamp(at), id, key, headers, ...body })}\n`;
+  return `${JSON.stringify({ ...letter, at: timestamp(deadLetteredAt), id, key, headers, ...body })}\n`;
 }
 
 function utf8(payload: Uint8Array): string | undefined {

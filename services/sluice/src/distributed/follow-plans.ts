@@ -1,4 +1,4 @@
-import { type Bus, isLogLostError, type PartitionReader, readUntilAborted, type Topic } from '@sluice/bus';
+import { type Bus, isLogTruncatedError, type PartitionReader, readUntilAborted, type Topic } from '@sluice/bus';
 import { decodeMessage, type Message, type Outcome, type PlannedMutations } from '@sluice/messages';
 
 const recordsRead = 256;
@@ -45,7 +45,7 @@ async function follow(
       const reader = bus.read(topic, partition, await bus.end(topic, partition));
       return await readUntilAborted(reader, signal, (reader) => readAll(reader, see));
     } catch (error) {
-      if (!isLogLostError(error)) throw error;
+      if (!isLogTruncatedError(error)) throw error;
     }
   }
 }

@@ -95,11 +95,11 @@ test('records that went unread at the limit of a stream are told again, and noth
 
   await reconciler.stop();
   const all = Array.from({ length: partitions }, (_, partition) => partition);
-  const read = await Promise.all(all.map(async (partition) => (await fleet.bus.end('changes', partition)).position));
+  const read = await Promise.all(all.map(async (partition) => (await fleet.bus.end('changes', partition)).offset));
   await until('full', async () => {
     for (let i = 0; i < 5; i++) world.change();
-    const oldest = await Promise.all(all.map((partition) => fleet.bus.oldest('changes', partition)));
-    return oldest.every(({ position }, partition) => position > (read[partition] ?? 0));
+    const oldest = await Promise.all(all.map((partition) => fleet.bus.beginning('changes', partition)));
+    return oldest.every(({ offset }, partition) => offset > (read[partition] ?? 0));
   });
   expect(world.wrong()).not.toEqual([]);
 

@@ -102,7 +102,7 @@ async function messages(bus: Bus): Promise<number> {
   const ends = (['changes', 'mutations', 'requests'] as const).flatMap((topic) =>
     Array.from({ length: topic === 'requests' ? 1 : partitions }, (_, partition) => bus.end(topic, partition)),
   );
-  return (await Promise.all(ends)).reduce((sum, { position }) => sum + position, 0);
+  return (await Promise.all(ends)).reduce((sum, { offset }) => sum + offset, 0);
 }
 
 /** Until nothing was sent for two seconds. */

@@ -1,13 +1,13 @@
 import {
   type ClusterAccess,
+  type CompetingControllerVerdict,
   Connection,
   dateOf,
   findRivalEvidence,
   HttpCluster,
   isApiError,
-  judgeRival,
+  judgeCompetingController,
   otherWriters,
-  type RivalVerdict,
   switchOffAdvice,
 } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/runtime';
@@ -68,7 +68,7 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
     await attempt('other controllers', 'allow to list EndpointSlices', async () => {
       const search = { connection, ownManager: fieldManager, now: ports.clock.now(), sample: 5_000 };
       const evidence = await findRivalEvidence(search, signal);
-      return [rivalCheck(about, judgeRival(evidence)), ...contests(about, otherWriters(evidence))];
+      return [rivalCheck(about, judgeCompetingController(evidence)), ...contests(about, otherWriters(evidence))];
     });
     return checks;
   } finally {
@@ -76,7 +76,7 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
   }
 }
 
-function rivalCheck(about: string, { rival, why }: RivalVerdict): Check {
+function rivalCheck(about: string, { rival, why }: CompetingControllerVerdict): Check {
   const check = 'other controllers';
   if (rival === 'alive')
     return failed(about, check, why, `${switchOffAdvice}; Sluice writes before only with --take-over`);

@@ -74,13 +74,13 @@ function snapshot(of: ServiceKey): Change {
     ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, appProtocol: null }],
   } as const;
   return {
-    ...{ kind: 'change', key: of, stamp: { epoch: 1, n: 1 }, facts: [{ of: 'service', service }] },
+    ...{ kind: 'change', key: of, stamp: { epoch: 1, sequence: 1 }, facts: [{ of: 'service', service }] },
     ...{ causes: { first: [], more: 0 } },
-    snapshot: { first: true, last: true, start: false, versions: { endpoints: '1', endpointslices: '1' } },
+    snapshot: { first: true, last: true, start: false, resourceVersions: { endpoints: '1', endpointslices: '1' } },
   } as Change;
 }
 
-function pod(n: number, observedAt: number): Change {
+function pod(sequence: number, observedAt: number): Change {
   const fact = {
     ...{ namespace: 'shop', name: 'web-1', uid: 'p', ip: '10.0.0.1', ips: ['10.0.0.1'], nodeName: 'node-a' },
     ...{ hostname: '', subdomain: '', terminal: false, terminating: false, ready: true, ports: [] },
@@ -90,7 +90,7 @@ function pod(n: number, observedAt: number): Change {
   return {
     kind: 'change',
     key,
-    stamp: { epoch: 1, n },
+    stamp: { epoch: 1, sequence },
     facts,
     causes: { first: [{ what: 'x', observedAt }], more: 0 },
   };

@@ -56,7 +56,7 @@ test('serves page, API and metrics, and is ready once the logs are read', async 
 
 test('is not ready while it cannot read the bus, and says why', async () => {
   const bus = new MemoryBus({ partitions: 2 });
-  bus.oldest = () => new Promise(() => {});
+  bus.beginning = () => new Promise(() => {});
   const { url } = await start({}, bus);
   const answer = await fetch(`${url}/readyz`);
   expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('the logs are not read')]);

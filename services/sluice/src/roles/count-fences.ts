@@ -13,7 +13,7 @@ export function countFences(store: Store, onFenced: () => void): Store {
   return {
     claim: (...args) => counted(store.claim(...args)),
     commit: (...args) => counted(store.commit(...args)),
-    settle: (...args) => store.settle(...args),
+    setIfAbsent: (...args) => store.setIfAbsent(...args),
     find: (...args) => store.find(...args),
     checkpoint: (...args) => store.checkpoint(...args),
   };

@@ -1,5 +1,5 @@
 import { type Bus, isBusSetupError } from '@sluice/bus';
-import { prepareToDecode } from '@sluice/messages';
+import { preloadSchemas } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ClusterDirectory } from '@sluice/store';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -27,7 +27,7 @@ export interface OpenInfrastructure extends Infrastructure {
 export async function openInfrastructure(options: InfrastructureOptions, ports: Ports): Promise<OpenInfrastructure> {
   const { fleet, store, partitions } = options;
   if (store.kind === 'memory') throw inMemory('--store redis://HOST');
-  await prepareToDecode();
+  await preloadSchemas();
   try {
     // The adapters are large; a process loads those that it uses.
     const { openRedis } = await import('@sluice/store-redis');
@@ -70,7 +70,7 @@ async function openBus({ bus, fleet, partitions }: InfrastructureOptions, ports:
 
 /** Another number would send Services to other partitions than those that hold their views. */
 async function settlePartitions(store: Infrastructure['store'], partitions: number): Promise<void> {
-  const settled = await store.settle('partitions', String(partitions));
+  const settled = await store.setIfAbsent('partitions', String(partitions));
   if (settled === String(partitions)) return;
   throw new UsageError(
     `this fleet was set up with ${settled} partitions, not ${partitions}: give --partitions ${settled}, or another --fleet`,

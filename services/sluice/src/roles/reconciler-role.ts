@@ -26,18 +26,18 @@ export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions
       role: 'reconciler',
       group: 'reconciler',
       scopes: partitionScopes(options.bus),
-      work: async ({ scope, epoch, signal, isCurrent, begun }, store) => {
+      work: async ({ scope, fencingToken, signal, isCurrent, started }, store) => {
         const partition = Number(scope);
         const onDeadLetter = setAside(options, 'changes', partition);
         const lag = partitionLag(metrics, options, 'changes', partition);
-        const onCheckpoint = (position: number) => {
-          begun();
-          lag.reached(position);
+        const onCheckpoint = (offset: number) => {
+          started();
+          lag.reached(offset);
         };
         const told = { ...counting, onDeadLetter, onCheckpoint };
         try {
           await workPartition(
-            { ...options, ...told, commitDelayMs, unheardMs, store, partition, epoch, isCurrent },
+            { ...options, ...told, commitDelayMs, unheardMs, store, partition, epoch: fencingToken, isCurrent },
             signal,
           );
         } finally {

@@ -84,7 +84,7 @@ test('a bus that does not answer and a store that fails make it not ready, with 
   const health = member('a');
   await advance(2_000);
   bus.end = () => new Promise(() => {});
-  store.settle = () => Promise.reject(new Error('READONLY You can not write'));
+  store.setIfAbsent = () => Promise.reject(new Error('READONLY You can not write'));
   memory.heartbeat = () => Promise.reject(new Error('away'));
   await advance(600_000);
   const text = await ask(health, 'readyz');
@@ -129,10 +129,12 @@ test('shows what it holds under which epoch, and counts what was refused', async
   store.commit = () => Promise.reject(new FencedError('another one has it'));
   const refused: string[] = [];
   const work: Share['work'] = async (tenure, counted) => {
-    const { scope, epoch } = tenure;
-    const checkpoint = { position: 1, id: '', log: '' };
+    const { scope, fencingToken } = tenure;
+    const checkpoint = { offset: 1, id: '', streamId: '' };
     if (scope === '1') {
-      await counted.commit({ scope, epoch, expected: 0, checkpoint, entries: [] }).catch(() => refused.push(scope));
+      await counted
+        .commit({ scope, fencingToken, expectedOffset: 0, checkpoint, entries: [] })
+        .catch(() => refused.push(scope));
     }
     return idle(tenure, counted);
   };

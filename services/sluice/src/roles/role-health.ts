@@ -37,7 +37,7 @@ export class RoleHealth implements Health {
     this.#options = options;
     const end = new Inquiry(clock, () => bus.end('requests', 0));
     // Settled before anything started; a store that was wiped since gets it again.
-    const settled = new Inquiry(clock, () => store.settle('partitions', String(bus.partitions)));
+    const settled = new Inquiry(clock, () => store.setIfAbsent('partitions', String(bus.partitions)));
     const answers = (name: string, inquiry: Inquiry<unknown>): Check => ({
       name,
       ask: async () => {

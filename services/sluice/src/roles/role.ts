@@ -1,6 +1,6 @@
 import type { Bus } from '@sluice/bus';
-import { Ownership, type OwnershipOptions, type Tenure } from '@sluice/ownership';
-import type { Clock, Logger, Random, Turns } from '@sluice/runtime';
+import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/ownership';
+import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
 import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import type { Configuration } from '../configuration/configuration.ts';
@@ -25,7 +25,7 @@ export interface RoleOptions extends Infrastructure {
   readonly random: Random;
   readonly logger: Logger;
   /** Shared by all that this process computes, so that its leases are renewed meanwhile. */
-  readonly turns?: Turns;
+  readonly turns?: YieldQueue;
   /** Undefined: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Default: nobody counts. */
@@ -39,7 +39,7 @@ export interface RoleOptions extends Infrastructure {
 export interface Share extends Pick<OwnershipOptions, 'group' | 'scopes'> {
   readonly role: OwningRole;
   /** `store` is the fleet's, with its refusals counted. */
-  readonly work: (tenure: Tenure, store: Store) => Promise<void>;
+  readonly work: (tenure: HeldLease, store: Store) => Promise<void>;
   /** How the scope is called in metrics. */
   readonly nameOf?: (scope: string) => string;
 }
@@ -53,11 +53,11 @@ export async function own(
   const standing = health?.group(group, scopes.length);
   const ownership = new Ownership({
     ...{ leases, member, ...leaseTimes, clock, random, logger, group, scopes },
-    onTurn: () => standing?.turned(),
+    onHeartbeat: () => standing?.turned(),
     onGroup: (state) => standing?.heard(state),
     work: async (tenure) => {
       if (metrics === undefined) return work(tenure, store);
-      const held = metrics.leases.hold(role, nameOf(tenure.scope), tenure.epoch);
+      const held = metrics.leases.hold(role, nameOf(tenure.scope), tenure.fencingToken);
       const isCurrent = () => {
         const current = tenure.isCurrent();
         // Whoever asks does nothing then.

@@ -9,12 +9,12 @@ export function setAside(
 ) {
   return (record: Delivery, reason: string): Promise<void> => {
     onDeadLetter?.(topic);
-    const { id, key, headers, payload, position } = record;
+    const { id, key, headers, payload, offset } = record;
     return deadLetters.add({
       topic,
       partition,
-      position,
-      at: clock.now(),
+      offset,
+      deadLetteredAt: clock.now(),
       reason,
       record: { id, key, headers, payload },
     });

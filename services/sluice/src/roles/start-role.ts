@@ -1,5 +1,5 @@
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import { sleep, Turns } from '@sluice/runtime';
+import { sleep, YieldQueue } from '@sluice/runtime';
 import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
 import { clusterChecks } from '../clusters/cluster-checks.ts';
@@ -76,7 +76,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     clock,
     random,
     logger,
-    turns: new Turns(setImmediate),
+    turns: new YieldQueue(setImmediate),
     ...counting,
     health,
     onDeadLetter: (topic) => metrics?.pipeline.setAside(topic),

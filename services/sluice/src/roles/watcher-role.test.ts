@@ -1,4 +1,4 @@
-import { MemoryBus, origin } from '@sluice/bus';
+import { MemoryBus, streamStart } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
@@ -56,14 +56,14 @@ const listed = async () => (await directory.list()).map(({ name }) => name);
 async function forgotten(): Promise<number> {
   let count = 0;
   for (let partition = 0; partition < partitions; partition++) {
-    const reader = bus.read('changes', partition, origin);
+    const reader = bus.read('changes', partition, streamStart);
     await bus.append('changes', partition, [
       { key: 'end', id: `end-${count}`, headers: {}, payload: new Uint8Array() },
     ]);
     const records = await reader.next(1_000);
     reader.close();
     for (const { key, payload } of records) {
-      if (key !== 'end' && decodeMessage(payload).kind === 'forgotten') count++;
+      if (key !== 'end' && decodeMessage(payload).kind === 'clusterRemoved') count++;
     }
   }
   return count;

@@ -40,12 +40,12 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
       group: `watcher/${cluster.identity}`,
       scopes: ['cluster'],
       nameOf: () => cluster.name,
-      work: async ({ epoch, signal }, store) => {
+      work: async ({ fencingToken, signal }, store) => {
         const { identity, reader } = cluster;
         const ages = watchAges(options.metrics, identity, options.clock);
-        const watched = { cluster: identity, epoch, reader, store, onHeard: ages.heard };
+        const watched = { cluster: identity, epoch: fencingToken, reader, store, onHeard: ages.heard };
         const watcher = new ClusterWatcher({ comparePeriodMs, ...options, logger, ...watched });
-        logger.info('watching the cluster', { epoch });
+        logger.info('watching the cluster', { epoch: fencingToken });
         const standing = options.health?.watching(cluster.name);
         void watcher.synced.then(() => standing?.synced());
         const told = tellOf(options, logger);
@@ -56,9 +56,9 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
           ages.close();
         }
         if (served.reason !== 'removed') return;
-        await forgetCluster({ cluster: identity, epoch, bus: options.bus, store: options.store });
+        await forgetCluster({ cluster: identity, epoch: fencingToken, bus: options.bus, store: options.store });
         await told;
-        await options.directory?.forget(identity);
+        await options.directory?.remove(identity);
       },
     },
     served,
@@ -69,7 +69,7 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
 async function tellOf({ directory, cluster }: WatcherRoleOptions, logger: Logger): Promise<void> {
   const { identity, name, version = '', server = '' } = cluster;
   try {
-    await directory?.tell({ identity, name, version, server });
+    await directory?.put({ identity, name, version, server });
   } catch (error) {
     logger.warn('the name of the cluster is not told to the fleet', { error });
   }

@@ -27,13 +27,13 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
       role: 'writer',
       group: 'writer',
       scopes: partitionScopes(options.bus),
-      work: async ({ scope, epoch, signal, isCurrent, begun }, store) => {
+      work: async ({ scope, fencingToken, signal, isCurrent, started }, store) => {
         const partition = Number(scope);
         const onDeadLetter = setAside(options, 'mutations', partition);
         const lag = partitionLag(options.metrics, options, 'mutations', partition);
-        const onCheckpoint = (position: number) => {
-          begun();
-          lag.reached(position);
+        const onCheckpoint = (offset: number) => {
+          started();
+          lag.reached(offset);
         };
         const told = { onDeadLetter, onCheckpoint };
         options.onLane?.(1);
@@ -42,7 +42,10 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
         signal.addEventListener('abort', giveUp, { once: true });
         const requests = AbortSignal.any([options.requests, given.signal]);
         try {
-          await workLane({ ...options, ...told, requests, retry, store, partition, epoch, isCurrent }, signal);
+          await workLane(
+            { ...options, ...told, requests, retry, store, partition, epoch: fencingToken, isCurrent },
+            signal,
+          );
         } finally {
           signal.removeEventListener('abort', giveUp);
           given.abort();

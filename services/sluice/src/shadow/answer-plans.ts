@@ -1,4 +1,4 @@
-import { type Bus, origin } from '@sluice/bus';
+import { type Bus, streamStart } from '@sluice/bus';
 import { decodeMessage, encodeMessage, type Outcome, partitionOf } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 
@@ -13,7 +13,7 @@ export async function answerPlans(bus: Bus, clock: Clock, signal: AbortSignal): 
 }
 
 async function answer(bus: Bus, partition: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  const reader = bus.read('mutations', partition, origin);
+  const reader = bus.read('mutations', partition, streamStart);
   const close = () => reader.close();
   signal.addEventListener('abort', close, { once: true });
   if (signal.aborted) close();
@@ -32,6 +32,6 @@ async function answer(bus: Bus, partition: number, clock: Clock, signal: AbortSi
       await bus.append('changes', partitionOf(key, bus.partitions), [record]);
     }
     const last = records.at(-1);
-    if (last !== undefined) reader.release(last.position);
+    if (last !== undefined) reader.release(last.offset);
   }
 }

@@ -4,8 +4,8 @@ import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { Inquiry } from './inquiry.ts';
 
 export interface PartitionLag {
-  /** Everything up to this position is done with. */
-  reached(position: number): void;
+  /** Everything up to this offset is done with. */
+  reached(offset: number): void;
   close(): void;
 }
 
@@ -16,13 +16,13 @@ export function partitionLag(
   topic: PartitionTopic,
   partition: number,
 ): PartitionLag {
-  let position: number | undefined;
+  let offset: number | undefined;
   const end = new Inquiry(clock, () => bus.end(topic, partition));
   const records = async (): Promise<number | undefined> => {
-    if (position === undefined) return undefined;
+    if (offset === undefined) return undefined;
     try {
-      // A log that was made anew may end before the position.
-      return Math.max(0, (await end.ask()).position - position);
+      // A log that was made anew may end before the offset.
+      return Math.max(0, (await end.ask()).offset - offset);
     } catch {
       return undefined;
     }
@@ -30,7 +30,7 @@ export function partitionLag(
   const hide = metrics?.leases.showLag(topic, partition, records);
   return {
     reached(to) {
-      position = to;
+      offset = to;
     },
     close: () => hide?.(),
   };

@@ -23,10 +23,10 @@ test('a partition that moves takes its share of the gauges with it (I1)', async 
   const change = {
     kind: 'change',
     key,
-    stamp: { epoch: 1, n: 1 },
+    stamp: { epoch: 1, sequence: 1 },
     facts: [{ of: 'service', service }],
-    versions,
-    snapshot: { first: true, last: true, start: true, versions },
+    resourceVersions: versions,
+    snapshot: { first: true, last: true, start: true, resourceVersions: versions },
     causes,
   } as const;
   await bus.append('changes', 0, [

@@ -1,4 +1,4 @@
-import { MemoryBus, origin, type PartitionReader } from '@sluice/bus';
+import { MemoryBus, type PartitionReader, streamStart } from '@sluice/bus';
 import type { EndpointSlice, Mutation } from '@sluice/controllers';
 import { anonymousAccess, Connection, HttpCluster } from '@sluice/kubernetes';
 import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
@@ -78,7 +78,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
     });
     direct = new HttpCluster({ connection, ...ports });
     bus = new MemoryBus({ partitions: 1 });
-    outcomes = bus.read('changes', 0, origin);
+    outcomes = bus.read('changes', 0, streamStart);
     const limit = new AdaptiveLimit({ max: 4, clock: systemClock });
     running = runWriter(
       {

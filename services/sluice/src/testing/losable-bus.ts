@@ -1,10 +1,10 @@
 import {
   type BusRecord,
-  type Cursor,
   type Delivery,
   LogBus,
-  LogLostError,
+  LogTruncatedError,
   PartitionLog,
+  type StreamOffset,
   type Topic,
 } from '@sluice/bus';
 
@@ -25,7 +25,7 @@ export class LosableBus extends LogBus<LosableLog> {
 
 /** One partition of a topic. */
 export class LosableLog extends PartitionLog {
-  /** Furthest position that some reader was given. */
+  /** Furthest offset that some reader was given. */
   read = 0;
   #incarnation = 1;
   #records: Delivery[] = [];
@@ -39,7 +39,7 @@ export class LosableLog extends PartitionLog {
       this.#ids.add(id);
       this.#last += 1;
       this.#lastId = id;
-      this.#records.push({ key, id, headers, payload, position: this.#last });
+      this.#records.push({ key, id, headers, payload, offset: this.#last });
     }
     this.changed();
   }
@@ -48,15 +48,15 @@ export class LosableLog extends PartitionLog {
     return `log-${this.#incarnation}`;
   }
 
-  oldest(): Cursor {
-    return { position: (this.#records[0]?.position ?? this.#last + 1) - 1, id: '', log: this.incarnation };
+  oldest(): StreamOffset {
+    return { offset: (this.#records[0]?.offset ?? this.#last + 1) - 1, id: '', streamId: this.incarnation };
   }
 
-  end(): Cursor {
-    return { position: this.#last, id: this.#lastId, log: this.incarnation };
+  end(): StreamOffset {
+    return { offset: this.#last, id: this.#lastId, streamId: this.incarnation };
   }
 
-  /** Everything up to now is gone; positions go on. */
+  /** Everything up to now is gone; offsets go on. */
   purge(): void {
     this.#records = [];
     this.changed();
@@ -85,15 +85,16 @@ export class LosableLog extends PartitionLog {
     this.changed();
   }
 
-  after({ position, id, log }: Cursor, max: number): readonly Delivery[] {
-    const first = this.#records[0]?.position ?? this.#last + 1;
-    if (log !== '' && log !== this.incarnation) throw new LogLostError(`${log} is now ${this.incarnation}`);
-    if (position > this.#last) throw new LogLostError(`position ${position} is past the end, ${this.#last}`);
-    if (first > position + 1) throw new LogLostError(`what comes after ${position} is gone; it begins at ${first}`);
-    const here = this.#records[position - first];
-    if (here !== undefined && here.id !== id) throw new LogLostError(`at ${position} is ${here.id}, not ${id}`);
-    const records = this.#records.slice(position + 1 - first, position + 1 - first + max);
-    this.read = Math.max(this.read, records.at(-1)?.position ?? 0);
+  after({ offset, id, streamId }: StreamOffset, max: number): readonly Delivery[] {
+    const first = this.#records[0]?.offset ?? this.#last + 1;
+    if (streamId !== '' && streamId !== this.incarnation)
+      throw new LogTruncatedError(`${streamId} is now ${this.incarnation}`);
+    if (offset > this.#last) throw new LogTruncatedError(`offset ${offset} is past the end, ${this.#last}`);
+    if (first > offset + 1) throw new LogTruncatedError(`what comes after ${offset} is gone; it begins at ${first}`);
+    const here = this.#records[offset - first];
+    if (here !== undefined && here.id !== id) throw new LogTruncatedError(`at ${offset} is ${here.id}, not ${id}`);
+    const records = this.#records.slice(offset + 1 - first, offset + 1 - first + max);
+    this.read = Math.max(this.read, records.at(-1)?.offset ?? 0);
     return records;
   }
 

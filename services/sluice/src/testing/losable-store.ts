@@ -92,18 +92,18 @@ export class LosableStore {
       },
       commit: async (commit) => {
         const scope = this.#scopes.get(commit.scope);
-        if (scope === undefined || scope.version !== left.get(commit.scope) || scope.epoch !== commit.epoch) {
-          throw new FencedError(`${commit.scope}: not as epoch ${commit.epoch} left it`);
+        if (scope === undefined || scope.version !== left.get(commit.scope) || scope.epoch !== commit.fencingToken) {
+          throw new FencedError(`${commit.scope}: not as epoch ${commit.fencingToken} left it`);
         }
-        if ((scope.checkpoint?.position ?? 0) !== commit.expected) {
-          throw new FencedError(`${commit.scope}: position ${scope.checkpoint?.position}, not ${commit.expected}`);
+        if ((scope.checkpoint?.offset ?? 0) !== commit.expectedOffset) {
+          throw new FencedError(`${commit.scope}: offset ${scope.checkpoint?.offset}, not ${commit.expectedOffset}`);
         }
         put(commit.scope, { ...committed(scope, commit), incarnation: this.#incarnation });
         this.#observer.committed(commit);
       },
       find: async (name, prefix) =>
         stateOf(this.#scopes.get(name), this.#incarnation).entries.filter(({ field }) => field.startsWith(prefix)),
-      settle: async (name, value) => {
+      setIfAbsent: async (name, value) => {
         const settled = this.#settled.get(name) ?? value;
         this.#settled.set(name, settled);
         return settled;
@@ -143,11 +143,11 @@ function stateOf(scope: Scope | undefined, incarnation: number): ScopeState {
   return { checkpoint: scope.checkpoint, intact: scope.incarnation === incarnation, entries };
 }
 
-function committed(scope: Scope, { epoch, checkpoint, entries: changed }: Commit): Scope {
+function committed(scope: Scope, { fencingToken, checkpoint, entries: changed }: Commit): Scope {
   const entries = new Map(scope.entries);
   for (const { key, field, value } of changed) {
     if (value === undefined) entries.delete(`${key}\n${field}`);
     else entries.set(`${key}\n${field}`, JSON.stringify(value));
   }
-  return { ...scope, epoch, checkpoint, entries };
+  return { ...scope, epoch: fencingToken, checkpoint, entries };
 }

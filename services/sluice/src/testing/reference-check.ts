@@ -21,7 +21,7 @@ export function referenceCheck(bus: Bus): Bus {
       return bus.append(topic, partition, records);
     },
     read: (topic, partition, after) => bus.read(topic, partition, after),
-    oldest: (topic, partition) => bus.oldest(topic, partition),
+    beginning: (topic, partition) => bus.beginning(topic, partition),
     end: (topic, partition) => bus.end(topic, partition),
     close: () => bus.close(),
   };

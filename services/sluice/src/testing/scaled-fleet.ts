@@ -1,6 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import type { Settings } from '@sluice/reconciler';
-import { type Logger, type Random, randomInteger, seededRandom, Turns, type VirtualClock } from '@sluice/runtime';
+import { type Logger, type Random, randomInteger, seededRandom, type VirtualClock, YieldQueue } from '@sluice/runtime';
 import { type FaultPlan, type SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { MemoryDeadLetters } from '@sluice/store';
 import { unlimited } from '@sluice/writer';
@@ -58,7 +58,7 @@ export class ScaledFleet {
       clock: process.clock,
       random: seededRandom(seed + this.#started),
       logger: logger(name),
-      turns: new Turns(setImmediate),
+      turns: new YieldQueue(setImmediate),
       bus: process.bus(bus),
       store: process.store(store.connect()),
       leases: process.leases(store.leases),

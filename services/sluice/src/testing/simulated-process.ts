@@ -65,15 +65,15 @@ export class SimulatedProcess {
     return {
       partitions: bus.partitions,
       append: (...args) => this.#call(() => bus.append(...args)),
-      oldest: (...args) => this.#call(() => bus.oldest(...args)),
+      beginning: (...args) => this.#call(() => bus.beginning(...args)),
       end: (...args) => this.#call(() => bus.end(...args)),
       close: () => Promise.resolve(),
       read: (...args): PartitionReader => {
         const reader = bus.read(...args);
         return {
-          log: reader.log,
+          streamId: reader.streamId,
           next: (max) => this.#call(() => reader.next(max)),
-          release: (position) => reader.release(position),
+          release: (offset) => reader.release(offset),
           close: () => reader.close(),
         };
       },
@@ -85,7 +85,7 @@ export class SimulatedProcess {
       claim: (...args) => this.#call(() => store.claim(...args)),
       commit: (...args) => this.#call(() => store.commit(...args)),
       find: (...args) => this.#call(() => store.find(...args)),
-      settle: (...args) => this.#call(() => store.settle(...args)),
+      setIfAbsent: (...args) => this.#call(() => store.setIfAbsent(...args)),
       checkpoint: (...args) => this.#call(() => store.checkpoint(...args)),
     };
   }

@@ -1,4 +1,4 @@
-import type { Bus, BusRecord, Cursor, PartitionReader, Topic } from '@sluice/bus';
+import type { Bus, BusRecord, PartitionReader, StreamOffset, Topic } from '@sluice/bus';
 
 /** A bus of which a topic can be stopped: its readers get nothing until it goes on. It counts what waits to be read. */
 export class StallingBus implements Bus {
@@ -32,10 +32,10 @@ export class StallingBus implements Bus {
     return this.#inner.append(topic, partition, records);
   }
 
-  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
+  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     const reader = this.#inner.read(topic, partition, after);
     return {
-      log: reader.log,
+      streamId: reader.streamId,
       next: async (max) => {
         await this.#stalled.get(topic)?.promise;
         const records = await reader.next(max);
@@ -43,16 +43,16 @@ export class StallingBus implements Bus {
         this.#read.set(topic, (this.#read.get(topic) ?? 0) + records.length);
         return records;
       },
-      release: (position) => reader.release(position),
+      release: (offset) => reader.release(offset),
       close: () => reader.close(),
     };
   }
 
-  oldest(topic: Topic, partition: number): Promise<Cursor> {
-    return this.#inner.oldest(topic, partition);
+  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
+    return this.#inner.beginning(topic, partition);
   }
 
-  end(topic: Topic, partition: number): Promise<Cursor> {
+  end(topic: Topic, partition: number): Promise<StreamOffset> {
     return this.#inner.end(topic, partition);
   }
 

@@ -1,4 +1,4 @@
-import type { Bus, BusRecord, Cursor, PartitionReader, Topic } from '@sluice/bus';
+import type { Bus, BusRecord, PartitionReader, StreamOffset, Topic } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
 import { type Random, randomInteger } from '@sluice/runtime';
 
@@ -33,15 +33,15 @@ export class UnreliableBus implements Bus {
     if (delivered.length > 0) await this.#inner.append(topic, partition, delivered);
   }
 
-  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
+  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     return this.#inner.read(topic, partition, after);
   }
 
-  oldest(topic: Topic, partition: number): Promise<Cursor> {
-    return this.#inner.oldest(topic, partition);
+  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
+    return this.#inner.beginning(topic, partition);
   }
 
-  end(topic: Topic, partition: number): Promise<Cursor> {
+  end(topic: Topic, partition: number): Promise<StreamOffset> {
     return this.#inner.end(topic, partition);
   }
 

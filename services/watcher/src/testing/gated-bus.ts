@@ -2,9 +2,9 @@ import {
   type Bus,
   BusClosedError,
   type BusRecord,
-  type Cursor,
   MemoryBus,
   type PartitionReader,
+  type StreamOffset,
   type Topic,
 } from '@sluice/bus';
 import { type Change, decodeMessage } from '@sluice/messages';
@@ -45,15 +45,15 @@ export class GatedBus implements Bus {
     for (const { payload } of records) this.changes.push(decodeMessage(payload) as Change);
   }
 
-  oldest(topic: Topic, partition: number): Promise<Cursor> {
-    return this.requests.oldest(topic, partition);
+  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
+    return this.requests.beginning(topic, partition);
   }
 
-  end(topic: Topic, partition: number): Promise<Cursor> {
+  end(topic: Topic, partition: number): Promise<StreamOffset> {
     return this.requests.end(topic, partition);
   }
 
-  read(topic: Topic, partition: number, after: Cursor): PartitionReader {
+  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     return this.requests.read(topic, partition, after);
   }
 

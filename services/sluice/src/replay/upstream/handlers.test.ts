@@ -52,7 +52,7 @@ const fact = {
   noService: { of: 'service', service: null } satisfies Fact,
 };
 
-const stamp = { epoch: 1, n: 1 };
+const stamp = { epoch: 1, sequence: 1 };
 let view: ServiceView;
 const noticed = (given: Fact, told = false) => [...noticedBy(view, given, told)].sort();
 

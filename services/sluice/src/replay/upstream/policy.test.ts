@@ -27,7 +27,7 @@ test('updates that change nothing are sent only where asked for (K5)', () => {
 describe('a slice that was written and is not there', () => {
   const staleAs = (controller: 'endpointslice' | 'endpointslicemirroring', ...slices: EndpointSlice[]) => {
     const view = new ServiceView({ cluster: 'c', namespace: 'shop', service: 'web' });
-    const stamp = { epoch: 1, n: 1 };
+    const stamp = { epoch: 1, sequence: 1 };
     view.set('service', { service: projectService({ metadata: { name: 'web' }, spec: {} }), stamp });
     view.set('endpoints', { endpoints: projectEndpoints({ metadata: { name: 'web' } }), stamp });
     for (const slice of slices) view.setSlice(slice.metadata.name, { slice, stamp });

@@ -58,7 +58,7 @@ function snapshotOf(name: string): Change {
   return {
     kind: 'change',
     key: keyOf(name),
-    stamp: { epoch: 1, n: 1 },
+    stamp: { epoch: 1, sequence: 1 },
     facts: [
       {
         of: 'service',
@@ -79,7 +79,7 @@ function snapshotOf(name: string): Change {
       },
     ],
     causes: { first: [], more: 0 },
-    snapshot: { first: true, last: true, start: true, versions: { endpoints: '1', endpointslices: '1' } },
+    snapshot: { first: true, last: true, start: true, resourceVersions: { endpoints: '1', endpointslices: '1' } },
   };
 }
 
@@ -92,7 +92,7 @@ function flipOf(name: string, at: number): readonly (Change | PlannedMutations |
   const written = { group: 0, index: 0, verb: 'update', resource: 'endpointslices', name: `${name}-slice` } as const;
   const stored = { uid: `${name}-slice-uid`, resourceVersion: '2', generation: 2 };
   return [
-    { kind: 'change', key, stamp: { epoch: 1, n: 2 }, facts: [podFact(name, 0, false)], causes },
+    { kind: 'change', key, stamp: { epoch: 1, sequence: 2 }, facts: [podFact(name, 0, false)], causes },
     {
       ...{ kind: 'mutations', ...plan, events: [], incomplete: [], serviceUid: `${name}-uid` },
       groups: [{ mutations: [{ verb: 'update', resource: 'endpointslices', object }] }],

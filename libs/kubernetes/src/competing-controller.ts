@@ -1,5 +1,5 @@
 /** What may show whether another controller still writes what Sluice is about to write. Times are the API server's. */
-export interface RivalEvidence {
+export interface CompetingControllerEvidence {
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
   /** The last writes of others to Endpoints and EndpointSlices that a controller manages, the newest first. */
@@ -25,7 +25,7 @@ export interface LeaderLease {
   readonly durationMs: number;
 }
 
-export interface RivalVerdict {
+export interface CompetingControllerVerdict {
   /** `unclear`: nothing shows that it writes, and nothing that it does not. */
   readonly rival: 'alive' | 'unclear' | 'gone';
   /** For people. */
@@ -50,7 +50,12 @@ export const switchOffAdvice =
  * without a write, so only what it still does counts: its flags where they can be seen, its lease, and how fresh its last
  * writes are.
  */
-export function judgeRival({ now, writes, lease, pods }: RivalEvidence): RivalVerdict {
+export function judgeCompetingController({
+  now,
+  writes,
+  lease,
+  pods,
+}: CompetingControllerEvidence): CompetingControllerVerdict {
   const enabled = pods.find((pod) => pod.enabled);
   if (enabled !== undefined) {
     return { rival: 'alive', why: `Pod kube-system/${enabled.name} runs with the controllers switched on` };
@@ -77,12 +82,12 @@ export function judgeRival({ now, writes, lease, pods }: RivalEvidence): RivalVe
 }
 
 /** What others than kube-controller-manager wrote of late to objects that Sluice keeps, the newest first, in words. */
-export function otherWriters({ now, writes }: Pick<RivalEvidence, 'now' | 'writes'>): readonly string[] {
+export function otherWriters({ now, writes }: Pick<CompetingControllerEvidence, 'now' | 'writes'>): readonly string[] {
   const recent = writes.filter(({ manager, at }) => !upstreamManagers.has(manager) && now - at <= recentMs);
   return recent.map(({ manager, object, at }) => `${manager} wrote ${object} ${ago(at, now)} ago`);
 }
 
-function alive({ manager, object, at }: ForeignWrite, now: number): RivalVerdict {
+function alive({ manager, object, at }: ForeignWrite, now: number): CompetingControllerVerdict {
   return { rival: 'alive', why: `${manager} wrote ${object} ${ago(at, now)} ago` };
 }
 

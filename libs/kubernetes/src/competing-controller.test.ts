@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { judgeRival, otherWriters, type RivalEvidence } from './rival.ts';
-import { runsOneOfThem } from './rival-evidence.ts';
+import { type CompetingControllerEvidence, judgeCompetingController, otherWriters } from './competing-controller.ts';
+import { runsOneOfThem } from './competing-controller-evidence.ts';
 
 const now = 10_000_000;
 const minute = 60_000;
@@ -8,10 +8,11 @@ const lease = { holder: 'node-1_x', acquiredAt: now - 600 * minute, renewedAt: n
 const wrote = (agoMs: number, manager = 'kube-controller-manager') => [
   { manager, at: now - agoMs, object: 'endpointslices shop/web-1' },
 ];
-const judge = (given: Partial<RivalEvidence>) => judgeRival({ now, writes: [], lease: null, pods: [], ...given }).rival;
+const judge = (given: Partial<CompetingControllerEvidence>) =>
+  judgeCompetingController({ now, writes: [], lease: null, pods: [], ...given }).rival;
 
 describe('another controller is', () => {
-  test.each<[string, 'alive' | 'unclear' | 'gone', Partial<RivalEvidence>]>([
+  test.each<[string, 'alive' | 'unclear' | 'gone', Partial<CompetingControllerEvidence>]>([
     ['alive if it leads and has just written', 'alive', { lease, writes: wrote(1_000) }],
     ['alive if it has just written and needs no lease', 'alive', { lease: null, writes: wrote(1_000) }],
     ['alive if it has just written and its lease may not be read', 'alive', { lease: undefined, writes: wrote(1_000) }],

@@ -1,5 +1,5 @@
 /** What a plan does to the number of ready endpoints, for the brake on removals (ADR 0029). */
-export interface ReadyChange {
+export interface ReadyEndpointsDelta {
   /** Ready endpoints of the Service that there are more with the plan than before it; negative: fewer. */
   readonly by: number;
   /** Ready endpoints of all Services of the cluster that are in this partition, as written before the plan. */
@@ -9,11 +9,11 @@ export interface ReadyChange {
   /** A person lets it go. */
   readonly released?: true;
   /** What the loss rests on: a few facts, to be looked at in the cluster itself. None: it follows from none of these. */
-  readonly claims?: readonly Claim[];
+  readonly evidence?: readonly RemovalEvidence[];
 }
 
 /** Something that a watcher told, for which endpoints are removed. */
-export type Claim =
+export type RemovalEvidence =
   /** There is no such Service; the plan's own. */
   | { readonly of: 'service' }
   /** The Service does not have this Pod: it is gone, or is not selected. */

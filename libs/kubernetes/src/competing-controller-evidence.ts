@@ -1,9 +1,14 @@
 import { isApiError } from './api-error.ts';
+import {
+  type CompetingControllerEvidence,
+  type ForeignWrite,
+  type LeaderLease,
+  upstreamManager,
+} from './competing-controller.ts';
 import type { ApiResponse, Connection } from './connection.ts';
 import { asRecord, asString } from './record.ts';
-import { type ForeignWrite, type LeaderLease, type RivalEvidence, upstreamManager } from './rival.ts';
 
-export interface RivalSearch {
+export interface CompetingControllerSearch {
   readonly connection: Connection;
   /** What this program is called in `managedFields`. */
   readonly ownManager: string;
@@ -28,7 +33,10 @@ const controllerNames = [
 ] as const;
 
 /** Looks for signs of another controller; what may not be read is no sign. Reads only. */
-export async function findRivalEvidence(search: RivalSearch, signal: AbortSignal): Promise<RivalEvidence> {
+export async function findCompetingControllerEvidence(
+  search: CompetingControllerSearch,
+  signal: AbortSignal,
+): Promise<CompetingControllerEvidence> {
   const [found, lease, pods] = await Promise.all([
     Promise.all(collections.map((collection) => foreignWrites(search, collection, signal))),
     leaderLease(search.connection, signal),
@@ -43,7 +51,7 @@ export async function findRivalEvidence(search: RivalSearch, signal: AbortSignal
 }
 
 async function foreignWrites(
-  { connection, ownManager, now, sample = 500 }: RivalSearch,
+  { connection, ownManager, now, sample = 500 }: CompetingControllerSearch,
   [resource, path, label]: (typeof collections)[number],
   signal: AbortSignal,
 ): Promise<{ readonly now: number; readonly writes: readonly ForeignWrite[] }> {
@@ -96,7 +104,7 @@ async function leaderLease(connection: Connection, signal: AbortSignal): Promise
 }
 
 /** Where it runs as a Pod, as kubeadm has it, its flags can be read. */
-async function managerPods(connection: Connection, signal: AbortSignal): Promise<RivalEvidence['pods']> {
+async function managerPods(connection: Connection, signal: AbortSignal): Promise<CompetingControllerEvidence['pods']> {
   const query = new URLSearchParams({ labelSelector: `component=${upstreamManager}` });
   const path = `/api/v1/namespaces/kube-system/pods?${query}`;
   const answer = await unlessForbidden(connection.request({ method: 'GET', path, signal }));

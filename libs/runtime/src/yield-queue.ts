@@ -3,7 +3,7 @@
  * attended to: timers, and what has come in. Without that, the answers to many tasks may come at once, and what follows
  * from all of them runs before anything else does, such as the renewal of a lease.
  */
-export class Turns {
+export class YieldQueue {
   readonly #defer: (callback: () => void) => void;
   readonly #waiting: (() => void)[] = [];
 

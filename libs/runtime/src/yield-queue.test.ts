@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { Turns } from './turns.ts';
+import { YieldQueue } from './yield-queue.ts';
 
 test('one turn is given each time, in the order in which they were asked for', async () => {
   const deferred: (() => void)[] = [];
-  const turns = new Turns((callback) => deferred.push(callback));
+  const turns = new YieldQueue((callback) => deferred.push(callback));
   const taken: string[] = [];
   const task = async (name: string) => {
     for (const turn of [1, 2]) {
