@@ -66,6 +66,13 @@ module.exports = {
       from: { pathNot: '\\.test\\.ts$|/testing/' },
       to: { path: '/testing/fixtures\\.ts$' },
     },
+    {
+      name: 'kafkajs-internals',
+      comment: 'one file uses kafkajs beneath its public API, and its tests guard what it relies on (ADR 0045)',
+      severity: 'error',
+      from: { pathNot: '^libs/bus-kafka/src/kafkajs-internals\\.ts$|node_modules' },
+      to: { path: 'kafkajs/src/' },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -87,7 +87,7 @@ describe('SCRAM over TLS', () => {
     const refused = await refusal({ ...as('admin'), sasl, logger: lines.logger });
     expect(refused).toMatchObject({
       code: 'BUS_CREDENTIALS',
-      message: expect.stringContaining('the user or the password'),
+      message: expect.stringContaining('the user name or password'),
     });
     expect(`${refused} ${lines.text()}`).not.toContain('a-wrong-one');
   });
@@ -95,7 +95,10 @@ describe('SCRAM over TLS', () => {
   test('with a mechanism that the broker does not have is refused at once', async () => {
     const sasl = { mechanism: 'plain', username: 'admin', password: password('admin') } as const;
     const refused = await refusal({ ...as('admin'), sasl });
-    expect(refused).toMatchObject({ code: 'BUS_CREDENTIALS', message: expect.stringContaining('this SASL mechanism') });
+    expect(refused).toMatchObject({
+      code: 'BUS_CREDENTIALS',
+      message: expect.stringContaining('does not support this SASL mechanism'),
+    });
   });
 });
 
@@ -156,7 +159,7 @@ describe('rights', () => {
 
     expect(await refusal(as('stranger', fleet))).toMatchObject({
       code: 'BUS_TOPIC_REFUSED',
-      message: expect.stringContaining('ACLs Create, Describe, DescribeConfigs'),
+      message: expect.stringContaining('Create, Describe and DescribeConfigs'),
     });
   });
 
@@ -172,7 +175,7 @@ describe('rights', () => {
         () => 'done',
         (error: unknown) => String(error),
       );
-    await expect.poll(append).toContain('Kafka does not let us write to this topic (ACL Write)');
+    await expect.poll(append).toContain('not authorized to write to this topic');
     await grant([write]);
     await expect.poll(append).toBe('done');
     await bus.close();

@@ -9,7 +9,7 @@ import { silentLogger } from '@sluice/runtime';
 import kafkajs from 'kafkajs';
 import type { BusFaults, BusWorld, CreateBusWorld } from './bus-world.ts';
 
-/** A genuine broker; each world is a fleet of its own on it. */
+/** A real broker. Each world is a separate fleet on it. */
 export class KafkaWorlds {
   readonly kafka: Kafka;
   readonly #saved: string;
@@ -42,7 +42,7 @@ export class KafkaWorlds {
     };
   };
 
-  /** Of a fleet that nobody else has. */
+  /** Options for a new fleet. */
   options(partitions: number): KafkaBusOptions {
     return {
       ...defaultKafkaTopics,
@@ -98,7 +98,7 @@ export class KafkaWorlds {
         copy(this.#saved, kafka.data);
         await start();
       },
-      // Kafka deletes all partitions of a topic or none.
+      // Kafka can delete only whole topics.
       remake: async (topic: Topic) => {
         await this.#deleteTopics(options, [topic]);
         const bus = await connectKafkaBus(options);

@@ -5,7 +5,7 @@ import { after, ids, records, take } from './bus-records.ts';
 import { KafkaWorlds } from './kafka-world.ts';
 import { recordingLogger } from './recording-logger.ts';
 
-/** What Kafka adds to the contract: topics that do not fit, records that are too old, brokers that freeze, users. */
+/** What Kafka adds to the bus contract: topic mismatches, expired records, frozen brokers, users. */
 
 const password = 'a-secret-of-the-test';
 const login = 'org.apache.kafka.common.security.plain.PlainLoginModule required';
@@ -27,10 +27,10 @@ afterAll(async () => {
   await locked?.stop();
 });
 
-const lost = { code: 'LOG_TRUNCATED' };
+const truncated = { code: 'LOG_TRUNCATED' };
 
 describe('at the start', () => {
-  test('a wrong password is refused with a reason that does not hold it, and the right one passes', async () => {
+  test('a wrong password is rejected with an error that does not contain it; the right one works', async () => {
     const options = (sasl: string): KafkaBusOptions => ({
       ...locked.options(1),
       sasl: { mechanism: 'plain', username: 'sluice', password: sasl },
@@ -45,40 +45,40 @@ describe('at the start', () => {
     await bus.close();
   });
 
-  test('a broker that is not there is waited for, then named', async () => {
+  test('an unreachable broker is named in the error', async () => {
     const options = { ...worlds.options(1), brokers: ['127.0.0.1:1'], connectWithinMs: 100 };
     const refused = connectKafkaBus(options);
     await expect(refused).rejects.toMatchObject({ code: 'BUS_UNREACHABLE' });
-    await expect(refused).rejects.toThrow(/127\.0\.0\.1:1 cannot be reached/);
+    await expect(refused).rejects.toThrow(/cannot reach Kafka at 127\.0\.0\.1:1/);
   });
 
-  test('an address without a port is an error that shows it', async () => {
+  test('an address without a port is an error that names it', async () => {
     const refused = connectKafkaBus({ ...worlds.options(1), brokers: ['kafka'] });
     await expect(refused).rejects.toMatchObject({ code: 'BUS_OPTIONS' });
     await expect(refused).rejects.toThrow('Kafka broker "kafka": write it as host:port');
   });
 
-  test('a topic that does not fit is an error that says how, and is not changed', async () => {
+  test('a topic mismatch is an error that lists the differences; the topic is not altered', async () => {
     const options = worlds.options(2);
     await (await connectKafkaBus(options)).close();
     const refused = connectKafkaBus({ ...options, partitions: 4, maxMessageBytes: 8_000_000, replicationFactor: 3 });
-    await expect(refused).rejects.toMatchObject({ code: 'BUS_TOPIC_MISFIT' });
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_TOPIC_MISMATCH' });
     const { fleet } = options;
-    await expect(refused).rejects.toThrow(`topic ${fleet}.changes: partitions is 2, wanted is 4`);
-    await expect(refused).rejects.toThrow(`topic ${fleet}.requests: replication factor is 1, wanted is 3`);
+    await expect(refused).rejects.toThrow(`topic ${fleet}.changes: partitions is 2, want 4`);
+    await expect(refused).rejects.toThrow(`topic ${fleet}.requests: replication factor is 1, want 3`);
     await expect(refused).rejects.toThrow(
-      `topic ${fleet}.mutations: max.message.bytes is 4194304, wanted is at least 8000000`,
+      `topic ${fleet}.mutations: max.message.bytes is 4194304, want at least 8000000`,
     );
     await (await connectKafkaBus(options)).close();
   });
 
-  test('more replicas than brokers is an error that says so', async () => {
+  test('a replication factor above the number of brokers is an error', async () => {
     const refused = connectKafkaBus({ ...worlds.options(2), replicationFactor: 3, connectWithinMs: 100 });
     await expect(refused).rejects.toMatchObject({ code: 'BUS_TOO_FEW_BROKERS' });
-    await expect(refused).rejects.toThrow(/fewer brokers than the replication factor/);
+    await expect(refused).rejects.toThrow(/fewer Kafka brokers than the replication factor/);
   });
 
-  test('processes that start at the same time agree', async () => {
+  test('processes that start concurrently share the topics', async () => {
     const options = worlds.options(3);
     const buses = await Promise.all([1, 2, 3].map(() => connectKafkaBus(options)));
     const readers = buses.map((bus) => bus.read('changes', 2, streamStart));
@@ -88,21 +88,21 @@ describe('at the start', () => {
   });
 });
 
-describe('records that are gone by their age', () => {
-  test('are lost to who had not read them, and to nobody else', async () => {
+describe('expired records', () => {
+  test('truncate the log for readers that have not read them, and for no others', async () => {
     const options = worlds.options(2);
     const bus = await connectKafkaBus(options);
     await bus.append('changes', 0, records('a', 1, 6));
     const reader = bus.read('changes', 0, streamStart);
     const read = await take(reader, 6);
-    await forget(options.fleet, 4);
-    await expect(bus.read('changes', 0, after(reader, read[2])).next(1)).rejects.toMatchObject(lost);
-    await expect(bus.read('changes', 0, streamStart).next(1)).rejects.toMatchObject(lost);
-    // Its own record is gone, but none that it has not read.
+    await deleteRecords(options.fleet, 4);
+    await expect(bus.read('changes', 0, after(reader, read[2])).next(1)).rejects.toMatchObject(truncated);
+    await expect(bus.read('changes', 0, streamStart).next(1)).rejects.toMatchObject(truncated);
+    // The record before the offset is deleted, but none after it.
     expect(ids(await take(bus.read('changes', 0, after(reader, read[3])), 2))).toEqual(['a5', 'a6']);
     expect(ids(await take(bus.read('changes', 0, after(reader, read[4])), 1))).toEqual(['a6']);
 
-    await forget(options.fleet, 6);
+    await deleteRecords(options.fleet, 6);
     const end = await bus.end('changes', 0);
     expect(end).toMatchObject({ offset: 6, id: '' });
     const onward = [bus.read('changes', 0, end), bus.read('changes', 0, after(reader, read[5])), reader];
@@ -113,10 +113,10 @@ describe('records that are gone by their age', () => {
     await bus.close();
   });
 
-  async function forget(fleet: string, offset: number): Promise<void> {
+  async function deleteRecords(fleet: string, offset: number): Promise<void> {
     const admin = worlds.client().admin();
     await admin.connect();
-    await admin.fetchTopicOffsets(`${fleet}.changes`); // or kafkajs does not know its leaders
+    await admin.fetchTopicOffsets(`${fleet}.changes`); // kafkajs does not know the leaders otherwise
     await admin.deleteTopicRecords({
       topic: `${fleet}.changes`,
       partitions: [{ partition: 0, offset: String(offset) }],
@@ -125,8 +125,8 @@ describe('records that are gone by their age', () => {
   }
 });
 
-describe('a broker that freezes', () => {
-  test('goes on where it was, and nothing is lost', async () => {
+describe('a frozen broker', () => {
+  test('continues after the freeze without losing records', async () => {
     const bus = await connectKafkaBus(worlds.options(2));
     const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 1));
@@ -141,7 +141,7 @@ describe('a broker that freezes', () => {
     await bus.close();
   });
 
-  test('does not keep the bus from closing', async () => {
+  test('does not block closing the bus', async () => {
     const bus = await connectKafkaBus(worlds.options(2));
     const waiting = bus.read('changes', 0, streamStart).next(1);
     worlds.kafka.process.signal('SIGSTOP');
@@ -155,7 +155,7 @@ describe('a broker that freezes', () => {
   });
 });
 
-test('an outage is told once, and once that it is over', async () => {
+test('logs an outage once, and its end once', async () => {
   const lines = recordingLogger();
   const bus = await connectKafkaBus({ ...worlds.options(4), logger: lines.logger });
   const readers = [0, 1, 2, 3].map((partition) => bus.read('changes', partition, streamStart));
@@ -164,9 +164,11 @@ test('an outage is told once, and once that it is over', async () => {
   const appends = readers.map((_, partition) => bus.append('changes', partition, records('a', 1, 1)));
   await worlds.kafka.process.start();
   await Promise.all([...appends, ...waiting]);
-  // The last to be served says that it is over.
-  await expect.poll(() => lines.level('info').at(-1)).toBe('Kafka serves again');
-  expect(lines.level('warn').length).toBe(lines.level('info').filter((line) => line === 'Kafka serves again').length);
+  // The end is logged when the last caller has recovered.
+  await expect.poll(() => lines.level('info').at(-1)).toBe('Kafka available again');
+  expect(lines.level('warn').length).toBe(
+    lines.level('info').filter((line) => line === 'Kafka available again').length,
+  );
   expect(lines.level('warn').length).toBeLessThanOrEqual(2);
   await bus.close();
 });

@@ -1,80 +1,82 @@
 import type { Logger } from '@sluice/runtime';
 import kafkajs, { type Logger as KafkajsLogger } from 'kafkajs';
-import Broker from 'kafkajs/src/broker/index.js';
-import ConnectionPool from 'kafkajs/src/network/connectionPool.js';
 import { BusSetupError } from './errors.ts';
+import { BrokerConnection, type ConnectionIndex, type ProtocolRequest } from './kafkajs-internals.ts';
 import { kafkajsLogger } from './kafkajs-logger.ts';
 import { type BrokerAddress, metadataRequest, type TopicMetadata } from './metadata-request.ts';
 import { type KafkaConnection, saslOptions } from './options.ts';
-import type { ProtocolRequest } from './protocol.ts';
 import { Sockets } from './sockets.ts';
 
-const connectionTimeout = 3_000;
-/** A broker that has not answered by then is taken for gone. */
-const requestTimeout = 10_000;
+const connectTimeoutMs = 3_000;
+/** A broker that takes longer to answer is considered gone. */
+const requestTimeoutMs = 10_000;
 
-/** A broker with its own connections. */
-interface Member {
+interface ConnectedBroker {
   readonly address: string;
-  readonly broker: Broker;
+  readonly connection: BrokerConnection;
   readonly sockets: Sockets;
 }
 
-/** Which of a broker's two connections: it answers the requests of one in their order, so those that wait have their own. */
-export const connection = { quick: 0, waiting: 1 } as const;
+/**
+ * Which of a broker's two connections to use. A broker answers the requests of one connection in order, so fetches, which
+ * wait for records, have their own.
+ */
+export const connectionFor = { requests: 0, fetches: 1 } as const satisfies Record<string, ConnectionIndex>;
 
 /**
- * The brokers of the cluster and their connections. kafkajs has the protocol, TLS and SASL; its own pool would let one
- * partition without a leader keep all others from being found.
+ * The brokers of the cluster and the connections to them. The cluster client of kafkajs cannot be used: its metadata
+ * request fails for all partitions while one has no leader.
  */
 export class Brokers {
-  readonly #connection: KafkaConnection;
+  readonly #options: KafkaConnection;
   readonly #logger: KafkajsLogger;
-  readonly #seeds: readonly string[];
-  readonly #members = new Map<number, Member>();
-  /** All that are open, also those of addresses that were only asked for the brokers. */
+  readonly #connected = new Map<number, ConnectedBroker>();
+  /** All open sockets, including those of bootstrap addresses. */
   readonly #sockets = new Set<Sockets>();
   #addresses = new Map<number, string>();
   #closed = false;
 
-  constructor(connection: KafkaConnection, logger: Logger) {
-    this.#connection = connection;
-    this.#seeds = connection.brokers;
-    this.#logger = new kafkajs.Kafka({ ...kafkajsLogger(logger), brokers: [...connection.brokers] }).logger();
+  constructor(options: KafkaConnection, logger: Logger) {
+    this.#options = options;
+    this.#logger = new kafkajs.Kafka({ ...kafkajsLogger(logger), brokers: [...options.brokers] }).logger();
   }
 
-  /** Asks one broker after the other until one answers. */
+  /** Tries the known brokers, then the bootstrap addresses, until one answers. */
   async metadata(topics: readonly string[]): Promise<readonly TopicMetadata[]> {
     const known = [...this.#addresses.keys()];
     let failure: unknown;
     for (const nodeId of known) {
       try {
-        return this.#learn(await this.send(nodeId, metadataRequest(topics)));
+        return this.#update(await this.send(nodeId, metadataRequest(topics)));
       } catch (error) {
         failure = error;
       }
     }
-    for (const seed of this.#seeds) {
-      const member = this.#member(seed);
+    for (const address of this.#options.brokers) {
+      const broker = this.#open(address);
       try {
-        await member.broker.connect();
-        return this.#learn(await send(member, metadataRequest(topics), connection.quick));
+        await broker.connection.connect();
+        return this.#update(await broker.connection.send(metadataRequest(topics), connectionFor.requests));
       } catch (error) {
         failure = error;
       } finally {
-        this.#destroy(member, 'the address was only asked for the brokers');
+        this.#destroy(broker, 'bootstrap is complete');
       }
     }
     throw failure;
   }
 
-  async send<T>(nodeId: number, request: ProtocolRequest<T>, which: 0 | 1 = connection.quick): Promise<T> {
-    return await this.#with(nodeId, (member) => send(member, request, which));
+  async send<T>(
+    nodeId: number,
+    request: ProtocolRequest<T>,
+    index: ConnectionIndex = connectionFor.requests,
+  ): Promise<T> {
+    return await this.#use(nodeId, (connection) => connection.send(request, index));
   }
 
-  /** For the requests that kafkajs has methods for. */
-  async ask<T>(nodeId: number, question: (broker: Broker) => Promise<T>): Promise<T> {
-    return await this.#with(nodeId, ({ broker }) => question(broker));
+  /** `timestamp` -2 asks for the log start offset, -1 for the high watermark. */
+  async listOffset(nodeId: number, topic: string, partition: number, timestamp: '-2' | '-1'): Promise<number> {
+    return await this.#use(nodeId, (connection) => connection.listOffset(topic, partition, timestamp));
   }
 
   close(): void {
@@ -82,75 +84,67 @@ export class Brokers {
     for (const sockets of this.#sockets) sockets.destroy('the bus is closed');
   }
 
-  async #with<T>(nodeId: number, use: (member: Member) => Promise<T>): Promise<T> {
+  async #use<T>(nodeId: number, send: (connection: BrokerConnection) => Promise<T>): Promise<T> {
     const address = this.#addresses.get(nodeId);
-    if (address === undefined) throw new Error(`broker ${nodeId} is not among those of the cluster`);
-    let member = this.#members.get(nodeId);
-    if (member?.address !== address) {
-      if (member !== undefined) this.#destroy(member, 'the broker has another address');
-      member = this.#member(address);
-      this.#members.set(nodeId, member);
+    if (address === undefined) throw new Error(`broker ${nodeId} is not in the cluster metadata`);
+    let broker = this.#connected.get(nodeId);
+    if (broker?.address !== address) {
+      if (broker !== undefined) this.#destroy(broker, 'the broker has a new address');
+      broker = this.#open(address);
+      this.#connected.set(nodeId, broker);
     }
     try {
-      await member.broker.connect();
-      return await use(member);
+      await broker.connection.connect();
+      return await send(broker.connection);
     } catch (error) {
       if (!isConnectionFailure(error)) throw error;
-      // Its other connection is no better, and kafkajs would keep one that hangs.
-      if (this.#members.get(nodeId) === member) this.#members.delete(nodeId);
-      this.#destroy(member, 'another request to this broker failed');
+      // The other connection is probably broken too, and kafkajs would keep one that hangs.
+      if (this.#connected.get(nodeId) === broker) this.#connected.delete(nodeId);
+      this.#destroy(broker, 'another request to this broker failed');
       throw error;
     }
   }
 
-  #member(address: string): Member {
+  #open(address: string): ConnectedBroker {
     if (this.#closed) throw new Error('the bus is closed');
     const sockets = new Sockets();
     this.#sockets.add(sockets);
-    const { host, port } = parseAddress(address);
-    const { clientId, tls, sasl } = this.#connection;
-    const connectionPool = new ConnectionPool({
-      host,
-      port,
+    const { clientId, tls, sasl } = this.#options;
+    const connection = new BrokerConnection({
+      ...parseAddress(address),
+      clientId,
       logger: this.#logger,
       socketFactory: sockets.factory,
-      clientId,
-      connectionTimeout,
-      requestTimeout,
-      enforceRequestTimeout: true,
-      ssl: tls ?? null,
-      sasl: sasl === undefined ? null : saslOptions(sasl),
+      connectTimeoutMs,
+      requestTimeoutMs,
+      tls,
+      sasl: sasl && saslOptions(sasl),
     });
-    const broker = new Broker({ connectionPool, logger: this.#logger, authenticationTimeout: requestTimeout });
-    return { address, broker, sockets };
+    return { address, connection, sockets };
   }
 
-  #destroy({ sockets }: Member, reason: string): void {
+  #destroy({ sockets }: ConnectedBroker, reason: string): void {
     sockets.destroy(reason);
     this.#sockets.delete(sockets);
   }
 
-  #learn({ brokers, topics }: { brokers: readonly BrokerAddress[]; topics: readonly TopicMetadata[] }) {
+  #update({ brokers, topics }: { brokers: readonly BrokerAddress[]; topics: readonly TopicMetadata[] }) {
     this.#addresses = new Map(brokers.map(({ nodeId, host, port }) => [nodeId, formatAddress(host, port)]));
-    for (const [nodeId, member] of this.#members) {
+    for (const [nodeId, broker] of this.#connected) {
       if (this.#addresses.has(nodeId)) continue;
-      this.#destroy(member, 'the broker has left the cluster');
-      this.#members.delete(nodeId);
+      this.#destroy(broker, 'the broker has left the cluster');
+      this.#connected.delete(nodeId);
     }
     return topics;
   }
 }
 
-async function send<T>({ broker }: Member, request: ProtocolRequest<T>, which: 0 | 1): Promise<T> {
-  return await (await broker.connectionPool.getConnection(which)).send(request);
-}
-
-/** The broker may come back, or did not answer in time; nothing is known of what was asked of it. */
+/** True unless the broker answered with an error code. The fate of the request is unknown then. */
 function isConnectionFailure(error: unknown): boolean {
-  return error instanceof Error && !('type' in error && typeof error.type === 'string');
+  return error instanceof Error && !(error instanceof kafkajs.KafkaJSProtocolError);
 }
 
-/** @throws BusSetupError unless it is `host:port`; an IPv6 host stands in brackets */
+/** @throws BusSetupError unless it is `host:port`, with an IPv6 host in brackets */
 export function parseAddress(address: string): { readonly host: string; readonly port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(address);
   const host = match?.[1] ?? match?.[2];

@@ -1,17 +1,17 @@
 import { BusSetupError as SetupError } from '@sluice/bus';
 
-/** Trying again helps only with `BUS_UNREACHABLE` and `BUS_TOO_FEW_BROKERS`. */
+/** Retrying helps only with `BUS_UNREACHABLE` and `BUS_TOO_FEW_BROKERS`. */
 export class BusSetupError extends SetupError<BusSetupCode> {}
 
 export type BusSetupCode =
-  /** Fewer than the replication factor; after a start or a pause of brokers it may pass. */
+  /** Fewer brokers than the replication factor. May pass while brokers start. */
   | 'BUS_TOO_FEW_BROKERS'
   | 'BUS_OPTIONS'
   | 'BUS_UNREACHABLE'
   | 'BUS_CREDENTIALS'
   /** One side does not trust the other's certificate, or does not speak TLS. */
   | 'BUS_TLS'
-  /** A topic is there, but not as it has to be. */
-  | 'BUS_TOPIC_MISFIT'
-  /** Kafka does not make a topic, or does not let us see it. */
+  /** A topic exists with other settings than configured. */
+  | 'BUS_TOPIC_MISMATCH'
+  /** Kafka refuses to create a topic or to show it. */
   | 'BUS_TOPIC_REFUSED';

@@ -1,8 +1,13 @@
-import Decoder from 'kafkajs/src/protocol/decoder.js';
-import Encoder from 'kafkajs/src/protocol/encoder.js';
-import decodeRecordBatch, { type WireRecord } from 'kafkajs/src/protocol/recordBatch/v0/decoder.js';
 import {
+  createDecoder,
+  createEncoder,
+  type Decoder,
+  decodeRecordBatch,
+  type Encoder,
   type ProtocolRequest,
+  type WireRecord,
+} from './kafkajs-internals.ts';
+import {
   readCompactArray,
   readCompactLength,
   skipTaggedFields,
@@ -11,9 +16,9 @@ import {
 } from './protocol.ts';
 
 export interface FetchOptions {
-  /** How long the broker waits for a first record. */
+  /** How long the broker waits if it has no records. */
   readonly maxWaitMs: number;
-  /** Of the whole response; the first batch comes whole even if it is larger. */
+  /** Limit of the response. The broker returns the first batch whole even if it is larger. */
   readonly maxBytes: number;
   readonly partitionMaxBytes: number;
 }
@@ -21,20 +26,21 @@ export interface FetchOptions {
 export interface FetchPartition {
   readonly topicId: string;
   readonly partition: number;
-  readonly offset: number;
+  /** Kafka's offset of the first record wanted. */
+  readonly fetchOffset: number;
 }
 
 export interface FetchedPartition {
   readonly topicId: string;
   readonly partition: number;
   readonly errorCode: number;
-  /** Whole batches: the first may begin before the offset that was asked for. */
+  /** Whole batches: the first may begin before the fetch offset. */
   readonly records: readonly WireRecord[];
 }
 
 /**
- * Fetch v13: the first version that names topics by id, so that a topic made anew is never read in place of the old one.
- * kafkajs ends at v11.
+ * Fetch v13 is the first version that identifies topics by id, so a topic that was deleted and created again is never read
+ * in place of the old one. kafkajs supports versions up to v11.
  */
 export function fetchRequest(
   options: FetchOptions,
@@ -48,39 +54,39 @@ export function fetchRequest(
 
 function encode(options: FetchOptions, partitions: readonly FetchPartition[]): Encoder {
   const topics = Map.groupBy(partitions, ({ topicId }) => topicId);
-  const encoder = writeNoTaggedFields(new Encoder())
+  const encoder = writeNoTaggedFields(createEncoder())
     .writeInt32(-1) // a client, not a replica
     .writeInt32(options.maxWaitMs)
-    .writeInt32(1) // bytes that are worth a response
+    .writeInt32(1) // minimum bytes
     .writeInt32(options.maxBytes)
-    .writeInt8(0) // read uncommitted: there are no transactions
+    .writeInt8(0) // isolation level: read uncommitted
     .writeInt32(0) // no fetch session
     .writeInt32(-1)
     .writeUVarInt(topics.size + 1);
   for (const [topicId, ofTopic] of topics) {
     encoder.writeBufferInternal(Buffer.from(topicId, 'hex'));
     encoder.writeUVarInt(ofTopic.length + 1);
-    for (const { partition, offset } of ofTopic) {
+    for (const { partition, fetchOffset } of ofTopic) {
       encoder
         .writeInt32(partition)
         .writeInt32(-1) // leader epoch: not checked
-        .writeInt64(offset)
-        .writeInt32(-1) // epoch of the last record fetched: not checked
-        .writeInt64(-1) // log start, of replicas only
+        .writeInt64(fetchOffset)
+        .writeInt32(-1) // leader epoch of the last fetched record: not checked
+        .writeInt64(-1) // log start offset: replicas only
         .writeInt32(options.partitionMaxBytes);
       writeNoTaggedFields(encoder);
     }
     writeNoTaggedFields(encoder);
   }
-  return writeNoTaggedFields(encoder.writeUVarInt(1).writeUVarIntString('')); // nothing forgotten, no rack
+  return writeNoTaggedFields(encoder.writeUVarInt(1).writeUVarIntString('')); // no forgotten topics, no rack
 }
 
 async function decode(payload: Buffer): Promise<readonly FetchedPartition[]> {
-  const decoder = new Decoder(payload);
+  const decoder = createDecoder(payload);
   skipTaggedFields(decoder);
   decoder.readInt32(); // throttle time
   const failure = decoder.readInt16();
-  decoder.readInt32(); // session
+  decoder.readInt32(); // fetch session
   const topics = readCompactArray(decoder, (each) => {
     const topicId = each.readBytes(topicIdBytes).toString('hex');
     const partitions = readCompactArray(each, readPartition);
@@ -101,7 +107,7 @@ function readPartition(decoder: Decoder) {
   const errorCode = decoder.readInt16();
   decoder.readInt64(); // high watermark
   decoder.readInt64(); // last stable offset
-  decoder.readInt64(); // log start
+  decoder.readInt64(); // log start offset
   readCompactArray(decoder, (each) => {
     each.readInt64();
     each.readInt64();
@@ -113,12 +119,12 @@ function readPartition(decoder: Decoder) {
   return { partition, errorCode, batches };
 }
 
-/** Offset and length, which stand before what the length counts. */
+/** Size of a batch's base offset and length, which the length does not include. */
 const batchPrefix = 12;
 
-/** The last batch may be cut off where the limit of bytes was reached: it comes again. */
+/** Ignores an incomplete last batch: the broker cuts it off at the size limit and returns it again. */
 async function decodeBatches(batches: Buffer): Promise<readonly WireRecord[]> {
-  const decoder = new Decoder(batches);
+  const decoder = createDecoder(batches);
   const all: WireRecord[] = [];
   while (decoder.canReadBytes(batchPrefix)) {
     const length = batches.readInt32BE(decoder.offset + 8);

@@ -1,52 +1,52 @@
 import { backoffMs, type Clock, type Random, sleep } from '@sluice/runtime';
-import { createErrorFromCode } from 'kafkajs/src/protocol/error.js';
-import { type Brokers, connection } from './brokers.ts';
+import { type Brokers, connectionFor } from './brokers.ts';
 import { type FetchPartition, fetchRequest } from './fetch-request.ts';
 import type { KafkaReader } from './kafka-reader.ts';
+import { createErrorFromCode } from './kafkajs-internals.ts';
 import { listOffsets } from './list-offsets.ts';
-import type { Outage } from './outage.ts';
+import type { MetadataCache } from './metadata-cache.ts';
+import type { OutageLogger } from './outage-logger.ts';
 import { errorCode } from './protocol.ts';
-import type { Routes } from './routes.ts';
 
-/** A reader that is opened while a fetch waits comes into the next one, this long after it at most. */
+/** A reader opened while a fetch waits joins the next one, at most this much later. */
 const maxWaitMs = 50;
-/** A fetch names all partitions, which costs both sides: a record each is not worth one each. */
+/** Every fetch lists all partitions, which costs both sides. This bounds the rate when records arrive one by one. */
 const minIntervalMs = 4;
 const maxBytes = 16 * 1024 * 1024;
 const retryBackoff = { baseMs: 50, maxMs: 1_000 };
-/** Stands for the broker of partitions that nobody serves now. */
-const nobody = -1;
+/** Stands for the node id of the leader while a partition has none. */
+const noLeader = -1;
 
 export interface FetcherOptions {
   readonly brokers: Brokers;
-  readonly routes: Routes;
-  readonly outage: Outage;
+  readonly metadata: MetadataCache;
+  readonly outageLogger: OutageLogger;
   readonly clock: Clock;
   readonly random: Random;
-  /** The largest batch there may be. */
+  /** Size limit of a batch. */
   readonly partitionMaxBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** The readers of one partition, and the lowest offset that one of them asks for. */
+/** The readers of one partition. The fetch offset is the lowest of theirs. */
 interface PartitionFetch extends FetchPartition {
   readonly readers: readonly KafkaReader[];
 }
 
-/** Fetches for all readers: one request at a time and broker, for all partitions that it serves. */
+/** Fetches for all readers: one request at a time per broker, for all partitions that it leads. */
 export class Fetcher {
   readonly #options: FetcherOptions;
   readonly #readers = new Set<KafkaReader>();
-  /** Brokers that a request is with, or that are left alone for a while after a failure. */
+  /** Node ids of brokers with a request in flight or in backoff. */
   readonly #busy = new Set<number>();
   readonly #failures = new Map<number, number>();
-  #turn = 0;
+  #rotation = 0;
 
   constructor(options: FetcherOptions) {
     this.#options = options;
   }
 
-  /** To be called when a reader is new, is closed, or takes records again. */
+  /** Call this when a reader is opened, is closed or has room again. */
   readonly update = (reader: KafkaReader): void => {
     if (reader.closed) this.#readers.delete(reader);
     else {
@@ -61,95 +61,96 @@ export class Fetcher {
 
   #run(): void {
     if (this.#options.signal.aborted) return;
-    const wanting = [...this.#readers].filter(({ wants }) => wants);
-    for (const [broker, readers] of Map.groupBy(wanting, (reader) => this.#leader(reader))) {
-      if (this.#busy.has(broker)) continue;
-      this.#busy.add(broker);
-      void this.#serve(broker, readers).finally(() => {
-        this.#busy.delete(broker);
+    const ready = [...this.#readers].filter(({ hasRoom }) => hasRoom);
+    for (const [nodeId, readers] of Map.groupBy(ready, (reader) => this.#leaderOf(reader))) {
+      if (this.#busy.has(nodeId)) continue;
+      this.#busy.add(nodeId);
+      void this.#fetchOrBackOff(nodeId, readers).finally(() => {
+        this.#busy.delete(nodeId);
         this.#run();
       });
     }
   }
 
-  #leader({ topic, partition }: KafkaReader): number {
-    return this.#options.routes.of(topic, partition)?.leader ?? nobody;
+  #leaderOf({ topic, partition }: KafkaReader): number {
+    return this.#options.metadata.leaderOf(topic, partition)?.nodeId ?? noLeader;
   }
 
-  /** Never rejects: a failure makes it wait for a while, and doubt what it knew. */
-  async #serve(broker: number, readers: readonly KafkaReader[]): Promise<void> {
-    const { clock, random, routes, outage, signal } = this.#options;
-    const name = `fetch from broker ${broker}`;
+  /** Never rejects: after a failure it backs off, and the readers verify their offsets again. */
+  async #fetchOrBackOff(nodeId: number, readers: readonly KafkaReader[]): Promise<void> {
+    const { clock, random, metadata, outageLogger, signal } = this.#options;
+    const caller = `fetch from broker ${nodeId}`;
     const startedAt = clock.monotonic();
     try {
-      if (broker === nobody) await this.#findLeader(readers);
-      else await this.#fetch(broker, readers);
-      this.#failures.delete(broker);
-      outage.recovered(name);
-      const early = startedAt + minIntervalMs - clock.monotonic();
-      if (early > 0) await sleep(clock, early, signal);
+      if (nodeId === noLeader) await this.#findLeader(readers);
+      else await this.#fetch(nodeId, readers);
+      this.#failures.delete(nodeId);
+      outageLogger.recovered(caller);
+      const remainingMs = startedAt + minIntervalMs - clock.monotonic();
+      if (remainingMs > 0) await sleep(clock, remainingMs, signal);
     } catch (error) {
       if (signal.aborted) return;
-      outage.failed(name, error);
-      for (const reader of readers) reader.doubt();
-      const failures = this.#failures.get(broker) ?? 0;
-      this.#failures.set(broker, failures + 1);
+      outageLogger.failed(caller, error);
+      for (const reader of readers) reader.invalidate();
+      const failures = this.#failures.get(nodeId) ?? 0;
+      this.#failures.set(nodeId, failures + 1);
       await sleep(clock, backoffMs(retryBackoff, failures, random), signal);
-      await routes.refresh().catch((failure: unknown) => outage.failed(name, failure));
+      await metadata.refresh().catch((failure: unknown) => outageLogger.failed(caller, failure));
     }
   }
 
   async #findLeader(readers: readonly KafkaReader[]): Promise<void> {
-    await this.#options.routes.refresh();
-    const [lost] = readers.filter((reader) => this.#leader(reader) === nobody);
-    if (lost !== undefined) throw new Error(`${lost.topic}/${lost.partition} has no leader`);
+    await this.#options.metadata.refresh();
+    const [leaderless] = readers.filter((reader) => this.#leaderOf(reader) === noLeader);
+    if (leaderless !== undefined) throw new Error(`${leaderless.topic}/${leaderless.partition} has no leader`);
   }
 
-  async #fetch(broker: number, readers: readonly KafkaReader[]): Promise<void> {
+  async #fetch(nodeId: number, readers: readonly KafkaReader[]): Promise<void> {
     const { brokers, partitionMaxBytes } = this.#options;
-    const fetches = this.#fetches(readers);
+    const fetches = this.#partitionFetches(readers);
     if (fetches.size === 0) return;
     const request = fetchRequest({ maxWaitMs, maxBytes, partitionMaxBytes }, [...fetches.values()]);
-    const fetched = await brokers.send(broker, request, connection.waiting);
+    const fetched = await brokers.send(nodeId, request, connectionFor.fetches);
     let failed = errorCode.none as number;
-    const unsettled: KafkaReader[] = [];
+    const unverified: KafkaReader[] = [];
     for (const { topicId, partition, errorCode: code, records } of fetched) {
-      const { readers = [], offset } = fetches.get(`${topicId}/${partition}`) ?? {};
+      const { readers = [], fetchOffset } = fetches.get(`${topicId}/${partition}`) ?? {};
       if (code !== errorCode.none && code !== errorCode.offsetOutOfRange) failed = code;
       for (const reader of readers) {
-        if (code === errorCode.none ? !reader.accept(records) && reader.offset === offset : failed === errorCode.none) {
-          unsettled.push(reader);
-        }
+        const unclear =
+          code === errorCode.none
+            ? !reader.accept(records) && reader.fetchOffset === fetchOffset
+            : failed === errorCode.none;
+        if (unclear) unverified.push(reader);
       }
     }
-    await Promise.all(unsettled.map((reader) => this.#settle(broker, reader)));
+    await Promise.all(unverified.map((reader) => this.#checkRange(nodeId, reader)));
     if (failed !== errorCode.none) throw createErrorFromCode(failed);
   }
 
-  #fetches(readers: readonly KafkaReader[]): Map<string, PartitionFetch> {
+  #partitionFetches(readers: readonly KafkaReader[]): Map<string, PartitionFetch> {
     const fetches = new Map<string, PartitionFetch>();
-    // The broker fills the response in this order, up to its limit: each is first in its turn.
-    const first = this.#turn++ % readers.length;
+    // The broker fills the response in request order, up to its limit. Rotating the order lets every partition be first.
+    const first = this.#rotation++ % readers.length;
     for (const reader of [...readers.slice(first), ...readers.slice(0, first)]) {
-      const route = this.#options.routes.of(reader.topic, reader.partition);
-      if (route === undefined) continue;
-      reader.bind(route.topicId);
-      if (!reader.wants) continue;
-      const key = `${route.topicId}/${reader.partition}`;
-      const { readers = [], offset = reader.offset } = fetches.get(key) ?? {};
+      const leader = this.#options.metadata.leaderOf(reader.topic, reader.partition);
+      if (leader === undefined) continue;
+      reader.checkTopicId(leader.topicId);
+      if (!reader.hasRoom) continue;
+      const key = `${leader.topicId}/${reader.partition}`;
+      const { readers = [], fetchOffset = reader.fetchOffset } = fetches.get(key) ?? {};
       fetches.set(key, {
-        topicId: route.topicId,
+        topicId: leader.topicId,
         partition: reader.partition,
-        offset: Math.min(offset, reader.offset),
+        fetchOffset: Math.min(fetchOffset, reader.fetchOffset),
         readers: [...readers, reader],
       });
     }
     return fetches;
   }
 
-  async #settle(broker: number, reader: KafkaReader): Promise<void> {
-    reader.doubt();
-    const { earliest, latest } = await listOffsets(this.#options.brokers, broker, reader.topic, reader.partition);
-    reader.settle(earliest, latest);
+  async #checkRange(nodeId: number, reader: KafkaReader): Promise<void> {
+    reader.invalidate();
+    reader.checkRange(await listOffsets(this.#options.brokers, nodeId, reader.topic, reader.partition));
   }
 }

@@ -1,35 +1,37 @@
 import { type Delivery, LogTruncatedError, type PartitionReader, type StreamOffset } from '@sluice/bus';
-import type { WireRecord } from 'kafkajs/src/protocol/recordBatch/v0/decoder.js';
-import { offsetAfter, toDelivery } from './records.ts';
+import type { WireRecord } from './kafkajs-internals.ts';
+import type { OffsetRange } from './list-offsets.ts';
+import { offsetOf, toDelivery } from './records.ts';
 
-/** A reader with this many bytes waiting for `next` is not fetched for: one response more may still come. */
+/** The fetcher skips a reader that buffers this many bytes. One more response may still arrive. */
 const bufferBytes = 1024 * 1024;
 
-/** Reads one partition: checks what the fetcher brings against its cursor, and keeps it until it is asked for. */
+/** Reads one partition: checks fetched records against its offset and buffers them for `next`. */
 export class KafkaReader implements PartitionReader {
   readonly topic: string;
   readonly partition: number;
-  readonly #changed: (reader: KafkaReader) => void;
+  readonly #onChange: (reader: KafkaReader) => void;
   #streamId: string;
-  /** Of the last record that was fetched, or of the cursor. */
+  /** `Delivery.offset` and id of the last buffered record, or of the record after which reading starts. */
   #offset: number;
   #id: string;
-  /** False until the record at the offset was seen to be the one that was read. */
+  /** False until the log is known to hold the record of `#offset` and `#id`. */
   #verified = false;
   #buffer: Delivery[] = [];
   #bufferedBytes = 0;
-  #lost: LogTruncatedError | undefined;
+  #truncated: LogTruncatedError | undefined;
   #closed = false;
   #wake: (() => void) | undefined;
 
-  constructor(topic: string, partition: number, after: StreamOffset, changed: (reader: KafkaReader) => void) {
+  /** Calls `onChange` when the reader closes or has room again. */
+  constructor(topic: string, partition: number, after: StreamOffset, onChange: (reader: KafkaReader) => void) {
     this.topic = topic;
     this.partition = partition;
-    this.#changed = changed;
+    this.#onChange = onChange;
     this.#streamId = after.streamId;
     this.#offset = after.offset;
     this.#id = after.id;
-    this.doubt();
+    this.invalidate();
   }
 
   get streamId(): string {
@@ -40,76 +42,73 @@ export class KafkaReader implements PartitionReader {
     return this.#closed;
   }
 
-  /** Whether it takes more records now. */
-  get wants(): boolean {
-    return !this.#closed && this.#lost === undefined && this.#bufferedBytes < bufferBytes;
+  /** Whether the fetcher should fetch for this reader. */
+  get hasRoom(): boolean {
+    return !this.#closed && this.#truncated === undefined && this.#bufferedBytes < bufferBytes;
   }
 
-  get position(): number {
-    return this.#offset;
-  }
-
-  /** Kafka's offset to fetch from: a record's offset is its offset + 1. */
-  get offset(): number {
+  /** Kafka's offset to fetch from. An unverified reader fetches its last record again, to compare the id. */
+  get fetchOffset(): number {
+    // Kafka's offset of the next record is the Delivery.offset of the last one.
     return this.#verified ? this.#offset : this.#offset - 1;
   }
 
   async next(max: number): Promise<readonly Delivery[]> {
     for (;;) {
       if (this.#closed) return [];
-      if (this.#buffer.length > 0) return this.#take(max);
-      if (this.#lost !== undefined) throw this.#lost;
+      if (this.#buffer.length > 0) return this.#drain(max);
+      if (this.#truncated !== undefined) throw this.#truncated;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
   }
 
-  /** Nothing to do: Kafka drops records by their age. */
+  /** Does nothing: Kafka deletes records by age. */
   release(): void {}
 
   close(): void {
     this.#closed = true;
     this.#buffer = [];
     this.#notify();
-    this.#changed(this);
+    this.#onChange(this);
   }
 
-  /** The topic under the name has this id now. */
-  bind(topicId: string): void {
+  /** Checks the id that the topic has now. */
+  checkTopicId(topicId: string): void {
     if (this.#streamId === '') this.#streamId = topicId;
-    else if (this.#streamId !== topicId) this.lose('the topic was made anew');
+    else if (this.#streamId !== topicId) this.#truncate('the topic was deleted and created again');
   }
 
-  /** Have the record at the offset looked at again, say after the connection was lost. */
-  doubt(): void {
-    // Nothing stands before the first record; a cursor at the end of an emptied log knows no id.
+  /** Requires the last record to be verified again, for example after the connection was lost. */
+  invalidate(): void {
+    // No record precedes the first, and an offset at the end of an empty log has no id.
     this.#verified = this.#offset === 0 || this.#id === '';
   }
 
   /**
-   * Takes what was fetched from `offset` or before it. False if it does not tell whether the log still holds the record
-   * at the offset; `settle` does then.
+   * Buffers the records fetched from `fetchOffset` or before. False if they do not show whether the log still holds the
+   * last record: call `checkRange` then.
    */
   accept(records: readonly WireRecord[]): boolean {
     let index = 0;
     if (!this.#verified) {
-      index = records.findIndex((record) => offsetAfter(record) === this.#offset);
+      index = records.findIndex((record) => offsetOf(record) === this.#offset);
       const record = records[index];
       if (record === undefined) return false;
       const { id } = toDelivery(record);
       if (id !== this.#id) {
-        this.lose(`record ${id} stands where ${this.#id} was read`);
+        this.#truncate(`expected record ${this.#id} at this offset, found ${id}`);
         return true;
       }
       this.#verified = true;
     }
     for (; index < records.length; index++) {
       const record = records[index];
-      if (record === undefined || offsetAfter(record) <= this.#offset) continue;
+      if (record === undefined || offsetOf(record) <= this.#offset) continue;
       const delivery = toDelivery(record);
       if (delivery.offset !== this.#offset + 1) {
-        this.lose(`the log goes on at offset ${delivery.offset}`);
+        this.#truncate(`the next record has offset ${delivery.offset}`);
         break;
       }
       this.#offset = delivery.offset;
@@ -121,27 +120,27 @@ export class KafkaReader implements PartitionReader {
     return true;
   }
 
-  /** The log holds the offsets from `earliest` to before `latest`. */
-  settle(earliest: number, latest: number): void {
-    if (latest < this.#offset) this.lose(`the log ends at offset ${latest}`);
-    else if (earliest > this.#offset) this.lose(`the log begins at offset ${earliest + 1}`);
-    // The record at the offset is gone, but nothing after it.
-    else if (earliest === this.#offset) this.#verified = true;
+  /** Checks whether the log, which holds the given range of Kafka's offsets, continues after the last record. */
+  checkRange({ logStart, highWatermark }: OffsetRange): void {
+    if (highWatermark < this.#offset) this.#truncate(`the log ends at offset ${highWatermark}`);
+    else if (logStart > this.#offset) this.#truncate(`the log starts at offset ${logStart + 1}`);
+    // The last record was deleted, but none after it.
+    else if (logStart === this.#offset) this.#verified = true;
   }
 
-  lose(reason: string): void {
-    this.#lost ??= new LogTruncatedError(
-      `${this.topic}/${this.partition} does not follow from offset ${this.#offset}: ${reason}`,
+  #truncate(reason: string): void {
+    this.#truncated ??= new LogTruncatedError(
+      `log of ${this.topic}/${this.partition} does not continue after offset ${this.#offset}: ${reason}`,
     );
     this.#notify();
   }
 
-  #take(max: number): readonly Delivery[] {
-    const wanted = this.wants;
-    const taken = this.#buffer.splice(0, max);
-    for (const { payload } of taken) this.#bufferedBytes -= payload.length;
-    if (!wanted && this.wants) this.#changed(this);
-    return taken;
+  #drain(max: number): readonly Delivery[] {
+    const hadRoom = this.hasRoom;
+    const deliveries = this.#buffer.splice(0, max);
+    for (const { payload } of deliveries) this.#bufferedBytes -= payload.length;
+    if (!hadRoom && this.hasRoom) this.#onChange(this);
+    return deliveries;
   }
 
   #notify(): void {

@@ -1,10 +1,9 @@
-import './request-queue.ts';
 import type { Logger } from '@sluice/runtime';
 import kafkajs, { type logCreator, type logLevel } from 'kafkajs';
 
 /**
- * kafkajs tells each failed attempt as an error, several times. What matters to a person we say ourselves, once (see
- * Outage); its own lines are for who looks closer. They name brokers and requests, never credentials.
+ * Sends the log lines of kafkajs to `logger` at level debug. kafkajs logs every failed attempt as an error, several times;
+ * OutageLogger reports each outage once. The lines contain brokers and requests, never credentials.
  */
 export function kafkajsLogger(logger: Logger): { logLevel: logLevel; logCreator: logCreator } {
   const create: logCreator =

@@ -1,12 +1,5 @@
-import Decoder from 'kafkajs/src/protocol/decoder.js';
-import Encoder from 'kafkajs/src/protocol/encoder.js';
-import {
-  type ProtocolRequest,
-  readCompactArray,
-  skipTaggedFields,
-  topicIdBytes,
-  writeNoTaggedFields,
-} from './protocol.ts';
+import { createDecoder, createEncoder, type Decoder, type Encoder, type ProtocolRequest } from './kafkajs-internals.ts';
+import { readCompactArray, skipTaggedFields, topicIdBytes, writeNoTaggedFields } from './protocol.ts';
 
 export interface ClusterMetadata {
   readonly brokers: readonly BrokerAddress[];
@@ -22,7 +15,7 @@ export interface BrokerAddress {
 export interface TopicMetadata {
   readonly name: string;
   readonly errorCode: number;
-  /** Changes when the topic is deleted and made again. */
+  /** Changes when the topic is deleted and created again. */
   readonly id: string;
   readonly partitions: readonly PartitionMetadata[];
 }
@@ -30,11 +23,11 @@ export interface TopicMetadata {
 export interface PartitionMetadata {
   readonly errorCode: number;
   readonly partition: number;
-  /** Node id, or -1 during an election. */
+  /** Node id, or -1 while the partition has no leader. */
   readonly leader: number;
 }
 
-/** Metadata v10: the first version that tells a topic's id. kafkajs ends at v6. */
+/** Metadata v10 is the first version with topic ids. kafkajs supports versions up to v6. */
 export function metadataRequest(topics: readonly string[]): ProtocolRequest<ClusterMetadata> {
   return {
     request: { apiKey: 3, apiVersion: 10, apiName: 'Metadata', encode: async () => encode(topics) },
@@ -43,17 +36,17 @@ export function metadataRequest(topics: readonly string[]): ProtocolRequest<Clus
 }
 
 function encode(topics: readonly string[]): Encoder {
-  const encoder = writeNoTaggedFields(new Encoder()).writeUVarInt(topics.length + 1);
+  const encoder = writeNoTaggedFields(createEncoder()).writeUVarInt(topics.length + 1);
   for (const name of topics) {
     encoder.writeBufferInternal(Buffer.alloc(topicIdBytes));
     writeNoTaggedFields(encoder.writeUVarIntString(name));
   }
-  // Neither make topics nor list authorized operations.
+  // Do not create topics or list authorized operations.
   return writeNoTaggedFields(encoder.writeInt8(0).writeInt8(0).writeInt8(0));
 }
 
 function decode(payload: Buffer): ClusterMetadata {
-  const decoder = new Decoder(payload);
+  const decoder = createDecoder(payload);
   skipTaggedFields(decoder);
   decoder.readInt32(); // throttle time
   const brokers = readCompactArray(decoder, readBroker);
@@ -87,7 +80,7 @@ function readPartition(decoder: Decoder): PartitionMetadata {
   const partition = decoder.readInt32();
   const leader = decoder.readInt32();
   decoder.readInt32(); // leader epoch
-  for (let list = 0; list < 3; list++) readCompactArray(decoder, (each) => each.readInt32()); // replicas, in sync, offline
+  for (let list = 0; list < 3; list++) readCompactArray(decoder, (each) => each.readInt32()); // replicas, in-sync, offline
   skipTaggedFields(decoder);
   return { errorCode, partition, leader };
 }

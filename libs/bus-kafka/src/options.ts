@@ -4,16 +4,16 @@ import type { SASLOptions } from 'kafkajs';
 
 /** How to reach the brokers. */
 export interface KafkaConnection {
-  /** `host:port` of some brokers; the others are found through them. */
+  /** Bootstrap addresses as `host:port`. */
   readonly brokers: readonly string[];
   readonly clientId: string;
-  /** TLS, with its certificates; without it the connection is plain. */
+  /** Undefined: no TLS. */
   readonly tls?: KafkaTls;
   readonly sasl?: KafkaSasl;
 }
 
 export interface KafkaTls extends TlsMaterial {
-  /** The name in the brokers' certificates. Default: the host that each is called by. */
+  /** Expected name in the brokers' certificates. Default: the host of each address. */
   readonly servername?: string;
 }
 
@@ -23,22 +23,22 @@ export interface KafkaSasl {
   readonly password: string;
 }
 
-/** What the topics are made with, and checked against. */
+/** Settings with which topics are created, and against which existing ones are checked. */
 export interface KafkaTopics {
-  /** First part of the topics' names: `<fleet>.changes`. */
+  /** Prefix of the topic names: `<fleet>.changes`. */
   readonly fleet: string;
-  /** Of `changes` and `mutations`; `requests` has one. */
+  /** Partitions of `changes` and `mutations`. `requests` has one. */
   readonly partitions: number;
   readonly replicationFactor: number;
-  /** In-sync replicas that an append needs. */
+  /** In-sync replicas required for an append. */
   readonly minInsyncReplicas: number;
   readonly retentionMs: Readonly<Record<Topic, number>>;
-  /** Largest batch, in bytes, and so the largest record. */
+  /** Size limit of a batch and so of a record, in bytes. */
   readonly maxMessageBytes: number;
 }
 
 export interface KafkaBusOptions extends KafkaConnection, KafkaTopics {
-  /** For how long a start waits for Kafka. Default 30 000. */
+  /** How long `connectKafkaBus` waits for Kafka. Default 30 000. */
   readonly connectWithinMs?: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -47,7 +47,7 @@ export interface KafkaBusOptions extends KafkaConnection, KafkaTopics {
 
 const day = 86_400_000;
 
-/** Enough for production with three brokers. A reader that was away for longer than a retention starts anew. */
+/** For production with three brokers. A reader that is away for longer than the retention finds its log truncated. */
 export const defaultKafkaTopics = {
   replicationFactor: 3,
   minInsyncReplicas: 2,
@@ -65,7 +65,7 @@ export function partitionsOf({ partitions }: Pick<KafkaTopics, 'partitions'>, to
   return topic === 'requests' ? 1 : partitions;
 }
 
-/** kafkajs wants one type per mechanism. */
+/** kafkajs has one type per mechanism. */
 export function saslOptions({ mechanism, username, password }: KafkaSasl): SASLOptions {
   return { mechanism, username, password } as SASLOptions;
 }

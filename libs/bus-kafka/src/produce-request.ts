@@ -1,26 +1,35 @@
-import encodeRequest from 'kafkajs/src/protocol/requests/produce/v7/request.js';
-import { decode } from 'kafkajs/src/protocol/requests/produce/v7/response.js';
-import type { Lane } from './lane.ts';
-import type { ProtocolRequest } from './protocol.ts';
+import {
+  decodeProduceResponse,
+  encodeProduceRequest,
+  type ProduceResponse,
+  type ProtocolRequest,
+} from './kafkajs-internals.ts';
+import type { PartitionQueue } from './partition-queue.ts';
 
-/** All replicas that are in sync have to have it. */
+/** All in-sync replicas must have the batch. */
 const acks = -1;
-/** For how long the leader waits for them. */
+/** How long the leader waits for them, in milliseconds. */
 const timeout = 5_000;
 
-/** The error code per `topic/partition`. kafkajs's own parser would turn one bad partition into a failure of all. */
-export function produceRequest(lanes: readonly Lane[]): ProtocolRequest<ReadonlyMap<string, number>> {
-  const topicData = [...Map.groupBy(lanes, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
+/**
+ * The response is the error code per `topic/partition`. The parser that kafkajs has turns the error of one partition into
+ * a failure of all.
+ */
+export function produceRequest(queues: readonly PartitionQueue[]): ProtocolRequest<ReadonlyMap<string, number>> {
+  const topicData = [...Map.groupBy(queues, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
     topic,
-    partitions: ofTopic.map((lane) => ({ partition: lane.partition, messages: lane.batch()?.messages ?? [] })),
+    partitions: ofTopic.map((queue) => ({ partition: queue.partition, messages: queue.batch()?.messages ?? [] })),
   }));
   return {
-    request: encodeRequest({ acks, timeout, topicData }),
-    response: { decode: async (payload) => codes(await decode(payload)), parse: async (codes) => codes },
+    request: encodeProduceRequest({ acks, timeout, topicData }),
+    response: {
+      decode: async (payload) => errorCodes(await decodeProduceResponse(payload)),
+      parse: async (codes) => codes,
+    },
   };
 }
 
-function codes({ topics }: Awaited<ReturnType<typeof decode>>): ReadonlyMap<string, number> {
+function errorCodes({ topics }: ProduceResponse): ReadonlyMap<string, number> {
   return new Map(
     topics.flatMap(({ topicName, partitions }) =>
       partitions.map(({ partition, errorCode }) => [`${topicName}/${partition}`, errorCode] as const),

@@ -1,21 +1,6 @@
-import type Decoder from 'kafkajs/src/protocol/decoder.js';
-import type Encoder from 'kafkajs/src/protocol/encoder.js';
+import type { Decoder, Encoder } from './kafkajs-internals.ts';
 
-/** A request of Kafka's protocol with the way to read its response, as kafkajs's connections take it. */
-export interface ProtocolRequest<T> {
-  readonly request: {
-    readonly apiKey: number;
-    readonly apiVersion: number;
-    readonly apiName: string;
-    readonly encode: () => Promise<Encoder>;
-  };
-  readonly response: {
-    readonly decode: (payload: Buffer) => Promise<T>;
-    readonly parse: (decoded: T) => Promise<T>;
-  };
-}
-
-/** The error codes that we treat apart from the others. */
+/** The Kafka error codes that Sluice handles individually. */
 export const errorCode = {
   none: 0,
   offsetOutOfRange: 1,
@@ -26,15 +11,15 @@ export const errorCode = {
   clusterAuthorizationFailed: 31,
 } as const;
 
-/** Topic ids are UUIDs; their text is only ever compared. */
+/** Length of a topic id (a UUID). Sluice keeps topic ids as hex text and only compares them. */
 export const topicIdBytes = 16;
 
-/** The newer ("flexible") versions end each header and structure with fields that may come in later versions. */
+/** Flexible request versions (KIP-482) end the header and every structure with tagged fields. Sluice sends none. */
 export function writeNoTaggedFields(encoder: Encoder): Encoder {
   return encoder.writeUVarInt(0);
 }
 
-/** kafkajs's own reader of these takes one byte too few. */
+/** Skips the tagged fields of a flexible version. The reader that kafkajs has for them skips one byte too few. */
 export function skipTaggedFields(decoder: Decoder): void {
   for (let left = decoder.readUVarInt(); left > 0; left--) {
     decoder.readUVarInt();
@@ -42,7 +27,7 @@ export function skipTaggedFields(decoder: Decoder): void {
   }
 }
 
-/** The length of a compact array or of compact bytes; null counts as empty. */
+/** Reads the length of a compact array or of compact bytes. Null counts as empty. */
 export function readCompactLength(decoder: Decoder): number {
   return Math.max(0, decoder.readUVarInt() - 1);
 }

@@ -1,11 +1,10 @@
 import type { BusRecord, Delivery } from '@sluice/bus';
-import type { WireRecord } from 'kafkajs/src/protocol/recordBatch/v0/decoder.js';
-import type { WireMessage } from 'kafkajs/src/protocol/requests/produce/v7/request.js';
+import type { WireMessage, WireRecord } from './kafkajs-internals.ts';
 
 /** The header that carries a record's id. */
 const idHeader = 'sluice-id';
 
-/** What Kafka writes around a batch, and at most around a record and a header, in bytes. */
+/** Upper bounds, in bytes, of what the record batch format adds to a batch, a record and a header. */
 const batchOverhead = 61;
 const recordOverhead = 32;
 const headerOverhead = 10;
@@ -15,7 +14,7 @@ export function toMessage({ key, id, headers, payload }: BusRecord): WireMessage
   return { key, value, headers: { ...headers, [idHeader]: id } };
 }
 
-/** Bytes that the message takes at most in a batch. */
+/** Upper bound of the message's size in a batch, in bytes. */
 export function messageBytes({ key, value, headers }: WireMessage): number {
   let bytes = recordOverhead + Buffer.byteLength(key) + value.length;
   for (const [name, text] of Object.entries(headers)) {
@@ -24,14 +23,14 @@ export function messageBytes({ key, value, headers }: WireMessage): number {
   return bytes;
 }
 
-/** What is left for the messages of one batch. */
+/** Bytes that one batch has for its messages. */
 export function batchCapacity(maxMessageBytes: number): number {
   return maxMessageBytes - batchOverhead;
 }
 
-/** The offset that the record has. */
-export function offsetAfter({ offset }: WireRecord): number {
-  return Number(offset) + 1;
+/** The record's `Delivery.offset`, which is Kafka's offset + 1. */
+export function offsetOf({ offset: kafkaOffset }: WireRecord): number {
+  return Number(kafkaOffset) + 1;
 }
 
 export function toDelivery(record: WireRecord): Delivery {
@@ -43,7 +42,7 @@ export function toDelivery(record: WireRecord): Delivery {
     else headers[name] = text;
   }
   return {
-    offset: offsetAfter(record),
+    offset: offsetOf(record),
     key: record.key?.toString() ?? '',
     id,
     headers,

@@ -3,15 +3,15 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
 
 /**
- * The sockets of one connection pool, so that it can be ended at once: kafkajs itself waits for what is in flight, and a
- * broker that hangs never answers that.
+ * The sockets of one broker connection, so that they can be destroyed at once. kafkajs waits for the requests in flight
+ * when it disconnects, and a hung broker never answers those.
  */
 export class Sockets {
   readonly #open = new Set<Socket>();
 
   readonly factory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
     const socket = this.#connect(host, port, ssl, onConnect);
-    // kafkajs writes whole requests.
+    // kafkajs writes each request in one piece.
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 30_000);
     this.#open.add(socket);
@@ -19,7 +19,7 @@ export class Sockets {
     return socket;
   };
 
-  /** kafkajs notices an error, not a mere close: with it, all that is in flight is rejected. */
+  /** Passes an error: kafkajs rejects the requests in flight on an error, but not on a mere close. */
   destroy(reason: string): void {
     for (const socket of this.#open) socket.destroy(new Error(reason));
   }

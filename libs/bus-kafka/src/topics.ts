@@ -5,34 +5,32 @@ import { type BusSetupCode, BusSetupError } from './errors.ts';
 import { kafkajsLogger } from './kafkajs-logger.ts';
 import { type KafkaBusOptions, type KafkaConnection, saslOptions } from './options.ts';
 import { errorCode } from './protocol.ts';
-import { type FoundTopic, misfits, type WantedTopic, wantedTopics } from './topic-fit.ts';
+import { type ExistingTopic, topicMismatches, type WantedTopic, wantedTopics } from './topic-mismatches.ts';
 
 /**
- * Makes the topics that are missing and checks those that are there. Never changes one.
+ * Creates missing topics and checks existing ones. Never alters a topic.
  *
- * @throws BusSetupError if one does not fit, or Kafka does not let us make or see them
+ * @throws BusSetupError if a topic does not match the configuration, or Kafka refuses to create or describe it
  */
 export async function ensureTopics(options: KafkaBusOptions, brokers: Pick<Brokers, 'metadata'>): Promise<void> {
   const wanted = wantedTopics(options);
   await withAdmin(options, options.logger, async (admin) => {
-    // Not the list that kafkajs has: it fails while any topic of the cluster, ours or not, has a partition without leader.
-    const seen = await brokers.metadata(wanted.map(({ name }) => name));
-    const absent = seen.filter((topic) => topic.errorCode === errorCode.unknownTopicOrPartition);
-    const missing = wanted.filter(({ name }) => absent.some((topic) => topic.name === name));
+    // admin.listTopics() fails while any topic of the cluster has a partition without a leader.
+    const metadata = await brokers.metadata(wanted.map(({ name }) => name));
+    const unknown = metadata.filter((topic) => topic.errorCode === errorCode.unknownTopicOrPartition);
+    const missing = wanted.filter(({ name }) => unknown.some((topic) => topic.name === name));
     if (missing.length > 0) {
       await create(admin, missing);
-      options.logger.info('made Kafka topics', { topics: missing.map(({ name }) => name) });
+      options.logger.info('created Kafka topics', { topics: missing.map(({ name }) => name) });
     }
-    const found = await describe(admin, wanted);
-    const wrong = wanted.flatMap((topic) => {
-      const match = found.find(({ name }) => name === topic.name);
-      return match === undefined ? [] : misfits(topic, match);
+    const existing = await describe(admin, wanted);
+    const mismatches = wanted.flatMap((topic) => {
+      const match = existing.find(({ name }) => name === topic.name);
+      return match === undefined ? [] : topicMismatches(topic, match);
     });
-    if (wrong.length > 0) {
-      throw new BusSetupError(
-        'BUS_TOPIC_MISFIT',
-        `${wrong.join('; ')}. Alter the topic, or the configuration; nothing was changed.`,
-      );
+    if (mismatches.length > 0) {
+      const advice = 'Alter the topic or the configuration; Sluice does not alter existing topics.';
+      throw new BusSetupError('BUS_TOPIC_MISMATCH', `${mismatches.join('; ')}. ${advice}`);
     }
   });
 }
@@ -48,7 +46,7 @@ async function create(admin: Admin, missing: readonly WantedTopic[]): Promise<vo
   });
 }
 
-async function describe(admin: Admin, wanted: readonly WantedTopic[]): Promise<readonly FoundTopic[]> {
+async function describe(admin: Admin, wanted: readonly WantedTopic[]): Promise<readonly ExistingTopic[]> {
   const names = wanted.map(({ name }) => name);
   const { topics } = await admin.fetchTopicMetadata({ topics: names });
   const resources = names.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name }));
@@ -90,41 +88,40 @@ async function withAdmin(
   }
 }
 
-/** kafkajs wraps what the broker said; what only a person can mend is told as such. */
+/** Turns errors that need an operator into BusSetupError. kafkajs wraps the errors of the broker. */
 function explain(error: unknown): unknown {
-  const distrust = tlsProblem(error);
-  if (distrust !== undefined)
-    return new BusSetupError('BUS_TLS', `Kafka cannot be spoken to with TLS: ${distrust}`, error);
+  const problem = tlsProblem(error);
+  if (problem !== undefined) return new BusSetupError('BUS_TLS', `TLS connection to Kafka failed: ${problem}`, error);
   for (const each of causes(error)) {
     const type = 'type' in each ? String(each.type) : each.name;
-    const known = hopeless[type];
+    const known = permanentErrors[type];
     if (known !== undefined) return new BusSetupError(known.code, `${known.advice}: ${each.message}`, error);
   }
   return error;
 }
 
-const badLogin = { code: 'BUS_CREDENTIALS', advice: 'Kafka refuses the user or the password' } as const;
+const badCredentials = { code: 'BUS_CREDENTIALS', advice: 'Kafka rejects the user name or password' } as const;
 const refused = (advice: string) => ({ code: 'BUS_TOPIC_REFUSED', advice }) as const;
 
-const hopeless: Readonly<Record<string, { readonly code: BusSetupCode; readonly advice: string }>> = {
-  KafkaJSSASLAuthenticationError: badLogin,
-  SASL_AUTHENTICATION_FAILED: badLogin,
-  UNSUPPORTED_SASL_MECHANISM: { code: 'BUS_CREDENTIALS', advice: 'Kafka does not have this SASL mechanism' },
+const permanentErrors: Readonly<Record<string, { readonly code: BusSetupCode; readonly advice: string }>> = {
+  KafkaJSSASLAuthenticationError: badCredentials,
+  SASL_AUTHENTICATION_FAILED: badCredentials,
+  UNSUPPORTED_SASL_MECHANISM: { code: 'BUS_CREDENTIALS', advice: 'Kafka does not support this SASL mechanism' },
   TOPIC_AUTHORIZATION_FAILED: refused(
-    'Kafka does not let us make or see our topics (ACLs Create, Describe, DescribeConfigs)',
+    'not authorized to create or describe the topics; grant the ACL operations Create, Describe and DescribeConfigs',
   ),
-  CLUSTER_AUTHORIZATION_FAILED: refused('Kafka does not let us make our topics (ACL Create)'),
+  CLUSTER_AUTHORIZATION_FAILED: refused('not authorized to create the topics; grant the ACL operation Create'),
   INVALID_REPLICATION_FACTOR: {
     code: 'BUS_TOO_FEW_BROKERS',
-    advice: 'Kafka has fewer brokers than the replication factor',
+    advice: 'fewer Kafka brokers than the replication factor',
   },
-  INVALID_TOPIC_EXCEPTION: refused('the name of the fleet cannot begin the name of a topic'),
-  INVALID_CONFIG: refused('Kafka refuses the settings of our topics'),
-  POLICY_VIOLATION: refused('a policy of this Kafka refuses our topics'),
+  INVALID_TOPIC_EXCEPTION: refused('the fleet name is not a valid topic name prefix'),
+  INVALID_CONFIG: refused('Kafka rejects the topic settings'),
+  POLICY_VIOLATION: refused('a policy of the Kafka cluster rejects the topics'),
 };
 
 function causes(error: unknown): readonly Error[] {
   if (!(error instanceof Error)) return [];
-  const several = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
-  return [error, ...[error.cause, ...several].flatMap(causes)];
+  const nested = 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
+  return [error, ...[error.cause, ...nested].flatMap(causes)];
 }

@@ -1,39 +1,40 @@
-import type { WireMessage } from 'kafkajs/src/protocol/requests/produce/v7/request.js';
+import type { WireMessage } from './kafkajs-internals.ts';
 import { messageBytes } from './records.ts';
 
-/** Records that are sent together, and sent again as they are until the broker has them. */
+/** Records that are sent together, and sent again unchanged until the broker has them. */
 export interface Batch {
   readonly messages: readonly WireMessage[];
   readonly appends: readonly Append[];
 }
 
-/** What one call of `append` gave, as far as it is not in a batch yet. */
+/** One call of `append`. */
 export interface Append {
+  /** Messages that are not in a batch yet. */
   readonly messages: WireMessage[];
-  /** Batches that hold some of it, and are not acknowledged. */
+  /** Number of unacknowledged batches that hold some of its messages. */
   batches: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
 
-/** kafkajs encodes a batch in one go; it should not take long. */
+/** kafkajs encodes a batch synchronously; this bounds how long that blocks the event loop. */
 const maxBatchMessages = 1_000;
 
-/** What is appended to one partition: one batch at a time is under way. */
-export class Lane {
+/** Appends to one partition. One batch at a time is in flight. */
+export class PartitionQueue {
   readonly topic: string;
   readonly partition: number;
-  readonly #capacity: number;
+  readonly #batchCapacity: number;
   #waiting: Append[] = [];
   #batch: Batch | undefined;
-  /** Attempts at the batch that failed. */
+  /** Failed attempts to send the batch. */
   failures = 0;
 
-  /** `capacity` in bytes, of one batch. */
-  constructor(topic: string, partition: number, capacity: number) {
+  /** @param batchCapacity size limit of a batch, in bytes */
+  constructor(topic: string, partition: number, batchCapacity: number) {
     this.topic = topic;
     this.partition = partition;
-    this.#capacity = capacity;
+    this.#batchCapacity = batchCapacity;
   }
 
   get idle(): boolean {
@@ -48,22 +49,23 @@ export class Lane {
     this.#waiting.push(append);
   }
 
-  /** The batch under way, or the next one. Undefined if there is nothing to send. */
+  /** The batch in flight, or else the next one. Undefined if nothing is waiting. */
   batch(): Batch | undefined {
-    if (this.#batch === undefined && this.#waiting.length > 0) this.#batch = this.#fill();
+    if (this.#batch === undefined && this.#waiting.length > 0) this.#batch = this.#nextBatch();
     return this.#batch;
   }
 
-  acknowledged(): void {
-    for (const append of this.#end().appends) {
+  /** The broker has the batch. */
+  acknowledge(): void {
+    for (const append of this.#completeBatch().appends) {
       append.batches -= 1;
       if (append.batches === 0 && append.messages.length === 0) append.resolve();
     }
   }
 
-  /** The batch is not in the log and will not be. What else its calls gave is not sent: it would be out of order. */
-  refused(error: Error): void {
-    const { appends } = this.#end();
+  /** The broker will never accept the batch. Drops the remaining messages of its appends: they would be out of order. */
+  reject(error: Error): void {
+    const { appends } = this.#completeBatch();
     this.#waiting = this.#waiting.filter((append) => !appends.includes(append));
     for (const append of appends) append.reject(error);
   }
@@ -74,14 +76,14 @@ export class Lane {
     this.#batch = undefined;
   }
 
-  #end(): Batch {
+  #completeBatch(): Batch {
     const batch = this.#batch ?? { messages: [], appends: [] };
     this.#batch = undefined;
     this.failures = 0;
     return batch;
   }
 
-  #fill(): Batch {
+  #nextBatch(): Batch {
     const messages: WireMessage[] = [];
     const appends: Append[] = [];
     let bytes = 0;
@@ -90,7 +92,7 @@ export class Lane {
       let taken = 0;
       for (const message of append.messages) {
         bytes += messageBytes(message);
-        if (messages.length > 0 && (bytes > this.#capacity || messages.length === maxBatchMessages)) break;
+        if (messages.length > 0 && (bytes > this.#batchCapacity || messages.length === maxBatchMessages)) break;
         messages.push(message);
         taken++;
       }

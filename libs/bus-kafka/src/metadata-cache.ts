@@ -2,36 +2,35 @@ import type { Brokers } from './brokers.ts';
 import type { TopicMetadata } from './metadata-request.ts';
 import { errorCode } from './protocol.ts';
 
-export interface Route {
-  /** Names the topic for good: one made anew under the same name has another. */
+export interface PartitionLeader {
+  /** A topic that is deleted and created again under the same name has another id. */
   readonly topicId: string;
-  /** Node id of the broker that serves the partition. */
-  readonly leader: number;
+  /** Node id of the partition's leader. */
+  readonly nodeId: number;
 }
 
-/** Where each partition is served, as far as we know. Whoever finds it wrong asks for a refresh. */
-export class Routes {
+/** Caches the ids of the topics and the leaders of their partitions. Callers refresh it when a request fails. */
+export class MetadataCache {
   readonly #brokers: Brokers;
   readonly #names: readonly string[];
-  readonly #make: () => Promise<void>;
+  readonly #createMissingTopics: () => Promise<void>;
   #topics = new Map<string, TopicMetadata>();
   #refreshing: Promise<void> | undefined;
 
-  /** `make` makes the topics that are missing. */
-  constructor(brokers: Brokers, names: readonly string[], make: () => Promise<void>) {
+  constructor(brokers: Brokers, names: readonly string[], createMissingTopics: () => Promise<void>) {
     this.#brokers = brokers;
     this.#names = names;
-    this.#make = make;
+    this.#createMissingTopics = createMissingTopics;
   }
 
-  /** Undefined while nobody serves the partition. */
-  of(topic: string, partition: number): Route | undefined {
+  /** Undefined while the partition has no leader. */
+  leaderOf(topic: string, partition: number): PartitionLeader | undefined {
     const metadata = this.#topics.get(topic);
-    const leader = metadata?.partitions.find((each) => each.partition === partition)?.leader ?? -1;
-    return metadata === undefined || leader < 0 ? undefined : { topicId: metadata.id, leader };
+    const nodeId = metadata?.partitions.find((each) => each.partition === partition)?.leader ?? -1;
+    return metadata === undefined || nodeId < 0 ? undefined : { topicId: metadata.id, nodeId };
   }
 
-  /** Rejects while no broker answers. Those who ask at the same time share one refresh. */
+  /** Rejects while no broker answers. Concurrent callers share one refresh. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
@@ -42,7 +41,7 @@ export class Routes {
   async #refresh(): Promise<void> {
     let topics = await this.#brokers.metadata(this.#names);
     if (topics.some((topic) => topic.errorCode === errorCode.unknownTopicOrPartition)) {
-      await this.#make();
+      await this.#createMissingTopics();
       topics = await this.#brokers.metadata(this.#names);
     }
     const found = topics.filter((topic) => topic.errorCode === errorCode.none);

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { PartitionQueue } from './partition-queue.ts';
+
+/** A batch holds two of these messages, including their overhead. */
+const message = (name: string) => ({ key: '', value: Buffer.alloc(100), headers: { name } });
+const newQueue = () => new PartitionQueue('t', 0, 350);
+
+function add(queue: PartitionQueue, ...names: string[]): Promise<string> {
+  return new Promise((resolve) => {
+    queue.add({
+      messages: names.map(message),
+      batches: 0,
+      resolve: () => resolve('acknowledged'),
+      reject: ({ message }) => resolve(message),
+    });
+  });
+}
+
+const batchNames = (queue: PartitionQueue) => queue.batch()?.messages.map(({ headers }) => headers.name);
+
+test('batches the records of several appends in order, up to the capacity', async () => {
+  const queue = newQueue();
+  const first = add(queue, 'a1');
+  const second = add(queue, 'b1', 'b2', 'b3');
+  expect(batchNames(queue)).toEqual(['a1', 'b1']);
+  queue.acknowledge();
+  expect(await first).toBe('acknowledged');
+  expect(batchNames(queue)).toEqual(['b2', 'b3']);
+  queue.acknowledge();
+  expect(await second).toBe('acknowledged');
+  expect(queue.idle).toBe(true);
+});
+
+test('keeps a batch unchanged until it is acknowledged', () => {
+  const queue = newQueue();
+  void add(queue, 'a1');
+  expect(batchNames(queue)).toEqual(['a1']);
+  void add(queue, 'b1');
+  expect(batchNames(queue)).toEqual(['a1']);
+  queue.acknowledge();
+  expect(batchNames(queue)).toEqual(['b1']);
+});
+
+test('drops the rest of an append whose batch is rejected, and keeps other appends', async () => {
+  const queue = newQueue();
+  const rejected = add(queue, 'a1', 'a2', 'a3');
+  const other = add(queue, 'b1');
+  expect(batchNames(queue)).toEqual(['a1', 'a2']);
+  queue.reject(new Error('too large'));
+  expect(await rejected).toBe('too large');
+  expect(batchNames(queue)).toEqual(['b1']);
+  queue.acknowledge();
+  expect(await other).toBe('acknowledged');
+});
+
+test('rejects the appends in flight and those waiting when it is closed', async () => {
+  const queue = newQueue();
+  const all = [add(queue, 'a1', 'a2', 'a3'), add(queue, 'b1')];
+  queue.batch();
+  queue.close(new Error('closed'));
+  expect(await Promise.all(all)).toEqual(['closed', 'closed']);
+  expect(queue.idle).toBe(true);
+});
