@@ -1,21 +1,27 @@
-/**
- * The arrows of the house. Services share only messages; inside libs they point down:
- * simulation → kubernetes, bus, store → messages → controllers, with runtime (clock, random) below all that need it.
- */
-const lib = (name, ...allowed) => ({
-  name: `libs-${name}`,
-  comment: `libs/${name} may use only: ${allowed.join(', ') || 'nothing of ours'}`,
+/** Which folder may import which. Arrows point down only; services share nothing but messages. */
+const ours = '^(libs|services|fake-apiserver|demo|infra|bench|chaos|conformance)/';
+
+/** A rule that `folder` may import only itself and `allowed`, given as paths without the trailing slash. */
+const room = (folder, allowed, more = {}) => ({
+  name: `${folder.replace('/', '-')}-imports`,
+  comment: `${folder} may import only: ${allowed.join(', ') || 'no other folder of this repository'}`,
   severity: 'error',
-  from: { path: `^libs/${name}/` },
-  to: { path: '^(libs|services|bench|conformance|infra)/', pathNot: `^libs/(${[name, ...allowed].join('|')})/` },
+  from: { path: `^${folder}/`, ...more },
+  to: { path: ours, pathNot: `^(${[folder, ...allowed].join('|')})/` },
 });
+
+const lib = (name, ...allowed) =>
+  room(
+    `libs/${name}`,
+    allowed.map((other) => `libs/${other}`),
+  );
 
 const service = (name) => ({
   name: `service-${name}-alone`,
   comment: 'a service never imports another; they share only the messages',
   severity: 'error',
   from: { path: `^services/${name}/` },
-  to: { path: '^(services|bench|conformance|infra)/', pathNot: `^services/${name}/` },
+  to: { path: '^(services|demo|bench|chaos|conformance|infra)/', pathNot: `^services/${name}/` },
 });
 
 module.exports = {
@@ -33,17 +39,28 @@ module.exports = {
     lib('ownership', 'store', 'messages', 'runtime'),
     lib('kubernetes', 'controllers', 'runtime'),
     lib('telemetry', 'controllers', 'messages', 'runtime'),
-    lib('simulation', 'controllers', 'kubernetes', 'runtime'),
+    room('fake-apiserver', ['libs/controllers', 'libs/kubernetes', 'libs/kubernetes-protobuf', 'libs/runtime']),
+    room('demo', ['fake-apiserver', 'libs/kubernetes', 'libs/runtime']),
     service('watcher'),
     service('reconciler'),
     service('writer'),
     service('console'),
     {
-      name: 'services-and-simulation',
-      comment: 'the simulation is for tests and the living world; a role never depends on it',
+      name: 'no-test-packages-in-production',
+      comment:
+        'the fake API server is for tests and the demo; only the entry points of the demo and the replay import it',
       severity: 'error',
-      from: { path: '^services/(watcher|reconciler|writer|console)/', pathNot: '\\.test\\.ts$' },
-      to: { path: '^libs/simulation/' },
+      from: {
+        path: '^(libs|services)/',
+        pathNot: [
+          '\\.test\\.ts$|/testing/',
+          // The demo of `npm start`, and its processes.
+          '^services/sluice/src/clusters/simulated\\.ts$',
+          '^services/sluice/src/distributed/start-distributed\\.ts$',
+          '^services/sluice/src/replay/replay-scenario\\.ts$',
+        ],
+      },
+      to: { path: '^(fake-apiserver|demo|bench|chaos|conformance)/' },
     },
     {
       name: 'pure-controllers',
@@ -54,14 +71,17 @@ module.exports = {
     },
     {
       name: 'no-deep-imports',
-      comment: 'other packages are used through their index, and the fixtures of the objects by tests',
+      comment: 'other packages are imported through their index; tests may import the fixtures of objects',
       severity: 'error',
-      from: { path: '^(libs|services)/([^/]+)/' },
-      to: { path: '^(libs|services)/[^/]+/src/(?!index\\.ts|testing/fixtures\\.ts)', pathNot: '^$1/$2/' },
+      from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
+      to: {
+        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!index\\.ts|testing/fixtures\\.ts)',
+        pathNot: '^$1/',
+      },
     },
     {
       name: 'fixtures-are-for-tests',
-      comment: 'what is made up for tests serves nobody else',
+      comment: 'fixtures are imported by tests only',
       severity: 'error',
       from: { pathNot: '\\.test\\.ts$|/testing/' },
       to: { path: '/testing/fixtures\\.ts$' },

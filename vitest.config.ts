@@ -9,6 +9,8 @@ export default defineConfig({
           include: [
             'libs/**/*.test.ts',
             'services/**/*.test.ts',
+            'fake-apiserver/**/*.test.ts',
+            'demo/**/*.test.ts',
             'conformance/**/*.test.ts',
             'bench/**/*.test.ts',
             'chaos/**/*.test.ts',

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { kubeconfigOf } from '@sluice/fake-apiserver';
 import { count, list, oneOf, optionsGiven, runProgram } from '@sluice/program';
-import { kubeconfigOf } from '@sluice/simulation';
 import type { Reading } from './src/list/reader.ts';
 import { machineDescription, requireProcessStats } from './src/process-stats.ts';
 

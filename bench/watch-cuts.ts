@@ -6,11 +6,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ApiServerHttp, FakeApiServer, FaultPlan, kubeconfigOf } from '@sluice/fake-apiserver';
 import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
 import { startControlPlane } from '@sluice/local';
 import { count, optionsGiven, runProgram, systemClock } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { ApiServerHttp, FaultPlan, kubeconfigOf, SimulatedApiServer } from '@sluice/simulation';
 import { runWatchCuts, type WatchCuts } from './src/watch-cuts/run.ts';
 import { runGenuineCuts } from './src/watch-cuts/run-genuine.ts';
 
@@ -57,7 +57,7 @@ interface Options {
 async function cutSimulated({ seconds, changesPerSecond, seed }: Options): Promise<WatchCuts> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-watch-cuts-'));
   const faults = new FaultPlan([], seededRandom(seed));
-  const server = new SimulatedApiServer({
+  const server = new FakeApiServer({
     clock: systemClock,
     random: seededRandom(seed + 1),
     bookmarkIntervalMs: 500,

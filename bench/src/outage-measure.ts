@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf } from '@sluice/fake-apiserver';
 import type { ServerProcess } from '@sluice/local';
 import { defaultPartitions } from '@sluice/messages';
 import { systemClock as clock, systemRandom as random } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { ApiServerHttp, kubeconfigOf, SimulatedApiServer } from '@sluice/simulation';
 import { PodWorld } from '../../services/sluice/src/testing/pod-world.ts';
 import { spiedServer } from '../../services/sluice/src/testing/spied-server.ts';
 import { Fleet, type Role } from './fleet.ts';
@@ -55,7 +55,7 @@ const roles = ['watcher', 'reconciler', 'writer'] as const;
 export async function measureOutage(missing: Missing, options: OutageOptions): Promise<Outage> {
   const directory = join(options.directory, missing);
   mkdirSync(directory, { recursive: true });
-  const server = new SimulatedApiServer({ clock, random: seededRandom(options.seed) });
+  const server = new FakeApiServer({ clock, random: seededRandom(options.seed) });
   let writes = 0;
   const spied = spiedServer(
     server,
@@ -163,11 +163,11 @@ async function ends(bus: Bus): Promise<{ readonly changes: number; readonly muta
 
 /** A simulated cluster that can be reached, or cannot, under one address. */
 class ClusterOverHttp {
-  readonly #server: SimulatedApiServer;
+  readonly #server: FakeApiServer;
   #http: ApiServerHttp | undefined;
   #url = '';
 
-  constructor(server: SimulatedApiServer) {
+  constructor(server: FakeApiServer) {
     this.#server = server;
   }
 

@@ -1,6 +1,6 @@
+import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import { defaultSettings } from '@sluice/reconciler';
 import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { populate, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { type AllInOneOptions, startAllInOne } from '../../services/sluice/src/all-in-one.ts';
 import type { Shape } from './shape.ts';
 
@@ -13,7 +13,7 @@ type LooksOn = (world: {
 export class Replay {
   readonly #shape: Shape;
   readonly #clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  readonly #server = new SimulatedApiServer({ clock: this.#clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
+  readonly #server = new FakeApiServer({ clock: this.#clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   readonly #population: ReturnType<typeof populate>;
   readonly #fleet: ReturnType<typeof startAllInOne>;
   #changes = 0;
@@ -22,7 +22,7 @@ export class Replay {
   constructor(shape: Shape, looksOn: LooksOn = () => ({})) {
     this.#shape = shape;
     this.#population = populate(this.#server, { services: shape.services, podsPerService: shape.pods });
-    const cluster = new SimulatedCluster(this.#server, { clock: this.#clock });
+    const cluster = new FakeClient(this.#server, { clock: this.#clock });
     this.#fleet = startAllInOne({
       clusters: [{ name: 'c', identity: this.#server.identity, reader: cluster, writer: cluster, record: () => {} }],
       settings: defaultSettings,

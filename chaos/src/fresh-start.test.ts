@@ -1,11 +1,11 @@
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { whatAFreshStartWrites } from './fresh-start.ts';
 
 let clock: VirtualClock;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 
 /**
  * Hints are asked for and fail for one endpoint without a zone, so that each decision writes every slice anew (F5, F6):
@@ -13,7 +13,7 @@ let server: SimulatedApiServer;
  */
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  server = new SimulatedApiServer({ clock, random: seededRandom(1) });
+  server = new FakeApiServer({ clock, random: seededRandom(1) });
   server.create('namespaces', { metadata: { name: 'shop' } });
   for (const zone of ['a', 'b']) server.put('nodes', node(zone));
 });
@@ -42,7 +42,7 @@ describe('what a fresh start would write to a cluster at rest', () => {
 });
 
 async function wanted(): Promise<readonly string[]> {
-  const cluster = new SimulatedCluster(server, { clock });
+  const cluster = new FakeClient(server, { clock });
   let answer: readonly string[] | undefined;
   const asked = whatAFreshStartWrites({ reader: cluster, writer: cluster, clock, random: seededRandom(2) });
   const told = asked.then((lines) => {

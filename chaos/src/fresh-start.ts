@@ -1,10 +1,10 @@
 import { MemoryBus } from '@sluice/bus';
 import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
 import { projectEndpointSlice, projectEndpoints } from '@sluice/controllers';
+import { semanticEqual } from '@sluice/fake-apiserver';
 import { type ClusterReader, type ClusterWriter, isApiError } from '@sluice/kubernetes';
 import { defaultSettings, runReconciler } from '@sluice/reconciler';
 import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
-import { semanticEqual } from '@sluice/simulation';
 import { MemoryStore } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited } from '@sluice/writer';

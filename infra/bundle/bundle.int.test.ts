@@ -146,7 +146,15 @@ test('an image holds what its entry point needs to run the bundle', async () => 
 describe('a bundle is fresh', () => {
   let checkout: string;
   const old = new Date('2020-01-01T00:00:00Z');
-  const folders = ['libs/a', 'services/b', 'infra/local/src', 'infra/bundle', '.cache/program'];
+  const folders = [
+    'libs/a',
+    'services/b',
+    'fake-apiserver',
+    'demo',
+    'infra/local/src',
+    'infra/bundle',
+    '.cache/program',
+  ];
 
   beforeAll(() => {
     checkout = join(folder, 'checkout');

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Connection, loadKubeconfig } from '@sluice/kubernetes';
+import { systemClock } from '@sluice/program';
+import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Connection, loadKubeconfig } from '../../libs/kubernetes/src/index.ts';
-import { silentLogger } from '../../libs/runtime/src/index.ts';
 import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
 import {
   type ControlPlane,
@@ -18,7 +19,6 @@ import {
   startNats,
   startRedis,
 } from '../local/src/index.ts';
-import { systemClock } from '../program/src/index.ts';
 
 /** The files of this folder on a genuine API server, and the roles with exactly the rights that they give. */
 

@@ -2,14 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { systemClock, systemRandom } from '@sluice/program';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  ApiServerHttp,
-  kubeconfigOf,
-  type Population,
-  populate,
-  SimulatedApiServer,
-} from '../../libs/simulation/src/index.ts';
 import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
 import {
   freePorts,
@@ -20,7 +15,6 @@ import {
   startPrometheus,
   startRedis,
 } from '../local/src/index.ts';
-import { systemClock, systemRandom } from '../program/src/index.ts';
 
 /** The rules and the dashboard in a genuine Prometheus that scrapes running roles: nothing in them asks for what is not there. */
 
@@ -31,14 +25,14 @@ const processes = new Map<string, RoleProcess>();
 let prometheus: Prometheus;
 let nats: Nats;
 let redis: RedisServer;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let http: ApiServerHttp;
 let population: Population;
 
 beforeAll(async () => {
   nats = await startNats({ directory: join(root, 'nats') });
   redis = await startRedis({ directory: join(root, 'redis') });
-  server = new SimulatedApiServer({ clock: systemClock, random: systemRandom });
+  server = new FakeApiServer({ clock: systemClock, random: systemRandom });
   population = populate(server, { services: 2, podsPerService: 2, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
   writeFileSync(join(root, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));

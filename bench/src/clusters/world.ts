@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ApiServerHttp, FakeApiServer, FaultPlan, FaultyNetwork, kubeconfigOf } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { systemClock as clock } from '@sluice/program';
 import { seededRandom } from '@sluice/runtime';
-import { ApiServerHttp, FaultPlan, FaultyNetwork, kubeconfigOf, SimulatedApiServer } from '@sluice/simulation';
 import { Convergence } from '../convergence.ts';
 import { FlipTracker } from '../flip-tracker.ts';
 import { PodPool } from '../pod-pool.ts';
@@ -26,7 +26,7 @@ const slowMs = 5_000;
 /** One simulated cluster over HTTP, with Pods that flip, and somebody who sees when its slices show it. */
 export class World {
   readonly #shape: Shape;
-  readonly #server: SimulatedApiServer;
+  readonly #server: FakeApiServer;
   readonly #faults = new FaultPlan();
   readonly #http: ApiServerHttp;
   readonly #pool: PodPool;
@@ -36,7 +36,7 @@ export class World {
 
   constructor(shape: Shape, seed: number) {
     this.#shape = shape;
-    this.#server = new SimulatedApiServer({ clock, random: seededRandom(seed) });
+    this.#server = new FakeApiServer({ clock, random: seededRandom(seed) });
     const put = (resource: 'nodes' | 'pods', object: object) => void this.#server.put(resource, object as RawObject);
     this.#server.create('namespaces', { metadata: { name: NAMESPACE } });
     for (const node of nodeObjects()) put('nodes', node);

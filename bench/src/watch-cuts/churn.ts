@@ -1,6 +1,6 @@
+import { type FakeApiServer, type FaultPlan, populate } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { type Random, randomInteger } from '@sluice/runtime';
-import { type FaultPlan, populate, type SimulatedApiServer } from '@sluice/simulation';
 
 const services = 10;
 const podsPerService = 20;
@@ -17,7 +17,7 @@ export interface Churned {
 
 /** A server that changes all the while, and whose watches are cut; now and then it forgets what happened meanwhile. */
 export class Churn {
-  readonly #server: SimulatedApiServer;
+  readonly #server: FakeApiServer;
   readonly #random: Random;
   readonly #population: ReturnType<typeof populate>;
   readonly #there = new Set<string>();
@@ -27,7 +27,7 @@ export class Churn {
   #watchesCut = 0;
   #compactions = 0;
 
-  constructor(server: SimulatedApiServer, random: Random) {
+  constructor(server: FakeApiServer, random: Random) {
     this.#server = server;
     this.#random = random;
     this.#population = populate(server, { services, podsPerService, nodes: 3 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { FakeApiServer } from '@sluice/fake-apiserver';
 import type { RawObject, ReflectorSink, WatchEvent } from '@sluice/kubernetes';
-import type { SimulatedApiServer } from '@sluice/simulation';
 
 export interface Judged {
   /** Times that what had been delivered was compared with what the server had held at that version, all of it. */
@@ -33,7 +33,7 @@ export class Judge implements ReflectorSink {
   #lists = 0;
 
   /** Of Pods. Must be made while the server still holds none. */
-  static of(server: SimulatedApiServer): Judge {
+  static of(server: FakeApiServer): Judge {
     const judge = new Judge();
     server.onCommit((resource, { type, object, resourceVersion }) => {
       if (resource !== 'pods') return;

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { FaultyNetwork } from '@sluice/fake-apiserver';
 import { Connection, HttpCluster, loadKubeconfig, Reflector } from '@sluice/kubernetes';
 import type { ControlPlane } from '@sluice/local';
 import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/runtime';
-import { FaultyNetwork } from '@sluice/simulation';
 import type { Churned } from './churn.ts';
 import { GenuineChurn } from './genuine-churn.ts';
 import { Judge } from './judge.ts';

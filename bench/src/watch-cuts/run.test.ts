@@ -1,5 +1,5 @@
+import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { expect, test } from 'vitest';
 import { runWatchCuts } from './run.ts';
 
@@ -12,8 +12,8 @@ test.each(seeds)(
   async (seed) => {
     const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
     const faults = new FaultPlan([], seededRandom(seed));
-    const server = new SimulatedApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 500 });
-    const reader = new SimulatedCluster(server, { clock, faults });
+    const server = new FakeApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 500 });
+    const reader = new FakeClient(server, { clock, faults });
     let over = false;
     const running = runWatchCuts({
       server,

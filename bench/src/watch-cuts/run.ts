@@ -1,12 +1,12 @@
+import type { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
 import { type ClusterReader, Reflector } from '@sluice/kubernetes';
 import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
-import type { FaultPlan, SimulatedApiServer } from '@sluice/simulation';
 import { addFaults, Churn, type Churned } from './churn.ts';
 import { Judge, type Judged } from './judge.ts';
 
 export interface WatchCutsOptions {
   /** Holds nothing yet. */
-  readonly server: SimulatedApiServer;
+  readonly server: FakeApiServer;
   readonly reader: ClusterReader;
   readonly faults: FaultPlan;
   readonly clock: Clock;

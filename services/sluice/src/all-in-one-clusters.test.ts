@@ -1,9 +1,9 @@
 import { type Bus, MemoryBus } from '@sluice/bus';
+import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { encodeMessage } from '@sluice/messages';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';
 import type { Cluster } from './clusters/cluster.ts';
@@ -13,8 +13,8 @@ let clock: VirtualClock;
 let bus: Bus;
 let fleet: AllInOne;
 let synced: string[];
-let a: SimulatedApiServer;
-let b: SimulatedApiServer;
+let a: FakeApiServer;
+let b: FakeApiServer;
 
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
@@ -33,8 +33,8 @@ beforeEach(() => {
 
 afterEach(() => fleet.stop(0));
 
-function world(seed: number): SimulatedApiServer {
-  const server = new SimulatedApiServer({ clock, random: seededRandom(seed) });
+function world(seed: number): FakeApiServer {
+  const server = new FakeApiServer({ clock, random: seededRandom(seed) });
   server.create('namespaces', { metadata: { name: 'shop' } });
   server.put('nodes', { metadata: { name: 'n' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } });
   server.create('services', {
@@ -45,7 +45,7 @@ function world(seed: number): SimulatedApiServer {
   return server;
 }
 
-function addPod(server: SimulatedApiServer, n: number): void {
+function addPod(server: FakeApiServer, n: number): void {
   const ip = `10.0.0.${n}`;
   server.put('pods', {
     metadata: { name: `web-${n}`, namespace: 'shop', labels: { app: 'web' } },
@@ -55,7 +55,7 @@ function addPod(server: SimulatedApiServer, n: number): void {
 }
 
 /** What is ready by the slices of a cluster, and by its Endpoints. */
-function addresses(server: SimulatedApiServer): readonly (readonly string[])[] {
+function addresses(server: FakeApiServer): readonly (readonly string[])[] {
   type Object = RawObject & {
     readonly endpoints?:
       | readonly { readonly addresses: readonly string[]; readonly conditions: { readonly ready: boolean } }[]
@@ -82,8 +82,8 @@ interface Served {
   ended(): boolean;
 }
 
-function serve(server: SimulatedApiServer, name: string, faults = new FaultPlan()): Served {
-  const client = new SimulatedCluster(server, { clock, faults });
+function serve(server: FakeApiServer, name: string, faults = new FaultPlan()): Served {
+  const client = new FakeClient(server, { clock, faults });
   const { identity } = server;
   const cluster: Cluster = { name, identity, reader: client, writer: client, record: () => {} };
   const stop = new AbortController();

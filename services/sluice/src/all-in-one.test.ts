@@ -1,18 +1,18 @@
+import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';
 
 let clock: VirtualClock;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let faults: FaultPlan;
 let fleet: AllInOne | undefined;
 
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  server = new SimulatedApiServer({ clock, random: seededRandom(1) });
+  server = new FakeApiServer({ clock, random: seededRandom(1) });
   server.create('namespaces', { metadata: { name: 'shop' } });
   faults = new FaultPlan();
   for (const [name, zone] of [
@@ -174,7 +174,7 @@ describe('all services in one process, on the simulated API server', () => {
 });
 
 async function start(): Promise<void> {
-  const cluster = new SimulatedCluster(server, { clock, faults });
+  const cluster = new FakeClient(server, { clock, faults });
   fleet = startAllInOne({
     clusters: [{ name: 'sim', identity: server.identity, reader: cluster, writer: cluster, record: () => {} }],
     settings: defaultSettings,

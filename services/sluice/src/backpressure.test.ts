@@ -1,6 +1,6 @@
+import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, SimulatedApiServer } from '@sluice/simulation';
 import { expect, test } from 'vitest';
 import { whatAFreshStartWrites, whatIsWrong } from './testing/at-rest.ts';
 import { advance, startFleet } from './testing/fleet.ts';
@@ -36,7 +36,7 @@ test.each(cases)('without %s: seed %d', (missing, seed) => play(missing, seed), 
 
 async function play(missing: Missing, seed: number): Promise<void> {
   const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const server = new SimulatedApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
+  const server = new FakeApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
   server.create('namespaces', { metadata: { name: 'shop' } });
   const user = new RandomUser(server, seededRandom(seed + 2), clock);
   const faults = new FaultPlan([], seededRandom(seed + 3));

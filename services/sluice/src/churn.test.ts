@@ -1,5 +1,5 @@
+import { FakeApiServer } from '@sluice/fake-apiserver';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { SimulatedApiServer } from '@sluice/simulation';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { advance, partitions, startFleet } from './testing/fleet.ts';
@@ -19,7 +19,7 @@ test.each(seeds)('of Services that are gone nothing stays in the store: seed %d'
 
 async function play(seed: number): Promise<void> {
   const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const server = new SimulatedApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
+  const server = new FakeApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
   server.create('namespaces', { metadata: { name: 'shop' } });
   const user = new RandomUser(server, seededRandom(seed + 2), clock);
   const store = new MemoryStore();
@@ -39,7 +39,7 @@ async function play(seed: number): Promise<void> {
   await fleet.stop();
 }
 
-function removeAll(server: SimulatedApiServer): void {
+function removeAll(server: FakeApiServer): void {
   for (const resource of resources) {
     for (const { metadata } of server.list(resource).items) {
       server.delete(resource, metadata.namespace ?? '', metadata.name, { gracePeriodSeconds: 0 });

@@ -1,5 +1,5 @@
+import { FakeApiServer, populate } from '@sluice/fake-apiserver';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { populate, SimulatedApiServer } from '@sluice/simulation';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advance, type Fleet, startFleet } from './testing/fleet.ts';
 import { slicesOf } from './testing/what-should-be.ts';
@@ -7,7 +7,7 @@ import { slicesOf } from './testing/what-should-be.ts';
 /** Another writer of the same objects: it empties the slices of one Service as often as Sluice fills them. */
 
 let clock: VirtualClock;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let population: ReturnType<typeof populate>;
 let fleet: Fleet;
 let rivalWrites: number;
@@ -16,7 +16,7 @@ let found: string[];
 
 beforeEach(async () => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  server = new SimulatedApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
+  server = new FakeApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   population = populate(server, { services: 2, podsPerService: 3 });
   rivalWrites = 0;
   isRivalOn = false;

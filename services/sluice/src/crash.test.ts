@@ -1,8 +1,8 @@
 import { type Bus, type BusRecord, MemoryBus, type Topic } from '@sluice/bus';
+import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { defaultSettings, runReconciler } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { populate, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { type Commit, MemoryStore, type ScopeState, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited } from '@sluice/writer';
@@ -37,9 +37,9 @@ describe('a crash at any step loses no Change and writes nothing twice (A10)', (
 
 async function survive(wrapBus: (bus: Bus) => Bus, wrapStore: (store: Store) => Store): Promise<void> {
   const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const server = new SimulatedApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
+  const server = new FakeApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   const population = populate(server, { services: 2, podsPerService: 3 });
-  const cluster = new SimulatedCluster(server, { clock });
+  const cluster = new FakeClient(server, { clock });
   const bus = wrapBus(new MemoryBus({ partitions: 1 }));
   const store = wrapStore(new MemoryStore());
   const stop = new AbortController();
@@ -73,7 +73,7 @@ async function survive(wrapBus: (bus: Bus) => Bus, wrapStore: (store: Store) => 
 }
 
 /** What a new Sluice with empty hands would still write: nothing, if all is right. */
-async function writesOfAFreshStart(server: SimulatedApiServer, cluster: SimulatedCluster, clock: VirtualClock) {
+async function writesOfAFreshStart(server: FakeApiServer, cluster: FakeClient, clock: VirtualClock) {
   const before = Number(server.resourceVersion);
   const fleet = startAllInOne({
     clusters: [{ name: 'sim', identity: server.identity, reader: cluster, writer: cluster, record: () => {} }],
@@ -100,7 +100,7 @@ interface SliceShape {
   }[];
 }
 
-function snapshot(server: SimulatedApiServer) {
+function snapshot(server: FakeApiServer) {
   const slices = server.list('endpointslices').items as unknown as readonly SliceShape[];
   const endpoints = slices.flatMap((slice) => slice.endpoints ?? []);
   return { slices, notReady: endpoints.filter((e) => !e.conditions.ready).map((e) => e.targetRef.name) };

@@ -1,6 +1,6 @@
+import { FakeApiServer, FakeClient, type Fault, FaultPlan } from '@sluice/fake-apiserver';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { type Fault, FaultPlan, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { expect, test } from 'vitest';
 import { startAllInOne } from './all-in-one.ts';
 import { advance } from './testing/fleet.ts';
@@ -21,7 +21,7 @@ const good = ['good-1', 'good-2', 'good-3'];
 
 interface Member {
   readonly name: string;
-  readonly server: SimulatedApiServer;
+  readonly server: FakeApiServer;
   readonly world: PodWorld;
   readonly faults: FaultPlan;
 }
@@ -33,14 +33,14 @@ interface Member {
 async function run(seed: number, names: readonly string[]) {
   const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const members = names.map((name, i): Member => {
-    const server = new SimulatedApiServer({ clock, random: seededRandom(seed * 100 + i) });
+    const server = new FakeApiServer({ clock, random: seededRandom(seed * 100 + i) });
     const shape = { services: 4, pods: 3 };
     const world = new PodWorld(server, shape, seededRandom(seed * 100 + 50 + i), clock.now());
     return { name, server, world, faults: new FaultPlan() };
   });
   const fleet = startAllInOne({
     clusters: members.map(({ name, server, faults }) => {
-      const client = new SimulatedCluster(server, { clock, faults });
+      const client = new FakeClient(server, { clock, faults });
       return { name, identity: server.identity, reader: client, writer: client, record: () => {} };
     }),
     ...{ partitions: 1, settings: defaultSettings, clock, random: seededRandom(seed), logger: silentLogger },

@@ -1,20 +1,20 @@
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { RawObject, Resource } from '@sluice/kubernetes';
 import { defaultSettings } from '@sluice/reconciler';
 import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';
 
 /** What no genuine API server stores, but what a broken or a future one might send. */
 let clock: VirtualClock;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let fleet: AllInOne;
 let skipped: Resource[];
 let warnings: string[];
 
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  server = new SimulatedApiServer({ clock, random: seededRandom(1) });
+  server = new FakeApiServer({ clock, random: seededRandom(1) });
   skipped = [];
   warnings = [];
   server.create('namespaces', { metadata: { name: 'shop' } });
@@ -111,7 +111,7 @@ describe('what is at the limits of Kubernetes, or hardly there', () => {
 });
 
 async function start(): Promise<void> {
-  const cluster = new SimulatedCluster(server, { clock });
+  const cluster = new FakeClient(server, { clock });
   fleet = startAllInOne({
     clusters: [{ name: 'sim', identity: server.identity, reader: cluster, writer: cluster, record: () => {} }],
     settings: defaultSettings,

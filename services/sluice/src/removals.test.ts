@@ -1,5 +1,5 @@
+import { FakeApiServer, FaultPlan, type Population, populate } from '@sluice/fake-apiserver';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
 import { RemovalBrake } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findParked, type ParkedKey } from './parked/parked-key.ts';
@@ -12,7 +12,7 @@ import { endpointsOf, slicesOf } from './testing/what-should-be.ts';
 const services = 20;
 const podsPerService = 10;
 let clock: VirtualClock;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let faults: FaultPlan;
 let population: Population;
 let fleet: Fleet;
@@ -21,7 +21,7 @@ let checked: Record<string, number>;
 beforeEach(async () => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   faults = new FaultPlan();
-  server = new SimulatedApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
+  server = new FakeApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   population = populate(server, { services, podsPerService, nodes: 10 });
   await start();
   // Long enough that what was written first is no part of the minute any more.

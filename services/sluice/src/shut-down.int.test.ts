@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ApiServerHttp, FakeApiServer, FaultPlan, FaultyNetwork } from '@sluice/fake-apiserver';
 import { freePorts } from '@sluice/local';
 import { seededRandom } from '@sluice/runtime';
-import { ApiServerHttp, FaultPlan, FaultyNetwork, SimulatedApiServer } from '@sluice/simulation';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SluiceProcess } from '../../../conformance/differential/sluice-process.ts';
 import { systemClock } from './system/clock.ts';
@@ -11,14 +11,14 @@ import { kubeconfigText } from './testing/kubeconfig-text.ts';
 
 let directory: string;
 let faults: FaultPlan;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let http: ApiServerHttp;
 let network: FaultyNetwork;
 let sluice: SluiceProcess | undefined;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sluice-shut-down-'));
-  server = new SimulatedApiServer({ clock: systemClock, random: seededRandom(1) });
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
   faults = new FaultPlan();
   http = new ApiServerHttp({ server, clock: systemClock, faults });
   network = new FaultyNetwork(await http.listen());

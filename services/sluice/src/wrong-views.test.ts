@@ -1,7 +1,7 @@
 import type { Bus, BusRecord } from '@sluice/bus';
+import { FakeApiServer, populate } from '@sluice/fake-apiserver';
 import { type Change, decodeMessage, encodeMessage } from '@sluice/messages';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { populate, SimulatedApiServer } from '@sluice/simulation';
 import { Metrics } from '@sluice/telemetry';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
@@ -11,7 +11,7 @@ import { slicesOf } from './testing/what-should-be.ts';
 const comparePeriodMs = 60_000;
 const services = 8;
 let clock: VirtualClock;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let population: ReturnType<typeof populate>;
 let metrics: Metrics;
 let fleet: Fleet;
@@ -21,7 +21,7 @@ let told: number;
 
 beforeEach(async () => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  server = new SimulatedApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
+  server = new FakeApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   population = populate(server, { services, podsPerService: 3 });
   metrics = new Metrics({ clusters: new Map(), fleet: true });
   falsify = (change) => change;

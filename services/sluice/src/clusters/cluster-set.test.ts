@@ -1,6 +1,6 @@
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { ClusterAccess } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { advance } from '../testing/fleet.ts';
 import { ClusterSet } from './cluster-set.ts';
@@ -9,7 +9,7 @@ import type { ConnectedCluster } from './connect.ts';
 
 let clock: VirtualClock;
 let reading: SourceReading | Error;
-let servers: Map<string, SimulatedApiServer | Error>;
+let servers: Map<string, FakeApiServer | Error>;
 let serving: Map<string, string>;
 let events: string[];
 let failing: boolean;
@@ -26,13 +26,13 @@ const names = (...candidates: readonly Candidate[]): void => {
   reading = { candidates, problems: [] };
 };
 
-const server = (seed: number) => new SimulatedApiServer({ clock, random: seededRandom(seed) });
+const server = (seed: number) => new FakeApiServer({ clock, random: seededRandom(seed) });
 
 async function open({ server: address }: ClusterAccess): Promise<ConnectedCluster> {
   const found = servers.get(address) ?? new Error(`nothing at ${address}`);
   if (found instanceof Error) throw found;
-  const behind = () => servers.get(address) as SimulatedApiServer;
-  const client = () => new SimulatedCluster(behind(), { clock });
+  const behind = () => servers.get(address) as FakeApiServer;
+  const client = () => new FakeClient(behind(), { clock });
   return {
     ...{ name: address, identity: found.identity, server: address, version: 'v1', record: () => {} },
     reader: {

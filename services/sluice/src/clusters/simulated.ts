@@ -1,6 +1,7 @@
+import { ClusterSimulator } from '@sluice/demo';
+import { ApiServerHttp, FakeApiServer } from '@sluice/fake-apiserver';
 import { anonymousAccess } from '@sluice/kubernetes';
 import { type Clock, type Logger, type Random, randomInteger, seededRandom } from '@sluice/runtime';
-import { ApiServerHttp, LivingWorld, SimulatedApiServer } from '@sluice/simulation';
 import { type ConnectedCluster, open } from './connect.ts';
 
 export interface SimulationOptions {
@@ -23,10 +24,10 @@ export interface SimulatedWorld extends ConnectedCluster {
 export async function startSimulation(options: SimulationOptions): Promise<SimulatedWorld> {
   const { clock, random, logger } = options;
   const seed = options.seed ?? randomInteger(random, 1, 999_999);
-  const server = new SimulatedApiServer({ clock, random: seededRandom(seed) });
+  const server = new FakeApiServer({ clock, random: seededRandom(seed) });
   const http = new ApiServerHttp({ server, clock });
   const url = await http.listen();
-  const world = new LivingWorld({
+  const world = new ClusterSimulator({
     api: server,
     clock,
     random: seededRandom(seed + 1),

@@ -1,5 +1,5 @@
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/runtime';
-import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { Metrics } from '@sluice/telemetry';
 import { beforeEach, expect, test } from 'vitest';
 import type { Cluster } from './cluster.ts';
@@ -14,8 +14,8 @@ beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   metrics = new Metrics({ clusters: new Map([['uid-1', 'production']]), fleet: true });
   logged = [];
-  const server = new SimulatedApiServer({ clock, random: seededRandom(1) });
-  const client = new SimulatedCluster(server, { clock });
+  const server = new FakeApiServer({ clock, random: seededRandom(1) });
+  const client = new FakeClient(server, { clock });
   const served: Cluster = { name: 'production', identity: 'uid-1', reader: client, writer: client, record: () => {} };
   const note = (message: string, fields?: LogFields) => void logged.push({ message, fields });
   const logger: Logger = { debug() {}, info() {}, warn: note, error: note, with: () => logger };

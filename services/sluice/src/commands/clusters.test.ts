@@ -5,9 +5,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ApiServerHttp, FakeApiServer } from '@sluice/fake-apiserver';
 import { freePorts, makeServingCertificate } from '@sluice/local';
 import { seededRandom } from '@sluice/runtime';
-import { ApiServerHttp, SimulatedApiServer } from '@sluice/simulation';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addSettingsOptions, type SettingsOptions } from '../options/settings-options.ts';
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 /** A cluster on loopback. */
 async function cluster(seed: number) {
-  const server = new SimulatedApiServer({ clock: systemClock, random: seededRandom(seed) });
+  const server = new FakeApiServer({ clock: systemClock, random: seededRandom(seed) });
   const http = new ApiServerHttp({ server, clock: systemClock });
   const url = await http.listen();
   closers.push(() => http.close());

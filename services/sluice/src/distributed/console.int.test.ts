@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { ApiServerHttp, type Population, populate, SimulatedApiServer } from '@sluice/simulation';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../system/clock.ts';
 import { type Distributed, startDistributed } from './start-distributed.ts';
@@ -11,14 +11,14 @@ import { type Distributed, startDistributed } from './start-distributed.ts';
 /** Somebody deletes a Pod and asks a fleet of processes on real NATS and Redis, in a terminal, what became of it. */
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 let http: ApiServerHttp;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let population: Population;
 let fleet: Distributed;
 let url: string;
 const log: string[] = [];
 
 beforeAll(async () => {
-  server = new SimulatedApiServer({ clock: systemClock, random: seededRandom(1) });
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
   population = populate(server, { services: 3, podsPerService: 3, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
   fleet = await startDistributed({

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf } from '@sluice/fake-apiserver';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { ApiServerHttp, kubeconfigOf, SimulatedApiServer } from '@sluice/simulation';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OpenInfrastructure, openInfrastructure } from '../roles/open-infrastructure.ts';
 import type { Role } from '../roles/start-role.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   [log, writes] = [[], []];
   redis = await startRedis({ directory: join(directory, 'redis') });
   nats = await startNats({ directory: join(directory, 'nats') });
-  const server = new SimulatedApiServer({ clock: systemClock, random: seededRandom(seed) });
+  const server = new FakeApiServer({ clock: systemClock, random: seededRandom(seed) });
   world = new PodWorld(server, { services: 20, pods: 4 }, seededRandom(seed + 1), systemClock.now());
   const spied = spiedServer(
     server,

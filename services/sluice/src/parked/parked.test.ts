@@ -1,5 +1,5 @@
+import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, SimulatedApiServer } from '@sluice/simulation';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advance, type Fleet, startFleet } from '../testing/fleet.ts';
 import { findParked, matches, named, type ParkedKey } from './parked-key.ts';
@@ -8,14 +8,14 @@ import { retryParked } from './retry.ts';
 
 const startedAt = Date.parse('2026-01-01T00:00:00Z');
 let clock: VirtualClock;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let faults: FaultPlan;
 let fleet: Fleet;
 
 beforeEach(async () => {
   clock = new VirtualClock(startedAt);
   faults = new FaultPlan();
-  server = new SimulatedApiServer({ clock, random: seededRandom(1) });
+  server = new FakeApiServer({ clock, random: seededRandom(1) });
   server.create('namespaces', { metadata: { name: 'shop' } });
   fleet = startFleet({ server, clock, seed: 2, faults });
   await advance(clock, 1_000);

@@ -1,8 +1,8 @@
 import type { Controller, EventToRecord } from '@sluice/controllers';
+import { FakeApiServer, FakeClient, FaultPlan, mergePatch } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { defaultSettings, type Settings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, mergePatch, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { defaultRetry } from '@sluice/writer';
 import { type AllInOne, startAllInOne } from '../all-in-one.ts';
 import { CountingWriter, type WriteCounts } from './counting-writer.ts';
@@ -57,14 +57,14 @@ class Replay {
   readonly #nodes = new NoticedNodes();
   readonly #clock = new VirtualClock(startedAt);
   readonly #random = seededRandom(1);
-  readonly #server = new SimulatedApiServer({
+  readonly #server = new FakeApiServer({
     clock: this.#clock,
     random: this.#random,
-    mode: 'bare',
+    features: 'storage-only',
     bookmarkIntervalMs: 0,
   });
   readonly #faults: FaultPlan;
-  readonly #cluster: SimulatedCluster;
+  readonly #cluster: FakeClient;
   readonly #writer: CountingWriter;
   #events: EventToRecord[] = [];
   #starts = 0;
@@ -74,7 +74,7 @@ class Replay {
     this.#scenario = scenario;
     this.#asShipped = asShipped;
     this.#faults = new FaultPlan(scenario.faults ?? []);
-    this.#cluster = new SimulatedCluster(this.#server, { clock: this.#clock, faults: this.#faults });
+    this.#cluster = new FakeClient(this.#server, { clock: this.#clock, faults: this.#faults });
     this.#writer = new CountingWriter(this.#cluster);
   }
 

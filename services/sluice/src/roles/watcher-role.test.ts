@@ -1,7 +1,7 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import { decodeMessage } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { advance } from '../testing/fleet.ts';
@@ -20,7 +20,7 @@ beforeEach(() => {
   bus = new MemoryBus({ partitions });
   directory = new MemoryClusterDirectory();
   ended = [];
-  const server = new SimulatedApiServer({ clock, random: seededRandom(1) });
+  const server = new FakeApiServer({ clock, random: seededRandom(1) });
   const shared = {
     bus,
     store: new MemoryStore(),
@@ -29,7 +29,7 @@ beforeEach(() => {
   };
   start = (member) => {
     const served = new AbortController();
-    const cluster = { name: 'prod', identity: server.identity, reader: new SimulatedCluster(server, { clock }) };
+    const cluster = { name: 'prod', identity: server.identity, reader: new FakeClient(server, { clock }) };
     const running = runWatcherRole(
       {
         ...{ ...shared, directory, member, cluster, clock, random: seededRandom(2), logger: silentLogger },

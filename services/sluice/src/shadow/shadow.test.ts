@@ -1,8 +1,9 @@
 import { type JsonObject, objectAt, textAt } from '@sluice/comparison';
+import { ClusterSimulator } from '@sluice/demo';
+import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, LivingWorld, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { Metrics } from '@sluice/telemetry';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { advance, type Fleet, startFleet } from '../testing/fleet.ts';
@@ -12,7 +13,7 @@ import { type Shadow, startShadow } from './shadow.ts';
 
 /** What stands for the genuine controllers is a fleet of Sluice that writes; the shadow knows nothing of it. */
 let clock: VirtualClock;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let genuine: Fleet | undefined;
 let shadow: Shadow | undefined;
 let metrics: Metrics;
@@ -23,7 +24,7 @@ const settleMs = 10_000;
 
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  server = new SimulatedApiServer({ clock, random: seededRandom(1) });
+  server = new FakeApiServer({ clock, random: seededRandom(1) });
   metrics = new Metrics({ clusters: new Map([[server.identity, 'sim']]), process: false });
   [found, resolved] = [[], []];
 });
@@ -37,7 +38,7 @@ afterEach(async () => {
 const pass = (ms: number) => advance(clock, ms);
 
 async function startInShadow(): Promise<Shadow> {
-  const cluster = new SimulatedCluster(server, { clock });
+  const cluster = new FakeClient(server, { clock });
   const list = (resource: 'services' | 'endpoints' | 'endpointslices') =>
     server.list(resource).items as unknown as readonly JsonObject[];
   shadow = startShadow({
@@ -93,7 +94,7 @@ describe('in the shadow of controllers that work', () => {
     'Sluice agrees on every Service of a living world at rest (seed %i)',
     async (seed) => {
       startGenuine();
-      const world = new LivingWorld({ api: server, clock, random: seededRandom(seed), rate: 5 });
+      const world = new ClusterSimulator({ api: server, clock, random: seededRandom(seed), rate: 5 });
       world.start();
       const running = await startInShadow();
       await pass(15_000);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { Metrics } from '@sluice/telemetry';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from '../all-in-one.ts';
@@ -12,7 +12,7 @@ import { parseScrape, type Scrape, sampleOf } from '../testing/samples.ts';
 
 /** The whole pipeline on simulated API servers, and what a scrape shows of it. */
 let clock: VirtualClock;
-let servers: SimulatedApiServer[];
+let servers: FakeApiServer[];
 let faults: FaultPlan;
 let metrics: Metrics;
 let fleet: AllInOne;
@@ -30,7 +30,7 @@ afterEach(() => fleet.stop(0));
 
 async function start(clusters: number, given: { parkedRetryMs?: number | null; maxAttempts?: number } = {}) {
   for (let i = 0; i < clusters; i++) {
-    const server = new SimulatedApiServer({ clock, random: seededRandom(i + 1) });
+    const server = new FakeApiServer({ clock, random: seededRandom(i + 1) });
     server.create('namespaces', { metadata: { name: namespace } });
     server.put('nodes', nodeObject('n1', 'a'));
     servers.push(server);
@@ -42,7 +42,7 @@ async function start(clusters: number, given: { parkedRetryMs?: number | null; m
   });
   fleet = startAllInOne({
     clusters: named.map(({ server, name }) => {
-      const cluster = new SimulatedCluster(server, { clock, faults });
+      const cluster = new FakeClient(server, { clock, faults });
       return { name, identity: server.identity, reader: cluster, writer: cluster, record: () => {} };
     }),
     settings: { ...defaultSettings, ...given },
@@ -56,7 +56,7 @@ async function start(clusters: number, given: { parkedRetryMs?: number | null; m
 }
 
 const scrape = async (): Promise<Scrape> => parseScrape(await metrics.text());
-const only = (): SimulatedApiServer => {
+const only = (): FakeApiServer => {
   const [server] = servers;
   if (server === undefined) throw new Error('no server');
   return server;

@@ -1,12 +1,12 @@
+import type { FakeApiServer, StoredObject } from '@sluice/fake-apiserver';
 import type { Settings } from '@sluice/reconciler';
 import type { VirtualClock } from '@sluice/runtime';
-import type { SimulatedApiServer, StoredObject } from '@sluice/simulation';
 import { advance, startFleet } from './fleet.ts';
 import { type SpiedWrite, spiedServer } from './spied-server.ts';
 import { type Endpoints, endpointsOf, slicesOf } from './what-should-be.ts';
 
 /** Where what is written differs from a full recomputation. */
-export function whatIsWrong(server: SimulatedApiServer): string[] {
+export function whatIsWrong(server: FakeApiServer): string[] {
   return [...differences('slices', slicesOf(server)), ...differences('Endpoints', endpointsOf(server))];
 }
 
@@ -30,7 +30,7 @@ export interface FreshStart {
  * times are forgotten at a restart; so what is rewritten at every decision (F4) loses or gains that annotation.
  */
 export async function whatAFreshStartWrites(
-  server: SimulatedApiServer,
+  server: FakeApiServer,
   { clock, seed, settings, onRequest }: FreshStart,
 ): Promise<string[]> {
   const writes: SpiedWrite[] = [];

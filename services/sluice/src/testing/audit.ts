@@ -1,13 +1,13 @@
 import type { Mutation } from '@sluice/controllers';
+import type { FakeApiServer } from '@sluice/fake-apiserver';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import { decodeMessage, encodeMessage, formatServiceKey, type PlannedMutations, partitionOf } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
-import type { SimulatedApiServer } from '@sluice/simulation';
 import type { Commit, GroupState } from '@sluice/store';
 import { slicesOf } from './what-should-be.ts';
 
 export interface AuditOptions {
-  readonly server: SimulatedApiServer;
+  readonly server: FakeApiServer;
   readonly clock: Clock;
   readonly partitions: number;
   /** For how long a view may be behind without anything being wrong, in milliseconds. */
@@ -93,7 +93,7 @@ export class Audit {
   }
 
   /** The server, for the fleet's writers: each write is judged by what it does. */
-  judged(server: SimulatedApiServer): SimulatedApiServer {
+  judged(server: FakeApiServer): FakeApiServer {
     const before = () => new Set(slicesOf(server).actual.filter((line) => this.#wanted.has(line)));
     return new Proxy(server, {
       get: (target, property) => {

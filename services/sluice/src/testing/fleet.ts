@@ -1,13 +1,13 @@
 import { type Bus, MemoryBus } from '@sluice/bus';
+import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
 import { defaultSettings, type ReconcilerMetrics, runReconciler, type Settings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, type VirtualClock } from '@sluice/runtime';
-import { type FaultPlan, type SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { MemoryStore, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited, type WritableCluster } from '@sluice/writer';
 
 export interface FleetOptions {
-  readonly server: SimulatedApiServer;
+  readonly server: FakeApiServer;
   readonly clock: VirtualClock;
   readonly seed: number;
   readonly faults?: FaultPlan;
@@ -41,7 +41,7 @@ export function startFleet(options: FleetOptions): Fleet {
   const { maxBacklog, wrapBus, comparePeriodMs, metrics, byReference = false } = options;
   const memory = new MemoryBus({ partitions, byReference, ...(maxBacklog !== undefined && { maxBacklog }) });
   const bus = wrapBus?.(memory) ?? memory;
-  const cluster = new SimulatedCluster(server, { clock, ...(faults && { faults }) });
+  const cluster = new FakeClient(server, { clock, ...(faults && { faults }) });
   const stop = new AbortController();
   const requests = new AbortController();
   const ports = { clock, random: seededRandom(seed), logger: silentLogger, bus };

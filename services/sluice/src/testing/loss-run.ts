@@ -1,7 +1,7 @@
 import type { Topic } from '@sluice/bus';
+import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
 import type { Settings } from '@sluice/reconciler';
 import { type Logger, type Random, randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, SimulatedApiServer } from '@sluice/simulation';
 import { whatAFreshStartWrites, whatIsWrong } from './at-rest.ts';
 import { Audit } from './audit.ts';
 import { advance } from './fleet.ts';
@@ -36,7 +36,7 @@ export class LossRun {
   readonly #losses: readonly Loss[];
   readonly #clock = new VirtualClock(begin);
   readonly #random: Random;
-  readonly #server: SimulatedApiServer;
+  readonly #server: FakeApiServer;
   readonly #user: RandomUser;
   readonly #faults: FaultPlan;
   readonly #bus: LosableBus;
@@ -52,7 +52,7 @@ export class LossRun {
     this.#losses = losses;
     const clock = this.#clock;
     this.#random = seededRandom(seed);
-    this.#server = new SimulatedApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
+    this.#server = new FakeApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
     this.#server.create('namespaces', { metadata: { name: 'shop' } });
     this.#user = new RandomUser(hidingSteady(this.#server), seededRandom(seed + 2), clock);
     this.#faults = new FaultPlan([], seededRandom(seed + 3));
@@ -218,14 +218,14 @@ export class LossRun {
 }
 
 /** The server for users who must not touch what is steady. */
-function hidingSteady(server: SimulatedApiServer): SimulatedApiServer {
+function hidingSteady(server: FakeApiServer): FakeApiServer {
   return new Proxy(server, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target);
       if (typeof value !== 'function') return value;
       if (property !== 'list') return value.bind(target);
       return (...given: unknown[]) => {
-        const page = value.apply(target, given) as ReturnType<SimulatedApiServer['list']>;
+        const page = value.apply(target, given) as ReturnType<FakeApiServer['list']>;
         return { ...page, items: page.items.filter(({ metadata }) => !metadata.name.startsWith('steady')) };
       };
     },

@@ -1,5 +1,5 @@
+import { type FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
 import { type Random, randomInteger } from '@sluice/runtime';
-import { type Population, populate, type SimulatedApiServer } from '@sluice/simulation';
 
 type PodState = 'ready' | 'not ready' | 'gone';
 
@@ -31,12 +31,12 @@ export interface PodWorldShape {
 
 /** A simulated cluster whose Pods become ready and not ready, go and come back, and what should be written of them. */
 export class PodWorld {
-  readonly #server: SimulatedApiServer;
+  readonly #server: FakeApiServer;
   readonly #random: Random;
   readonly #population: Population;
   readonly #states: PodState[][];
 
-  constructor(server: SimulatedApiServer, shape: PodWorldShape, random: Random, now: number) {
+  constructor(server: FakeApiServer, shape: PodWorldShape, random: Random, now: number) {
     this.#server = server;
     this.#random = random;
     this.#population = populate(server, { services: shape.services, podsPerService: shape.pods, now });

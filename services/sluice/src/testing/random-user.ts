@@ -1,6 +1,6 @@
+import { type FakeApiServer, isStatusError, type StoredObject } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { type Clock, type Random, randomInteger } from '@sluice/runtime';
-import { isStatusError, type SimulatedApiServer, type StoredObject } from '@sluice/simulation';
 import { namespace, nodeObject, podObject } from './objects.ts';
 
 interface Action {
@@ -19,13 +19,13 @@ const keptOfSpec = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'];
 
 /** Does at random what users, schedulers and kubelets do, and what users should not do to slices. */
 export class RandomUser {
-  readonly #server: SimulatedApiServer;
+  readonly #server: FakeApiServer;
   readonly #random: Random;
   readonly #clock: Clock;
   readonly #actions: readonly Action[];
   #addresses = 0;
 
-  constructor(server: SimulatedApiServer, random: Random, clock: Clock) {
+  constructor(server: FakeApiServer, random: Random, clock: Clock) {
     this.#server = server;
     this.#random = random;
     this.#clock = clock;

@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
+import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
 import type { Settings } from '@sluice/reconciler';
 import { type Logger, type Random, randomInteger, seededRandom, type VirtualClock, YieldQueue } from '@sluice/runtime';
-import { type FaultPlan, type SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { MemoryDeadLetters } from '@sluice/store';
 import { unlimited } from '@sluice/writer';
 import { runReconcilerRole } from '../roles/reconciler-role.ts';
@@ -16,7 +16,7 @@ export const leaseTimes = { ttlMs: 3_000, heartbeatMs: 900 };
 export type Role = 'watcher' | 'reconciler' | 'writer';
 
 export interface ScaledFleetOptions {
-  readonly server: SimulatedApiServer;
+  readonly server: FakeApiServer;
   readonly clock: VirtualClock;
   readonly seed: number;
   readonly random: Random;
@@ -65,7 +65,7 @@ export class ScaledFleet {
       deadLetters: new MemoryDeadLetters(),
     };
     // Also what a frozen one has sent before is on its way.
-    const cluster = new SimulatedCluster(role === 'writer' ? audit.judged(server) : server, { clock, faults });
+    const cluster = new FakeClient(role === 'writer' ? audit.judged(server) : server, { clock, faults });
     const run = (): Promise<void> => {
       switch (role) {
         case 'watcher': {

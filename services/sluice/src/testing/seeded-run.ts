@@ -1,6 +1,6 @@
+import { FakeApiServer, type Fault, FaultPlan } from '@sluice/fake-apiserver';
 import { defaultSettings, type Settings } from '@sluice/reconciler';
 import { type Random, randomInteger, seededRandom, VirtualClock } from '@sluice/runtime';
-import { type Fault, FaultPlan, SimulatedApiServer } from '@sluice/simulation';
 import { whatAFreshStartWrites, whatIsWrong } from './at-rest.ts';
 import { advance, type Fleet, startFleet } from './fleet.ts';
 import { RandomUser } from './random-user.ts';
@@ -25,7 +25,7 @@ export class SeededRun {
   readonly #seed: number;
   readonly #trouble: Trouble;
   readonly #clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  readonly #server: SimulatedApiServer;
+  readonly #server: FakeApiServer;
   readonly #faults: FaultPlan;
   readonly #user: RandomUser;
   readonly #random = seededRandom(0);
@@ -40,7 +40,7 @@ export class SeededRun {
     this.#trouble = trouble;
     this.#random = seededRandom(seed);
     const clock = this.#clock;
-    this.#server = new SimulatedApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
+    this.#server = new FakeApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
     this.#server.create('namespaces', { metadata: { name: 'shop' } });
     this.#user = new RandomUser(this.#server, seededRandom(seed + 2), clock);
     this.#faults = new FaultPlan([], seededRandom(seed + 3));

@@ -1,4 +1,4 @@
-import type { ResourceName, SimulatedApiServer, StoredObject } from '@sluice/simulation';
+import type { FakeApiServer, ResourceName, StoredObject } from '@sluice/fake-apiserver';
 
 export interface SpiedWrite {
   readonly verb: 'create' | 'update' | 'delete';
@@ -18,10 +18,10 @@ const writes = new Set(['create', 'update', 'delete']);
  * and of the garbage collector go past it. `onRequest` comes before each read or write of one object, and may throw.
  */
 export function spiedServer(
-  server: SimulatedApiServer,
+  server: FakeApiServer,
   onWrite: (write: SpiedWrite) => void,
   onRequest: () => void,
-): SimulatedApiServer {
+): FakeApiServer {
   let writing = false;
   server.onCommit((resource, { type, object, previous }) => {
     if (!writing) return;

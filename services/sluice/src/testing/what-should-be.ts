@@ -1,4 +1,4 @@
-import type { SimulatedApiServer, StoredObject } from '@sluice/simulation';
+import type { FakeApiServer, StoredObject } from '@sluice/fake-apiserver';
 
 /**
  * What Services should have as endpoints, worked out from the Pods alone by a few lines that share nothing with the
@@ -57,7 +57,7 @@ interface Candidate {
 }
 
 /** E12–E18: of each Service, each address type. */
-export function slicesOf(server: SimulatedApiServer): Endpoints {
+export function slicesOf(server: FakeApiServer): Endpoints {
   const nodes = new Set(server.list('nodes').items.map(({ metadata }) => metadata.name));
   const expected = selecting(server).flatMap(({ name, spec }) =>
     (spec.ipFamilies ?? []).flatMap((family) =>
@@ -87,7 +87,7 @@ export function slicesOf(server: SimulatedApiServer): Endpoints {
 }
 
 /** D9–D14: of each Service, in its first address family. */
-export function endpointsOf(server: SimulatedApiServer): Endpoints {
+export function endpointsOf(server: FakeApiServer): Endpoints {
   const services = selecting(server);
   const expected = services.flatMap(({ name, spec }) =>
     candidates(server, spec).flatMap(({ pod, ready, terminating, ports }) => {
@@ -110,14 +110,14 @@ export function endpointsOf(server: SimulatedApiServer): Endpoints {
 }
 
 /** Services whose endpoints are worked out from Pods (D6, E9). */
-function selecting(server: SimulatedApiServer): { readonly name: string; readonly spec: ServiceSpec }[] {
+function selecting(server: FakeApiServer): { readonly name: string; readonly spec: ServiceSpec }[] {
   return server
     .list('services')
     .items.map(({ metadata, spec }) => ({ name: metadata.name, spec: spec as ServiceSpec }))
     .filter(({ spec }) => spec.selector !== undefined && spec.type !== 'ExternalName');
 }
 
-function candidates(server: SimulatedApiServer, { selector, ports }: ServiceSpec): Candidate[] {
+function candidates(server: FakeApiServer, { selector, ports }: ServiceSpec): Candidate[] {
   return (server.list('pods').items as (StoredObject & PodParts)[])
     .filter((pod) => Object.entries(selector ?? {}).every(([key, value]) => pod.metadata.labels?.[key] === value))
     .filter(({ status }) => status.phase === 'Running' && status.podIPs !== undefined)

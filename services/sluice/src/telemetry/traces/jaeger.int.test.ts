@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Jaeger, type Nats, type RedisServer, startJaeger, startNats, startRedis } from '@sluice/local';
-import { seededRandom } from '@sluice/runtime';
 import {
   ApiServerHttp,
+  FakeApiServer,
   FaultPlan,
   kubeconfigOf,
   type Population,
   populate,
-  SimulatedApiServer,
-} from '@sluice/simulation';
+} from '@sluice/fake-apiserver';
+import { type Jaeger, type Nats, type RedisServer, startJaeger, startNats, startRedis } from '@sluice/local';
+import { seededRandom } from '@sluice/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RoleProcess } from '../../distributed/role-process.ts';
 import type { Role } from '../../roles/start-role.ts';
@@ -36,7 +36,7 @@ let directory: string;
 let redis: RedisServer;
 let nats: Nats;
 let jaeger: Jaeger;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let http: ApiServerHttp;
 let population: Population;
 const faults = new FaultPlan();
@@ -48,7 +48,7 @@ beforeAll(async () => {
   jaeger = await startJaeger({ directory: join(directory, 'jaeger') });
   redis = await startRedis({ directory: join(directory, 'redis') });
   nats = await startNats({ directory: join(directory, 'nats') });
-  server = new SimulatedApiServer({ clock: systemClock, random: seededRandom(1) });
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
   population = populate(server, { services: 5, podsPerService: 3, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock, faults });
   writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));

@@ -1,7 +1,7 @@
+import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import { traceIdOf } from '@sluice/messages';
 import { defaultSettings } from '@sluice/reconciler';
 import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { FaultPlan, SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from '../../all-in-one.ts';
 import { advance } from '../../testing/fleet.ts';
@@ -10,7 +10,7 @@ import { outline, type RecordedSpan, RecordedTraces } from '../../testing/record
 
 /** The whole pipeline on a simulated API server, and the spans that it leaves. */
 let clock: VirtualClock;
-let server: SimulatedApiServer;
+let server: FakeApiServer;
 let faults: FaultPlan;
 let traces: RecordedTraces;
 let fleet: AllInOne;
@@ -27,7 +27,7 @@ beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   faults = new FaultPlan();
   lines = [];
-  server = new SimulatedApiServer({ clock, random: seededRandom(1) });
+  server = new FakeApiServer({ clock, random: seededRandom(1) });
   server.create('namespaces', { metadata: { name: namespace } });
   server.put('nodes', nodeObject('n1', 'a'));
   server.create('services', {
@@ -42,7 +42,7 @@ afterEach(() => fleet.stop(0));
 async function start(given: { ratio: number; slowMs?: number }): Promise<void> {
   put(0);
   traces = new RecordedTraces(given);
-  const cluster = new SimulatedCluster(server, { clock, faults });
+  const cluster = new FakeClient(server, { clock, faults });
   fleet = startAllInOne({
     clusters: [{ name: 'c', identity: server.identity, reader: cluster, writer: cluster, record: () => {} }],
     settings: { ...defaultSettings, controllers: new Set(['endpointslice']) },

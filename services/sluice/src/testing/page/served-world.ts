@@ -1,8 +1,8 @@
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import { ApiError, type ClusterWriter } from '@sluice/kubernetes';
 import type { Jaeger } from '@sluice/local';
 import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { SimulatedApiServer, SimulatedCluster } from '@sluice/simulation';
 import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../../all-in-one.ts';
 import { parseEndpoint } from '../../options/traces-options.ts';
@@ -14,7 +14,7 @@ import { startTracing } from '../../telemetry/traces/start-tracing.ts';
 
 /** A simulated cluster that is kept right by all services in this process, and the page that shows it on loopback. */
 export interface ServedWorld {
-  readonly server: SimulatedApiServer;
+  readonly server: FakeApiServer;
   readonly url: string;
   /** From now on the API server refuses for good what is written for this Service, in these words. */
   refuse(service: string, message: string): void;
@@ -28,8 +28,8 @@ export interface ServedWorld {
 /** `jaeger`: takes a trace of each change, and is asked for them. */
 export async function serveWorld(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>): Promise<ServedWorld> {
   const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
-  const server = new SimulatedApiServer(ports);
-  const client = new SimulatedCluster(server, ports);
+  const server = new FakeApiServer(ports);
+  const client = new FakeClient(server, ports);
   const refusals = new Map<string, string>();
   const cluster = {
     identity: server.identity,

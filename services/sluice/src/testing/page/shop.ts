@@ -1,12 +1,12 @@
+import type { FakeApiServer } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import type { SimulatedApiServer } from '@sluice/simulation';
 import { namespace, nodeObject, podObject } from '../objects.ts';
 
 /** A small cluster to look at, and what happens in it when a test wants it to. */
 export class Shop {
-  readonly #server: SimulatedApiServer;
+  readonly #server: FakeApiServer;
 
-  constructor(server: SimulatedApiServer) {
+  constructor(server: FakeApiServer) {
     this.#server = server;
     server.create('namespaces', { metadata: { name: namespace } });
     server.put('nodes', nodeObject('n1', 'zone-a'));

@@ -1,0 +1,3 @@
+export * from './simulator/activity.ts';
+export { ClusterSimulator, type ClusterSimulatorOptions } from './simulator/cluster-simulator.ts';
+export type { SimulatorApi } from './simulator/simulator-api.ts';

@@ -1,0 +1,221 @@
+import type { StoredObject } from '@sluice/fake-apiserver';
+import type { Nodes, WorldNode } from './nodes.ts';
+import { PodAddresses } from './pod-addresses.ts';
+import { podObject, podStatus, type Revision } from './pod-object.ts';
+import type { WorkloadSpec } from './sample-objects.ts';
+import type { SimulationContext } from './simulation-context.ts';
+
+/** A Pod on its way through life. */
+export interface SimulatedPod {
+  readonly namespace: string;
+  readonly name: string;
+  /** Undefined for Pods that people created. */
+  readonly workload: WorkloadSpec | undefined;
+  readonly revision: Revision | undefined;
+  readonly containers: readonly string[];
+  readonly startupMs: readonly [number, number];
+  /** Node on which it should not be placed. */
+  readonly avoid: string;
+  node: WorldNode | undefined;
+  ips: readonly string[];
+  ready: boolean;
+  readySince: number;
+  startedAt: number;
+  restarts: number;
+  terminating: boolean;
+}
+
+/** The fields of a Pod that is not ours. */
+interface PodFields {
+  readonly spec?: { readonly containers?: readonly { readonly name?: string }[] };
+  readonly status?: { readonly podIP?: string };
+}
+
+/** Scheduler and kubelets: Pods get a Node, an address, become ready, and stop when they are deleted. */
+export class Pods {
+  readonly #stage: SimulationContext;
+  readonly #nodes: Nodes;
+  readonly #addresses = new PodAddresses();
+  readonly #pods = new Map<string, SimulatedPod>();
+  readonly #onChange: (pod: SimulatedPod) => void;
+
+  /** `onChange` is told whenever a Pod changed, for its controller. */
+  constructor(stage: SimulationContext, nodes: Nodes, onChange: (pod: SimulatedPod) => void) {
+    this.#stage = stage;
+    this.#nodes = nodes;
+    this.#onChange = onChange;
+  }
+
+  all(): readonly SimulatedPod[] {
+    return [...this.#pods.values()];
+  }
+
+  of(workload: WorkloadSpec): readonly SimulatedPod[] {
+    return this.all().filter((pod) => pod.workload === workload);
+  }
+
+  has(namespace: string, name: string): boolean {
+    return this.#pods.has(`${namespace}/${name}`);
+  }
+
+  /** Creates a Pod. `settled`: it is running and ready at once. */
+  launch(workload: WorkloadSpec, revision: Revision, name: string, avoid = '', settled = false): void {
+    const { namespace, startupMs } = workload;
+    const { containers: own, sidecar } = workload;
+    const containers = (sidecar === undefined ? own : [...own, sidecar]).map((container) => container.name);
+    const pod = newPod({ namespace, name, workload, revision, containers, startupMs, avoid });
+    if (!this.#stage.attempt((api) => api.create('pods', podObject(workload, revision, name)))) return;
+    this.#pods.set(`${namespace}/${name}`, pod);
+    this.#tell(pod, 'was created');
+    if (settled) {
+      this.#schedule(pod);
+      this.#start(pod);
+      this.setReady(pod, true, 'became ready');
+    } else this.#stage.later(80, 300, () => this.#schedule(pod));
+  }
+
+  /** Deletes a Pod; it stops within a few seconds if its Node responds. */
+  terminate(pod: SimulatedPod, why = 'is terminating'): void {
+    if (pod.terminating) return;
+    pod.terminating = true;
+    this.#stage.attempt((api) => api.delete('pods', pod.namespace, pod.name));
+    this.#tell(pod, why);
+    this.#stopLater(pod);
+    this.#onChange(pod);
+  }
+
+  /** The kubelet of a Node responds again: it stops what was deleted meanwhile, and goes on with the rest. */
+  resume(node: WorldNode): void {
+    for (const pod of this.all().filter((one) => one.node === node)) {
+      if (pod.terminating) this.#stopLater(pod);
+      else if (pod.startedAt === 0) this.#start(pod);
+      else this.#stage.later(300, 1500, () => this.setReady(pod, true, 'is ready again'));
+    }
+  }
+
+  setReady(pod: SimulatedPod, ready: boolean, what: string): void {
+    if (!this.#isAlive(pod) || pod.ready === ready || pod.startedAt === 0 || (ready && pod.terminating)) return;
+    pod.ready = ready;
+    pod.readySince = this.#stage.clock.now();
+    this.#writeStatus(pod);
+    this.#tell(pod, what);
+    this.#onChange(pod);
+  }
+
+  restart(pod: SimulatedPod): void {
+    pod.restarts++;
+    this.setReady(pod, false, 'restarted its container and is not ready');
+  }
+
+  /** Removes a Pod at once. */
+  remove(pod: SimulatedPod, what = 'is gone'): void {
+    if (!this.#isAlive(pod)) return;
+    this.#stage.attempt((api) => api.delete('pods', pod.namespace, pod.name, { gracePeriodSeconds: 0 }));
+    this.#forget(pod, what);
+  }
+
+  /** Looks at what the cluster really has: people delete Pods, and create some. */
+  observe(objects: readonly StoredObject[]): void {
+    const found = new Map(objects.map((object) => [`${object.metadata.namespace}/${object.metadata.name}`, object]));
+    for (const [key, pod] of this.#pods) {
+      const object = found.get(key);
+      if (object === undefined) this.#forget(pod, pod.terminating ? 'is gone' : 'was removed by somebody');
+      else if (object.metadata.deletionTimestamp !== undefined && !pod.terminating) this.terminate(pod);
+      else if (pod.node === undefined) this.#schedule(pod);
+    }
+    for (const [key, object] of found) if (!this.#pods.has(key)) this.#adopt(key, object);
+  }
+
+  #schedule(pod: SimulatedPod): void {
+    if (!this.#isAlive(pod) || pod.terminating || pod.node !== undefined) return;
+    const node = this.#nodeFor(pod);
+    if (node === undefined) return;
+    pod.node = node;
+    const { namespace, name } = pod;
+    if (this.#stage.attempt((api) => api.patch('pods', namespace, name, { spec: { nodeName: node.name } })))
+      this.#stage.later(300, 1200, () => this.#start(pod));
+  }
+
+  /** Spreads a workload over zones, then Nodes. */
+  #nodeFor(pod: SimulatedPod): WorldNode | undefined {
+    const pods = this.all();
+    const load = (node: WorldNode) => {
+      const mates = pods.filter((other) => other.workload === pod.workload && !other.terminating);
+      const inZone = mates.filter((other) => other.node?.zone === node.zone).length;
+      const onNode = pods.filter((other) => other.node === node).length;
+      return inZone * 1000 + onNode + this.#stage.random.next() + (node.name === pod.avoid ? 1e6 : 0);
+    };
+    const candidates = this.#nodes.workers().filter((node) => node.ready);
+    return candidates.map((node) => ({ node, load: load(node) })).sort((a, b) => a.load - b.load)[0]?.node;
+  }
+
+  #start(pod: SimulatedPod): void {
+    if (!this.#isAlive(pod) || pod.terminating || pod.startedAt > 0 || !pod.node?.ready) return;
+    const ips = this.#addresses.allocate(pod.node);
+    if (ips === undefined) return;
+    pod.ips = ips;
+    pod.startedAt = pod.readySince = this.#stage.clock.now();
+    this.#writeStatus(pod);
+    this.#tell(pod, `started on ${pod.node.name} with address ${ips[0]}, not ready yet`);
+    this.#onChange(pod);
+    const [from, to] = pod.startupMs;
+    this.#stage.later(from, to, () => {
+      if (pod.node?.ready) this.setReady(pod, true, 'became ready');
+    });
+  }
+
+  #stopLater(pod: SimulatedPod): void {
+    this.#stage.later(900, 3500, () => {
+      if (pod.node === undefined || pod.node.ready) this.remove(pod);
+    });
+  }
+
+  #adopt(key: string, object: StoredObject): void {
+    const { namespace, name } = object.metadata;
+    const { spec = {}, status = {} } = object as PodFields;
+    const names = (spec.containers ?? []).map((container) => container.name ?? '');
+    const managed = status.podIP !== undefined;
+    const seen = { namespace, name, workload: undefined, revision: undefined, containers: names, avoid: '' };
+    const pod = newPod({ ...seen, startupMs: [800, 2500] });
+    // Whoever assigned the address runs this Pod.
+    if (managed || object.metadata.deletionTimestamp !== undefined) return;
+    this.#pods.set(key, pod);
+    this.#schedule(pod);
+  }
+
+  #forget(pod: SimulatedPod, what: string): void {
+    this.#pods.delete(`${pod.namespace}/${pod.name}`);
+    this.#addresses.release(pod.ips[0]);
+    this.#tell(pod, what);
+    this.#onChange(pod);
+  }
+
+  #isAlive(pod: SimulatedPod): boolean {
+    return this.#pods.get(`${pod.namespace}/${pod.name}`) === pod;
+  }
+
+  #writeStatus(pod: SimulatedPod): void {
+    const status = podStatus({ ...pod, hostIP: pod.node?.ip ?? '' });
+    this.#stage.attempt((api) => api.patch('pods', pod.namespace, pod.name, { status }, { subresource: 'status' }));
+  }
+
+  #tell({ namespace, name, workload }: SimulatedPod, what: string): void {
+    const service = workload === undefined ? {} : { service: workload.service };
+    this.#stage.tell({ kind: 'Pod', namespace, name, what, ...service });
+  }
+}
+
+type NewPod = Pick<SimulatedPod, 'namespace' | 'name' | 'workload' | 'revision' | 'containers' | 'startupMs' | 'avoid'>;
+
+function newPod(about: NewPod): SimulatedPod {
+  const blank = {
+    node: undefined,
+    ips: [],
+    ready: false,
+    readySince: 0,
+    startedAt: 0,
+    restarts: 0,
+    terminating: false,
+  };
+  return { ...about, ...blank };
+}

@@ -1,0 +1,27 @@
+import { ApiError, type Reaction } from '@sluice/kubernetes';
+import { isStatusError, type Status } from '../server/status.ts';
+
+/** What a client makes of a failed request. */
+export function apiErrorOf(error: unknown): ApiError {
+  if (isStatusError(error)) return ofStatus(error.status, error);
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiError(message, { reaction: 'retry', status: 0, reason: 'ECONNRESET', cause: error });
+}
+
+export function ofStatus(status: Status, cause?: unknown): ApiError {
+  const retryAfter = status.details?.retryAfterSeconds;
+  return new ApiError(status.message, {
+    reaction: reactionTo(status),
+    status: status.code,
+    reason: status.reason,
+    retryAfterMs: retryAfter === undefined ? undefined : retryAfter * 1000,
+    cause,
+  });
+}
+
+function reactionTo(status: Status): Reaction {
+  if (status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating')) return 'namespaceTerminating';
+  if (status.code === 404 || status.code === 409) return 'conflict';
+  if (status.code === 410) return 'gone';
+  return status.code === 429 || status.code >= 500 ? 'retry' : 'terminal';
+}

@@ -1,0 +1,32 @@
+import { type Clock, sleep } from '@sluice/runtime';
+import { Watch } from '../server/watch.ts';
+import type { FaultPlan, FaultyRequest } from './fault-plan.ts';
+
+/** The connection broke: nobody knows whether the request was carried out. */
+export class ConnectionReset extends Error {
+  override readonly name = 'ConnectionReset';
+  readonly code = 'ECONNRESET';
+
+  constructor() {
+    super('read ECONNRESET');
+  }
+}
+
+/** Carries out one request of a client under a plan of faults. Throws StatusError or ConnectionReset. */
+export async function perform<T>(
+  faults: FaultPlan,
+  clock: Clock,
+  signal: AbortSignal,
+  request: FaultyRequest,
+  run: (behind: number, empty: boolean) => T,
+): Promise<T> {
+  const { latencyMs, error, cut, behind = 0, empty = false } = faults.take(request);
+  if (latencyMs > 0) await sleep(clock, latencyMs, signal);
+  if (signal.aborted) throw new ConnectionReset();
+  if (error === 'reset') throw new ConnectionReset();
+  if (error !== undefined && error !== 'resetAfter') throw error;
+  const result = run(behind, empty);
+  if (error === 'resetAfter') throw new ConnectionReset();
+  if (cut !== undefined && result instanceof Watch) result.cutAfter(cut.afterEvents, cut.how);
+  return result;
+}

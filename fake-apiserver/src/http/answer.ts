@@ -1,0 +1,32 @@
+import type { ServerResponse } from 'node:http';
+import { internalError, isStatusError, type Status } from '../server/status.ts';
+
+export function sendJson(response: ServerResponse, code: number, body: unknown): void {
+  const text = `${JSON.stringify(body)}\n`;
+  response.writeHead(code, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+export function sendText(response: ServerResponse, text: string): void {
+  response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end(text);
+}
+
+/** A refusal as a Status; a broken connection as one. */
+export function sendError(response: ServerResponse, error: unknown): void {
+  if (isReset(error) || response.headersSent) {
+    response.destroy();
+    return;
+  }
+  sendStatus(response, isStatusError(error) ? error.status : internalError(String(error)).status);
+}
+
+function sendStatus(response: ServerResponse, status: Status): void {
+  const seconds = status.details?.retryAfterSeconds;
+  if (seconds !== undefined) response.setHeader('retry-after', String(seconds));
+  sendJson(response, status.code, status);
+}
+
+function isReset(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'WATCH_RESET');
+}

@@ -1,0 +1,144 @@
+import type { RawObject } from '@sluice/kubernetes';
+import { arrayOf, recordOf, textOf } from '../server/object.ts';
+import type { ResourceName } from '../server/resources.ts';
+
+interface Column {
+  readonly name: string;
+  readonly cell: (object: RawObject, now: number) => string | number;
+}
+
+const spec = (object: RawObject) => recordOf(object.spec);
+const status = (object: RawObject) => recordOf(object.status);
+const metadata = (object: RawObject) => recordOf(object.metadata);
+const named = (name: string, cell: Column['cell']): Column => ({ name, cell });
+const orNone = (text: string) => (text === '' ? '<none>' : text);
+const name = named('Name', (object) => textOf(metadata(object).name));
+const age = named('Age', (object, now) => duration(now - Date.parse(textOf(metadata(object).creationTimestamp))));
+
+/** The columns that `kubectl get` shows. */
+const columns: Readonly<Record<ResourceName, readonly Column[]>> = {
+  namespaces: [name, named('Status', (object) => textOf(status(object).phase)), age],
+  nodes: [name, named('Status', nodeReadiness), named('Roles', nodeRoles), age, named('Version', nodeVersion)],
+  services: [
+    name,
+    named('Type', (object) => textOf(spec(object).type)),
+    named('Cluster-IP', (object) => orNone(textOf(spec(object).clusterIP))),
+    named('External-IP', () => '<none>'),
+    named('Port(s)', servicePorts),
+    age,
+  ],
+  pods: [name, named('Ready', podReadiness), named('Status', podPhase), named('Restarts', podRestarts), age],
+  endpoints: [name, named('Endpoints', endpointsAddresses), age],
+  endpointslices: [
+    name,
+    named('AddressType', (object) => textOf(object.addressType)),
+    named('Ports', (object) => orUnset(shortList(arrayOf(object.ports).map((port) => String(recordOf(port).port))))),
+    named('Endpoints', (object) =>
+      orUnset(shortList(arrayOf(object.endpoints).flatMap((one) => arrayOf(recordOf(one).addresses).map(textOf)))),
+    ),
+    age,
+  ],
+  events: [
+    named('Last Seen', (object, now) => duration(now - Date.parse(textOf(object.lastTimestamp)))),
+    named('Type', (object) => textOf(object.type)),
+    named('Reason', (object) => textOf(object.reason)),
+    named('Object', (object) => {
+      const about = recordOf(object.involvedObject);
+      return `${textOf(about.kind).toLowerCase()}/${textOf(about.name)}`;
+    }),
+    named('Message', (object) => textOf(object.message)),
+  ],
+};
+
+/** meta/v1 Table, in which clients that print for people ask for objects. */
+export function tableOf(resource: ResourceName, objects: readonly RawObject[], now: number): RawObject {
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    columnDefinitions: columns[resource].map((column) => ({
+      name: column.name,
+      type: 'string',
+      format: column.name === 'Name' ? 'name' : '',
+      description: '',
+      priority: 0,
+    })),
+    rows: objects.map((object) => ({
+      cells: columns[resource].map((column) => column.cell(object, now)),
+      object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata },
+    })),
+  };
+}
+
+function nodeReadiness(object: RawObject): string {
+  const conditions = arrayOf(status(object).conditions).map(recordOf);
+  return conditions.some(({ type, status: met }) => type === 'Ready' && met === 'True') ? 'Ready' : 'NotReady';
+}
+
+function nodeRoles(object: RawObject): string {
+  const prefix = 'node-role.kubernetes.io/';
+  const labels = Object.keys(recordOf(metadata(object).labels));
+  return orNone(labels.flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : [])).join());
+}
+
+function nodeVersion(object: RawObject): string {
+  return textOf(recordOf(status(object).nodeInfo).kubeletVersion);
+}
+
+function servicePorts(object: RawObject): string {
+  const ports = arrayOf(spec(object).ports).map(recordOf);
+  return orNone(ports.map(({ port, protocol }) => `${port}/${textOf(protocol) || 'TCP'}`).join());
+}
+
+function podReadiness(object: RawObject): string {
+  const containers = arrayOf(status(object).containerStatuses).map(recordOf);
+  const { containers: own, initContainers } = spec(object);
+  const sidecars = arrayOf(initContainers).filter((container) => recordOf(container).restartPolicy === 'Always');
+  const all = arrayOf(own).length + sidecars.length;
+  return `${containers.filter(({ ready }) => ready === true).length}/${all}`;
+}
+
+function podPhase(object: RawObject): string {
+  return metadata(object).deletionTimestamp === undefined ? textOf(status(object).phase) : 'Terminating';
+}
+
+function podRestarts(object: RawObject): number {
+  const containers = arrayOf(status(object).containerStatuses).map(recordOf);
+  return containers.reduce((sum, { restartCount }) => sum + (typeof restartCount === 'number' ? restartCount : 0), 0);
+}
+
+function endpointsAddresses(object: RawObject): string {
+  const all = arrayOf(object.subsets)
+    .map(recordOf)
+    .flatMap(({ addresses, ports }) =>
+      arrayOf(addresses).flatMap((address) => {
+        const ip = textOf(recordOf(address).ip);
+        const numbers = arrayOf(ports).map((port) => recordOf(port).port);
+        return numbers.length === 0
+          ? [ip]
+          : numbers.map((port) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`));
+      }),
+    );
+  return orNone(shortList(all));
+}
+
+function shortList(items: readonly string[]): string {
+  const shown = items.slice(0, 3).join();
+  return items.length > 3 ? `${shown} + ${items.length - 3} more...` : shown;
+}
+
+function orUnset(text: string): string {
+  return text === '' ? '<unset>' : text;
+}
+
+/** `42s`, `5m10s`, `3h2m`, `2d`. */
+function duration(ms: number): string {
+  if (!Number.isFinite(ms)) return '<unknown>';
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return `${minutes}m${seconds % 60 === 0 ? '' : `${seconds % 60}s`}`;
+  if (minutes < 180) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 8) return `${hours}h${minutes % 60 === 0 ? '' : `${minutes % 60}m`}`;
+  return hours < 48 ? `${hours}h` : `${Math.floor(hours / 24)}d`;
+}

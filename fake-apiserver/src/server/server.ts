@@ -1,0 +1,310 @@
+import type { RawObject } from '@sluice/kubernetes';
+import type { Clock, Random } from '@sluice/runtime';
+import { ClusterIPs } from './cluster-ips.ts';
+import type { Page } from './collection.ts';
+import { checkPreconditions, type DeleteOptions, gracePeriod } from './deletion.ts';
+import { EventExpiry } from './event-expiry.ts';
+import { featuresOf, type ServerFeatures } from './features.ts';
+import { invalidObject } from './field-error.ts';
+import { GarbageCollector } from './garbage-collector.ts';
+import { mergePatch, strategicMergePatch } from './merge-patch.ts';
+import { metaForCreate, metaForUpdate, withGeneration } from './metadata.ts';
+import { generateName, randomUid, timestamp } from './names.ts';
+import { admitToNamespace, finishNamespace, isTerminating, terminating } from './namespaces.ts';
+import {
+  type GivenMeta,
+  type GivenObject,
+  isRecord,
+  receive,
+  recordOf,
+  type StoredMeta,
+  type StoredObject,
+  withType,
+} from './object.ts';
+import { prepare, releaseClusterIPs } from './prepare.ts';
+import { type ResourceInfo, type ResourceName, resources } from './resources.ts';
+import type { Selection } from './selection.ts';
+import { semanticEqual, sharing } from './semantic-equal.ts';
+import { clusterIPsOf } from './service-defaults.ts';
+import { alreadyExists, badRequest, conflict, generateNameConflict, notFound, objectModified } from './status.ts';
+import { validateMetadata } from './validate-metadata.ts';
+import { type CommitListener, VersionedStore } from './versioned-store.ts';
+import type { Watch, WatchCut, WatchOptions } from './watch.ts';
+
+export interface FakeApiServerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** `all` (default), `storage-only`, or the features that differ from `all`. */
+  readonly features?: 'all' | 'storage-only' | Partial<ServerFeatures>;
+  /** Changes per resource that a watch may lag behind. 4096 unless told. */
+  readonly eventWindow?: number;
+  /** 60 s unless told; 0: only when `sendBookmarks` is called, so that no timer runs. */
+  readonly bookmarkIntervalMs?: number;
+  /** How long after its owner an object disappears, and a namespace after its deletion. 50 ms unless told. */
+  readonly collectionDelayMs?: number;
+}
+
+export interface ListOptions extends Selection {
+  /** 0 or absent: everything. */
+  readonly limit?: number;
+  readonly continueToken?: string;
+  /** A list as it was so many changes ago, as far as they are remembered. */
+  readonly behind?: number;
+}
+
+export interface WriteOptions {
+  /** Write the status alone. */
+  readonly subresource?: 'status';
+}
+
+export type PatchType = 'merge' | 'strategic';
+
+const nameAttempts = 8;
+
+/**
+ * A Kubernetes API server in memory: the store, and the rules of section K. Every call is synchronous and throws
+ * StatusError. Objects come back frozen, with kind and apiVersion, except for the items of a list.
+ */
+export class FakeApiServer {
+  readonly #features: ServerFeatures;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #store: VersionedStore;
+  readonly #clusterIPs: ClusterIPs;
+  readonly #eventExpiry: EventExpiry;
+  readonly #collectionDelayMs: number;
+
+  constructor(options: FakeApiServerOptions) {
+    this.#features = featuresOf(options.features);
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#store = new VersionedStore(options.clock, {
+      eventWindow: options.eventWindow ?? 4096,
+      bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
+    });
+    this.#clusterIPs = new ClusterIPs(options.random);
+    this.#eventExpiry = new EventExpiry(this.#store);
+    this.#collectionDelayMs = options.collectionDelayMs ?? 50;
+    if (this.#features.garbageCollection) new GarbageCollector(this.#store, this.#clock, this.#collectionDelayMs);
+    for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system'])
+      this.create('namespaces', { metadata: { name } });
+  }
+
+  get resourceVersion(): string {
+    return String(this.#store.resourceVersion);
+  }
+
+  /** uid of the namespace kube-system: the identity of the cluster. */
+  get identity(): string {
+    return this.get('namespaces', '', 'kube-system').metadata.uid;
+  }
+
+  get(resource: ResourceName, namespace: string, name: string): StoredObject {
+    return withType(resources[resource], this.#existing(resource, namespace, name));
+  }
+
+  list(resource: ResourceName, options: ListOptions = {}): Page {
+    return this.#store.page(resource, options, options.limit ?? 0, options.continueToken ?? '', options.behind);
+  }
+
+  count(resource: ResourceName): number {
+    return this.#store.count(resource);
+  }
+
+  watch(resource: ResourceName, options: WatchOptions = {}): Watch {
+    return this.#store.watch(resource, options);
+  }
+
+  /** `generateName` makes the name only if there is none; both are stored (K1). Slices begin with generation 1 (K4). */
+  create(resource: ResourceName, object: RawObject): StoredObject {
+    const info = resources[resource];
+    const given = receive(info, object);
+    const namespace = this.#namespaceOf(info, given);
+    if (this.#features.validation && given.metadata.resourceVersion !== undefined)
+      throw badRequest('resourceVersion should not be set on objects to be created');
+    const name = this.#nameFor(info, namespace, given.metadata);
+    if (this.#features.admission && info.namespaced) admitToNamespace(this.#store, info, namespace, name);
+    if (this.#store.get(resource, namespace, name) !== undefined) throw alreadyExists(info, name);
+    const metadata = metaForCreate(info, given.metadata, {
+      name,
+      namespace,
+      uid: randomUid(this.#random),
+      creationTimestamp: timestamp(this.#clock.now()),
+    });
+    const prepared = prepare(this.#features, this.#clusterIPs, info, { ...given, metadata }, undefined);
+    const stored = this.#store.put(resource, { ...prepared, metadata: { ...metadata, ...prepared.metadata } });
+    if (resource === 'events') this.#eventExpiry.add(namespace, name);
+    return withType(info, stored);
+  }
+
+  /** The object with the name that `create` would give it, for a client that must know it before. */
+  named<T extends RawObject>(resource: ResourceName, object: T): T & { readonly metadata: { readonly name: string } } {
+    const info = resources[resource];
+    const { metadata } = receive(info, { metadata: object.metadata });
+    const name = this.#nameFor(info, metadata.namespace ?? '', metadata);
+    return { ...object, metadata: { ...recordOf(object.metadata), name } };
+  }
+
+  /**
+   * Replaces an object. Without resourceVersion it is unconditional (K2). What changes nothing returns the stored
+   * object as it is (K5).
+   */
+  update(resource: ResourceName, object: RawObject, options: WriteOptions = {}): StoredObject {
+    const info = resources[resource];
+    const given = receive(info, object);
+    const namespace = this.#namespaceOf(info, given);
+    const { name = '' } = given.metadata;
+    const old = this.#store.get(resource, namespace, name);
+    if (old === undefined) return this.#updateMissing(info, given, name);
+    this.#checkUpdate(info, given, old);
+    const merged = sharing(old, this.#onlyWritable(info, given, old, options));
+    const metadata = metaForUpdate(merged.metadata, old);
+    const prepared = prepare(this.#features, this.#clusterIPs, info, { ...merged, metadata }, old);
+    const next = { ...prepared, metadata: withGeneration(info, prepared, metadata, old) };
+    if (semanticEqual(old, next)) return withType(info, old);
+    const finished = this.#features.gracefulDeletion && resource !== 'namespaces' && isFinished(metadata);
+    return withType(info, finished ? this.#store.remove(resource, next) : this.#store.put(resource, next));
+  }
+
+  /** JSON merge patch, or the part of a strategic merge patch that equals it. `resourceVersion` in it is a precondition. */
+  patch(
+    resource: ResourceName,
+    namespace: string,
+    name: string,
+    patch: unknown,
+    options: WriteOptions & { readonly type?: PatchType } = {},
+  ): StoredObject {
+    const info = resources[resource];
+    const old = this.#existing(resource, namespace, name);
+    const { resourceVersion: _version, ...metadata } = old.metadata;
+    const apply = options.type === 'strategic' ? strategicMergePatch : mergePatch;
+    const patched = apply({ ...old, metadata }, patch);
+    if (!isRecord(patched)) throw badRequest('this patch is not supported: it is no object or has directives');
+    const meta = recordOf(patched.metadata);
+    if (meta.name !== name || (meta.namespace ?? '') !== old.metadata.namespace)
+      throw badRequest(`the name of the object does not match the name on the URL (${name})`);
+    return this.update(info.name, patched, options);
+  }
+
+  /**
+   * Deletes an object; returns its last state. Running Pods, objects with finalizers and namespaces first get a
+   * deletionTimestamp (`gracefulDeletion`); the caller deletes a Pod again with grace period 0 when it has stopped.
+   */
+  delete(resource: ResourceName, namespace: string, name: string, options: DeleteOptions = {}): StoredObject {
+    const info = resources[resource];
+    const object = this.#existing(resource, namespace, name);
+    checkPreconditions(info, object, options);
+    const mark = this.#deletionMark(info, object, options);
+    if (mark !== undefined) return withType(info, mark === object ? object : this.#store.put(resource, mark));
+    releaseClusterIPs(this.#clusterIPs, info, object, undefined);
+    return withType(info, this.#store.remove(resource, object));
+  }
+
+  /**
+   * Stores an object as it is, past all rules: for seeding, and for what recorded scenarios do as a user. It gets a
+   * fresh resourceVersion; a missing uid is inherited or made up; a slice without generation gets the one of K4.
+   */
+  put(resource: ResourceName, object: RawObject): StoredObject {
+    const info = resources[resource];
+    const given = receive(info, object);
+    const namespace = this.#namespaceOf(info, given);
+    const old = this.#store.get(resource, namespace, given.metadata.name ?? '');
+    const metadata: StoredMeta = {
+      ...given.metadata,
+      name: given.metadata.name ?? '',
+      namespace,
+      uid: given.metadata.uid ?? old?.metadata.uid ?? randomUid(this.#random),
+      resourceVersion: '',
+    };
+    if (resource === 'services') for (const ip of clusterIPsOf(given)) this.#clusterIPs.reserve(ip);
+    const versioned = metadata.generation ? metadata : withGeneration(info, given, metadata, old);
+    return withType(info, this.#store.put(resource, { ...given, metadata: versioned }));
+  }
+
+  /** Forgets the changes so far: who is behind gets 410. */
+  compact(): void {
+    this.#store.compact();
+  }
+
+  /** Sends a bookmark to every watch that asked for bookmarks. */
+  sendBookmarks(): void {
+    this.#store.sendBookmarks();
+  }
+
+  /** Ends running watches, of one resource or all: in order, or as a broken connection does. Returns how many. */
+  cutWatches(how: WatchCut, resource?: ResourceName): number {
+    return this.#store.cutWatches(how, resource);
+  }
+
+  /** Called synchronously after every change, in order; for oracles of tests. */
+  onCommit(listener: CommitListener): void {
+    this.#store.onCommit(listener);
+  }
+
+  #existing(resource: ResourceName, namespace: string, name: string): StoredObject {
+    const found = this.#store.get(resource, resources[resource].namespaced ? namespace : '', name);
+    if (found === undefined) throw notFound(resources[resource], name);
+    return found;
+  }
+
+  #namespaceOf(info: ResourceInfo, object: GivenObject): string {
+    return info.namespaced ? (object.metadata.namespace ?? 'default') : '';
+  }
+
+  #nameFor(info: ResourceInfo, namespace: string, { name, generateName: base }: GivenMeta): string {
+    if (name !== undefined && name !== '') return name;
+    if (base === undefined) throw invalidObject(info, '', validateMetadata(info, { metadata: {} }));
+    for (let attempt = 1; ; attempt++) {
+      const generated = generateName(base, this.#random);
+      if (this.#store.get(info.name, namespace, generated) === undefined) return generated;
+      if (attempt >= nameAttempts) throw generateNameConflict(info, generated);
+    }
+  }
+
+  #updateMissing(info: ResourceInfo, given: GivenObject, name: string): StoredObject {
+    if (!this.#features.createOnUpdate || !info.createOnUpdate) throw notFound(info, name);
+    if (given.metadata.uid !== undefined) throw conflict(info, name, uidMismatch(given.metadata.uid, ''));
+    const { resourceVersion: _version, ...metadata } = given.metadata;
+    return this.create(info.name, { ...given, metadata });
+  }
+
+  #checkUpdate(info: ResourceInfo, { metadata }: GivenObject, old: StoredObject): void {
+    const { name, uid, resourceVersion } = old.metadata;
+    if (metadata.uid !== undefined && metadata.uid !== uid) throw conflict(info, name, uidMismatch(metadata.uid, uid));
+    if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== resourceVersion)
+      throw conflict(info, name, objectModified);
+  }
+
+  #onlyWritable(info: ResourceInfo, given: GivenObject, old: StoredObject, options: WriteOptions): GivenObject {
+    if (options.subresource === 'status') return { ...old, status: given.status };
+    if (!this.#features.statusSubresources || !info.statusSubresource) return given;
+    const { status: _status, ...rest } = given;
+    return { ...rest, metadata: given.metadata, ...('status' in old ? { status: old.status } : {}) };
+  }
+
+  /** The object with a deletionTimestamp if it may not go yet; the object itself if it is marked already. */
+  #deletionMark(info: ResourceInfo, object: StoredObject, options: DeleteOptions): StoredObject | undefined {
+    if (!this.#features.gracefulDeletion) return undefined;
+    const { metadata } = object;
+    const now = this.#clock.now();
+    if (info.name === 'namespaces') {
+      if (isTerminating(object)) return object;
+      finishNamespace(this.#store, this.#clock, metadata.name, this.#collectionDelayMs);
+      return terminating(object, timestamp(now));
+    }
+    const grace = info.name === 'pods' ? gracePeriod(object, options) : 0;
+    if (grace === 0 && !metadata.finalizers?.length) return undefined;
+    if (metadata.deletionTimestamp !== undefined && grace === (metadata.deletionGracePeriodSeconds ?? 0)) return object;
+    const deletionTimestamp = timestamp(now + grace * 1000);
+    return { ...object, metadata: { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: grace } };
+  }
+}
+
+/** Nothing holds back the removal of an object that is being deleted. */
+function isFinished({ deletionTimestamp, finalizers, deletionGracePeriodSeconds }: StoredMeta): boolean {
+  return deletionTimestamp !== undefined && !finalizers?.length && !deletionGracePeriodSeconds;
+}
+
+function uidMismatch(given: string, stored: string): string {
+  return `Precondition failed: UID in precondition: ${given}, UID in object meta: ${stored}`;
+}
