@@ -72,7 +72,7 @@ describe('an nkey', () => {
       const refused = await refusal({ ...options, credentials: { nkeySeed } });
       expect(refused).toMatchObject({
         ...credentialsError,
-        message: expect.stringContaining('not the seed of an nkey'),
+        message: expect.stringContaining('not the seed of a user nkey'),
       });
       expect(String(refused)).not.toContain(nkeySeed);
     }
@@ -117,7 +117,7 @@ describe('TLS', () => {
   test('that the server does not offer is not done without', async () => {
     const options = await serve('');
     const refused = await refusal({ ...options, tls: { ca: read(ours.ca) } });
-    expect(refused).toMatchObject({ ...tlsError, message: expect.stringContaining('offers no TLS') });
+    expect(refused).toMatchObject({ ...tlsError, message: expect.stringContaining('does not offer TLS') });
   });
 
   test('with a client certificate: the right one passes, a missing or foreign one is refused at once', async () => {

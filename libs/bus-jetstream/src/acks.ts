@@ -2,41 +2,41 @@ import type { Msg } from '@nats-io/nats-core';
 import type { Cancel, Clock } from '@sluice/runtime';
 import type { NatsLink } from './link.ts';
 
-export interface Answer {
-  /** So many from the first on are stored for sure. */
+export interface PublishResult {
+  /** Number of messages, from the first, that are stored for certain. */
   readonly stored: number;
-  /** What became of the next one. */
+  /** Why the next one is not. */
   readonly failure?: Failure;
 }
 
 export interface Failure {
   /**
-   * - `late`: no answer came in time; `cut-off`: the connection went, so none will come
-   * - `out-of-turn`: the record before it is not the last one in the stream
-   * - `duplicates`: some of a batch are stored already, so none was stored now
-   * - `gone`: there is no stream, or no JetStream
+   * - `timeout`: no acknowledgement in time; `disconnected`: none will come
+   * - `out-of-order`: the preceding record is not the last one in the stream
+   * - `duplicates`: part of the batch is stored already, so this attempt stored nothing
+   * - `no-stream`: the stream or JetStream does not exist
    * - `refused`: anything else, such as a stream at its limit
    */
-  readonly kind: 'late' | 'cut-off' | 'out-of-turn' | 'duplicates' | 'gone' | 'refused';
+  readonly kind: 'timeout' | 'disconnected' | 'out-of-order' | 'duplicates' | 'no-stream' | 'refused';
   readonly reason: string;
 }
 
 const wrongLastId = 10070;
 const batchContainsDuplicate = 10201;
 
-interface Waiting {
-  answered(index: number, failure: Failure | undefined): void;
-  cutOff(): void;
+interface PendingPublish {
+  onAck(index: number, failure: Failure | undefined): void;
+  onDisconnect(): void;
 }
 
 /**
- * Collects acknowledgements of many publications on one subscription; `js.publish` would have a promise, a timer and a
- * mux entry for each.
+ * Collects the acknowledgements of many messages on one subscription. `js.publish` uses a promise, a timer and a mux entry
+ * per message.
  */
 export class Acks {
   readonly #inbox: string;
   readonly #clock: Clock;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #pending = new Map<number, PendingPublish>();
   #attempts = 0;
 
   constructor(link: NatsLink, inbox: string, clock: Clock) {
@@ -51,73 +51,73 @@ export class Acks {
   }
 
   /**
-   * Runs `send`, which gives each message its subject for the reply, and waits until `count` answers are there, or none
-   * has come for so long.
+   * Calls `send`, which publishes messages with the given reply subjects, and waits for `count` acknowledgements. Gives up
+   * if none arrives for `timeoutMs`.
    */
-  expect(count: number, patienceMs: number, send: (reply: (index: number) => string) => void): Promise<Answer> {
+  expect(count: number, timeoutMs: number, send: (reply: (index: number) => string) => void): Promise<PublishResult> {
     return new Promise((resolve, reject) => {
       const attempt = ++this.#attempts;
       const failures = new Array<Failure | undefined>(count);
-      const answered = new Array<boolean>(count).fill(false);
+      const received = new Array<boolean>(count).fill(false);
       let left = count;
       let progress = false;
       let timer: Cancel = () => {};
       const finish = (missing: Failure) => {
         timer();
-        this.#waiting.delete(attempt);
-        const stored = answered.findIndex((there, index) => !there || failures[index] !== undefined);
+        this.#pending.delete(attempt);
+        const stored = received.findIndex((isReceived, index) => !isReceived || failures[index] !== undefined);
         resolve(stored < 0 ? { stored: count } : { stored, failure: failures[stored] ?? missing });
       };
-      const late: Failure = { kind: 'late', reason: `no acknowledgement within ${patienceMs / 1000} s` };
+      const timeout: Failure = { kind: 'timeout', reason: `no acknowledgement within ${timeoutMs / 1000} s` };
       const watch = () => {
-        timer = this.#clock.schedule(patienceMs, () => {
-          if (!progress) return finish(late);
+        timer = this.#clock.schedule(timeoutMs, () => {
+          if (!progress) return finish(timeout);
           progress = false;
           watch();
         });
       };
-      this.#waiting.set(attempt, {
-        answered: (index, failure) => {
-          if (answered[index] !== false) return;
-          answered[index] = true;
+      this.#pending.set(attempt, {
+        onAck: (index, failure) => {
+          if (received[index] !== false) return;
+          received[index] = true;
           failures[index] = failure;
           progress = true;
           left -= 1;
-          if (left === 0) finish(late);
+          if (left === 0) finish(timeout);
         },
-        cutOff: () => finish({ kind: 'cut-off', reason: 'the connection was lost' }),
+        onDisconnect: () => finish({ kind: 'disconnected', reason: 'the connection was lost' }),
       });
       try {
         send((index) => `${this.#inbox}.${attempt}.${index}`);
         watch();
       } catch (error) {
-        this.#waiting.delete(attempt);
+        this.#pending.delete(attempt);
         reject(error);
       }
     });
   }
 
-  /** Ends all waiting: no answer will come any more. */
+  /** Resolves all pending calls: no acknowledgement will arrive. */
   close(): void {
-    for (const waiting of [...this.#waiting.values()]) waiting.cutOff();
+    for (const pending of [...this.#pending.values()]) pending.onDisconnect();
   }
 
   #receive({ subject, headers, data }: Msg): void {
     const [attempt, index] = subject.slice(this.#inbox.length + 1).split('.');
-    this.#waiting.get(Number(attempt))?.answered(Number(index), headers?.code === 503 ? gone : readAnswer(data));
+    this.#pending.get(Number(attempt))?.onAck(Number(index), headers?.code === 503 ? noStream : parseAck(data));
   }
 }
 
-const gone: Failure = { kind: 'gone', reason: 'no stream takes this subject' };
+const noStream: Failure = { kind: 'no-stream', reason: 'no stream has this subject' };
 
 const decoder = new TextDecoder();
 
-function readAnswer(data: Uint8Array): Failure | undefined {
+function parseAck(data: Uint8Array): Failure | undefined {
   const text = decoder.decode(data);
   const { error }: { error?: { err_code?: number; description?: string } } = JSON.parse(text);
   if (error === undefined) return undefined;
   const reason = `${error.description ?? 'refused'} (${error.err_code ?? 'no code'})`;
-  if (error.err_code === wrongLastId) return { kind: 'out-of-turn', reason };
+  if (error.err_code === wrongLastId) return { kind: 'out-of-order', reason };
   if (error.err_code === batchContainsDuplicate) return { kind: 'duplicates', reason };
   return { kind: 'refused', reason };
 }

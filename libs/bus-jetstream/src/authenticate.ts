@@ -9,7 +9,7 @@ import {
 import { BusSetupError } from './errors.ts';
 import type { NatsCredentials } from './options.ts';
 
-/** Shows the credentials to each server that asks. @throws BusSetupError `BUS_CREDENTIALS`, without showing them */
+/** @throws BusSetupError `BUS_CREDENTIALS` if they are malformed; the message does not contain them */
 export function authenticator(credentials: NatsCredentials): Authenticator {
   if ('token' in credentials) return tokenAuthenticator(credentials.token);
   if ('user' in credentials) return usernamePasswordAuthenticator(credentials.user, credentials.password);
@@ -18,21 +18,21 @@ export function authenticator(credentials: NatsCredentials): Authenticator {
   if (seed === undefined || !/-----BEGIN NATS USER JWT-----\s*\S/.test(credentials.creds)) {
     throw new BusSetupError(
       'BUS_CREDENTIALS',
-      'the creds of NATS are not a creds file: a JWT and a seed, as nsc writes',
+      'the NATS creds are not a creds file: expected a user JWT and an nkey seed, as nsc writes them',
     );
   }
   userSeed(seed);
   return credsAuthenticator(bytes(credentials.creds));
 }
 
-/** The library would find out only while it connects, and say little. */
+/** Checks the seed here because the NATS client does so only while connecting, with an unclear error. */
 function userSeed(seed: string): Uint8Array {
   try {
     if (nkeys.fromSeed(bytes(seed)).getPublicKey().startsWith('U')) return bytes(seed);
   } catch {
-    // Its words may hold the seed.
+    // The error may contain the seed.
   }
-  throw new BusSetupError('BUS_CREDENTIALS', 'this is not the seed of an nkey of a user of NATS (SU…)');
+  throw new BusSetupError('BUS_CREDENTIALS', 'the NATS nkey seed is not the seed of a user nkey (SU…)');
 }
 
 function bytes(text: string): Uint8Array {

@@ -1,6 +1,6 @@
 import { BusSetupError as SetupError } from '@sluice/bus';
 
-/** Trying again helps only with `BUS_UNREACHABLE`. */
+/** Retrying helps only with `BUS_UNREACHABLE`. */
 export class BusSetupError extends SetupError<BusSetupCode> {}
 
 export type BusSetupCode =
@@ -12,5 +12,5 @@ export type BusSetupCode =
   | 'BUS_FORBIDDEN'
   | 'BUS_SERVER_TOO_OLD'
   | 'BUS_NO_JETSTREAM'
-  | 'BUS_STREAM_MISFIT'
+  | 'BUS_STREAM_MISMATCH'
   | 'BUS_STREAM_REFUSED';

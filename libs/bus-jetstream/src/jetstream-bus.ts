@@ -15,12 +15,12 @@ import { prepareStreams } from './prepare-streams.ts';
 import { Publisher, type PublishTarget } from './publisher.ts';
 import { type LogName, streamName, subjectName } from './stream-config.ts';
 import { ensureStream } from './streams.ts';
-import { endOfStream, ofStream, oldestOfStream } from './verify-cursor.ts';
+import { endOfStream, startOfStream, streamResult } from './verify-offset.ts';
 
 /**
- * Connects to NATS, sees that the fleet's streams are there and fit, and returns the bus on them.
+ * Connects to NATS, creates missing streams and checks existing ones.
  *
- * @throws BusSetupError see its codes
+ * @throws BusSetupError see BusSetupCode
  */
 export async function connectJetStreamBus(options: JetStreamBusOptions, ports: JetStreamBusPorts): Promise<Bus> {
   const all = settings(options);
@@ -35,7 +35,7 @@ export async function connectJetStreamBus(options: JetStreamBusOptions, ports: J
   }
 }
 
-/** The bus on NATS JetStream: one stream for each partition of a topic, so that its sequence is the offset. */
+/** The bus on NATS JetStream: one stream per partition of a topic, so the stream sequence is `Delivery.offset`. */
 class JetStreamBus implements Bus {
   readonly partitions: number;
   readonly #link: NatsLink;
@@ -73,11 +73,11 @@ class JetStreamBus implements Bus {
   }
 
   beginning(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#ask(topic, partition, oldestOfStream);
+    return this.#streamOffset(topic, partition, startOfStream);
   }
 
   end(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#ask(topic, partition, endOfStream);
+    return this.#streamOffset(topic, partition, endOfStream);
   }
 
   async close(): Promise<void> {
@@ -95,16 +95,16 @@ class JetStreamBus implements Bus {
   #log(topic: Topic, partition: number): LogName {
     const count = topic === 'requests' ? 1 : this.partitions;
     if (!Number.isInteger(partition) || partition < 0 || partition >= count) {
-      throw new RangeError(`partition ${partition} of ${topic}: there are ${count}`);
+      throw new RangeError(`partition ${partition} of ${topic} is not within 0..${count - 1}`);
     }
     return { topic, partition };
   }
 
-  /** Asks for a cursor; a stream that is not there is made first. */
-  async #ask(
+  /** Creates the stream first if it is missing. */
+  async #streamOffset(
     topic: Topic,
     partition: number,
-    cursorOf: (jsm: JetStreamManager, stream: string) => Promise<StreamOffset>,
+    read: (jsm: JetStreamManager, stream: string) => Promise<StreamOffset>,
   ): Promise<StreamOffset> {
     const log = this.#log(topic, partition);
     const stream = streamName(this.#settings.fleet, log);
@@ -112,10 +112,10 @@ class JetStreamBus implements Bus {
       await this.#link.whenUp();
       if (this.#link.closed) throw new BusClosedError('the bus is closed');
       try {
-        return await ofStream(stream, cursorOf(this.#jsm, stream));
+        return await streamResult(stream, read(this.#jsm, stream));
       } catch (error) {
         if (this.#link.closed) throw new BusClosedError('the bus is closed');
-        if (isLogTruncatedError(error)) await this.#restore(log);
+        if (isLogTruncatedError(error)) await this.#createStream(log);
         else if (this.#link.up) throw error;
       }
     }
@@ -127,11 +127,11 @@ class JetStreamBus implements Bus {
       stream: streamName(fleet, log),
       subject: subjectName(fleet, log),
       replicas,
-      restore: () => this.#restore(log),
+      createStream: () => this.#createStream(log),
     };
   }
 
-  async #restore(log: LogName): Promise<void> {
+  async #createStream(log: LogName): Promise<void> {
     await ensureStream(this.#jsm, this.#settings, log);
   }
 }

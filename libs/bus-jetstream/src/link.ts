@@ -20,24 +20,24 @@ import { BusSetupError } from './errors.ts';
 import type { JetStreamBusPorts, Settings } from './options.ts';
 import { probeTls } from './probe-tls.ts';
 
-/** The oldest server that Sluice is tested with. */
+/** Oldest server version that Sluice is tested with. */
 const oldestServer = [2, 14] as const;
 
-/** A server that is frozen or unreachable is noticed after at most three of them. */
+/** A frozen or unreachable server is detected after at most three pings. */
 const pingIntervalMs = 5000;
 
-/** Until the first connection. */
+/** For the first connection. */
 const connectBackoff = { baseMs: 50, maxMs: 5000 };
 
 /**
- * Afterwards a server is tried about five times a second, at random moments: a restart takes as long, and a fleet has few
- * connections. (The library asks for the delay several times between two attempts, so it must not grow.)
+ * For reconnects: about five attempts per second, jittered. The delay must not grow, because the NATS client asks for it
+ * several times between two attempts.
  */
-const reconnectMs = { least: 100, spread: 200 };
+const reconnectDelayMs = { min: 100, jitter: 200 };
 
 /**
- * The connection to NATS: it comes back by itself, and says when it is away and when it is back. Of an absence it logs
- * one warning, and one line when it is over.
+ * The connection to NATS. It reconnects by itself, notifies listeners when it is lost, and logs one warning per outage and
+ * one line when it is over.
  */
 export class NatsLink {
   readonly nc: NatsConnection;
@@ -61,18 +61,18 @@ export class NatsLink {
     return this.#up && !this.#closed;
   }
 
-  /** The largest message that the server takes, headers included, in bytes. */
+  /** Size limit of a message including headers, in bytes. */
   get maxPayload(): number {
     return this.nc.info?.max_payload ?? 1024 * 1024;
   }
 
-  /** Resolves while or once the server is there, and once the link is closed. */
+  /** Resolves when the connection is up or the link is closed. */
   whenUp(): Promise<void> {
     if (this.#up || this.#closed) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Calls when the connection is lost or closed: what was asked for will not be answered. Returns how to stop. */
+  /** Calls `listener` when the connection is lost or closed: pending requests get no reply. Returns an unsubscriber. */
   onDown(listener: () => void): () => void {
     this.#downListeners.add(listener);
     return () => this.#downListeners.delete(listener);
@@ -81,8 +81,8 @@ export class NatsLink {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#down();
-    this.#release();
+    this.#notifyDown();
+    this.#notifyUp();
     await this.nc.close();
   }
 
@@ -91,38 +91,41 @@ export class NatsLink {
       if (this.#closed) return;
       if (status.type === 'disconnect' && this.#up) {
         this.#up = false;
-        this.#logger.warn('NATS is away; waiting for it', { server: status.server });
-        this.#down();
+        this.#logger.warn('NATS connection lost; reconnecting', { server: status.server });
+        this.#notifyDown();
       } else if (status.type === 'reconnect') {
         this.#up = true;
-        this.#logger.info('NATS is back', { server: status.server });
-        this.#release();
+        this.#logger.info('NATS reconnected', { server: status.server });
+        this.#notifyUp();
       } else if (status.type === 'error' && status.error instanceof PermissionViolationError) {
         const { operation, subject } = status.error;
-        this.#logger.error('NATS forbids what Sluice needs; docs/nats.md lists it', { operation, subject });
+        this.#logger.error('NATS permission denied; docs/nats.md lists the required permissions', {
+          operation,
+          subject,
+        });
       } else if (status.type === 'error') {
-        this.#logger.warn('NATS reports an error', { error: status.error });
+        this.#logger.warn('NATS error', { error: status.error });
       }
     }
   }
 
-  #down(): void {
+  #notifyDown(): void {
     for (const listener of [...this.#downListeners]) listener();
   }
 
-  #release(): void {
+  #notifyUp(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 
 /**
- * Connects, and waits for a server that is not there yet as long as the settings say.
+ * Connects. Retries for `connectWithinMs` if no server is reachable.
  *
  * @throws BusSetupError `BUS_UNREACHABLE`, `BUS_CREDENTIALS`, `BUS_TLS`, `BUS_SERVER_TOO_OLD`
  */
 export async function openLink(settings: Settings, { clock, random, logger }: JetStreamBusPorts): Promise<NatsLink> {
   const material = tlsMaterialProblem(settings.tls ?? {});
-  if (material !== undefined) throw new BusSetupError('BUS_TLS', `TLS for NATS: ${material}`);
+  if (material !== undefined) throw new BusSetupError('BUS_TLS', `TLS settings for NATS: ${material}`);
   const options = connectionOptions(settings, random);
   const deadline = clock.monotonic() + settings.connectWithinMs;
   const servers = settings.servers.join(', ');
@@ -134,23 +137,27 @@ export async function openLink(settings: Settings, { clock, random, logger }: Je
     } catch (error) {
       if (error instanceof BusSetupError) throw error;
       if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
-        const shown = settings.credentials === undefined ? 'none were given' : 'they are wrong or have expired';
-        throw new BusSetupError('BUS_CREDENTIALS', `NATS at ${servers} refuses the credentials: ${shown}`);
+        const reason = settings.credentials === undefined ? 'none were given' : 'they are wrong or have expired';
+        throw new BusSetupError('BUS_CREDENTIALS', `NATS at ${servers} rejects the credentials: ${reason}`);
       }
-      const distrust = await whyNoTls(error, settings, clock);
-      if (distrust !== undefined) throw new BusSetupError('BUS_TLS', `NATS at ${servers}: ${distrust}`, error);
+      const problem = await findTlsProblem(error, settings, clock);
+      if (problem !== undefined) {
+        throw new BusSetupError('BUS_TLS', `TLS connection to NATS at ${servers} failed: ${problem}`, error);
+      }
       if (clock.monotonic() > deadline) {
         const reason = error instanceof Error ? error.message : String(error);
-        throw new BusSetupError('BUS_UNREACHABLE', `NATS at ${servers} cannot be reached: ${reason}`, error);
+        const message = `cannot reach NATS at ${servers}: ${reason}. Check bus.servers and the NATS server.`;
+        throw new BusSetupError('BUS_UNREACHABLE', message, error);
       }
-      if (attempt === 0) logger.warn('NATS cannot be reached yet; waiting for it', { servers, error });
+      if (attempt === 0) logger.warn('NATS unreachable; retrying', { servers, error });
       await sleep(clock, backoffMs(connectBackoff, attempt, random));
     }
   }
 }
 
-async function whyNoTls(error: unknown, { servers, tls }: Settings, clock: Clock): Promise<string | undefined> {
-  if (error instanceof Error && error.message === "server does not support 'tls'") return 'it offers no TLS';
+async function findTlsProblem(error: unknown, { servers, tls }: Settings, clock: Clock): Promise<string | undefined> {
+  if (error instanceof Error && error.message === "server does not support 'tls'")
+    return 'the server does not offer TLS';
   const [server] = servers;
   if (error instanceof TimeoutError && tls !== undefined && server !== undefined) {
     return await probeTls(server, tls, clock);
@@ -168,7 +175,7 @@ function connectionOptions(settings: Settings, random: Random): NodeConnectionOp
     maxReconnectAttempts: -1,
     // Credentials may be rotated under a running process.
     ignoreAuthErrorAbort: true,
-    reconnectDelayHandler: () => reconnectMs.least + random.next() * reconnectMs.spread,
+    reconnectDelayHandler: () => reconnectDelayMs.min + random.next() * reconnectDelayMs.jitter,
     pingInterval: pingIntervalMs,
     maxPingOut: 2,
     timeout: 5000,
@@ -182,7 +189,10 @@ async function checkVersion(nc: NatsConnection): Promise<void> {
   const server = nc.getServer();
   await nc.close();
   const needed = oldestServer.join('.');
-  throw new BusSetupError('BUS_SERVER_TOO_OLD', `NATS at ${server} is ${version}; Sluice needs ${needed} or newer`);
+  throw new BusSetupError(
+    'BUS_SERVER_TOO_OLD',
+    `NATS at ${server} has version ${version}; Sluice needs ${needed} or newer`,
+  );
 }
 
 export function isSupported(version: string): boolean {

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
 import { type JetStreamBusOptions, settings } from './options.ts';
 
-const good: JetStreamBusOptions = { servers: ['nats://localhost:4222'], partitions: 64 };
+const valid: JetStreamBusOptions = { servers: ['nats://localhost:4222'], partitions: 64 };
 
-const wrong: readonly [what: string, options: Partial<JetStreamBusOptions>, complaint: RegExp][] = [
-  ['no server', { servers: [] }, /no NATS server is given/],
-  ['credentials in the address', { servers: ['nats://sluice:secret@host:4222'] }, /must not hold credentials/],
-  ['a fleet with a dot', { fleet: 'a.b' }, /fleet "a.b"/],
-  ['no partition', { partitions: 0 }, /0 partitions/],
-  ['two copies', { replicas: 2 }, /2 replicas: 1, 3 or 5/],
-  ['an age below the duplicate window', { maxAgeMs: { requests: 1000 } }, /requests: records must be kept/],
+const invalid: readonly [name: string, options: Partial<JetStreamBusOptions>, message: RegExp][] = [
+  ['no server', { servers: [] }, /no NATS server given/],
+  ['credentials in the address', { servers: ['nats://sluice:secret@host:4222'] }, /must not contain credentials/],
+  ['a fleet with a dot', { fleet: 'a.b' }, /invalid fleet name "a.b"/],
+  ['no partitions', { partitions: 0 }, /number of partitions 0/],
+  ['two replicas', { replicas: 2 }, /number of replicas 2; use 1, 3 or 5/],
+  ['an age below the duplicate window', { maxAgeMs: { requests: 1000 } }, /max age of requests is less/],
 ];
 
-test.each(wrong)('%s is refused with a reason', (_, options, complaint) => {
-  expect(() => settings({ ...good, ...options })).toThrow(complaint);
+test.each(invalid)('rejects %s', (_, options, message) => {
+  expect(() => settings({ ...valid, ...options })).toThrow(message);
 });
 
-test('a refused address is not shown: it holds the secret', () => {
+test('does not show credentials of a rejected address', () => {
   try {
-    settings({ ...good, servers: ['nats://sluice:secret@host:4222'] });
+    settings({ ...valid, servers: ['nats://sluice:secret@host:4222'] });
     expect.unreachable();
   } catch (error) {
     expect(error).toMatchObject({ code: 'BUS_OPTIONS' });
@@ -26,7 +26,7 @@ test('a refused address is not shown: it holds the secret', () => {
   }
 });
 
-test('what is given for one topic leaves the others as they are', () => {
-  const { maxBytes } = settings({ ...good, maxBytes: { changes: 1 } });
+test('a limit for one topic keeps the defaults of the others', () => {
+  const { maxBytes } = settings({ ...valid, maxBytes: { changes: 1 } });
   expect(maxBytes).toEqual({ changes: 1, mutations: 64 * 1024 * 1024, requests: 16 * 1024 * 1024 });
 });

@@ -2,7 +2,7 @@ import type { Topic } from '@sluice/bus';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { BusSetupError } from './errors.ts';
 
-/** How Sluice shows who it is. All of it is secret: it is never logged and in no error. */
+/** Secret: never logged and never part of an error message. */
 export type NatsCredentials =
   | { readonly token: string }
   | { readonly user: string; readonly password: string }
@@ -15,23 +15,23 @@ export interface JetStreamBusOptions {
   /** `nats://host:port` or `tls://host:port`, without credentials. */
   readonly servers: readonly string[];
   readonly credentials?: NatsCredentials;
-  /** PEM texts. Given, even empty, TLS is required; `cert` and `key` are for mutual TLS. */
+  /** PEM texts. TLS is required if this is set, even if empty. `cert` and `key` are for mutual TLS. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
-  /** Streams and subjects begin with it: several fleets may share a server. Default `sluice`. */
+  /** Prefix of streams and subjects, so several fleets can share a server. Default `sluice`. */
   readonly fleet?: string;
-  /** Set once for a fleet. */
+  /** Must not change during the life of a fleet. */
   readonly partitions: number;
   /** Shown in the server's monitoring. Default `sluice`. */
   readonly clientName?: string;
-  /** Copies of each stream: 1, 3 or 5. Default 1. */
+  /** Replicas of each stream: 1, 3 or 5. Default 1. */
   readonly replicas?: number;
-  /** For how long a repeated id is recognised. Default 2 minutes. */
+  /** How long the server recognises a repeated record id. Default 2 minutes. */
   readonly duplicateWindowMs?: number;
   /** How long records are kept. Default 24 hours, `requests` 1 hour. */
   readonly maxAgeMs?: Partial<Readonly<Record<Topic, number>>>;
-  /** Size of each stream, at which its oldest records go. The server sets it aside. Default 64 MiB, `requests` 16 MiB. */
+  /** Size limit of each stream; the oldest records are deleted. The server reserves it. Default 64 MiB, `requests` 16 MiB. */
   readonly maxBytes?: Partial<Readonly<Record<Topic, number>>>;
-  /** How long a server is waited for at the start. Default 30 s; afterwards it is waited for without end. */
+  /** How long `connectJetStreamBus` waits for a server. Default 30 s. A connected bus waits indefinitely. */
   readonly connectWithinMs?: number;
 }
 
@@ -50,7 +50,7 @@ export type Settings = Required<Omit<JetStreamBusOptions, 'credentials' | 'tls' 
 const hourMs = 3_600_000;
 const mebibyte = 1024 * 1024;
 
-/** Enough for a try on one server. */
+/** For one server. */
 export const defaultJetStreamOptions = {
   replicas: 1,
   duplicateWindowMs: 120_000,
@@ -72,20 +72,26 @@ export function settings(options: JetStreamBusOptions): Settings {
     maxBytes: { ...defaults.maxBytes, ...options.maxBytes },
     connectWithinMs: options.connectWithinMs ?? defaults.connectWithinMs,
   };
-  check(all.servers.length > 0, 'no NATS server is given: at least one nats://host:port is needed');
+  check(all.servers.length > 0, 'no NATS server given; need at least one nats://host:port');
   for (const server of all.servers) {
-    // The address itself is not shown: it holds the secret.
-    check(!server.includes('@'), "a NATS server's address must not hold credentials; give them separately");
+    // The message omits the address because it contains the secret.
+    check(!server.includes('@'), 'a NATS server address must not contain credentials; set them separately');
   }
-  check(/^[A-Za-z0-9_-]{1,64}$/.test(all.fleet), `fleet "${all.fleet}": only letters, digits, "_" and "-", at most 64`);
-  check(Number.isInteger(all.partitions) && all.partitions > 0, `${all.partitions} partitions: at least 1 is needed`);
-  check([1, 3, 5].includes(all.replicas), `${all.replicas} replicas: 1, 3 or 5 are possible`);
+  check(
+    /^[A-Za-z0-9_-]{1,64}$/.test(all.fleet),
+    `invalid fleet name "${all.fleet}": use up to 64 letters, digits, "_" and "-"`,
+  );
+  check(
+    Number.isInteger(all.partitions) && all.partitions > 0,
+    `invalid number of partitions ${all.partitions}; need at least 1`,
+  );
+  check([1, 3, 5].includes(all.replicas), `invalid number of replicas ${all.replicas}; use 1, 3 or 5`);
   for (const [topic, ms] of Object.entries(all.maxAgeMs)) {
-    check(ms >= all.duplicateWindowMs, `${topic}: records must be kept for at least the duplicate window`);
+    check(ms >= all.duplicateWindowMs, `max age of ${topic} is less than the duplicate window`);
   }
   return all;
 }
 
-function check(good: boolean, complaint: string): asserts good {
-  if (!good) throw new BusSetupError('BUS_OPTIONS', complaint);
+function check(valid: boolean, message: string): asserts valid {
+  if (!valid) throw new BusSetupError('BUS_OPTIONS', message);
 }

@@ -12,27 +12,27 @@ import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts } from './options.ts';
 import { PullSession } from './pull-session.ts';
 import { toDelivery } from './record-message.ts';
-import { ofStream, verifyLog, wrongRecord } from './verify-cursor.ts';
+import { recordMismatch, streamResult, verifyOffset } from './verify-offset.ts';
 
 export interface ReaderTarget {
   readonly stream: string;
   readonly inboxPrefix: string;
 }
 
-/** How much is held ready while nobody asks for it; of bytes, at most one request's more. */
-const maxReady = { records: 512, bytes: 1024 * 1024 };
+/** Records buffered for `next`. The bytes may exceed this by one pull request. */
+const maxBuffered = { records: 512, bytes: 1024 * 1024 };
 
 const retry = { baseMs: 50, maxMs: 5000 };
 
-/** The server forgets a consumer that asked for nothing this long. */
-const consumerLifeMs = 60_000;
+/** The server deletes a consumer that pulls nothing for this long. */
+const consumerInactiveMs = 60_000;
 const nanoseconds = 1_000_000;
 
 /**
- * Reads one stream in order. Each time the connection or the consumer is lost it makes a consumer anew and sees whether
- * the stream still goes on from the last record that came: the consumer begins with that one, so that it shows itself
- * without being asked for, and the stream is looked at while the first records are on their way. Until then nothing is
- * given out. The consumer comes first: if the stream is made anew in between, the consumer is gone as well.
+ * Reads one stream in order. Whenever the connection or the consumer is lost, it creates a new consumer and verifies that
+ * the stream continues after the last record: the consumer starts with that record, so its id can be compared, and the
+ * stream info is requested while the first records arrive. `next` returns none of them before both are verified. The
+ * consumer is created first, so a stream that is deleted and created again in between takes the consumer with it.
  */
 export class JetStreamReader implements PartitionReader {
   readonly #link: NatsLink;
@@ -41,14 +41,14 @@ export class JetStreamReader implements PartitionReader {
   readonly #ports: JetStreamBusPorts;
   readonly #closing = new AbortController();
   readonly #onClose: () => void;
-  /** After the last record that came from the server. */
-  #cursor: StreamOffset;
-  #ready: Delivery[] = [];
-  #readyBytes = 0;
-  /** Nobody knows yet whether what comes follows from the cursor. */
+  /** Just after the last record received. */
+  #offset: StreamOffset;
+  #buffer: Delivery[] = [];
+  #bufferedBytes = 0;
+  /** True while it is unknown whether the records received continue after the offset. */
   #unverified = false;
   #session: PullSession | undefined;
-  #lost: LogTruncatedError | undefined;
+  #truncated: LogTruncatedError | undefined;
   #wake: (() => void) | undefined;
 
   constructor(
@@ -62,22 +62,22 @@ export class JetStreamReader implements PartitionReader {
     this.#link = link;
     this.#jsm = jsm;
     this.#target = target;
-    this.#cursor = after;
+    this.#offset = after;
     this.#ports = ports;
     this.#onClose = onClose;
     void this.#run();
   }
 
   get streamId(): string {
-    return this.#cursor.streamId;
+    return this.#offset.streamId;
   }
 
   async next(max: number): Promise<readonly Delivery[]> {
     for (;;) {
       if (this.#closed) return [];
       if (!this.#unverified) {
-        if (this.#ready.length > 0) return this.#take(max);
-        if (this.#lost !== undefined) throw this.#lost;
+        if (this.#buffer.length > 0) return this.#drain(max);
+        if (this.#truncated !== undefined) throw this.#truncated;
       }
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -85,15 +85,15 @@ export class JetStreamReader implements PartitionReader {
     }
   }
 
-  /** Records go by the stream's own limits: others, such as the console, read the history. */
+  /** Does nothing: the stream's limits delete records, because others, such as the console, read the history. */
   release(): void {}
 
   close(): void {
     if (this.#closed) return;
     this.#closing.abort();
-    this.#session?.end('closed');
-    this.#ready = [];
-    this.#awaken();
+    this.#session?.end('the reader is closed');
+    this.#buffer = [];
+    this.#notify();
     this.#onClose();
   }
 
@@ -101,109 +101,114 @@ export class JetStreamReader implements PartitionReader {
     return this.#closing.signal.aborted;
   }
 
-  #take(max: number): readonly Delivery[] {
-    const taken = max >= this.#ready.length ? this.#ready : this.#ready.slice(0, max);
-    this.#ready = max >= this.#ready.length ? [] : this.#ready.slice(max);
-    for (const { payload } of taken) this.#readyBytes -= payload.length;
+  #drain(max: number): readonly Delivery[] {
+    const deliveries = max >= this.#buffer.length ? this.#buffer : this.#buffer.slice(0, max);
+    this.#buffer = max >= this.#buffer.length ? [] : this.#buffer.slice(max);
+    for (const { payload } of deliveries) this.#bufferedBytes -= payload.length;
     this.#session?.pull();
-    return taken;
+    return deliveries;
   }
 
   async #run(): Promise<void> {
     const { clock, random, logger } = this.#ports;
     const { stream } = this.#target;
-    for (let failures = 0; !this.#closed && this.#lost === undefined; ) {
+    for (let failures = 0; !this.#closed && this.#truncated === undefined; ) {
       await this.#link.whenUp();
       if (this.#closed) return;
       try {
-        const before = this.#cursor;
+        const before = this.#offset;
         const reason = await this.#read();
-        if (this.#cursor !== before) failures = 0;
-        logger.debug('reading a stream is interrupted', { stream, reason });
+        if (this.#offset !== before) failures = 0;
+        logger.debug('stream read interrupted; retrying', { stream, reason });
       } catch (error) {
-        if (isLogTruncatedError(error)) return this.#lose(error);
+        if (isLogTruncatedError(error)) return this.#truncate(error);
         if (this.#closed) return;
-        if (failures === 1) logger.warn('a stream cannot be read; trying again', { stream, error });
+        if (failures === 1) logger.warn('cannot read stream; retrying', { stream, error });
       }
       await sleep(clock, backoffMs(retry, failures++, random), this.#closing.signal);
     }
   }
 
-  /** Reads until something ends it, and says what. Throws LogLostError, or why it could not begin. */
+  /**
+   * Reads until the session ends and returns the reason.
+   *
+   * @throws LogTruncatedError, or the error that prevented the session from starting
+   */
   async #read(): Promise<string> {
     const { stream, inboxPrefix } = this.#target;
     const consumer = nuid.next();
     const session = new PullSession(this.#link, this.#ports.clock, { stream, consumer, inboxPrefix }, this.#events());
     this.#session = session;
-    const after = this.#cursor;
+    const after = this.#offset;
     try {
-      await ofStream(stream, this.#jsm.consumers.add(stream, consumerConfig(consumer, firstOffset(after))));
+      await streamResult(stream, this.#jsm.consumers.add(stream, consumerConfig(consumer, startSequence(after))));
       this.#unverified = true;
       session.start();
-      const streamId = await verifyLog(this.#jsm, stream, after);
-      this.#cursor = { ...this.#cursor, streamId };
+      const streamId = await verifyOffset(this.#jsm, stream, after);
+      this.#offset = { ...this.#offset, streamId };
       this.#unverified = false;
-      this.#awaken();
+      this.#notify();
       return await session.ended;
     } finally {
-      if (this.#unverified) this.#goBack(after);
+      if (this.#unverified) this.#discardAfter(after);
       this.#session = undefined;
-      session.end('over');
+      session.end('the session is over');
       if (this.#link.up) this.#link.nc.publish(`$JS.API.CONSUMER.DELETE.${stream}.${consumer}`);
     }
   }
 
   #events() {
     return {
-      room: () => (this.#readyBytes >= maxReady.bytes ? 0 : Math.max(0, maxReady.records - this.#ready.length)),
+      room: () =>
+        this.#bufferedBytes >= maxBuffered.bytes ? 0 : Math.max(0, maxBuffered.records - this.#buffer.length),
       delivered: (offset: number, message: Msg) => this.#deliver(offset, message),
-      passed: (offset: number) => {
-        if (offset > this.#cursor.offset) this.#session?.end('records were passed over');
+      skippedTo: (offset: number) => {
+        if (offset > this.#offset.offset) this.#session?.end('the consumer skipped records');
       },
     };
   }
 
   #deliver(offset: number, message: Msg): void {
     const { stream } = this.#target;
-    const last = this.#cursor;
+    const last = this.#offset;
     const delivery = toDelivery(offset, message.headers, message.data);
     if (offset === last.offset) {
-      if (delivery.id !== last.id) this.#lose(wrongRecord(stream, last, delivery.id));
+      if (delivery.id !== last.id) this.#truncate(recordMismatch(stream, last, delivery.id));
       return;
     }
     if (offset !== last.offset + 1) {
-      const gap = `stream ${stream} goes on at ${offset}: what follows offset ${last.offset} is gone`;
-      return this.#lose(new LogTruncatedError(gap));
+      const gap = `stream ${stream} does not continue after offset ${last.offset}: the next record has offset ${offset}`;
+      return this.#truncate(new LogTruncatedError(gap));
     }
-    this.#cursor = { offset, id: delivery.id, streamId: last.streamId };
-    this.#ready.push(delivery);
-    this.#readyBytes += delivery.payload.length;
-    this.#awaken();
+    this.#offset = { offset, id: delivery.id, streamId: last.streamId };
+    this.#buffer.push(delivery);
+    this.#bufferedBytes += delivery.payload.length;
+    this.#notify();
   }
 
-  /** Forgets what came after the cursor: nobody knows whether it follows. */
-  #goBack(after: StreamOffset): void {
+  /** Discards the unverified records received after the given offset. */
+  #discardAfter(after: StreamOffset): void {
     this.#unverified = false;
-    this.#cursor = after;
-    this.#ready = this.#ready.filter(({ offset }) => offset <= after.offset);
-    this.#readyBytes = this.#ready.reduce((bytes, { payload }) => bytes + payload.length, 0);
-    this.#awaken();
+    this.#offset = after;
+    this.#buffer = this.#buffer.filter(({ offset }) => offset <= after.offset);
+    this.#bufferedBytes = this.#buffer.reduce((bytes, { payload }) => bytes + payload.length, 0);
+    this.#notify();
   }
 
-  #lose(error: LogTruncatedError): void {
-    this.#lost = error;
-    this.#session?.end('lost');
-    this.#awaken();
+  #truncate(error: LogTruncatedError): void {
+    this.#truncated = error;
+    this.#session?.end('the log is truncated');
+    this.#notify();
   }
 
-  #awaken(): void {
+  #notify(): void {
     this.#wake?.();
     this.#wake = undefined;
   }
 }
 
-/** Of a consumer that reads after the cursor: that of the record there, if it can be told from another. */
-function firstOffset({ offset, id }: StreamOffset): number {
+/** Where a consumer starts that reads after the offset: at the record itself if its id is known and can be compared. */
+function startSequence({ offset, id }: StreamOffset): number {
   return offset > 0 && id !== '' ? offset : offset + 1;
 }
 
@@ -214,7 +219,7 @@ function consumerConfig(name: string, start: number) {
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: start,
     replay_policy: ReplayPolicy.Instant,
-    inactive_threshold: consumerLifeMs * nanoseconds,
+    inactive_threshold: consumerInactiveMs * nanoseconds,
     mem_storage: true,
     num_replicas: 1,
     max_waiting: 16,

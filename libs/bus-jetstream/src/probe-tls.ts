@@ -2,33 +2,34 @@ import { connect as connectPlain } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type Clock, type TlsMaterial, tlsProblem } from '@sluice/runtime';
 
-const patienceMs = 2000;
+const timeoutMs = 2000;
 const defaultPort = 4222;
 
 /**
- * Shakes hands with a server as the library does, and tells in words if it does not want our certificate. With TLS 1.3 a
- * server says so only after our side thinks that all is well, and the library then reports nothing but a timeout.
+ * Performs the TLS handshake as the NATS client does, and returns the problem if the server rejects the client certificate.
+ * With TLS 1.3 the server rejects it only after the client has completed the handshake, and the NATS client then reports
+ * nothing but a timeout.
  */
 export function probeTls(server: string, material: TlsMaterial, clock: Clock): Promise<string | undefined> {
   const { hostname, port } = new URL(server.includes('://') ? server : `nats://${server}`);
   const host = hostname.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {
     const plain = connectPlain({ host, port: Number(port || defaultPort) });
-    const settle = (problem: string | undefined) => {
+    const finish = (problem: string | undefined) => {
       cancel();
       plain.destroy();
       resolve(problem);
     };
-    const cancel = clock.schedule(patienceMs, () => settle(undefined));
-    plain.on('error', () => settle(undefined));
-    // The server greets in plain text, then both change to TLS.
+    const cancel = clock.schedule(timeoutMs, () => finish(undefined));
+    plain.on('error', () => finish(undefined));
+    // The server sends INFO in plain text, then both sides switch to TLS.
     plain.once('data', () => {
       plain.removeAllListeners('data');
       const secure = connectTls({ socket: plain, servername: isName(host) ? host : '', ...material });
-      secure.on('error', (error) => settle(tlsProblem(error)));
-      secure.on('close', () => settle(undefined));
-      // Whatever it answers, it has accepted the certificate.
-      secure.on('data', () => settle(undefined));
+      secure.on('error', (error) => finish(tlsProblem(error)));
+      secure.on('close', () => finish(undefined));
+      // Any reply means that the server accepts the certificate.
+      secure.on('data', () => finish(undefined));
       secure.write('PING\r\n');
     });
   });

@@ -1,43 +1,42 @@
 import { createInbox, nuid } from '@nats-io/nats-core';
 import { BusClosedError, type BusRecord } from '@sluice/bus';
 import { backoffMs, sleep } from '@sluice/runtime';
-import { Acks, type Answer, type Failure } from './acks.ts';
+import { Acks, type Failure, type PublishResult } from './acks.ts';
 import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts } from './options.ts';
 import { checkSize, idHeader, recordHeaders } from './record-message.ts';
 
-/** Where records go. */
 export interface PublishTarget {
   readonly stream: string;
   readonly subject: string;
   readonly replicas: number;
-  /** Makes the stream again when it is gone. */
-  restore(): Promise<void>;
+  /** Creates the stream again after it was deleted. */
+  createStream(): Promise<void>;
 }
 
-/** How much may be under way at once in one call. */
+/** Limits of unacknowledged records per call. */
 const maxInFlight = { records: 500, bytes: 4 * 1024 * 1024 };
 
 const retry = { baseMs: 50, maxMs: 5000 };
 
 /**
- * How long an acknowledgement is waited for, doubled each time in a row that none came: short at first, for a leader that
- * died with it; long for a disk that is slow.
+ * Acknowledgement timeout, doubled after each consecutive timeout: short at first, in case the leader died; longer for a
+ * slow disk.
  */
-const patience = { baseMs: 1000, maxMs: 8000 };
+const ackTimeout = { baseMs: 1000, maxMs: 8000 };
 
-/** A server that cannot write a record to its disk says nothing at all. One late answer may be an election. */
-const latesUntilTold = 2;
+/** Consecutive timeouts before a warning. A server with a full disk does not answer; one timeout may be an election. */
+const timeoutsBeforeWarning = 2;
 
 /**
- * Appends to streams: all records of a call are sent one after the other without waiting, and sent again, with the same
- * ids, until each is acknowledged. None is ever stored before its predecessor of the same call:
+ * Appends to streams. Publishes all records of a call without waiting in between, and again with the same ids until each is
+ * acknowledged. No record is stored before its predecessor of the same call:
  *
- * - A stream with one copy takes a chain: each record names its predecessor as the one that must be the last in the
- *   stream. Where another publisher came in between, the rest is sent again.
- * - A replicated stream takes an atomic batch. It compares ids before it replicates and the last record after it, so a
- *   broken link of a chain would block its id for the whole duplicate window. (In a stream with one copy a batch costs
- *   tens of milliseconds, since each has a file store of its own.)
+ * - A stream with one replica gets a chain: each record names its predecessor as the expected last message of the stream.
+ *   If another publisher interleaves, the rest is published again.
+ * - A replicated stream gets an atomic batch. It checks message ids before replication and the expected last message after
+ *   it, so a rejected record of a chain would block its id for the whole duplicate window. With one replica, a batch costs
+ *   tens of milliseconds because each batch has its own file store.
  */
 export class Publisher {
   readonly #link: NatsLink;
@@ -57,39 +56,39 @@ export class Publisher {
     for (const record of records) checkSize(record, this.#link.maxPayload);
     let done = 0;
     let failures = 0;
-    let lates = 0;
-    let told = false;
-    const tell = (reason: string) => {
-      if (!told) logger.warn('NATS does not take records; trying again', { stream: target.stream, reason });
-      told = true;
+    let timeouts = 0;
+    let warned = false;
+    const warn = (reason: string) => {
+      if (!warned) logger.warn('publish failed; retrying', { stream: target.stream, reason });
+      warned = true;
     };
-    /** Up to here, one at a time: some may be stored already. */
-    let carefulUntil = 0;
+    /** Records before this index are published one at a time: some may be stored already. */
+    let singlyUntil = 0;
     while (done < records.length) {
       await this.#link.whenUp();
       if (this.#link.closed) throw new BusClosedError('the bus is closed');
-      const careful = done < carefulUntil;
-      const chunk = careful ? records.slice(done, done + 1) : nextChunk(records, done);
+      const singly = done < singlyUntil;
+      const chunk = singly ? records.slice(done, done + 1) : nextChunk(records, done);
       const batch = target.replicas > 1 && chunk.length > 1;
-      const patienceMs = Math.min(patience.maxMs, patience.baseMs * 2 ** lates);
+      const timeoutMs = Math.min(ackTimeout.maxMs, ackTimeout.baseMs * 2 ** timeouts);
       const { stored, failure } = await (batch
-        ? this.#batch(target, chunk, patienceMs)
-        : this.#chain(target, chunk, patienceMs));
+        ? this.#batch(target, chunk, timeoutMs)
+        : this.#chain(target, chunk, timeoutMs));
       done += stored;
-      lates = failure?.kind === 'late' ? lates + 1 : 0;
+      timeouts = failure?.kind === 'timeout' ? timeouts + 1 : 0;
       if (failure === undefined) {
-        if (told) logger.info('NATS takes records again', { stream: target.stream });
-        told = false;
+        if (warned) logger.info('publish succeeded again', { stream: target.stream });
+        warned = false;
         failures = 0;
       } else if (failure.kind === 'duplicates') {
-        carefulUntil = done + chunk.length;
-      } else if (failure.kind === 'gone' || failure.kind === 'refused') {
-        tell(failure.reason);
-        await this.#pause(target, failure, failures++);
-      } else if (lates >= latesUntilTold) {
-        tell(`${failure.reason}; the server's log may say why, such as a full disk`);
+        singlyUntil = done + chunk.length;
+      } else if (failure.kind === 'no-stream' || failure.kind === 'refused') {
+        warn(failure.reason);
+        await this.#backOff(target, failure, failures++);
+      } else if (timeouts >= timeoutsBeforeWarning) {
+        warn(`${failure.reason}; check the NATS server log, for example for a full disk`);
       }
-      // Out of turn, late or cut off: what was not stored is sent again at once, or when the server is back.
+      // Otherwise the remaining records are published again at once, or after the reconnect.
     }
   }
 
@@ -98,8 +97,8 @@ export class Publisher {
     this.#acks.close();
   }
 
-  #chain({ subject }: PublishTarget, records: readonly BusRecord[], patienceMs: number): Promise<Answer> {
-    return this.#acks.expect(records.length, patienceMs, (reply) => {
+  #chain({ subject }: PublishTarget, records: readonly BusRecord[], timeoutMs: number): Promise<PublishResult> {
+    return this.#acks.expect(records.length, timeoutMs, (reply) => {
       let last = '';
       for (const [index, record] of records.entries()) {
         const headers = recordHeaders(record);
@@ -110,9 +109,9 @@ export class Publisher {
     });
   }
 
-  async #batch({ subject }: PublishTarget, records: readonly BusRecord[], patienceMs: number): Promise<Answer> {
+  async #batch({ subject }: PublishTarget, records: readonly BusRecord[], timeoutMs: number): Promise<PublishResult> {
     const id = nuid.next();
-    const answer = await this.#acks.expect(1, patienceMs, (reply) => {
+    const result = await this.#acks.expect(1, timeoutMs, (reply) => {
       for (const [index, record] of records.entries()) {
         const headers = recordHeaders(record);
         headers.set('Nats-Batch-Id', id);
@@ -122,14 +121,14 @@ export class Publisher {
         this.#link.nc.publish(subject, record.payload, { headers, ...(last && { reply: reply(0) }) });
       }
     });
-    return answer.stored === 1 ? { stored: records.length } : answer;
+    return result.stored === 1 ? { stored: records.length } : result;
   }
 
-  async #pause(target: PublishTarget, failure: Failure, failures: number): Promise<void> {
+  async #backOff(target: PublishTarget, failure: Failure, failures: number): Promise<void> {
     const { logger, clock, random } = this.#ports;
-    if (failure.kind === 'gone') {
-      await target.restore().catch((error: unknown) => {
-        logger.warn('a stream is gone and could not be made again', { stream: target.stream, error });
+    if (failure.kind === 'no-stream') {
+      await target.createStream().catch((error: unknown) => {
+        logger.warn('stream missing and cannot be created; retrying', { stream: target.stream, error });
       });
     }
     await sleep(clock, backoffMs(retry, failures, random), this.#closing.signal);

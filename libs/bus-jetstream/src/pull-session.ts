@@ -9,29 +9,29 @@ export interface PullTarget {
 }
 
 export interface PullEvents {
-  /** How many records may come now; 0 while those that are there have not been taken. */
+  /** Number of records that the reader can buffer now. */
   room(): number;
-  /** One record, in the order in which the consumer sent them. */
+  /** One record, in the consumer's order. */
   delivered(offset: number, message: Msg): void;
-  /** The consumer has passed this offset. */
-  passed(offset: number): void;
+  /** The consumer has reached this offset without delivering more records. */
+  skippedTo(offset: number): void;
 }
 
-/** A request is renewed after so long; while nothing comes, the server says every so often that it is there. */
+/** Expiry of a pull request. While it is idle, the server sends heartbeats. */
 const requestMs = 30_000;
 const heartbeatMs = 2000;
-/** Nothing heard for so long: the consumer, the stream or the server is gone. */
-const silenceMs = 3 * heartbeatMs;
+/** After this much silence the consumer, the stream or the server is considered gone. */
+const silenceTimeoutMs = 3 * heartbeatMs;
 const nanoseconds = 1_000_000;
 
-/** Room for the subject and the server's own headers, beside the largest message. */
+/** Allowance for the subject and the server's headers on top of the largest message. */
 const messageOverhead = 64 * 1024;
 
 const [heartbeat, noResponders] = [100, 503];
 
 /**
- * Pulls records from a consumer that needs no acknowledgement. A request is always open while there is room, so that a
- * record comes at once; it is bounded in records and bytes, so that a reader that does not read is not flooded.
+ * Pulls records from a consumer without acknowledgements. A pull request is always open while the reader has room, so
+ * records arrive at once. It is limited in records and bytes, so a slow reader is not flooded.
  */
 export class PullSession {
   readonly #link: NatsLink;
@@ -41,14 +41,14 @@ export class PullSession {
   readonly #inbox: string;
   readonly #subscription: Subscription;
   readonly #ended = Promise.withResolvers<string>();
-  readonly #forgetLink: () => void;
-  #watch: Cancel = () => {};
-  /** Asked for and not delivered yet. */
+  readonly #stopWatchingLink: () => void;
+  #silenceTimer: Cancel = () => {};
+  /** Requested and not delivered yet. */
   #outstanding = 0;
-  /** Of the consumer's own count of deliveries. */
+  /** Last value of the consumer's delivery counter. */
   #deliveries = 0;
-  #heardAt = 0;
-  #over = false;
+  #lastMessageAt = 0;
+  #isEnded = false;
 
   constructor(link: NatsLink, clock: Clock, target: PullTarget, events: PullEvents) {
     this.#link = link;
@@ -59,27 +59,27 @@ export class PullSession {
     this.#subscription = link.nc.subscribe(this.#inbox, {
       callback: (error, message) => (error === null ? this.#receive(message) : this.end(error.message)),
     });
-    this.#forgetLink = link.onDown(() => this.end('the connection was lost'));
+    this.#stopWatchingLink = link.onDown(() => this.end('the connection was lost'));
   }
 
-  /** Resolves with the reason when nothing more will come. */
+  /** Resolves with the reason when the session ends. */
   get ended(): Promise<string> {
     return this.#ended.promise;
   }
 
   start(): void {
-    if (this.#over) return;
-    this.#heardAt = this.#clock.monotonic();
-    this.#listen();
+    if (this.#isEnded) return;
+    this.#lastMessageAt = this.#clock.monotonic();
+    this.#watchSilence();
     this.pull();
   }
 
-  /** Asks for more, if there is room and little is on its way. */
+  /** Requests more records if the reader has room for more than twice the outstanding ones. */
   pull(): void {
     const room = this.#events.room();
-    if (this.#over || room - this.#outstanding < 1 || this.#outstanding > room / 2) return;
-    // Silence counts from the first request on: a reader that had no room was told nothing.
-    if (this.#outstanding === 0) this.#heardAt = this.#clock.monotonic();
+    if (this.#isEnded || room - this.#outstanding < 1 || this.#outstanding > room / 2) return;
+    // The server sends nothing while no request is open, so silence counts from here.
+    if (this.#outstanding === 0) this.#lastMessageAt = this.#clock.monotonic();
     const batch = room - this.#outstanding;
     this.#outstanding += batch;
     const request = {
@@ -94,55 +94,55 @@ export class PullSession {
   }
 
   end(reason: string): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#watch();
-    this.#forgetLink();
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#silenceTimer();
+    this.#stopWatchingLink();
     if (!this.#link.nc.isClosed()) this.#subscription.unsubscribe();
     this.#ended.resolve(reason);
   }
 
   #receive(message: Msg): void {
-    if (this.#over) return;
-    this.#heardAt = this.#clock.monotonic();
+    if (this.#isEnded) return;
+    this.#lastMessageAt = this.#clock.monotonic();
     const { headers } = message;
     if (headers !== undefined && headers.code > 0) return this.#status(headers);
-    const place = readPlace(message.reply ?? '');
-    if (place === undefined) return this.end(`a message of an unknown kind came: ${message.reply}`);
+    const ack = parseAckSubject(message.reply ?? '');
+    if (ack === undefined) return this.end(`unexpected message with reply subject "${message.reply}"`);
     this.#outstanding -= 1;
     this.#deliveries += 1;
-    if (place.delivery !== this.#deliveries) return this.end('a delivery is missing');
-    this.#events.delivered(place.offset, message);
+    if (ack.delivery !== this.#deliveries) return this.end('a delivery is missing');
+    this.#events.delivered(ack.offset, message);
     this.pull();
   }
 
   #status(headers: MsgHdrs): void {
     const { code } = headers;
     if (code === heartbeat) {
-      this.#events.passed(Number(headers.get('Nats-Last-Stream')));
+      this.#events.skippedTo(Number(headers.get('Nats-Last-Stream')));
       return;
     }
     const pending = headers.get('Nats-Pending-Messages');
-    // A request has run out, or is full; anything else means that the consumer is gone or moved.
+    // A request that expires or is fulfilled reports what is pending. Anything else: the consumer is gone or has moved.
     if (pending === '' || code === noResponders) return this.end(headers.status);
     this.#outstanding -= Number(pending);
     this.pull();
   }
 
-  #listen(): void {
-    this.#watch = this.#clock.schedule(heartbeatMs, () => {
-      const silent = this.#clock.monotonic() - this.#heardAt;
-      if (this.#outstanding > 0 && silent > silenceMs) return this.end('no heartbeat came');
-      this.#listen();
+  #watchSilence(): void {
+    this.#silenceTimer = this.#clock.schedule(heartbeatMs, () => {
+      const silentMs = this.#clock.monotonic() - this.#lastMessageAt;
+      if (this.#outstanding > 0 && silentMs > silenceTimeoutMs) return this.end('no heartbeat');
+      this.#watchSilence();
     });
   }
 }
 
 /**
- * Where a record stands, from its reply subject:
+ * Reads stream sequence and delivery count from a reply subject:
  * `$JS.ACK.[domain.account.]stream.consumer.redeliveries.offset.delivery.time.pending[.token]`.
  */
-function readPlace(reply: string): { offset: number; delivery: number } | undefined {
+function parseAckSubject(reply: string): { offset: number; delivery: number } | undefined {
   const tokens = reply.split('.');
   const at = tokens.length === 9 ? 5 : 7;
   if (tokens[1] !== 'ACK' || tokens.length < 9) return undefined;

@@ -3,24 +3,26 @@ import { checkSize, recordHeaders, toDelivery } from './record-message.ts';
 
 const record = { key: 'k', id: 'x', headers: { traceparent: '00-1' }, payload: new Uint8Array(1000) };
 
-test('a record comes out of its message as it went in', () => {
+test('a record survives the round trip through a message', () => {
   expect(toDelivery(3, recordHeaders(record), record.payload)).toEqual({ ...record, offset: 3 });
 });
 
-test("the server's own headers are not the record's", () => {
+test('excludes the headers of NATS from the record', () => {
   const headers = recordHeaders(record);
   headers.set('Nats-Batch-Id', 'b');
   headers.set('Nats-Expected-Last-Msg-Id', 'w');
   expect(toDelivery(1, headers, record.payload).headers).toEqual(record.headers);
 });
 
-test('a header of two lines is refused', () => {
+test('rejects a header with a line break', () => {
   expect(() => recordHeaders({ ...record, headers: { a: 'one\r\ntwo' } })).toThrow(/cannot contain/);
 });
 
-test('what does not fit with its headers is too large, and what does is not', () => {
-  expect(() => checkSize(record, 900)).toThrow(/1\d{3} bytes with its headers; the NATS server takes 900/);
+test('checks the size of a record including its headers', () => {
+  expect(() => checkSize(record, 900)).toThrow(
+    /1\d{3} bytes with its headers, more than max_payload of the NATS server \(900\)/,
+  );
   expect(() => checkSize({ ...record, headers: { a: 'ä'.repeat(1000) } }, 3000)).toThrow(/max_payload/);
-  // Three bytes for each character would be too much, but these have one.
+  // Within the limit, although the upper bound of three bytes per character is not.
   expect(() => checkSize({ ...record, headers: { a: 'a'.repeat(1000) } }, 3000)).not.toThrow();
 });

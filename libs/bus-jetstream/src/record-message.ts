@@ -3,10 +3,10 @@ import { type BusRecord, type Delivery, RecordTooLargeError } from '@sluice/bus'
 
 export const idHeader = 'Nats-Msg-Id';
 const keyHeader = 'Sluice-Key';
-/** Headers that begin so are NATS' own. */
+/** Prefix of the headers that belong to NATS. */
 const serverPrefix = 'Nats-';
 
-/** The headers of a record's message. Throws if a name or value cannot be a header: they hold one line of text. */
+/** Throws if a header name or value contains a line break. */
 export function recordHeaders({ id, key, headers }: BusRecord): MsgHdrs {
   const all = emptyHeaders();
   for (const [name, value] of Object.entries(headers)) all.set(name, value);
@@ -27,21 +27,21 @@ export function toDelivery(offset: number, headers: MsgHdrs | undefined, payload
   return { offset, id, key, headers: rest, payload };
 }
 
-/** Room for the header line, the names of our headers, and those of a batch or chain, which repeats an id. */
+/** Upper bound of the header line, the header names and the headers of a batch or chain. */
 const overhead = 512;
 
 const encoder = new TextEncoder();
 
-/** @throws RecordTooLargeError when its message would be larger than the server takes */
+/** @throws RecordTooLargeError if the message with its headers exceeds `maxPayload` bytes */
 export function checkSize({ id, key, headers, payload }: BusRecord, maxPayload: number): void {
   let texts = `${id}${id}${key}`;
   for (const [name, value] of Object.entries(headers)) texts += `${name}: ${value}\r\n`;
   const without = payload.length + overhead;
-  // A character takes up to 3 bytes; counting them is rarely needed.
+  // A UTF-16 code unit takes up to 3 bytes. The exact count is rarely needed.
   if (without + texts.length * 3 <= maxPayload) return;
   const size = without + encoder.encode(texts).length;
   if (size <= maxPayload) return;
   throw new RecordTooLargeError(
-    `record ${id} takes ${size} bytes with its headers; the NATS server takes ${maxPayload} (max_payload)`,
+    `record ${id} has ${size} bytes with its headers, more than max_payload of the NATS server (${maxPayload})`,
   );
 }

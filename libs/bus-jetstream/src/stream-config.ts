@@ -2,13 +2,13 @@ import type { StreamConfig } from '@nats-io/jetstream';
 import type { Topic } from '@sluice/bus';
 import type { Settings } from './options.ts';
 
-/** A log of the bus: one stream with one subject. */
+/** A partition of a topic. It has one stream with one subject. */
 export interface LogName {
   readonly topic: Topic;
   readonly partition: number;
 }
 
-/** All logs of a fleet. All `requests` are in partition 0. */
+/** All logs of a fleet. `requests` has only partition 0. */
 export function logNames(partitions: number): readonly LogName[] {
   const all = Array.from({ length: partitions }, (_, partition) => partition);
   const logs = (['changes', 'mutations'] as const).flatMap((topic) => all.map((partition) => ({ topic, partition })));
@@ -25,12 +25,12 @@ export function subjectName(fleet: string, { topic, partition }: LogName): strin
 
 type Wanted = Partial<StreamConfig> & Pick<StreamConfig, 'name'>;
 
-/** Says of a stream how many partitions its fleet has: a change would send keys elsewhere. */
+/** Metadata key for the fleet's number of partitions. Another number would map keys to other partitions. */
 export const partitionsKey = 'sluice-partitions';
 
 const nanoseconds = 1_000_000;
 
-/** The stream of a log as Sluice makes it. */
+/** The configuration with which Sluice creates a stream. */
 export function streamConfig(settings: Settings, log: LogName): Wanted {
   return {
     name: streamName(settings.fleet, log),
@@ -47,7 +47,7 @@ export function streamConfig(settings: Settings, log: LogName): Wanted {
   };
 }
 
-/** Settings that must be as Sluice makes them. The server fills those in that are not in the request: -1 is no limit. */
+/** Settings that must equal those of `streamConfig`. */
 const limits: readonly (keyof StreamConfig)[] = [
   'retention',
   'storage',
@@ -58,29 +58,30 @@ const limits: readonly (keyof StreamConfig)[] = [
   'duplicate_window',
   'allow_atomic',
 ];
+/** Settings that must be -1 (no limit), which the server sets if the request omits them. */
 const unlimited: readonly (keyof StreamConfig)[] = ['max_msgs', 'max_msgs_per_subject', 'max_msg_size'];
-const absent: readonly (keyof StreamConfig)[] = ['mirror', 'sources', 'subject_transform', 'sealed', 'no_ack'];
+const unset: readonly (keyof StreamConfig)[] = ['mirror', 'sources', 'subject_transform', 'sealed', 'no_ack'];
 
-/** How a stream that is there differs from the wanted one: a line for each setting, empty when it fits. */
-export function misfits(wanted: Wanted, found: StreamConfig): readonly string[] {
+/** One line per setting of an existing stream that differs from the wanted one. */
+export function streamMismatches(wanted: Wanted, existing: StreamConfig): readonly string[] {
   const lines: string[] = [];
-  const compare = (setting: string, is: unknown, should: unknown) => {
-    if (JSON.stringify(is) !== JSON.stringify(should))
-      lines.push(`${setting} is ${show(is)}, wanted is ${show(should)}`);
+  const compare = (setting: string, value: unknown, want: unknown) => {
+    if (JSON.stringify(value) !== JSON.stringify(want))
+      lines.push(`${setting} is ${format(value)}, want ${format(want)}`);
   };
-  compare('subjects', found.subjects, wanted.subjects);
-  for (const setting of limits) compare(setting, found[setting], wanted[setting]);
-  for (const setting of unlimited) compare(setting, found[setting] ?? -1, -1);
-  for (const setting of absent) {
-    const value = found[setting];
+  compare('subjects', existing.subjects, wanted.subjects);
+  for (const setting of limits) compare(setting, existing[setting], wanted[setting]);
+  for (const setting of unlimited) compare(setting, existing[setting] ?? -1, -1);
+  for (const setting of unset) {
+    const value = existing[setting];
     if (value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0)) {
-      lines.push(`${setting} is ${show(value)}, wanted is none`);
+      lines.push(`${setting} is ${format(value)}, want none`);
     }
   }
-  compare(`metadata ${partitionsKey}`, found.metadata?.[partitionsKey], wanted.metadata?.[partitionsKey]);
+  compare(`metadata ${partitionsKey}`, existing.metadata?.[partitionsKey], wanted.metadata?.[partitionsKey]);
   return lines;
 }
 
-function show(value: unknown): string {
+function format(value: unknown): string {
   return value === undefined ? 'not set' : JSON.stringify(value);
 }
