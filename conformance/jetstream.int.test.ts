@@ -93,8 +93,8 @@ describe('at the start', () => {
   });
 });
 
-describe('a user with the permissions of docs/nats.md', () => {
-  const guide = readFileSync(new URL('../docs/nats.md', import.meta.url), 'utf8');
+describe('a user with the permissions of docs/guides/nats.md', () => {
+  const guide = readFileSync(new URL('../docs/guides/nats.md', import.meta.url), 'utf8');
   const rights = /```conf\n([^`]*)```/.exec(guide)?.[1] ?? '';
   const credentials = { user: 'sluice', password: 'PASSWORD' };
   const withServer = async (configuration: string, work: (url: string) => Promise<void>) => {

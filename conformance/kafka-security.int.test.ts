@@ -138,9 +138,9 @@ describe('TLS', () => {
 describe('rights', () => {
   const topics = ['changes', 'mutations', 'requests'] as const satisfies readonly Topic[];
 
-  test('of docs/kafka.md are enough for each role, and a role without them is told what it may not do', async () => {
+  test('of docs/guides/kafka.md are enough for each role, and a role without them is told what it may not do', async () => {
     const fleet = newFleet();
-    const guide = read(new URL('../docs/kafka.md', import.meta.url).pathname);
+    const guide = read(new URL('../docs/guides/kafka.md', import.meta.url).pathname);
     await grant(roles.flatMap((role) => aclsOf(guide, fleet, role)));
     const [watcher, reconciler, writer, console] = await Promise.all(
       roles.map((role) => connectKafkaBus(as(role, fleet))),
@@ -188,7 +188,7 @@ describe('rights', () => {
 /** The rows of the table: its operations on each topic, and those on all three. */
 function aclsOf(guide: string, fleet: string, role: (typeof roles)[number]): readonly AclEntry[] {
   const row = new RegExp(`^\\| ${role} +\\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|$`, 'm').exec(guide);
-  if (row === null) throw new Error(`docs/kafka.md has no row for ${role}`);
+  if (row === null) throw new Error(`docs/guides/kafka.md has no row for ${role}`);
   const targets = [`${fleet}.changes`, `${fleet}.mutations`, `${fleet}.requests`, `${fleet}.`];
   return targets.flatMap((target, column) =>
     (row[column + 1] ?? '')

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /**
- * docs/parity.md promises for each rule a place and a test. This keeps the promise from growing old: every file that it
+ * docs/reference/parity.md promises for each rule a place and a test. This keeps the promise from growing old: every file that it
  * names exists, every name is found in its file, and every test that is said to hold a rule says so in its title.
  */
 
@@ -20,7 +20,7 @@ interface Row {
   readonly heldBy: string;
 }
 
-const rows: readonly Row[] = read('docs/parity.md')
+const rows: readonly Row[] = read('docs/reference/parity.md')
   .split('\n')
   .filter((line) => /^\| [A-L]\d* /.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()))
@@ -38,7 +38,7 @@ describe.each(rows.filter(({ heldBy }) => heldBy !== notYet))('$rule', ({ rule, 
     const files = [...where.matchAll(/`([^`]+\.(?:ts|yaml))`/g)].map(([, file = '']) => theFile(file));
     const code = (files.length > 0 ? files : found('{libs,services}/*/src/**/*.ts')).map(read).join('\n');
     for (const [, name = ''] of where.matchAll(/`(#?[a-z]\w*)`/gi)) expect(code.includes(name), name).toBe(true);
-    if (where.includes('differs')) expect(rulesIn(read('docs/deviations.md'))).toContain(rule);
+    if (where.includes('differs')) expect(rulesIn(read('docs/reference/deviations.md'))).toContain(rule);
   });
 
   it('is held by tests that are there and say so', () => {

@@ -3,14 +3,14 @@ import { systemClock } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
 import { openRedis, type RedisOptions, type RedisPorts } from '@sluice/store-redis';
 
-/** The user of docs/redis.md: the tests run with exactly its rights, on fleets whose names begin with `sluice`. */
+/** The user of docs/guides/redis.md: the tests run with exactly its rights, on fleets whose names begin with `sluice`. */
 export const SLUICE_USER = 'sluice';
 export const SLUICE_PASSWORD = 'p@ss/word:1';
 
 export function documentedRights(): string {
-  const page = readFileSync(new URL('../docs/redis.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../docs/guides/redis.md', import.meta.url), 'utf8');
   const [, rights] = /^ACL SETUSER sluice on >PASSWORD (.*)$/m.exec(page) ?? [];
-  if (rights === undefined) throw new Error('docs/redis.md has no line "ACL SETUSER sluice on >PASSWORD …"');
+  if (rights === undefined) throw new Error('docs/guides/redis.md has no line "ACL SETUSER sluice on >PASSWORD …"');
   return `on >${SLUICE_PASSWORD} ${rights.replaceAll('{sluice:*', '{sluice*')}`;
 }
 

@@ -62,7 +62,7 @@ async function play(wanted: readonly string[], options: Given<typeof defaults>):
   }
   console.log(tally.table());
   if (deviations.length > 0) {
-    console.log(`explained in docs/deviations.md: ${deviations.length}`);
+    console.log(`explained in docs/reference/deviations.md: ${deviations.length}`);
     if (!asShipped) for (const { name } of deviations) console.log(`   ${name}`);
   }
   console.log(`${lines.length} scenarios in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);

@@ -11,7 +11,7 @@ export function renderText(results: Results): string {
   return [`${conditions(results)}\n`, ...parts, doubts.join('')].filter((part) => part !== '').join('\n');
 }
 
-/** For docs/performance.md. */
+/** For docs/contributing/performance.md. */
 export function renderMarkdown(results: Results, controllers: readonly Controller[]): string {
   const measured = new Set(results.runs.map(({ controller }) => controller));
   const legend = controllers

@@ -1,5 +1,5 @@
 /**
- * Scenarios in which a run differs from its vector for a reason that docs/deviations.md gives, by what is compared. The
+ * Scenarios in which a run differs from its vector for a reason that docs/reference/deviations.md gives, by what is compared. The
  * list is exact: one that does not differ any more is a failure too.
  */
 export const explained: Readonly<Record<'objects' | 'events', ReadonlySet<string>>> = {

@@ -15,7 +15,7 @@ export interface Played {
   readonly class: Vector['class'];
   /** What differs; empty if nothing does. */
   readonly differences: readonly string[];
-  /** docs/deviations.md says why it differs: it is on the list, at the latest once upstream's ways are reproduced. */
+  /** docs/reference/deviations.md says why it differs: it is on the list, at the latest once upstream's ways are reproduced. */
   readonly explained: boolean;
 }
 

@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(root + path, 'utf8');
 const alerts = read('infra/prometheus/alerts.yaml');
 const dashboard = read('infra/grafana/dashboards/sluice.json');
-const runbooks = readdirSync(`${root}docs/runbooks`).filter((file) => file !== 'README.md');
+const runbooks = readdirSync(`${root}docs/operations/runbooks`).filter((file) => file !== 'README.md');
 const sources = ['libs', 'services']
   .flatMap((folder) =>
     readdirSync(root + folder, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
@@ -16,13 +16,13 @@ const sources = ['libs', 'services']
   .join('\n');
 
 it('each alert names a runbook that is there', () => {
-  const names = [...alerts.matchAll(/runbook: docs\/runbooks\/(\S+)/g)].map(([, name]) => name);
+  const names = [...alerts.matchAll(/runbook: docs\/operations\/runbooks\/(\S+)/g)].map(([, name]) => name);
   expect(names).toHaveLength([...alerts.matchAll(/- alert: /g)].length);
   for (const name of names) expect(runbooks).toContain(name);
 });
 
 it('each runbook is listed, and those that an alert leads to name it', () => {
-  const index = read('docs/runbooks/README.md');
+  const index = read('docs/operations/runbooks/README.md');
   for (const file of runbooks) expect(index).toContain(`(${file})`);
   for (const [, alert, file] of alerts.matchAll(/- alert: (\w+)[\s\S]*?runbook: (\S+)/g)) {
     expect(read(file ?? '')).toContain(`\`${alert}\``);
@@ -31,16 +31,16 @@ it('each runbook is listed, and those that an alert leads to name it', () => {
 
 describe.each(runbooks)('%s', (file) => {
   it('quotes log lines as they are printed', () => {
-    const [, lines = ''] = /```log\n([^`]*)```/.exec(read(`docs/runbooks/${file}`)) ?? [];
+    const [, lines = ''] = /```log\n([^`]*)```/.exec(read(`docs/operations/runbooks/${file}`)) ?? [];
     const wrong = lines.split('\n').filter((line) => !sources.includes(line));
     expect(wrong).toEqual([]);
   });
 });
 
-/** As in docs/metrics.md, of which the first part leaves the prefixes out. */
-it('all metrics of alerts, dashboard and runbooks stand in docs/metrics.md', () => {
-  const guide = read('docs/metrics.md');
-  const text = [alerts, dashboard, ...runbooks.map((file) => read(`docs/runbooks/${file}`))].join('\n');
+/** As in docs/reference/metrics.md, of which the first part leaves the prefixes out. */
+it('all metrics of alerts, dashboard and runbooks stand in docs/reference/metrics.md', () => {
+  const guide = read('docs/reference/metrics.md');
+  const text = [alerts, dashboard, ...runbooks.map((file) => read(`docs/operations/runbooks/${file}`))].join('\n');
   const names = text.match(/\b(sluice|workqueue|endpoint_slice(_mirroring)?_controller)_[a-z_]+/g) ?? [];
   const missing = new Set(names)
     .values()

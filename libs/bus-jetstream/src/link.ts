@@ -99,7 +99,7 @@ export class NatsLink {
         this.#notifyUp();
       } else if (status.type === 'error' && status.error instanceof PermissionViolationError) {
         const { operation, subject } = status.error;
-        this.#logger.error('NATS permission denied; docs/nats.md lists the required permissions', {
+        this.#logger.error('NATS permission denied; docs/guides/nats.md lists the required permissions', {
           operation,
           subject,
         });

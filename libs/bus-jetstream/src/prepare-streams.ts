@@ -45,7 +45,7 @@ function toForbiddenError(error: unknown): BusSetupError | undefined {
   const { operation, subject } = violation;
   return new BusSetupError(
     'BUS_FORBIDDEN',
-    `NATS denies permission to ${operation} "${subject}"; docs/nats.md lists the required permissions`,
+    `NATS denies permission to ${operation} "${subject}"; docs/guides/nats.md lists the required permissions`,
   );
 }
 

@@ -6,7 +6,7 @@ import type { Endpoints } from './objects/endpoints.ts';
 import type { EndpointSlice } from './objects/endpointslice.ts';
 
 /**
- * Decisions that Sluice takes in its own way (docs/deviations.md), as a port: a run that is compared with a recording of
+ * Decisions that Sluice takes in its own way (docs/reference/deviations.md), as a port: a run that is compared with a recording of
  * upstream hands in upstream's way.
  */
 export interface DecisionPolicy {

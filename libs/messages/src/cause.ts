@@ -12,7 +12,7 @@ export interface Cause {
 export interface Causes {
   readonly first: readonly Cause[];
   readonly more: number;
-  /** Of the Changes that told of them: the first is continued, the others came together with it (docs/traces.md). */
+  /** Of the Changes that told of them: the first is continued, the others came together with it (docs/guides/tracing.md). */
   readonly traces?: readonly TraceParent[];
 }
 

@@ -32,7 +32,7 @@ export interface MetricsOptions {
  */
 const eventLoopPeriodMs = 50;
 
-/** All metrics of one process (docs/metrics.md). */
+/** All metrics of one process (docs/reference/metrics.md). */
 export class Metrics {
   readonly endpointSlice: EndpointSliceMetrics;
   readonly mirroring: MirroringMetrics;

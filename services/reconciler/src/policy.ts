@@ -17,7 +17,7 @@ export interface Moment {
 
 /**
  * When Sluice decides, as a port. Clusters are served by {@link neverStale}; a run that is compared with a recording of
- * upstream hands in what upstream does (docs/deviations.md).
+ * upstream hands in what upstream does (docs/reference/deviations.md).
  */
 export interface ReconcilerPolicy {
   readonly decisions: DecisionPolicy;

@@ -1,7 +1,7 @@
 import type { TraceParent } from '@sluice/messages';
 
 /**
- * Where traces come from and spans go, as a port (docs/traces.md). A span is told once it is over: nobody holds an open
+ * Where traces come from and spans go, as a port (docs/guides/tracing.md). A span is told once it is over: nobody holds an open
  * one, and what is not recorded costs nothing but its ids.
  */
 export interface Tracer {

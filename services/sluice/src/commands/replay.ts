@@ -12,7 +12,7 @@ export function addReplayCommand(program: Command): void {
       'Reads scenarios from standard input, one JSON object a line (see conformance/README.md), plays each through the\n' +
         'whole pipeline on a simulated API server with a virtual clock, and prints one result a line.',
     )
-    .option('--as-shipped', 'do not reproduce what is known to differ from upstream (docs/deviations.md)')
+    .option('--as-shipped', 'do not reproduce what is known to differ from upstream (docs/reference/deviations.md)')
     .action(replay);
 }
 

@@ -20,7 +20,7 @@ clusters:
 export function exampleFile(): string {
   const lines = [
     '# Configuration of Sluice. A variable overrides it, and a flag both; `sluice config` shows what comes of it.',
-    '# What is a comment shows the default, or an example where there is none. See docs/configuration.md.',
+    '# What is a comment shows the default, or an example where there is none. See docs/operations/configuration.md.',
   ];
   let open: readonly string[] = [];
   for (const path of paths) {

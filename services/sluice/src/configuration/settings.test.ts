@@ -330,7 +330,7 @@ test('the defaults are those of the adapters', () => {
   expect(resolve({ environment: nats }).configuration.bus).toMatchObject(defaultJetStreamOptions);
 });
 
-test('docs/configuration.md has the table of all settings, as it is printed here', () => {
-  const page = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
+test('docs/operations/configuration.md has the table of all settings, as it is printed here', () => {
+  const page = readFileSync(new URL('../../../../docs/operations/configuration.md', import.meta.url), 'utf8');
   expect(page).toContain(settingsTable());
 });

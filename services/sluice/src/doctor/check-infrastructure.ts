@@ -27,7 +27,9 @@ export async function checkInfrastructure(
       const letters = await opened.deadLetters.list();
       const checks = [ok(about, 'connection', `${bus.kind} and ${store.kind}, ${configuration.partitions} partitions`)];
       checks.push(
-        ...warnings.map((text) => warning(about, 'settings', text, 'see docs/redis.md, docs/nats.md, docs/kafka.md')),
+        ...warnings.map((text) =>
+          warning(about, 'settings', text, 'see docs/guides/redis.md, docs/guides/nats.md, docs/guides/kafka.md'),
+        ),
       );
       const detail = `${letters.length} records could not be used`;
       checks.push(
@@ -56,7 +58,7 @@ export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check 
   const removals = held.length === 0 ? '' : `, ${held.length} of them since a removal is held back`;
   const detail = `${parked.length} given up for now${removals}: ${shown.name}, ${firstLine(shown.reason)}`;
   const runbook = held.length === 0 ? 'parked-keys.md' : 'removals-held-back.md';
-  return warning(about, 'parked', detail, `"sluice parked list" tells all; see docs/runbooks/${runbook}`);
+  return warning(about, 'parked', detail, `"sluice parked list" tells all; see docs/operations/runbooks/${runbook}`);
 }
 
 function collecting(warnings: string[]): Logger {

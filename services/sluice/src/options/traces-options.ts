@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { durationFlag } from './settings-options.ts';
 
-/** What is traced, and where it goes (docs/traces.md). */
+/** What is traced, and where it goes (docs/guides/tracing.md). */
 export interface TracesOptions {
   /** Where OTLP over HTTP is taken, with its path. Undefined: nothing is traced. */
   readonly otlpEndpoint?: string | undefined;

@@ -39,7 +39,7 @@ const controllers: Readonly<Record<Scenario['controller'], Controller>> = {
 
 /**
  * Plays one scenario through the whole pipeline, against the simulated API server, on a virtual clock. Unless `asShipped`,
- * what is known to differ from upstream (docs/deviations.md) is done as upstream does it. Where upstream's caches lag behind
+ * what is known to differ from upstream (docs/reference/deviations.md) is done as upstream does it. Where upstream's caches lag behind
  * it notices things late or not at all; Sluice has no such caches, so that is not played.
  */
 export async function replayScenario(scenario: Scenario, { asShipped = false } = {}): Promise<ReplayResult> {

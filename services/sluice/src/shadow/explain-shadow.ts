@@ -14,7 +14,7 @@ export interface ShadowContext {
 }
 
 export interface ShadowExplanation {
-  /** Numbers of the rules of docs/parity.md. */
+  /** Numbers of the rules of docs/reference/parity.md. */
   readonly rules: string;
   readonly why: string;
 }

@@ -10,7 +10,7 @@ export interface RootLogger extends Logger {
   level: LogLevel;
 }
 
-/** Logs go to standard error, so that standard output holds only what was asked for (docs/logs.md). */
+/** Logs go to standard error, so that standard output holds only what was asked for (docs/operations/logs.md). */
 export function createLogger(format: 'text' | 'json', level: LogLevel): RootLogger {
   const root = new Root(format === 'json' ? jsonSink() : textSink, level);
   return root;

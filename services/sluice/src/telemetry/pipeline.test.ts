@@ -246,9 +246,9 @@ describe('of its own', () => {
     expect(await age('nodes')).toBeLessThan(61);
   });
 
-  test('is all in docs/metrics.md, with the labels that it has', async () => {
+  test('is all in docs/reference/metrics.md, with the labels that it has', async () => {
     await start(2);
-    const page = readFileSync(new URL('../../../../docs/metrics.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../../docs/reference/metrics.md', import.meta.url), 'utf8');
     for (const [name] of (await scrape()).types) {
       if (name.startsWith('sluice_')) expect(page).toContain(`| \`${name}\` `);
     }

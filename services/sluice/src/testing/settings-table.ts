@@ -1,7 +1,7 @@
 import { fileFlagPaths, flagPaths } from '../configuration/flags.ts';
 import { type Path, paths, settingAt, variableOf } from '../configuration/settings.ts';
 
-/** The table of docs/configuration.md: a test holds them together. */
+/** The table of docs/operations/configuration.md: a test holds them together. */
 export function settingsTable(): string {
   const rows = paths.map(row);
   const head = ['setting', 'variable', 'flag', 'default', 'meaning'];

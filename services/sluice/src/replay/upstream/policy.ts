@@ -6,7 +6,7 @@ import { dueAfterDecision, retryTime } from './queues.ts';
 import { recycleByName } from './recycling-by-name.ts';
 
 /**
- * What upstream does where Sluice does otherwise (docs/deviations.md), for runs that are compared with a recording of it.
+ * What upstream does where Sluice does otherwise (docs/reference/deviations.md), for runs that are compared with a recording of it.
  * Updates that change nothing (K5) need to be sent only where requests are to fail.
  */
 export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: boolean }): ReconcilerPolicy {
