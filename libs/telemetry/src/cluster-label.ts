@@ -1,16 +1,14 @@
 /**
- * Which metrics say whose they are. Those of upstream's controllers do not, since each process of theirs serves one
- * cluster; a process that serves a single one has exactly their labels, one that serves a fleet adds `cluster`.
+ * The label `cluster`. Upstream's metrics lack it because kube-controller-manager serves one cluster, so a process with one
+ * cluster omits it; a process with several adds it.
  */
 export interface ClusterLabel {
   readonly names: readonly 'cluster'[];
-  /** Of `names`. */
+  /** Values of `names`. */
   values(identity: string): readonly string[];
 }
 
-/**
- * `clusterNames`: by identity; clusters may be added later. One that is not known is counted under its identity.
- */
+/** `clusterNames`: by identity; clusters may be added later. An unknown cluster is labelled with its identity. */
 export function clusterLabel(clusterNames: ReadonlyMap<string, string>, fleet: boolean): ClusterLabel {
   if (!fleet) return { names: [], values: () => none };
   const nameOf = (identity: string) => clusterNames.get(identity) ?? identity;

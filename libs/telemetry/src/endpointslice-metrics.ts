@@ -1,10 +1,8 @@
 import type { EndpointSliceCounts, Hinting, Mutation } from '@sluice/controllers';
 import { exponentialBuckets } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
-import { type Count, counted } from './series/counted.ts';
-import { type Distribution, distributed } from './series/distributed.ts';
-import type { Exposition } from './series/exposition.ts';
-import type { Labelled } from './series/labelled.ts';
+import type { Exposition } from './prometheus/exposition.ts';
+import { type CounterVec, counterVec, type HistogramVec, histogramVec } from './prometheus/vec.ts';
 import { SliceGauges } from './slice-gauges.ts';
 
 const subsystem = 'endpoint_slice_controller';
@@ -14,22 +12,22 @@ export const endpointBuckets = exponentialBuckets(2, 2, 15);
 
 export type SyncResult = 'success' | 'error';
 
-/** The metrics of upstream's EndpointSlice controller, under its names (section I). */
+/** The metrics of upstream's EndpointSlice controller (section I). */
 export class EndpointSliceMetrics {
   readonly gauges: SliceGauges;
   readonly #cluster: ClusterLabel;
-  readonly #added: Labelled<Distribution>;
-  readonly #removed: Labelled<Distribution>;
-  readonly #changed: Labelled<Distribution>;
-  readonly #changes: Labelled<Count>;
-  readonly #syncs: Labelled<Count>;
+  readonly #added: HistogramVec;
+  readonly #removed: HistogramVec;
+  readonly #changed: HistogramVec;
+  readonly #changes: CounterVec;
+  readonly #syncs: CounterVec;
 
   constructor(exposition: Exposition, cluster: ClusterLabel) {
     this.#cluster = cluster;
     this.gauges = new SliceGauges(exposition, subsystem, cluster);
     this.gauges.countTrafficDistribution(exposition, subsystem);
     const perSync = (name: string, help: string) =>
-      distributed(exposition, {
+      histogramVec(exposition, {
         name: `${subsystem}_${name}`,
         help,
         buckets: endpointBuckets,
@@ -37,44 +35,44 @@ export class EndpointSliceMetrics {
       });
     this.#added = perSync('endpoints_added_per_sync', 'Number of endpoints added on each Service sync');
     this.#removed = perSync('endpoints_removed_per_sync', 'Number of endpoints removed on each Service sync');
-    this.#changed = distributed(exposition, {
+    this.#changed = histogramVec(exposition, {
       name: `${subsystem}_endpointslices_changed_per_sync`,
       help: 'Number of EndpointSlices changed on each Service sync',
       labelNames: [...cluster.names, 'topology', 'traffic_distribution'],
     });
-    this.#changes = counted(exposition, {
+    this.#changes = counterVec(exposition, {
       name: `${subsystem}_changes`,
       help: 'Number of EndpointSlice changes',
       labelNames: [...cluster.names, 'operation'],
     });
-    this.#syncs = counted(exposition, {
+    this.#syncs = counterVec(exposition, {
       name: `${subsystem}_syncs`,
       help: 'Number of EndpointSlice syncs',
       labelNames: [...cluster.names, 'result'],
     });
   }
 
-  /** Address types that need no write are through with their sync; the others when their writes are. */
+  /** Records a decision. The sync of an address type without writes is complete; the others complete with their writes. */
   decided(identity: string, { addressTypes, service }: EndpointSliceCounts): void {
     const values = this.#cluster.values(identity);
     for (const { added, removed, changed } of addressTypes) {
-      this.#added.of(...values).observe(added);
-      this.#removed.of(...values).observe(removed);
+      this.#added.withLabelValues(...values).observe(added);
+      this.#removed.withLabelValues(...values).observe(removed);
       if (changed === 0) this.changed(identity, service.hinting, 0);
     }
   }
 
-  /** All writes of one address type have succeeded. */
+  /** Records that all writes of one address type succeeded. */
   changed(identity: string, hinting: Hinting | null, writes: number): void {
     const { topology = 'Disabled', trafficDistribution = '' } = hinting ?? {};
-    this.#changed.of(...this.#cluster.values(identity), topology, trafficDistribution).observe(writes);
+    this.#changed.withLabelValues(...this.#cluster.values(identity), topology, trafficDistribution).observe(writes);
   }
 
   written(identity: string, operation: Mutation['verb']): void {
-    this.#changes.of(...this.#cluster.values(identity), operation).inc();
+    this.#changes.withLabelValues(...this.#cluster.values(identity), operation).inc();
   }
 
   synced(identity: string, result: SyncResult): void {
-    this.#syncs.of(...this.#cluster.values(identity), result).inc();
+    this.#syncs.withLabelValues(...this.#cluster.values(identity), result).inc();
   }
 }

@@ -7,28 +7,28 @@ import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
 import { LeaseMetrics } from './lease-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
 import { PipelineMetrics } from './pipeline-metrics.ts';
-import { Exposition } from './series/exposition.ts';
+import { type Exposed, Exposition } from './prometheus/exposition.ts';
 import { ShadowMetrics, type ShadowStands } from './shadow-metrics.ts';
 import { spanMetrics } from './span-metrics.ts';
 import type { SpanCounts } from './traces/span-buffer.ts';
 import { WorkqueueMetrics } from './workqueue-metrics.ts';
 
 export interface MetricsOptions {
-  /** By identity, the names of the clusters that this process serves. Clusters may be added later. */
+  /** Names of the clusters of this process, by identity. Clusters may be added later. */
   readonly clusters: ReadonlyMap<string, string>;
-  /** Whether metrics have a label `cluster`. Default: if there is more than one now. */
+  /** Whether metrics have a label `cluster`. Default: whether there is more than one cluster now. */
   readonly fleet?: boolean;
-  /** What became of the spans of this process; undefined if it traces nothing. */
+  /** Exported and dropped spans of this process; undefined if tracing is off. */
   readonly spans?: () => SpanCounts | undefined;
-  /** Where each cluster of this process stands. Default: nobody says. */
+  /** Current phase of each cluster of this process. Default: not exposed. */
   readonly phases?: () => readonly ClusterPhase[];
-  /** Also the standard metrics of the process and of Node. Default true. */
+  /** Includes the default metrics of the process and of Node.js. Default true. */
   readonly process?: boolean;
 }
 
 /**
- * How often the event loop is looked at, in milliseconds. Each look wakes the process: with prom-client's 10 ms that was
- * most of what the metrics cost while little happens.
+ * Sampling interval of the event loop lag, in milliseconds. Each sample wakes the process: with prom-client's default of
+ * 10 ms that is most of what the metrics of an idle process cost.
  */
 const eventLoopPeriodMs = 50;
 
@@ -55,11 +55,11 @@ export class Metrics {
     spanMetrics(this.#exposition, options.spans ?? (() => undefined));
     if (options.phases) clusterPhaseGauge(this.#exposition, options.phases);
     if (options.process !== false) {
-      collectDefaultMetrics({ register: this.#exposition, eventLoopMonitoringPrecision: eventLoopPeriodMs });
+      collectDefaultMetrics({ register: this.#exposition.registry, eventLoopMonitoringPrecision: eventLoopPeriodMs });
     }
   }
 
-  /** Adds the metrics of a shadow run; `stands` says where its Services stand now. */
+  /** Adds the metrics of shadow mode. */
   openShadow(stands: () => ShadowStands): ShadowMetrics {
     return new ShadowMetrics(this.#exposition, this.#cluster, stands);
   }
@@ -69,12 +69,13 @@ export class Metrics {
     consoleMetrics(this.#exposition, stands);
   }
 
-  get contentType(): string {
-    return this.#exposition.contentType;
+  /** All metrics in the format that a scraper's `Accept` header prefers. */
+  expose(accept: string | undefined): Promise<Exposed> {
+    return this.#exposition.expose(accept);
   }
 
-  /** As Prometheus reads it. */
+  /** All metrics in the Prometheus text format. */
   text(): Promise<string> {
-    return this.#exposition.metrics();
+    return this.#exposition.text();
   }
 }

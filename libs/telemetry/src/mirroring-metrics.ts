@@ -2,30 +2,28 @@ import type { MirroringCounts, Mutation } from '@sluice/controllers';
 import { exponentialBuckets } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { endpointBuckets } from './endpointslice-metrics.ts';
-import { type Count, counted } from './series/counted.ts';
-import { type Distribution, distributed } from './series/distributed.ts';
-import type { Exposition } from './series/exposition.ts';
-import type { Labelled } from './series/labelled.ts';
+import type { Exposition } from './prometheus/exposition.ts';
+import { type CounterVec, counterVec, type HistogramVec, histogramVec } from './prometheus/vec.ts';
 import { SliceGauges } from './slice-gauges.ts';
 
 const subsystem = 'endpoint_slice_mirroring_controller';
 
-/** The metrics of upstream's EndpointSliceMirroring controller, under its names (section I). */
+/** The metrics of upstream's EndpointSliceMirroring controller (section I). */
 export class MirroringMetrics {
   readonly gauges: SliceGauges;
   readonly #cluster: ClusterLabel;
-  readonly #added: Labelled<Distribution>;
-  readonly #updated: Labelled<Distribution>;
-  readonly #removed: Labelled<Distribution>;
-  readonly #skipped: Labelled<Distribution>;
-  readonly #duration: Labelled<Distribution>;
-  readonly #changes: Labelled<Count>;
+  readonly #added: HistogramVec;
+  readonly #updated: HistogramVec;
+  readonly #removed: HistogramVec;
+  readonly #skipped: HistogramVec;
+  readonly #duration: HistogramVec;
+  readonly #changes: CounterVec;
 
   constructor(exposition: Exposition, cluster: ClusterLabel) {
     this.#cluster = cluster;
     this.gauges = new SliceGauges(exposition, subsystem, cluster);
     const histogram = (name: string, help: string, buckets = endpointBuckets) =>
-      distributed(exposition, { name: `${subsystem}_${name}`, help, buckets, labelNames: cluster.names });
+      histogramVec(exposition, { name: `${subsystem}_${name}`, help, buckets, labelNames: cluster.names });
     this.#added = histogram('endpoints_added_per_sync', 'Number of endpoints added on each Endpoints sync');
     this.#updated = histogram('endpoints_updated_per_sync', 'Number of endpoints updated on each Endpoints sync');
     this.#removed = histogram('endpoints_removed_per_sync', 'Number of endpoints removed on each Endpoints sync');
@@ -38,7 +36,7 @@ export class MirroringMetrics {
       'Duration of syncEndpoints() in seconds',
       exponentialBuckets(0.001, 2, 15),
     );
-    this.#changes = counted(exposition, {
+    this.#changes = counterVec(exposition, {
       name: `${subsystem}_changes`,
       help: 'Number of EndpointSlice changes',
       labelNames: [...cluster.names, 'operation'],
@@ -47,18 +45,18 @@ export class MirroringMetrics {
 
   decided(identity: string, { added, updated, removed, skipped }: MirroringCounts): void {
     const values = this.#cluster.values(identity);
-    this.#added.of(...values).observe(added);
-    this.#updated.of(...values).observe(updated);
-    this.#removed.of(...values).observe(removed);
-    this.#skipped.of(...values).observe(skipped);
+    this.#added.withLabelValues(...values).observe(added);
+    this.#updated.withLabelValues(...values).observe(updated);
+    this.#removed.withLabelValues(...values).observe(removed);
+    this.#skipped.withLabelValues(...values).observe(skipped);
   }
 
   written(identity: string, operation: Mutation['verb']): void {
-    this.#changes.of(...this.#cluster.values(identity), operation).inc();
+    this.#changes.withLabelValues(...this.#cluster.values(identity), operation).inc();
   }
 
-  /** Upstream measures whole milliseconds. */
+  /** Upstream rounds down to whole milliseconds. */
   synced(identity: string, durationMs: number): void {
-    this.#duration.of(...this.#cluster.values(identity)).observe(Math.floor(durationMs) / 1000);
+    this.#duration.withLabelValues(...this.#cluster.values(identity)).observe(Math.floor(durationMs) / 1000);
   }
 }

@@ -1,17 +1,17 @@
 import type { CountedSlices } from '@sluice/controllers';
 import type { ClusterLabel } from './cluster-label.ts';
-import type { Exposition } from './series/exposition.ts';
-import { shown } from './series/shown.ts';
+import type { Exposition } from './prometheus/exposition.ts';
+import { observableGauge } from './prometheus/observable.ts';
 
 interface Sums {
   endpoints: number;
   slices: number;
   desiredSlices: number;
-  /** Services by traffic distribution. A value that no Service has any more stays, with 0 (I2). */
+  /** Number of Services by traffic distribution. A value that falls to 0 remains (I2). */
   readonly byTrafficDistribution: Map<string, number>;
 }
 
-/** The gauges of one controller: sums over all Services of all partitions that are open here (I1, I2). */
+/** The gauges of one controller: sums over all Services in the open partitions of this process (I1, I2). */
 export class SliceGauges {
   readonly #byCluster = new Map<string, Sums>();
   readonly #cluster: ClusterLabel;
@@ -19,8 +19,8 @@ export class SliceGauges {
   constructor(exposition: Exposition, subsystem: string, cluster: ClusterLabel) {
     this.#cluster = cluster;
     const gauge = (name: string, help: string, of: (sums: Sums) => number) =>
-      shown(exposition, { name: `${subsystem}_${name}`, help, labelNames: cluster.names }, (show) => {
-        for (const [identity, sums] of this.#byCluster) show(of(sums), ...cluster.values(identity));
+      observableGauge(exposition, { name: `${subsystem}_${name}`, help, labelNames: cluster.names }, (report) => {
+        for (const [identity, sums] of this.#byCluster) report(of(sums), ...cluster.values(identity));
       });
     gauge('endpoints_desired', 'Number of endpoints desired', ({ endpoints }) => endpoints);
     gauge('num_endpoint_slices', 'Number of EndpointSlices', ({ slices }) => slices);
@@ -31,7 +31,7 @@ export class SliceGauges {
     );
   }
 
-  /** Adds the gauge of Services by `spec.trafficDistribution`, which only the EndpointSlice controller has. */
+  /** Adds the gauge of Services by `spec.trafficDistribution`, which exists in the EndpointSlice controller only. */
   countTrafficDistribution(exposition: Exposition, subsystem: string): void {
     const cluster = this.#cluster;
     const about = {
@@ -39,14 +39,14 @@ export class SliceGauges {
       help: 'Number of Services using some specific trafficDistribution',
       labelNames: [...cluster.names, 'traffic_distribution'],
     };
-    shown(exposition, about, (show) => {
+    observableGauge(exposition, about, (report) => {
       for (const [identity, { byTrafficDistribution }] of this.#byCluster) {
-        for (const [value, services] of byTrafficDistribution) show(services, ...cluster.values(identity), value);
+        for (const [value, services] of byTrafficDistribution) report(services, ...cluster.values(identity), value);
       }
     });
   }
 
-  /** Puts the record of a Service in the place of the one before; null: there was none, or is none any more. */
+  /** Replaces the counts of one Service. `before` is null for a new Service, `after` for a deleted one. */
   replace(identity: string, before: CountedSlices | null, after: CountedSlices | null): void {
     if (before === after) return;
     const sums = this.#sums(identity);

@@ -1,16 +1,25 @@
-import type { Exposition } from './series/exposition.ts';
-import { type Show, shown } from './series/shown.ts';
+import type { Exposition } from './prometheus/exposition.ts';
+import { observableCounter } from './prometheus/observable.ts';
 import type { SpanCounts } from './traces/span-buffer.ts';
 
-/** What became of the spans that this process recorded. Undefined counts: it traces nothing. */
+/** Exported and dropped spans of this process. `counts` returns undefined if tracing is off. */
 export function spanMetrics(exposition: Exposition, counts: () => SpanCounts | undefined): void {
-  const counter = (name: string, help: string, labelNames: readonly string[], collect: (show: Show) => void) =>
-    shown(exposition, { type: 'counter', name: `sluice_trace_spans_${name}_total`, help, labelNames }, collect);
-  counter('sent', 'Spans delivered to the collector', [], (show) => show(counts()?.sent ?? 0));
-  const dropped = 'Spans lost: there was no room for them, or they could not be delivered';
-  counter('dropped', dropped, ['reason'], (show) => {
-    const { overflown = 0, undelivered = 0 } = counts() ?? {};
-    show(overflown, 'overflow');
-    show(undelivered, 'undelivered');
-  });
+  observableCounter(
+    exposition,
+    { name: 'sluice_trace_spans_sent_total', help: 'Spans delivered to the collector', labelNames: [] },
+    (report) => report(counts()?.sent ?? 0),
+  );
+  observableCounter(
+    exposition,
+    {
+      name: 'sluice_trace_spans_dropped_total',
+      help: 'Spans lost: there was no room for them, or they could not be delivered',
+      labelNames: ['reason'],
+    },
+    (report) => {
+      const { overflown = 0, undelivered = 0 } = counts() ?? {};
+      report(overflown, 'overflow');
+      report(undelivered, 'undelivered');
+    },
+  );
 }

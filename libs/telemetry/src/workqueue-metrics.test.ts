@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { Exposition } from './series/exposition.ts';
+import { Exposition } from './prometheus/exposition.ts';
 import { type WorkQueue, WorkqueueMetrics } from './workqueue-metrics.ts';
 
 let exposition: Exposition;
@@ -15,12 +15,12 @@ beforeEach(() => {
 });
 
 async function value(name: string): Promise<number> {
-  const text = await exposition.metrics();
+  const text = await exposition.text();
   const line = text.split('\n').find((one) => one.startsWith(`workqueue_${name}{name="endpoint_slice"}`));
   return Number(line?.split(' ')[1]);
 }
 
-test('a key is added once until it is taken, and again while it is worked on (I4)', async () => {
+test('a key counts once until it is processed, and again while it is processed (I4)', async () => {
   queue.add('a');
   queue.add('a');
   queue.start('a');
@@ -28,7 +28,7 @@ test('a key is added once until it is taken, and again while it is worked on (I4
   expect([await value('adds_total'), await value('depth')]).toEqual([2, 1]);
 });
 
-test('waiting and work are timed in seconds', async () => {
+test('queue and work durations are in seconds', async () => {
   queue.add('a');
   now = 250;
   queue.start('a');
@@ -40,7 +40,7 @@ test('waiting and work are timed in seconds', async () => {
   expect(await value('unfinished_work_seconds')).toBe(0);
 });
 
-test('partitions add up; the longest processor is the longest of all', async () => {
+test('partitions add up, except for the longest running processor', async () => {
   const other = metrics.open('endpointslice', () => now);
   queue.start('a');
   now = 1_000;
@@ -53,8 +53,8 @@ test('partitions add up; the longest processor is the longest of all', async () 
   expect([await value('unfinished_work_seconds'), await value('depth')]).toEqual([3, 0]);
 });
 
-test('the buckets are those of client-go', async () => {
-  const text = await exposition.metrics();
+test('the buckets match client-go', async () => {
+  const text = await exposition.text();
   const buckets = text.matchAll(/queue_duration_seconds_bucket\{le="([^"]+)",name="endpoint"/g);
   expect([...buckets].map(([, le]) => Number(Number(le).toPrecision(3)))).toEqual([
     ...[1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10],
@@ -62,6 +62,6 @@ test('the buckets are those of client-go', async () => {
   ]);
 });
 
-test('a queue shows before anything has happened to it', async () => {
+test('a queue is exposed before its first item', async () => {
   expect([await value('adds_total'), await value('retries_total'), await value('depth')]).toEqual([0, 0, 0]);
 });

@@ -1,12 +1,17 @@
 import type { Controller } from '@sluice/controllers';
 import { exponentialBuckets } from 'prom-client';
-import { type Count, counted } from './series/counted.ts';
-import { type Distribution, distributed } from './series/distributed.ts';
-import type { Exposition } from './series/exposition.ts';
-import type { Labelled } from './series/labelled.ts';
-import { shown } from './series/shown.ts';
+import type { Exposition } from './prometheus/exposition.ts';
+import { observableGauge } from './prometheus/observable.ts';
+import {
+  type CounterChild,
+  type CounterVec,
+  counterVec,
+  type HistogramChild,
+  type HistogramVec,
+  histogramVec,
+} from './prometheus/vec.ts';
 
-/** Upstream's names of the controllers' queues. */
+/** Names of the work queues in kube-controller-manager. */
 export const queueNames: Readonly<Record<Controller, string>> = {
   endpoints: 'endpoint',
   endpointslice: 'endpoint_slice',
@@ -16,20 +21,20 @@ export const queueNames: Readonly<Record<Controller, string>> = {
 /** 10 ns, 100 ns … 10 s. */
 const durationBuckets = exponentialBuckets(10e-9, 10, 10);
 
-/** The metrics of client-go's work queues (I4), summed over the queues of all partitions that are open here. */
+/** The metrics of client-go's work queues (I4), summed over the open partitions of this process. */
 export class WorkqueueMetrics {
-  readonly adds: Labelled<Count>;
-  readonly retries: Labelled<Count>;
-  readonly queueDuration: Labelled<Distribution>;
-  readonly workDuration: Labelled<Distribution>;
+  readonly adds: CounterVec;
+  readonly retries: CounterVec;
+  readonly queueDuration: HistogramVec;
+  readonly workDuration: HistogramVec;
   readonly #queues = new Map<string, Set<WorkQueue>>(Object.values(queueNames).map((name) => [name, new Set()]));
 
   constructor(exposition: Exposition) {
     const labelNames = ['name'];
     const histogram = (name: string, help: string) =>
-      distributed(exposition, { name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames });
+      histogramVec(exposition, { name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames });
     const counter = (name: string, help: string) =>
-      counted(exposition, { name: `workqueue_${name}`, help, labelNames });
+      counterVec(exposition, { name: `workqueue_${name}`, help, labelNames });
     this.adds = counter('adds_total', 'Total number of adds handled by workqueue');
     this.retries = counter('retries_total', 'Total number of retries handled by workqueue');
     this.queueDuration = histogram(
@@ -40,13 +45,14 @@ export class WorkqueueMetrics {
       'work_duration_seconds',
       'How long in seconds processing an item from workqueue takes.',
     );
-    // A queue shows before anything has happened to it.
+    // A queue is exposed before its first item.
     for (const name of Object.values(queueNames)) {
-      for (const metric of [this.adds, this.retries, this.queueDuration, this.workDuration]) metric.of(name);
+      for (const metric of [this.adds, this.retries, this.queueDuration, this.workDuration])
+        metric.withLabelValues(name);
     }
     const gauge = (name: string, help: string, of: (queues: readonly WorkQueue[]) => number) =>
-      shown(exposition, { name: `workqueue_${name}`, help, labelNames }, (show) => {
-        for (const [queue, parts] of this.#queues) show(of([...parts]), queue);
+      observableGauge(exposition, { name: `workqueue_${name}`, help, labelNames }, (report) => {
+        for (const [queue, parts] of this.#queues) report(of([...parts]), queue);
       });
     gauge('depth', 'Current depth of workqueue', (queues) => sum(queues.map(({ depth }) => depth)));
     gauge(
@@ -61,7 +67,7 @@ export class WorkqueueMetrics {
     );
   }
 
-  /** The queue of one controller in one partition. */
+  /** Opens the queue of one controller in one partition. */
   open(controller: Controller, monotonic: () => number): WorkQueue {
     const name = queueNames[controller];
     const queue = new WorkQueue(this, name, monotonic, () => this.#queues.get(name)?.delete(queue));
@@ -72,22 +78,22 @@ export class WorkqueueMetrics {
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-/** Mirrors what a client-go queue would note of keys: added once until taken, taken until done. */
+/** Measures keys as a client-go work queue does: an item is added once until a worker gets it, and processed until done. */
 export class WorkQueue {
-  readonly #adds: Count;
-  readonly #retries: Count;
-  readonly #queueDuration: Distribution;
-  readonly #workDuration: Distribution;
+  readonly #adds: CounterChild;
+  readonly #retries: CounterChild;
+  readonly #queueDuration: HistogramChild;
+  readonly #workDuration: HistogramChild;
   readonly #monotonic: () => number;
   readonly #addedAt = new Map<string, number>();
   readonly #startedAt = new Map<string, number>();
   readonly close: () => void;
 
   constructor(metrics: WorkqueueMetrics, name: string, monotonic: () => number, close: () => void) {
-    this.#adds = metrics.adds.of(name);
-    this.#retries = metrics.retries.of(name);
-    this.#queueDuration = metrics.queueDuration.of(name);
-    this.#workDuration = metrics.workDuration.of(name);
+    this.#adds = metrics.adds.withLabelValues(name);
+    this.#retries = metrics.retries.withLabelValues(name);
+    this.#queueDuration = metrics.queueDuration.withLabelValues(name);
+    this.#workDuration = metrics.workDuration.withLabelValues(name);
     this.#monotonic = monotonic;
     this.close = close;
   }
@@ -102,7 +108,7 @@ export class WorkQueue {
     this.#adds.inc();
   }
 
-  /** Takes a key off the queue, whether or not it was seen on it. */
+  /** Starts to process a key, whether or not it was added. */
   start(key: string): void {
     const now = this.#monotonic();
     this.#startedAt.set(key, now);

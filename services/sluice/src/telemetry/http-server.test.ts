@@ -41,6 +41,15 @@ test('serves metrics in the text format, those of the process among them', async
   expect(text).toMatch(/^# TYPE endpoint_slice_controller_changes counter$/m);
 });
 
+test('serves OpenMetrics to a scraper that asks for it', async () => {
+  const { url } = await start(anyPort);
+  const response = await fetch(`${url}/metrics`, {
+    headers: { accept: 'application/openmetrics-text; version=1.0.0' },
+  });
+  expect(response.headers.get('content-type')).toContain('application/openmetrics-text; version=1.0.0');
+  expect(await response.text()).toMatch(/\n# EOF\n$/);
+});
+
 test('is live at once, and ready when all lists are in', async () => {
   const { url } = await start(anyPort);
   const status = async (path: string) => (await fetch(url + path)).status;

@@ -101,7 +101,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   switch (path) {
     case '/metrics':
       try {
-        return text(200, await options.metrics.text(), { 'Content-Type': options.metrics.contentType });
+        {
+          const { contentType, body } = await options.metrics.expose(request.headers.accept);
+          return text(200, body, { 'Content-Type': contentType });
+        }
       } catch (error) {
         return text(500, `${error instanceof Error ? error.message : error}\n`);
       }

@@ -94,7 +94,7 @@ class PartitionCounts implements PartitionMetrics {
     }
     const [first] = outcome.causes.first;
     if (status === 'applied' && first !== undefined && first.what !== watcherStarted && outcome.results.length > 0) {
-      pipeline.written(identity, controller, outcome.completedAt - first.observedAt);
+      pipeline.written(identity, controller, outcome.completedAt - first.observedAt, outcome.causes);
     }
     if (controller === 'endpointslice') this.#settledSlices(identity, settled);
     else if (controller === 'endpointslicemirroring') this.#settledMirror(identity, settled);

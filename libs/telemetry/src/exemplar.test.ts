@@ -1,0 +1,32 @@
+import { type Causes, traceParent } from '@sluice/messages';
+import { expect, test } from 'vitest';
+import { Metrics } from './metrics.ts';
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+function causes(isSampled: boolean): Causes {
+  const cause = (observedAt: number) => ({ what: 'Pod shop/cart-x7 became not ready', observedAt });
+  const traces = [traceParent(traceId, '00f067aa0ba902b7', isSampled)];
+  return { first: [cause(1_000), cause(1_400)], more: 0, traces };
+}
+
+const exemplars = async (of: Causes) => {
+  const metrics = new Metrics({ clusters: new Map([['uid', 'c']]), process: false });
+  metrics.changes.applied('uid', 'endpoints', of, 1_500);
+  metrics.pipeline.written('uid', 'endpoints', 500, of);
+  const { body } = await metrics.expose('application/openmetrics-text; version=1.0.0');
+  return body
+    .split('\n')
+    .flatMap((line) => /^(\w+)_bucket\{le="([\d.]+)".* # (\{.*\} [\d.]+) /.exec(line)?.slice(1) ?? []);
+};
+
+test('latency histograms carry the trace of a sampled plan, on its earliest cause', async () => {
+  expect(await exemplars(causes(true))).toEqual([
+    ...['sluice_change_to_write_seconds', '0.5', `{trace_id="${traceId}"} 0.5`],
+    ...['sluice_trigger_to_applied_seconds', '0.5', `{trace_id="${traceId}"} 0.5`],
+  ]);
+});
+
+test('a trace that is not sampled is no exemplar', async () => {
+  expect(await exemplars(causes(false))).toEqual([]);
+});

@@ -1,0 +1,152 @@
+import { Counter } from 'prom-client';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Exposition } from './exposition.ts';
+import { observableCounter, observableGauge } from './observable.ts';
+import { counterVec, histogramVec } from './vec.ts';
+
+let exposition: Exposition;
+
+beforeEach(() => {
+  exposition = new Exposition();
+});
+
+describe('the text format', () => {
+  test('of a counter', async () => {
+    const plans = counterVec(exposition, { name: 'plans_total', help: 'Plans', labelNames: ['controller', 'status'] });
+    plans.withLabelValues('endpoints', 'applied').inc();
+    plans.withLabelValues('endpoints', 'applied').inc(3);
+    plans.withLabelValues('a "b"\\\n', '');
+    expect(await exposition.text()).toBe(
+      [
+        '# HELP plans_total Plans',
+        '# TYPE plans_total counter',
+        'plans_total{controller="endpoints",status="applied"} 4',
+        'plans_total{controller="a \\"b\\"\\\\\\n",status=""} 0\n',
+      ].join('\n'),
+    );
+  });
+
+  test('of a histogram', async () => {
+    const histogram = { name: 'seconds', help: 'Seconds', labelNames: ['a'], buckets: [1e-8, 0.5, 300] };
+    const child = histogramVec(exposition, histogram).withLabelValues('x');
+    for (const value of [0, 1e-8, 0.5, 0.6, 301]) child.observe(value);
+    expect(await exposition.text()).toBe(
+      [
+        '# HELP seconds Seconds',
+        '# TYPE seconds histogram',
+        'seconds_bucket{le="1e-8",a="x"} 2',
+        'seconds_bucket{le="0.5",a="x"} 3',
+        'seconds_bucket{le="300",a="x"} 4',
+        'seconds_bucket{le="+Inf",a="x"} 5',
+        'seconds_sum{a="x"} 302.10000001',
+        'seconds_count{a="x"} 5\n',
+      ].join('\n'),
+    );
+  });
+
+  test('of metrics without labels, before anything happens', async () => {
+    counterVec(exposition, { name: 'c', help: 'h', labelNames: [] });
+    histogramVec(exposition, { name: 'd', help: 'h', labelNames: [], buckets: [1] });
+    observableGauge(exposition, { name: 'e', help: 'h', labelNames: [] }, () => {});
+    expect(await exposition.text()).toBe(
+      [
+        '# HELP c h\n# TYPE c counter\nc 0\n',
+        '# HELP d h\n# TYPE d histogram\nd_bucket{le="1"} 0\nd_bucket{le="+Inf"} 0\nd_sum 0\nd_count 0\n',
+        '# HELP e h\n# TYPE e gauge\n',
+      ].join('\n'),
+    );
+  });
+
+  test('of observable metrics, with what their callbacks report at that scrape', async () => {
+    let reported: readonly (readonly [number, string])[] = [
+      [1, 'x'],
+      [2, 'y'],
+      [3, 'x'],
+    ];
+    const report = async (to: (value: number, label: string) => void) => {
+      for (const [value, label] of reported) to(value, label);
+    };
+    observableGauge(exposition, { name: 'g', help: 'h', labelNames: ['a'] }, report);
+    observableCounter(exposition, { name: 'c_total', help: 'h', labelNames: ['a'] }, report);
+    expect(await exposition.text()).toContain('g{a="x"} 3\ng{a="y"} 2\n\n');
+    expect(await exposition.text()).toContain('c_total{a="x"} 3\nc_total{a="y"} 2\n');
+    reported = [[0, 'z']];
+    expect(await exposition.text()).toContain('# TYPE g gauge\ng{a="z"} 0\n\n');
+  });
+
+  test('is the same in two concurrent scrapes', async () => {
+    const report = async (to: (value: number) => void) => {
+      await Promise.resolve();
+      to(1);
+    };
+    observableCounter(exposition, { name: 'c_total', help: 'h', labelNames: [] }, report);
+    const [first, second] = await Promise.all([exposition.text(), exposition.text()]);
+    expect([first, second]).toEqual(Array(2).fill('# HELP c_total h\n# TYPE c_total counter\nc_total 1\n'));
+  });
+});
+
+describe('OpenMetrics', () => {
+  beforeEach(() => {
+    counterVec(exposition, { name: 'plans_total', help: 'h', labelNames: ['a'] }).withLabelValues('x');
+    counterVec(exposition, { name: 'endpoint_slice_controller_changes', help: 'h', labelNames: [] });
+    const seconds = histogramVec(exposition, { name: 'seconds', help: 'h', labelNames: ['a'], buckets: [1] });
+    const child = seconds.withLabelValues('x');
+    child.observe(0.5, 'abc');
+    child.observe(0.25);
+    child.observe(2, 'def');
+  });
+
+  test('has exemplars, and every name of the text format', async () => {
+    const timeless = (await exposition.openMetrics()).replaceAll(/ \d{9,}(\.\d+)?$/gm, ' NOW');
+    expect(timeless).toBe(
+      [
+        '# HELP plans h\n# TYPE plans counter\nplans_total{a="x"} 0',
+        '# HELP endpoint_slice_controller_changes h\n# TYPE endpoint_slice_controller_changes unknown',
+        'endpoint_slice_controller_changes 0',
+        '# HELP seconds h\n# TYPE seconds histogram',
+        'seconds_bucket{le="1",a="x"} 2 # {trace_id="abc"} 0.5 NOW',
+        'seconds_bucket{le="+Inf",a="x"} 3 # {trace_id="def"} 2 NOW',
+        'seconds_sum{a="x"} 2.75\nseconds_count{a="x"} 3',
+        '# EOF\n',
+      ].join('\n'),
+    );
+  });
+
+  test('leaves the text format as it is', async () => {
+    const before = await exposition.text();
+    await exposition.openMetrics();
+    expect(await exposition.text()).toBe(before);
+    expect(before).not.toContain('trace_id');
+  });
+
+  test.each([
+    [undefined, false],
+    ['*/*', false],
+    ['text/plain', false],
+    ['application/openmetrics-text', true],
+    ['application/openmetrics-text; version=1.0.0; charset=utf-8', true],
+    ['application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=0.0.4;q=0.3', false],
+    ['application/openmetrics-text;version=1.0.0;q=0.2,text/plain;version=0.0.4;q=0.3', false],
+    [
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+      true,
+    ],
+  ])('is what a scraper gets that accepts %s: %s', async (accept, isOpenMetrics) => {
+    const { contentType, body } = await exposition.expose(accept);
+    expect(contentType.startsWith('application/openmetrics-text')).toBe(isOpenMetrics);
+    expect(body.endsWith('# EOF\n')).toBe(isOpenMetrics);
+  });
+});
+
+test('a name exists once', () => {
+  counterVec(exposition, { name: 'c', help: 'h', labelNames: [] });
+  const again = () => observableGauge(exposition, { name: 'c', help: 'h', labelNames: [] }, () => {});
+  expect(again).toThrow('A metric with the name c has already been registered');
+  expect(() => new Counter({ name: 'c', help: 'h', registers: [exposition.registry] })).toThrow('already');
+});
+
+test('a wrong number of label values and values that are not numbers are errors', () => {
+  const seconds = histogramVec(exposition, { name: 'd', help: 'h', labelNames: ['a'] });
+  expect(() => seconds.withLabelValues('x', 'y')).toThrow('Invalid number of arguments (2)');
+  expect(() => seconds.withLabelValues('x').observe(Number.NaN)).toThrow('not a valid number');
+});
