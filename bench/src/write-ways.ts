@@ -1,5 +1,5 @@
 import type { WrittenResource } from '@sluice/controllers';
-import { encodeObject, protobufMediaType } from '@sluice/kubernetes';
+import { encodeObject, protobufMediaType } from '@sluice/kubernetes-protobuf';
 
 /** One object of which one endpoint flips with each write. */
 export interface Flip {

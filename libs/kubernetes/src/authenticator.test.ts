@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Authenticator, plainAuthenticator } from './authenticator.ts';
 import type { KubeconfigCluster, KubeconfigUser } from './kubeconfig-entries.ts';
 import { pluginAuthenticator } from './plugin-authenticator.ts';
-import { writeFiles } from './testing.ts';
+import { writeFiles } from './testing/fixtures.ts';
 
 const testdata = (name: string) => path.join(import.meta.dirname, 'testdata', name);
 const data = (text: string) => Buffer.from(text).toString('base64');

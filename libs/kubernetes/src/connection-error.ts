@@ -1,5 +1,5 @@
+import { asRecord, asString } from '@sluice/runtime';
 import { ApiError } from './api-error.ts';
-import { asRecord, asString } from './record.ts';
 
 /** Codes that mean that trust is missing, and so that no retry helps; with what to do. */
 const certificateProblems: Readonly<Record<string, string>> = {

@@ -1,13 +1,11 @@
 import { STATUS_CODES } from 'node:http';
+import { decodeStatus, NotProtobuf, protobufMediaType, TextTable } from '@sluice/kubernetes-protobuf';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { Dispatcher } from 'undici';
 import type { ApiError } from './api-error.ts';
 import { invalidAnswerError, readOnlyError } from './connection-error.ts';
 import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
-import { decodeStatus, protobufMediaType } from './protobuf/envelope.ts';
-import { TextTable } from './protobuf/text-table.ts';
-import { NotProtobuf } from './protobuf/wire-reader.ts';
 import { errorFromResponse } from './status.ts';
 import { TimeLimit } from './time-limit.ts';
 import { openTransport, type Transport } from './transport.ts';

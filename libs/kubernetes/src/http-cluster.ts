@@ -1,7 +1,6 @@
 import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
-import { type Clock, type Random, randomInteger } from '@sluice/runtime';
-import type { Access } from './access.ts';
-import { getServerVersion, reviewAccess, type ServerVersion } from './access-review.ts';
+import { encodeObject, protobufMediaType, TextTable } from '@sluice/kubernetes-protobuf';
+import { asRecord, asString, type Clock, isRecord, type Random, randomInteger } from '@sluice/runtime';
 import { ApiError } from './api-error.ts';
 import type {
   ClusterReader,
@@ -19,10 +18,7 @@ import { invalidAnswerError } from './connection-error.ts';
 import type { EventObject } from './event-object.ts';
 import type { EventStore } from './event-recorder.ts';
 import { NotAList } from './list-splitter.ts';
-import { encodeObject, protobufMediaType } from './protobuf/envelope.ts';
-import { TextTable } from './protobuf/text-table.ts';
 import { readList } from './read-list.ts';
-import { asRecord, asString, isRecord } from './record.ts';
 import { apiVersion, collectionPath, objectPath, resourceInfo } from './resources.ts';
 import { eventsOfFrames, eventsOfLines } from './watch-events.ts';
 import type { SkippedObject } from './watch-line.ts';
@@ -168,14 +164,6 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     const path = `${eventsPath(namespace)}/${encodeURIComponent(name)}`;
     const headers = { accept: metadataOnly, 'content-type': 'application/merge-patch+json' };
     await this.connection.request({ method: 'PATCH', path, body: patch, headers, signal });
-  }
-
-  serverVersion(signal: AbortSignal): Promise<ServerVersion> {
-    return getServerVersion(this.connection, signal);
-  }
-
-  checkAccess(accesses: readonly Access[], signal: AbortSignal): Promise<readonly boolean[]> {
-    return reviewAccess(this.connection, accesses, signal);
   }
 
   async #write(

@@ -1,5 +1,5 @@
+import { asRecord, asString } from '@sluice/runtime';
 import type { RawObject, WatchEvent } from './cluster.ts';
-import { asRecord, asString } from './record.ts';
 
 /** Gathers what a watch with `sendInitialEvents` tells until its closing bookmark: the same as a list, but streamed. */
 export class InitialEvents<T> {

@@ -1,7 +1,7 @@
+import type { JsonRecord } from '@sluice/runtime';
 import { describe, expect, it } from 'vitest';
 import { kubeconfigEntries } from './kubeconfig-entries.ts';
 import { isKubeconfigError } from './kubeconfig-error.ts';
-import type { JsonRecord } from './record.ts';
 
 const server = 'https://10.0.0.1:6443';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/runtime';
 import { KubeconfigError } from './kubeconfig-error.ts';
-import { asRecord, asString, isRecord, type JsonRecord } from './record.ts';
 
 /** What is used of a cluster. Strings that are there are not empty. */
 export interface KubeconfigCluster {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { asRecord, asString, isRecord } from '@sluice/runtime';
 import { type KubeconfigEntries, kubeconfigEntries, malformed } from './kubeconfig-entries.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
-import { asRecord, asString, isRecord } from './record.ts';
 
 /**
  * Reads the files in order and merges them as kubectl does: the first to say something wins. Files that do not exist

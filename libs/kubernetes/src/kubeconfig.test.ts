@@ -2,7 +2,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listContexts, loadInCluster, loadKubeconfig } from './kubeconfig.ts';
-import { kubeconfigText, writeFiles } from './testing.ts';
+import { kubeconfigText, writeFiles } from './testing/fixtures.ts';
 
 const server = 'https://10.0.0.1:6443';
 const cleanups: (() => Promise<void>)[] = [];

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
+import { asRecord } from '@sluice/runtime';
 import { type Authenticator, plainAuthenticator } from './authenticator.ts';
 import type { KubeconfigCluster, KubeconfigEntries, KubeconfigUser } from './kubeconfig-entries.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { errorCode, parseKubeconfig, readKubeconfigs } from './kubeconfig-file.ts';
-import { asRecord } from './record.ts';
 
 /** One cluster as one user: what a connection needs. */
 export interface ClusterAccess {

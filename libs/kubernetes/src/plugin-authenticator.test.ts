@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type ClusterAccess, loadInCluster, loadKubeconfig } from './kubeconfig.ts';
-import { kubeconfigText, writeFiles } from './testing.ts';
+import { kubeconfigText, writeFiles } from './testing/fixtures.ts';
 
 const client = vi.hoisted(() => ({ loaded: false }));
 vi.mock('@kubernetes/client-node', async (original) => {

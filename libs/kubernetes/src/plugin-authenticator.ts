@@ -1,7 +1,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
+import type { JsonRecord } from '@sluice/runtime';
 import type { Authenticator } from './authenticator.ts';
 import type { KubeconfigCluster, KubeconfigUser } from './kubeconfig-entries.ts';
-import type { JsonRecord } from './record.ts';
 
 /**
  * For users with an exec plugin or an auth-provider, such as OIDC. Only they load this file: client-node takes 0.4 s and

@@ -1,6 +1,6 @@
+import { asRecord, asString } from '@sluice/runtime';
 import type { ListPage, RawObject, Resource } from './cluster.ts';
 import { ListSplitter, NotAList } from './list-splitter.ts';
-import { asRecord, asString } from './record.ts';
 import { describe, type SkippedObject, whatIsWrong } from './watch-line.ts';
 
 export interface ListReceiver {

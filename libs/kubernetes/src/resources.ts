@@ -1,7 +1,7 @@
 import type { Resource } from './cluster.ts';
 
 interface ResourceInfo {
-  /** Empty for core/v1. */
+  /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -17,17 +17,22 @@ export const resourceInfo: Readonly<Record<Resource, ResourceInfo>> = {
   endpointslices: { group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice' },
 };
 
+/** Empty for the core group. */
+export function apiGroup(resource: Resource): string {
+  return resourceInfo[resource].group;
+}
+
 export function apiVersion(resource: Resource): string {
   const { group, version } = resourceInfo[resource];
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** Path of all objects of a resource, in every namespace. */
+/** Path of a resource in all namespaces. */
 export function collectionPath(resource: Resource): string {
   return `${groupPath(resource)}/${resource}`;
 }
 
-/** Path of the objects of one namespace (of Nodes: of all), or of one of them. */
+/** Path of a resource in one namespace, or of one object. `namespace` is ignored for Nodes. */
 export function objectPath(resource: Resource, namespace: string, name?: string): string {
   const collection =
     resource === 'nodes'

@@ -1,5 +1,5 @@
+import { asRecord, asString, isRecord } from '@sluice/runtime';
 import { ApiError, type Reaction } from './api-error.ts';
-import { asRecord, asString, isRecord } from './record.ts';
 
 /** What is known of a refused request beside its body. */
 export interface ResponseHead {

@@ -1,9 +1,9 @@
+import type { TextTable } from '@sluice/kubernetes-protobuf';
+import { FrameSplitter } from '@sluice/kubernetes-protobuf';
 import { ApiError } from './api-error.ts';
 import type { Resource, WatchEvent } from './cluster.ts';
 import { LineSplitter } from './line-splitter.ts';
-import { FrameSplitter } from './protobuf/frame-splitter.ts';
-import type { TextTable } from './protobuf/text-table.ts';
-import { parseWatchFrame, type WatchFrame } from './protobuf/watch-frame.ts';
+import { parseWatchFrame, type WatchFrame } from './watch-frame.ts';
 import { parseWatchLine, type SkippedObject } from './watch-line.ts';
 
 export interface WatchReading {

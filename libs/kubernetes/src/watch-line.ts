@@ -1,6 +1,6 @@
+import { asRecord, asString, isRecord } from '@sluice/runtime';
 import type { ApiError } from './api-error.ts';
 import type { Resource, WatchEvent } from './cluster.ts';
-import { asRecord, asString, isRecord } from './record.ts';
 import { errorFromStatus } from './status.ts';
 
 /** An object that cannot be used. It is left out, and the rest goes on. */

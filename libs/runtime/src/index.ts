@@ -1,5 +1,6 @@
 export * from './backoff.ts';
 export * from './clock.ts';
+export * from './json-record.ts';
 export * from './logger.ts';
 export * from './random.ts';
 export * from './run-with-backoff.ts';

@@ -65,7 +65,7 @@ describe('at the start, one message and exit status 2', () => {
   it('for a server that is down', async () => {
     const file = spoilt(kubeconfig.replaceAll(cluster.url, 'https://127.0.0.1:1'));
     expect(await refusal('--kubeconfig', file)).toMatch(
-      /sluice@local cannot be used.*refused.*check that the API server runs/,
+      /cannot use cluster sluice@local.*refused.*check that the API server is running/,
     );
   });
 

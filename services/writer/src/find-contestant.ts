@@ -1,5 +1,6 @@
-import { type ClusterWriter, isApiError, lastForeignWrite } from '@sluice/kubernetes';
+import { type ClusterWriter, isApiError } from '@sluice/kubernetes';
 import type { PlannedMutations } from '@sluice/messages';
+import { lastForeignWrite } from '@sluice/preflight';
 
 /** What a plan is about to put right once more, and who wrote it last. */
 export interface Contestant {

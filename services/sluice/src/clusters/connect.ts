@@ -2,23 +2,26 @@ import { eventComponent } from '@sluice/controllers';
 import {
   type ClusterAccess,
   type ClusterReader,
-  ClusterUnavailableError,
-  type ClusterWork,
-  type CompetingControllerEvidence,
   Connection,
-  checkConnection,
-  checkReading,
   EarlyReader,
   EventRecorder,
-  findRivalEvidence,
   HttpCluster,
   isApiError,
   isKubeconfigError,
-  judgeCompetingController,
   loadInCluster,
   loadKubeconfig,
-  switchOffAdvice,
 } from '@sluice/kubernetes';
+import {
+  ClusterUnavailableError,
+  type ClusterWork,
+  type CompetingControllerEvidence,
+  checkConnection,
+  checkReading,
+  clusterProbe,
+  findCompetingControllerEvidence,
+  judgeCompetingController,
+  switchOffAdvice,
+} from '@sluice/preflight';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { fieldManager, userAgent } from '../system/version.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -78,7 +81,7 @@ function lookForRival(
   { work, takeOver, signal, clock }: AccessOptions,
 ): Promise<CompetingControllerEvidence> | undefined {
   if (takeOver || work?.includes('write') === false) return undefined;
-  return findRivalEvidence({ connection, ownManager: fieldManager, now: clock.now() }, within(signal));
+  return findCompetingControllerEvidence({ connection, ownManager: fieldManager, now: clock.now() }, within(signal));
 }
 
 /** Two who write the same would undo each other's work for good, so Sluice asks before it is the second. */
@@ -92,7 +95,7 @@ async function refuseRival(
     if (rival === 'unclear') logger.warn('another controller may write here; "sluice doctor" tells more', { why });
     if (rival !== 'alive') return;
     throw new ClusterUnavailableError(
-      'rival',
+      'competingController',
       `another controller writes the Endpoints and EndpointSlices of cluster ${cluster.name}: ${why}; ${switchOffAdvice}, or give --take-over if that is done`,
     );
   } catch (error) {
@@ -157,7 +160,7 @@ async function openReading(access: ClusterAccess, { clock, random, logger }: Con
   const connection = new Connection({ access, userAgent: userAgent('shadow'), clock, logger, readOnly: true });
   const http = new HttpCluster({ connection, clock, random });
   try {
-    const { identity, version } = await checkReading(http, {
+    const { identity, version } = await checkReading(clusterProbe(http), {
       cluster: access.context,
       signal: within(undefined),
     });
@@ -202,7 +205,7 @@ async function openOn(
     return connection.destroy();
   };
   try {
-    const { identity, version } = await checkConnection(http, {
+    const { identity, version } = await checkConnection(clusterProbe(http), {
       cluster: access.context,
       ...(options.work !== undefined && { work: options.work }),
       signal: within(options.signal),

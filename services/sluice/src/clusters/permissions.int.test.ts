@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection, HttpCluster, loadKubeconfig, neededAccess } from '@sluice/kubernetes';
+import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { type ControlPlane, kubectl, startControlPlane } from '@sluice/local';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import { neededAccess, reviewAccess } from '@sluice/preflight';
+import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../system/clock.ts';
 
@@ -27,9 +28,8 @@ const accesses = neededAccess(['watch', 'write']);
 async function review(userAgent: string) {
   const access = await loadKubeconfig({ paths: [controlPlane.kubeconfigs.sluice] });
   const connection = new Connection({ access, userAgent, clock: systemClock, logger: silentLogger });
-  const cluster = new HttpCluster({ connection, clock: systemClock, random: seededRandom(1) });
   try {
-    const answers = await cluster.checkAccess(accesses, new AbortController().signal);
+    const answers = await reviewAccess(connection, accesses, new AbortController().signal);
     return { allowed: accesses.filter((_, index) => answers[index]), asked: () => reviewsBy(userAgent) };
   } finally {
     await connection.destroy();

@@ -123,9 +123,9 @@ describe('of a directory', () => {
     const told = Object.fromEntries(states.map((state) => [state.name, `${state.phase}: ${state.reason}`]));
     expect(told).toMatchObject({
       good: 'serving: ',
-      down: expect.stringMatching(/^unavailable: .*refused.*check that the API server runs/),
-      expired: expect.stringMatching(/^unavailable: .*refuses the token or client certificate: log in again/),
-      old: expect.stringMatching(/^unavailable: .*v1\.20\.15, which lacks discovery\.k8s\.io\/v1; upgrade/),
+      down: expect.stringMatching(/^unavailable: .*refused.*check that the API server is running/),
+      expired: expect.stringMatching(/^unavailable: .*rejected the token or client certificate: log in again/),
+      old: expect.stringMatching(/^unavailable: .*v1\.20\.15, which has no discovery\.k8s\.io\/v1; upgrade/),
       forbids: expect.stringMatching(/^unavailable: .*does not allow: .*ClusterRole/),
       busy: expect.stringMatching(/^unavailable: .*TooManyRequests/),
       stranger: expect.stringMatching(/^unavailable: .*cannot trust .*certificate-authority/),

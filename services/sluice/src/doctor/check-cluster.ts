@@ -1,15 +1,14 @@
+import { type ClusterAccess, Connection, HttpCluster, isApiError } from '@sluice/kubernetes';
 import {
-  type ClusterAccess,
   type CompetingControllerVerdict,
-  Connection,
+  clusterProbe,
   dateOf,
-  findRivalEvidence,
-  HttpCluster,
-  isApiError,
+  findCompetingControllerEvidence,
+  isSupportedVersion,
   judgeCompetingController,
   otherWriters,
   switchOffAdvice,
-} from '@sluice/kubernetes';
+} from '@sluice/preflight';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { fieldManager, userAgent } from '../system/version.ts';
 import { type Check, failed, ok, warning } from './check.ts';
@@ -28,7 +27,7 @@ const skewMs = 5_000;
 export async function checkCluster(name: string, access: ClusterAccess, ports: Ports): Promise<readonly Check[]> {
   const about = `cluster ${name}`;
   const connection = new Connection({ access, userAgent: userAgent('doctor'), timeoutMs: 10_000, ...ports });
-  const cluster = new HttpCluster({ connection, ...ports });
+  const probe = clusterProbe(new HttpCluster({ connection, ...ports }));
   const { signal } = new AbortController();
   const checks: Check[] = [];
   const attempt = async (check: string, advice: string, run: () => Promise<readonly Check[]>): Promise<boolean> => {
@@ -43,12 +42,11 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
   };
   try {
     const reached = await attempt('version', 'check the server and the credentials in the kubeconfig', async () => {
-      const version = await cluster.serverVersion(signal);
-      const isOld = version.major === 1 && version.minor < 21;
+      const version = await probe.serverVersion(signal);
       return [
-        isOld
-          ? failed(about, 'version', version.gitVersion, 'upgrade the cluster to Kubernetes 1.21 or later')
-          : ok(about, 'version', version.gitVersion),
+        isSupportedVersion(version)
+          ? ok(about, 'version', version.gitVersion)
+          : failed(about, 'version', version.gitVersion, 'upgrade the cluster to Kubernetes 1.21 or later'),
       ];
     });
     if (!reached) return checks;
@@ -62,12 +60,12 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
       await attempt(
         permissionsOf(work),
         'allow SelfSubjectAccessReviews and SelfSubjectRulesReviews (system:basic-user)',
-        () => checkPermissions(about, work, (accesses) => cluster.checkAccess(accesses, signal)),
+        () => checkPermissions(about, work, (accesses) => probe.reviewAccess(accesses, signal)),
       );
     }
     await attempt('other controllers', 'allow to list EndpointSlices', async () => {
       const search = { connection, ownManager: fieldManager, now: ports.clock.now(), sample: 5_000 };
-      const evidence = await findRivalEvidence(search, signal);
+      const evidence = await findCompetingControllerEvidence(search, signal);
       return [rivalCheck(about, judgeCompetingController(evidence)), ...contests(about, otherWriters(evidence))];
     });
     return checks;

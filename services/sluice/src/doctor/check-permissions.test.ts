@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@sluice/kubernetes';
+import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@sluice/preflight';
 import { loadAll } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { checkPermissions } from './check-permissions.ts';

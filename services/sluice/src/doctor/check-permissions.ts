@@ -1,4 +1,4 @@
-import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@sluice/kubernetes';
+import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@sluice/preflight';
 import { type Check, failed, ok, warning } from './check.ts';
 
 const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };

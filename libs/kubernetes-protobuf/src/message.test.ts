@@ -13,7 +13,7 @@ import {
   text,
   wholeMessage,
 } from './message-type.ts';
-import { encoded } from './testing.ts';
+import { encoded } from './testing/fixtures.ts';
 import { TextTable } from './text-table.ts';
 import { watchedTypes, writtenTypes } from './types.ts';
 import { NotProtobuf } from './wire-reader.ts';

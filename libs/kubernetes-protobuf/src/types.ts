@@ -1,5 +1,4 @@
 import type { WrittenResource } from '@sluice/controllers';
-import type { Resource } from '../cluster.ts';
 import {
   boolean,
   type Field,
@@ -22,8 +21,8 @@ import {
   wholeMessage,
 } from './message-type.ts';
 
-// Field numbers of `k8s.io/api` (core/v1, discovery/v1) and `k8s.io/apimachinery` (meta/v1), in the order of their JSON.
-// Within a version of an API Kubernetes never gives a number a second meaning.
+// Field numbers of `k8s.io/api` (core/v1, discovery/v1) and `k8s.io/apimachinery` (meta/v1). Kubernetes never reuses a
+// number within an API version.
 
 const ownerReference = wholeMessage({
   1: text('kind'),
@@ -49,7 +48,7 @@ const metadata = {
   12: stringMap('annotations'),
   13: many('ownerReferences', ownerReference),
   14: texts('finalizers'),
-  // The server keeps them whatever is written (A8).
+  // The server maintains managedFields itself, whatever a write contains (A8).
   17: ignored('managedFields'),
 } as const;
 const wholeMetadata = wholeMessage(metadata);
@@ -178,20 +177,22 @@ const node = projectionOf({
   3: one('status', projectionOf({ 2: quantityMap('allocatable'), 4: many('conditions', condition) })),
 });
 
-/** What a watch tells of each resource: all of what Sluice writes, and of the others what it reads. */
-export const watchedTypes: Readonly<Record<Resource, MessageType>> = {
+/** Objects that Sluice writes are decoded whole; of the others only the fields that it reads. */
+export const watchedTypes = {
   services: service,
   pods: pod,
   nodes: node,
   endpoints,
   endpointslices: endpointSlice,
-};
+} as const satisfies Readonly<Record<string, MessageType>>;
+export type WatchedResource = keyof typeof watchedTypes;
+
 export const writtenTypes: Readonly<Record<WrittenResource, MessageType>> = {
   endpoints,
   endpointslices: endpointSlice,
 };
 
-/** A bookmark: the version, and the annotation that says that all is told. */
+/** A bookmark has a resourceVersion and, at the end of the initial events, an annotation. */
 export const bookmarkType = projectionOf({ 1: one('metadata', metadataOf('resourceVersion', 'annotations')) });
 
 export const statusType = projectionOf({

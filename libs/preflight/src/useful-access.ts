@@ -1,5 +1,5 @@
 import type { Access } from './access.ts';
-import type { ClusterWork } from './check-connection.ts';
+import type { ClusterWork } from './needed-access.ts';
 
 /** A permission without which Sluice works, but not as well, or not in every cluster. */
 export interface UsefulAccess {

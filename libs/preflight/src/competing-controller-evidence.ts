@@ -1,12 +1,12 @@
-import { isApiError } from './api-error.ts';
+import type { ApiResponse, Connection } from '@sluice/kubernetes';
+import { isApiError } from '@sluice/kubernetes';
+import { asRecord, asString } from '@sluice/runtime';
 import {
   type CompetingControllerEvidence,
   type ForeignWrite,
   type LeaderLease,
   upstreamManager,
 } from './competing-controller.ts';
-import type { ApiResponse, Connection } from './connection.ts';
-import { asRecord, asString } from './record.ts';
 
 export interface CompetingControllerSearch {
   readonly connection: Connection;

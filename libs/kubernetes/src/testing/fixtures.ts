@@ -5,17 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { TLSSocket } from 'node:tls';
+import { protobufMediaType } from '@sluice/kubernetes-protobuf';
+import { decodeWritten } from '@sluice/kubernetes-protobuf/testing';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { Connection, type ConnectionOptions } from './connection.ts';
-import { HttpCluster, type HttpClusterOptions } from './http-cluster.ts';
-import { loadKubeconfig } from './kubeconfig.ts';
-import { decodeMessage } from './protobuf/decode-message.ts';
-import { openEnvelope, protobufMediaType } from './protobuf/envelope.ts';
-import { one, projectionOf, text } from './protobuf/message-type.ts';
-import { TextTable } from './protobuf/text-table.ts';
-import { writtenTypes } from './protobuf/types.ts';
+import { Connection, type ConnectionOptions } from '../connection.ts';
+import { HttpCluster, type HttpClusterOptions } from '../http-cluster.ts';
+import { loadKubeconfig } from '../kubeconfig.ts';
 
-/** Only for the tests of this package. */
 export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
@@ -77,17 +73,6 @@ export async function startServer(handler: Handler, tls?: ServerOptions): Promis
 function bodyOf(type: string | undefined, bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   return type === protobufMediaType ? decodeWritten(bytes) : JSON.parse(bytes.toString('utf8'));
-}
-
-const typed = projectionOf({ 1: one('typeMeta', projectionOf({ 1: text('apiVersion'), 2: text('kind') })) });
-
-/** An object that came in protobuf, in the shape of its JSON. */
-function decodeWritten(bytes: Buffer): unknown {
-  const texts = new TextTable();
-  const { typeMeta } = decodeMessage(typed, bytes.subarray(4), texts).object;
-  const { kind } = typeMeta as { kind: string };
-  const type = kind === 'Endpoints' ? writtenTypes.endpoints : writtenTypes.endpointslices;
-  return { ...(typeMeta as object), ...decodeMessage(type, openEnvelope(bytes, texts), texts).object };
 }
 
 /** A directory of its own with the given files; removed by `remove`. */

@@ -1,16 +1,16 @@
-/** A parsed JSON or YAML value that is an object, not an array. */
+/** An object in parsed JSON or YAML, as opposed to an array or a scalar. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `value` if it is an object, else an empty one: for reading optional fields of unchecked input. */
+/** Returns `value` if it is an object and an empty object otherwise, to read optional fields of unvalidated input. */
 export function asRecord(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
 }
 
-/** `value` if it is a string, else the empty one. */
+/** Returns `value` if it is a string and the empty string otherwise. */
 export function asString(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -1,47 +1,47 @@
+import type { Connection } from '@sluice/kubernetes';
+import { isApiError } from '@sluice/kubernetes';
+import { asRecord } from '@sluice/runtime';
 import type { Access } from './access.ts';
-import { isApiError } from './api-error.ts';
-import type { Connection } from './connection.ts';
-import { asRecord } from './record.ts';
 
-/** A rule of what a client may do; `*` stands for all. */
+/** A ResourceRule of a SelfSubjectRulesReview; `*` matches everything. */
 export interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
-  /** A subresource as `pods/log`; all of one kind with a star for `pods`. */
+  /** Subresources are written `pods/log`, or with `*` for all of their resources. */
   readonly resources: readonly string[];
-  /** None: whatever the name. */
+  /** Empty: any name. */
   readonly resourceNames: readonly string[];
 }
 
 /**
- * The review is of one namespace, and lists what holds there by bindings of that namespace and by those of the cluster. No
- * namespace can have this name, since it is no DNS label: for it holds what holds in all of them, and nothing else.
+ * A review covers one namespace: its RoleBindings and the ClusterRoleBindings. No namespace can have this name, which is
+ * not a DNS label, so the review returns exactly the rules that hold cluster-wide.
  */
-const inEveryNamespace = 'every.namespace';
+const noNamespace = 'every.namespace';
 
 /**
- * What this client may do in every namespace and with what is in none. Empty if the API server does not tell all of it: an
- * authorizer that lists no rules may then forbid what another one's rules allow.
+ * Returns the rules that apply to this client in every namespace and to cluster-scoped objects. Empty if the API server
+ * reports them as incomplete, because an authorizer without rules may deny what the rules of another allow.
  */
 export async function reviewRules(connection: Connection, signal: AbortSignal): Promise<readonly ResourceRule[]> {
   const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectRulesReview',
-    spec: { namespace: inEveryNamespace },
+    spec: { namespace: noNamespace },
   };
   try {
     const { body } = await connection.request({ method: 'POST', path, body: review, signal });
     const { incomplete, resourceRules } = asRecord(asRecord(body).status);
     return incomplete === false && Array.isArray(resourceRules) ? resourceRules.flatMap(ruleOf) : [];
   } catch (error) {
-    // An answer is only that this question is not to be asked here; a server that cannot be reached has none for others.
+    // A refused review only means that this API is not available here; an unreachable server is an error.
     if (isApiError(error) && error.status > 0) return [];
     throw error;
   }
 }
 
-/** Whether this rule alone allows it, by the way in which RBAC reads its rules. */
+/** Whether this rule alone allows the access, by the semantics of RBAC. */
 export function allows(rule: ResourceRule, { verb, group, resource, subresource, name }: Access): boolean {
   const resources =
     subresource === undefined ? [resource, '*'] : [`${resource}/${subresource}`, `*/${subresource}`, '*'];
@@ -54,13 +54,13 @@ export function allows(rule: ResourceRule, { verb, group, resource, subresource,
   );
 }
 
-/** None if it is not as it should be: what is left of a rule may allow more. */
+/** Drops a malformed rule: the part that parses could allow more than the rule does. */
 function ruleOf(value: unknown): readonly ResourceRule[] {
   const { verbs, apiGroups = [], resources = [], resourceNames = [] } = asRecord(value);
-  if (!isWords(verbs) || !isWords(apiGroups) || !isWords(resources) || !isWords(resourceNames)) return [];
+  if (!isStrings(verbs) || !isStrings(apiGroups) || !isStrings(resources) || !isStrings(resourceNames)) return [];
   return [{ verbs, apiGroups, resources, resourceNames }];
 }
 
-function isWords(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((word) => typeof word === 'string');
+function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

@@ -1,11 +1,11 @@
-/** A request that one might be allowed to make. */
+/** A request to be authorized: `resourceAttributes` of a SelfSubjectAccessReview. */
 export interface Access {
   readonly verb: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
-  /** Empty for core. */
+  /** Empty for the core group. */
   readonly group: string;
   readonly resource: string;
   readonly subresource?: string;
-  /** Every namespace if left out. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
   readonly name?: string;
 }

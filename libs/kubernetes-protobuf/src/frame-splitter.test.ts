@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { FrameSplitter } from './frame-splitter.ts';
-import { framed } from './testing.ts';
+import { framed } from './testing/fixtures.ts';
 
 const frames = fc.array(fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)));
 const cuts = fc.array(fc.nat(60));

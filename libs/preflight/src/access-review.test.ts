@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import { isApiError } from '@sluice/kubernetes';
+import { connect, json, noAbort, startServer } from '@sluice/kubernetes/testing';
+import { asRecord } from '@sluice/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Access } from './access.ts';
 import { reviewAccess } from './access-review.ts';
-import { isApiError } from './api-error.ts';
-import { asRecord } from './record.ts';
-import { connect, json, noAbort, startServer } from './testing.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 

@@ -1,0 +1,5 @@
+export * from './decode-watch-event.ts';
+export * from './envelope.ts';
+export * from './frame-splitter.ts';
+export * from './text-table.ts';
+export { NotProtobuf } from './wire-reader.ts';

@@ -1,0 +1,23 @@
+import { connect, json, noAbort, startServer } from '@sluice/kubernetes/testing';
+import { expect, test } from 'vitest';
+import { getServerVersion } from './server-version.ts';
+
+async function versionOf(body: object) {
+  const server = await startServer((_, response) => json(response, 200, body));
+  const { connection, close } = await connect(server.url);
+  try {
+    return await getServerVersion(connection, noAbort);
+  } finally {
+    await close();
+    await server.close();
+  }
+}
+
+test('a minor version with a suffix is parsed', async () => {
+  const version = await versionOf({ major: '1', minor: '36+', gitVersion: 'v1.36.3' });
+  expect(version).toEqual({ gitVersion: 'v1.36.3', major: 1, minor: 36 });
+});
+
+test('an answer without a version is rejected', async () => {
+  await expect(versionOf({})).rejects.toThrow('/version has no gitVersion');
+});

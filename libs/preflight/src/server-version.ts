@@ -1,0 +1,26 @@
+import { type Connection, invalidAnswerError } from '@sluice/kubernetes';
+import { asRecord, asString } from '@sluice/runtime';
+
+export interface ServerVersion {
+  /** E.g. `v1.36.3`. */
+  readonly gitVersion: string;
+  readonly major: number;
+  readonly minor: number;
+}
+
+/** discovery.k8s.io/v1 exists since Kubernetes 1.21. */
+export function isSupportedVersion({ major, minor }: ServerVersion): boolean {
+  return major !== 1 || minor >= 21;
+}
+
+export async function getServerVersion(connection: Connection, signal: AbortSignal): Promise<ServerVersion> {
+  const { body } = await connection.request({ method: 'GET', path: '/version', signal });
+  const { gitVersion, major, minor } = asRecord(body);
+  if (asString(gitVersion) === '') throw invalidAnswerError(connection.server, '/version has no gitVersion');
+  // Some providers report `27+`.
+  return {
+    gitVersion: asString(gitVersion),
+    major: Number.parseInt(asString(major), 10),
+    minor: Number.parseInt(asString(minor), 10),
+  };
+}
