@@ -2,6 +2,12 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import {
   type AddressType,
+  addHints,
+  distributeTraffic,
+  dumpEndpointPort,
+  dumpEndpointPorts,
+  dumpEndpointSubset,
+  dumpEndpointsPort,
   type EndpointPort,
   type EndpointSlice,
   type EndpointSubset,
@@ -22,19 +28,15 @@ import {
   projectPod,
   projectService,
   repackSubsets,
+  type SliceLists,
   type StringMap,
   truncateSubsets,
 } from '@sluice/controllers';
 import { describe, expect, it } from 'vitest';
-import { dumpEndpointSubset, dumpEndpointsPort } from '../libs/controllers/src/endpoints/subset-dump.ts';
-import type { SliceLists } from '../libs/controllers/src/endpointslice/hints-on-slices.ts';
-import { dumpEndpointPort, dumpEndpointPorts } from '../libs/controllers/src/endpointslice/port-map-key.ts';
-import { addHints } from '../libs/controllers/src/endpointslice/topology-hints.ts';
-import { distributeTraffic } from '../libs/controllers/src/endpointslice/traffic-distribution.ts';
 
 /**
- * The pure functions of the genuine controllers, replayed. Each vector holds what one upstream function answered;
- * ours must answer the same. Null and absent fields are the same, and so are null and empty lists.
+ * Replays recorded calls of upstream's pure functions: for the recorded input, ours must return the recorded output. Null
+ * equals absent, and an empty list equals null.
  */
 
 interface Vector {

@@ -58,7 +58,7 @@ describe.each(rows.filter(({ heldBy }) => heldBy !== notYet))('$rule', ({ rule, 
 
 /** The one file of that path, or of that name where the document says that such files stand. */
 function theFile(name: string): string {
-  const homes = '{libs/*,services/{reconciler,writer,watcher}}/src/**';
+  const homes = '{libs/*,services/{reconciler,writer,watcher},fake-apiserver}/src/**';
   const files = name.includes('/') ? [name] : found(`${homes}/${name}`).filter((path) => !path.includes('/testing/'));
   expect(files, `files named ${name}`).toHaveLength(1);
   const [file = ''] = files;

@@ -4,8 +4,8 @@ import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice
 import { describe, expect, it } from 'vitest';
 import { ClusterSimulator } from './simulator/cluster-simulator.ts';
 
-/** Lets everything run that waits for no timer. */
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Runs everything that does not wait for a timer. */
+const flush = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 interface Versioned {
   readonly metadata: { readonly namespace?: string; readonly name: string; readonly resourceVersion: string };
@@ -16,8 +16,8 @@ const versionOf = (object: unknown) => {
   return [`${metadata.namespace ?? ''}/${metadata.name}`, metadata.resourceVersion] as const;
 };
 
-describe('a reflector on the simulated cluster', () => {
-  it.each([1, 2, 3])('ends with what the server has, whatever goes wrong (seed %i)', async (seed) => {
+describe('Reflector', () => {
+  it.each([1, 2, 3])('converges to the state of the API server despite faults (seed %i)', async (seed) => {
     const clock = new VirtualClock(Date.parse('2026-05-01T10:00:00Z'));
     const server = new FakeApiServer({ clock, random: seededRandom(1), eventWindow: 40 });
     const random = seededRandom(seed);
@@ -31,8 +31,8 @@ describe('a reflector on the simulated cluster', () => {
       random,
     );
     const cluster = new FakeClient(server, { clock, faults });
-    const world = new ClusterSimulator({ api: server, clock, random: seededRandom(seed), rate: 20 });
-    world.start();
+    const simulator = new ClusterSimulator({ api: server, clock, random: seededRandom(seed), rate: 20 });
+    simulator.start();
     const stop = new AbortController();
     const ports = { cluster, clock, random, logger: silentLogger, decode: wholeObject, pageSize: 10 };
     const reflected = new Map(watchedResources.map((resource) => [resource, new Map<string, string>()]));
@@ -54,24 +54,24 @@ describe('a reflector on the simulated cluster', () => {
       };
       return new Reflector({ ...ports, resource, sink, watchList: seed === 3 }).run(stop.signal);
     });
-    const run = async (seconds: number, harm: boolean) => {
+    const run = async (seconds: number, withFaults: boolean) => {
       for (const until = clock.now() + seconds * 1000; clock.step(until); ) {
-        await settle();
-        const dice = harm ? randomInteger(random, 0, 200) : -1;
+        await flush();
+        const dice = withFaults ? randomInteger(random, 0, 200) : -1;
         if (dice === 0) server.cutWatches('reset');
         if (dice === 1) server.cutWatches('end');
         if (dice === 2) server.compact();
       }
     };
     await run(60, true);
-    world.pause();
+    simulator.pause();
     faults.clear();
     await run(120, false);
     for (const [resource, objects] of reflected) {
       const stored = new Map(server.list(resource).items.map(versionOf));
       expect([...objects].sort(), `seed ${seed}: ${resource}`).toEqual([...stored].sort());
     }
-    world.stop();
+    simulator.stop();
     stop.abort();
     await Promise.all(running);
   });

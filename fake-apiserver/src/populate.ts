@@ -2,7 +2,7 @@ import type { RawObject } from '@sluice/kubernetes';
 import { timestamp } from './server/names.ts';
 import type { ResourceName } from './server/resources.ts';
 
-/** Stores objects past all rules; FakeApiServer is one. */
+/** Stores objects without applying any rules. FakeApiServer implements it. */
 export interface SeedableApi {
   put(resource: ResourceName, object: RawObject): unknown;
 }
@@ -10,29 +10,28 @@ export interface SeedableApi {
 export interface PopulateOptions {
   readonly services: number;
   readonly podsPerService: number;
-  /** 1 unless told; Services are dealt out among them. */
+  /** Services are spread over this many namespaces; 1 by default. */
   readonly namespaces?: number;
-  /** Over three zones; 30 unless told. */
+  /** Nodes in three zones; 30 by default. */
   readonly nodes?: number;
-  /** Milliseconds since the Unix epoch, for the timestamps; 0 unless told. */
+  /** Creation time in milliseconds since the Unix epoch; 0 by default. */
   readonly now?: number;
 }
 
-/** Where a populated Service or Pod is. */
-export interface Place {
+export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
 }
 
 export interface Population {
-  readonly services: readonly Place[];
-  /** Pod number `index` of Service number `service`. */
-  pod(service: number, index: number): Place;
-  /** The object of that Pod, to be stored again with another readiness. */
+  readonly services: readonly NamespacedName[];
+  /** Name of Pod number `index` of Service number `service`. */
+  pod(service: number, index: number): NamespacedName;
+  /** The object of that Pod with the given readiness (ready by default), to store it again. */
   podObject(service: number, index: number, ready?: boolean): RawObject;
 }
 
-/** N Services of M ready Pods each, for benches: quickly, all at once. Up to 2^24 Pods have addresses of their own. */
+/** Creates Services with ready Pods at once. The addresses of up to 2^24 Pods are unique. */
 export function populate(api: SeedableApi, options: PopulateOptions): Population {
   const { namespaces = 1, nodes = 30, now = 0, podsPerService } = options;
   const creationTimestamp = timestamp(now);
@@ -43,8 +42,8 @@ export function populate(api: SeedableApi, options: PopulateOptions): Population
     namespace: namespaceName(i % namespaces),
     name: `svc-${String(i).padStart(5, '0')}`,
   }));
-  const place = (service: number): Place => services[service] ?? { namespace: '', name: '' };
-  const pod = (service: number, index: number): Place => {
+  const place = (service: number): NamespacedName => services[service] ?? { namespace: '', name: '' };
+  const pod = (service: number, index: number): NamespacedName => {
     const { namespace, name } = place(service);
     return { namespace, name: `${name}-${index}` };
   };
@@ -79,7 +78,7 @@ function nodeObject(index: number, creationTimestamp: string): RawObject {
   };
 }
 
-function serviceObject({ namespace, name }: Place, index: number, creationTimestamp: string): RawObject {
+function serviceObject({ namespace, name }: NamespacedName, index: number, creationTimestamp: string): RawObject {
   const clusterIP = `10.${100 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`;
   return {
     metadata: { namespace, name, creationTimestamp, labels: { app: name } },
@@ -96,7 +95,7 @@ function serviceObject({ namespace, name }: Place, index: number, creationTimest
 }
 
 function readyPod(
-  { namespace, name }: Place,
+  { namespace, name }: NamespacedName,
   app: string,
   number: number,
   nodeName: string,

@@ -7,11 +7,11 @@ import { preview, type WorkloadSpec } from './sample-objects.ts';
 import type { SimulationContext } from './simulation-context.ts';
 import type { Workload } from './workload.ts';
 
-/** After a large happening the next one waits no longer than so many seconds, however much is still to come. */
-const longestPauseS = 3;
+/** Maximum pause after a scenario of many activities, in seconds. */
+const maxPauseSeconds = 3;
 
-/** What the director may set in motion. */
-export interface Cast {
+/** The parts of the cluster that scenarios change. */
+export interface ActivityTargets {
   readonly nodes: Nodes;
   readonly pods: Pods;
   readonly endpoints: CustomEndpoints;
@@ -20,38 +20,39 @@ export interface Cast {
   readonly removeWorkload: (workload: Workload) => void;
 }
 
-/** Something that may happen. It returns how many actions it will come to, or 0 if it cannot happen now. */
-interface Happening {
+/** A scenario chosen with a probability proportional to its weight. */
+interface Scenario {
   readonly weight: number;
-  readonly happen: () => number;
+  /** Returns the expected number of activities, or 0 if the scenario is not possible now. */
+  readonly run: () => number;
 }
 
-/** Decides what happens next, such that on average `rate` actions happen a second. */
+/** Runs random scenarios so that, on average, `rate` activities happen per second. */
 export class ActivityGenerator {
-  readonly #stage: SimulationContext;
+  readonly #context: SimulationContext;
   readonly #rate: number;
-  readonly #cast: Cast;
-  readonly #trouble: NodeFailures;
-  readonly #happenings: readonly Happening[];
-  /** Actions that may happen now; negative while those of a large happening are still to come. */
+  readonly #targets: ActivityTargets;
+  readonly #nodeFailures: NodeFailures;
+  readonly #scenarios: readonly Scenario[];
+  /** Activities allowed now; negative while a scenario of many activities is running. */
   #credit = 0;
   #running = false;
   #previews = 480;
 
-  constructor(stage: SimulationContext, rate: number, cast: Cast) {
-    this.#stage = stage;
+  constructor(context: SimulationContext, rate: number, targets: ActivityTargets) {
+    this.#context = context;
     this.#rate = rate;
-    this.#cast = cast;
-    this.#trouble = new NodeFailures(stage, cast.nodes, cast.pods);
-    this.#happenings = [
-      { weight: 40, happen: () => this.#flip() },
-      { weight: 12, happen: () => this.#changeEndpoints() },
-      { weight: 10, happen: () => this.#move() },
-      { weight: 8, happen: () => this.#scale() },
-      { weight: 8, happen: () => this.#rollOut() },
-      { weight: 4, happen: () => this.#relabel() },
-      { weight: 2, happen: () => this.#preview() },
-      { weight: 1.5, happen: () => this.#trouble.begin() },
+    this.#targets = targets;
+    this.#nodeFailures = new NodeFailures(context, targets.nodes, targets.pods);
+    this.#scenarios = [
+      { weight: 40, run: () => this.#flapReadiness() },
+      { weight: 12, run: () => this.#changeEndpoints() },
+      { weight: 10, run: () => this.#evictPod() },
+      { weight: 8, run: () => this.#scale() },
+      { weight: 8, run: () => this.#rollOut() },
+      { weight: 4, run: () => this.#relabelService() },
+      { weight: 2, run: () => this.#preview() },
+      { weight: 1.5, run: () => this.#nodeFailures.start() },
     ];
   }
 
@@ -67,56 +68,55 @@ export class ActivityGenerator {
 
   #next(): void {
     const averageMs = 1000 / this.#rate;
-    const waitMs = Math.max(1, Math.round(averageMs * (0.5 + this.#stage.random.next())));
-    this.#stage.later(waitMs, waitMs, () => {
+    const waitMs = Math.max(1, Math.round(averageMs * (0.5 + this.#context.random.next())));
+    this.#context.schedule(waitMs, waitMs, () => {
       if (!this.#running) return;
       this.#credit = Math.min(this.#credit + (waitMs / 1000) * this.#rate, 2 * this.#rate);
-      if (this.#credit > 0)
-        this.#credit = Math.max(this.#credit - this.#choose().happen(), -longestPauseS * this.#rate);
+      if (this.#credit > 0) this.#credit = Math.max(this.#credit - this.#choose().run(), -maxPauseSeconds * this.#rate);
       this.#next();
     });
   }
 
-  #choose(): Happening {
-    const total = this.#happenings.reduce((sum, { weight }) => sum + weight, 0);
-    let at = this.#stage.random.next() * total;
-    for (const happening of this.#happenings) {
-      at -= happening.weight;
-      if (at < 0) return happening;
+  #choose(): Scenario {
+    const total = this.#scenarios.reduce((sum, { weight }) => sum + weight, 0);
+    let at = this.#context.random.next() * total;
+    for (const scenario of this.#scenarios) {
+      at -= scenario.weight;
+      if (at < 0) return scenario;
     }
-    return { weight: 0, happen: () => 0 };
+    return { weight: 0, run: () => 0 };
   }
 
-  /** A Pod fails its readiness probe, or its container crashes, and it recovers. */
-  #flip(): number {
-    const pod = this.#stage.pick(this.#cast.pods.all().filter((one) => one.ready && !one.terminating));
+  /** A Pod fails its readiness probe or restarts its container, then recovers. */
+  #flapReadiness(): number {
+    const pod = this.#context.pick(this.#targets.pods.all().filter((one) => one.ready && !one.terminating));
     if (pod === undefined) return 0;
-    if (this.#stage.chance(0.15)) this.#cast.pods.restart(pod);
-    else this.#cast.pods.setReady(pod, false, 'failed its readiness probe and is not ready');
-    this.#stage.later(1500, 7000, () => {
-      if (pod.node?.ready) this.#cast.pods.setReady(pod, true, 'is ready again');
+    if (this.#context.chance(0.15)) this.#targets.pods.restart(pod);
+    else this.#targets.pods.setReady(pod, false, 'failed its readiness probe and is not ready');
+    this.#context.schedule(1500, 7000, () => {
+      if (pod.node?.ready) this.#targets.pods.setReady(pod, true, 'is ready again');
     });
     return 2;
   }
 
   #changeEndpoints(): number {
-    this.#cast.endpoints.change();
+    this.#targets.endpoints.change();
     return 1;
   }
 
-  #move(): number {
-    const workload = this.#settled();
-    const pod = workload && this.#stage.pick(this.#cast.pods.of(workload.spec));
+  #evictPod(): number {
+    const workload = this.#convergedWorkload();
+    const pod = workload && this.#context.pick(this.#targets.pods.of(workload.spec));
     if (pod === undefined) return 0;
-    workload?.move(pod);
+    workload?.evict(pod);
     return 5;
   }
 
   #scale(): number {
-    const workload = this.#settled();
+    const workload = this.#convergedWorkload();
     if (!(workload instanceof Deployment)) return 0;
     const { replicas } = workload.spec;
-    const target = Math.max(2, replicas + this.#stage.between(-2, 3));
+    const target = Math.max(2, replicas + this.#context.between(-2, 3));
     if (target === workload.replicas) return 0;
     const more = target - workload.replicas;
     workload.scale(target);
@@ -124,43 +124,48 @@ export class ActivityGenerator {
   }
 
   #rollOut(): number {
-    const workload = this.#settled();
+    const workload = this.#convergedWorkload();
     if (workload === undefined) return 0;
     workload.rollOut();
     return 1 + 5 * workload.replicas;
   }
 
-  /** Somebody changes a label of a Service, which all its slices carry. */
-  #relabel(): number {
-    const spec = this.#stage.pick(this.#cast.workloads())?.spec;
+  /** Changes a Service label, which all its slices copy. */
+  #relabelService(): number {
+    const spec = this.#context.pick(this.#targets.workloads())?.spec;
     if (spec === undefined || spec.namespace === 'kube-system') return 0;
     const { namespace, service: name } = spec;
-    const release = `r${this.#stage.between(100, 999)}`;
+    const release = `r${this.#context.between(100, 999)}`;
     const labels = { metadata: { labels: { release } } };
-    if (!this.#stage.attempt((api) => api.patch('services', namespace, name, labels))) return 0;
-    this.#stage.tell({ kind: 'Service', namespace, name, what: `got the label release=${release}`, service: name });
+    if (!this.#context.attempt((api) => api.patch('services', namespace, name, labels))) return 0;
+    this.#context.report({
+      kind: 'Service',
+      namespace,
+      name,
+      description: `got the label release=${release}`,
+      service: name,
+    });
     return 1;
   }
 
-  /** A preview environment comes, and goes after a while. */
+  /** Creates a preview environment and deletes it later. */
   #preview(): number {
     const { workload: spec, service } = preview(++this.#previews);
     const { namespace, name } = spec;
-    if (!this.#stage.attempt((api) => api.create('services', service))) return 0;
-    this.#stage.tell({ kind: 'Service', namespace, name, what: 'was created', service: name });
-    const workload = this.#cast.addWorkload(spec);
+    if (!this.#context.attempt((api) => api.create('services', service))) return 0;
+    this.#context.report({ kind: 'Service', namespace, name, description: 'was created', service: name });
+    const workload = this.#targets.addWorkload(spec);
     workload.requeue();
-    this.#stage.later(20_000, 45_000, () => {
-      this.#stage.attempt((api) => api.delete('services', namespace, name));
-      this.#stage.tell({ kind: 'Service', namespace, name, what: 'was deleted', service: name });
-      this.#cast.removeWorkload(workload);
+    this.#context.schedule(20_000, 45_000, () => {
+      this.#context.attempt((api) => api.delete('services', namespace, name));
+      this.#context.report({ kind: 'Service', namespace, name, description: 'was deleted', service: name });
+      this.#targets.removeWorkload(workload);
       workload.delete();
     });
     return 12;
   }
 
-  /** A workload with nothing under way. */
-  #settled(): Workload | undefined {
-    return this.#stage.pick(this.#cast.workloads().filter((workload) => workload.converged));
+  #convergedWorkload(): Workload | undefined {
+    return this.#context.pick(this.#targets.workloads().filter((workload) => workload.converged));
   }
 }

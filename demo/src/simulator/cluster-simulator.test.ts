@@ -4,25 +4,25 @@ import { describe, expect, it } from 'vitest';
 import { type ClusterActivity, describeActivity } from './activity.ts';
 import { ClusterSimulator } from './cluster-simulator.ts';
 
-function newWorld(seed: number, rate?: number) {
+function newSimulator(seed: number, rate?: number) {
   const clock = new VirtualClock(Date.parse('2026-05-01T10:00:00Z'));
   const server = new FakeApiServer({ clock, random: seededRandom(1) });
-  const world = new ClusterSimulator({
+  const simulator = new ClusterSimulator({
     api: server,
     clock,
     random: seededRandom(seed),
     ...(rate === undefined ? {} : { rate }),
   });
-  const actions: ClusterActivity[] = [];
-  world.onActivity((action) => actions.push(action));
-  world.start();
+  const activities: ClusterActivity[] = [];
+  simulator.onActivity((activity) => activities.push(activity));
+  simulator.start();
   const run = (seconds: number) => {
     const until = clock.now() + seconds * 1000;
     while (clock.step(until));
   };
   const pods = () => server.list('pods').items;
   const ready = () => pods().filter((pod) => isReady(pod));
-  return { server, clock, world, actions, run, pods, ready };
+  return { server, clock, simulator, activities, run, pods, ready };
 }
 
 type Pod = Readonly<Record<string, unknown>>;
@@ -36,9 +36,9 @@ const ipsOf = (pod: Pod) => ((pod.status as { podIPs?: { ip: string }[] }).podIP
 const seeds = [1, 2, 3, 4, 5];
 
 describe('ClusterSimulator', () => {
-  it('starts settled: 3 zones, every Pod ready, Services of all kinds', () => {
-    const { server, world, pods, ready, actions } = newWorld(1);
-    expect(world.converged).toBe(true);
+  it('starts converged, with three zones, ready Pods and Services of all kinds', () => {
+    const { server, simulator, pods, ready, activities } = newSimulator(1);
+    expect(simulator.converged).toBe(true);
     expect(ready()).toHaveLength(pods().length);
     expect(pods().length).toBeGreaterThan(35);
     const zones = server.list('nodes').items.map((node) => node.metadata.labels?.['topology.kubernetes.io/zone']);
@@ -46,15 +46,15 @@ describe('ClusterSimulator', () => {
     expect(server.get('services', 'payments', 'ledger-db')).toMatchObject({ spec: { clusterIPs: ['None'] } });
     expect(server.get('services', 'shop', 'catalog')).toMatchObject({ spec: { ipFamilies: ['IPv4', 'IPv6'] } });
     expect(server.get('pods', 'payments', 'ledger-db-0')).toMatchObject({ spec: { hostname: 'ledger-db-0' } });
-    expect(actions).toEqual([]);
+    expect(activities).toEqual([]);
   });
 
-  it.each(seeds)('keeps its invariants for a minute (seed %i)', (seed) => {
-    const { server, run, pods, actions } = newWorld(seed);
+  it.each(seeds)('keeps addresses unique and Pods on existing Nodes (seed %i)', (seed) => {
+    const { server, run, pods, activities } = newSimulator(seed);
     for (let second = 0; second < 60; second++) {
       run(1);
       const ips = pods().flatMap(ipsOf);
-      expect(new Set(ips).size, `seed ${seed}: an address is used twice`).toBe(ips.length);
+      expect(new Set(ips).size, `seed ${seed}: duplicate address`).toBe(ips.length);
       const nodes = new Set(server.list('nodes').items.map((node) => node.metadata.name));
       for (const pod of pods()) {
         const { nodeName } = pod.spec as { nodeName?: string };
@@ -62,38 +62,38 @@ describe('ClusterSimulator', () => {
         if (isReady(pod)) expect(ipsOf(pod), `seed ${seed}: ${pod.metadata.name}`).toHaveLength(2);
       }
     }
-    expect(actions.length / 60, `seed ${seed}`).toBeGreaterThan(3);
-    expect(actions.length / 60, `seed ${seed}`).toBeLessThan(8);
-    expect(new Set(actions.map((action) => action.kind)).size).toBeGreaterThan(2);
+    expect(activities.length / 60, `seed ${seed}`).toBeGreaterThan(3);
+    expect(activities.length / 60, `seed ${seed}`).toBeLessThan(8);
+    expect(new Set(activities.map((activity) => activity.kind)).size).toBeGreaterThan(2);
   });
 
-  it.each(seeds)('comes to rest as declared when nothing new happens (seed %i)', (seed) => {
-    const { world, run, ready, pods, server } = newWorld(seed, 20);
+  it.each(seeds)('converges when paused (seed %i)', (seed) => {
+    const { simulator, run, ready, pods, server } = newSimulator(seed, 20);
     run(120);
-    world.pause();
+    simulator.pause();
     run(120);
-    expect(world.converged, `seed ${seed}`).toBe(true);
+    expect(simulator.converged, `seed ${seed}`).toBe(true);
     expect(ready()).toHaveLength(pods().length);
     const names = server.list('services').items.map((service) => service.metadata.name);
     expect(names.filter((name) => name.startsWith('storefront-pr-'))).toEqual([]);
   });
 
-  it('does the same for the same seed, and something else for another', () => {
-    const told = (seed: number) => {
-      const { run, actions } = newWorld(seed);
+  it('is deterministic for a seed', () => {
+    const describeMinute = (seed: number) => {
+      const { run, activities } = newSimulator(seed);
       run(60);
-      return actions.map((action) => `${action.at} ${describeActivity(action)}`);
+      return activities.map((activity) => `${activity.at} ${describeActivity(activity)}`);
     };
-    const first = told(7);
-    expect(told(7)).toEqual(first);
-    expect(told(8)).not.toEqual(first);
+    const first = describeMinute(7);
+    expect(describeMinute(7)).toEqual(first);
+    expect(describeMinute(8)).not.toEqual(first);
   });
 
-  it('has everything happen sooner or later', () => {
-    const { run, actions } = newWorld(1, 20);
+  it('runs every scenario within ten minutes', () => {
+    const { run, activities } = newSimulator(1, 20);
     run(600);
-    const told = actions.map(describeActivity).join('\n');
-    for (const text of [
+    const text = activities.map(describeActivity).join('\n');
+    for (const pattern of [
       /^Pod shop\/\S+ was created$/m,
       /^Pod \S+ started on worker-\w-\w{4} with address 10\.244\.\d+\.\d+, not ready yet$/m,
       /^Pod \S+ became ready$/m,
@@ -114,30 +114,30 @@ describe('ClusterSimulator', () => {
       /^Node \S+ was removed from the cluster$/m,
       /^Node \S+ joined in zone /m,
     ])
-      expect(told).toMatch(text);
+      expect(text).toMatch(pattern);
   });
 
-  it('puts right what people do to its Pods, and runs Pods that they create', () => {
-    const { server, run, world, pods } = newWorld(1, 0);
+  it('replaces Pods that users delete and runs Pods that users create', () => {
+    const { server, run, simulator, pods } = newSimulator(1, 0);
     const count = pods().length;
     const [deleted, vanished] = pods().filter((pod) => pod.metadata.name.startsWith('cart-'));
     server.delete('pods', 'shop', deleted?.metadata.name ?? '');
     server.delete('pods', 'shop', vanished?.metadata.name ?? '', { gracePeriodSeconds: 0 });
     server.create('pods', { metadata: { name: 'mine', namespace: 'default' }, spec: { containers: [{ name: 'c' }] } });
     run(30);
-    expect(world.converged).toBe(true);
+    expect(simulator.converged).toBe(true);
     expect(pods()).toHaveLength(count + 1);
     expect(isReady(server.get('pods', 'default', 'mine'))).toBe(true);
     expect(() => server.get('pods', 'shop', deleted?.metadata.name ?? '')).toThrow('not found');
   });
 
   it('stops', () => {
-    const { run, world, actions, clock } = newWorld(1);
+    const { run, simulator, activities, clock } = newSimulator(1);
     run(5);
-    world.stop();
-    const told = actions.length;
+    simulator.stop();
+    const before = activities.length;
     run(60);
-    expect(actions).toHaveLength(told);
+    expect(activities).toHaveLength(before);
     expect(clock.nextAt()).toBeUndefined();
   });
 });

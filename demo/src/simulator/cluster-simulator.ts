@@ -15,33 +15,33 @@ import type { Workload } from './workload.ts';
 export interface ClusterSimulatorOptions {
   readonly api: SimulatorApi;
   readonly clock: Clock;
-  /** The same seed makes the same world, as long as nobody else changes the cluster. */
+  /** The same seed produces the same activity, unless somebody else changes the cluster. */
   readonly random: Random;
-  /** Actions a second on average; 5 unless told. 0: the world stands still. */
+  /** Average activities per second, 5 by default; 0 disables activity. */
   readonly rate?: number;
 }
 
-const observeEveryMs = 1000;
+const resyncIntervalMs = 1000;
 
 /**
- * A small cluster that lives: Nodes in three zones, workloads that roll, scale, fail and recover, and Services of all
- * kinds over them. It does what users, the scheduler and kubelets do, and nothing that Sluice does.
+ * Simulates the users, controllers, scheduler and kubelets of a small cluster: Nodes in three zones, Services of all
+ * kinds, and workloads that roll out, scale, fail and recover. It never writes what Sluice writes.
  */
 export class ClusterSimulator {
-  readonly #stage: SimulationContext;
+  readonly #context: SimulationContext;
   readonly #nodes: Nodes;
   readonly #pods: Pods;
   readonly #endpoints: CustomEndpoints;
   readonly #workloads = new Map<WorkloadSpec, Workload>();
-  readonly #director: ActivityGenerator;
-  #listeners: readonly ((action: ClusterActivity) => void)[] = [];
+  readonly #generator: ActivityGenerator;
+  #listeners: readonly ((activity: ClusterActivity) => void)[] = [];
 
   constructor({ api, clock, random, rate = 5 }: ClusterSimulatorOptions) {
-    this.#stage = new SimulationContext(api, clock, random);
-    this.#nodes = new Nodes(this.#stage);
-    this.#pods = new Pods(this.#stage, this.#nodes, (pod) => this.#changed(pod));
-    this.#endpoints = new CustomEndpoints(this.#stage);
-    this.#director = new ActivityGenerator(this.#stage, rate, {
+    this.#context = new SimulationContext(api, clock, random);
+    this.#nodes = new Nodes(this.#context);
+    this.#pods = new Pods(this.#context, this.#nodes, (pod) => this.#changed(pod));
+    this.#endpoints = new CustomEndpoints(this.#context);
+    this.#generator = new ActivityGenerator(this.#context, rate, {
       nodes: this.#nodes,
       pods: this.#pods,
       endpoints: this.#endpoints,
@@ -51,44 +51,44 @@ export class ClusterSimulator {
     });
   }
 
-  /** Told of every change that the world makes once it has started; the first population is not told. */
-  onActivity(listener: (action: ClusterActivity) => void): void {
+  /** Calls `listener` for every change after the initial objects are created. */
+  onActivity(listener: (activity: ClusterActivity) => void): void {
     this.#listeners = [...this.#listeners, listener];
   }
 
-  /** Populates the cluster, everything running and ready, and lets it live. */
+  /** Creates the initial objects, with all Pods ready, and starts the activity. */
   start(): void {
-    for (const name of namespaces) this.#stage.attempt((api) => api.create('namespaces', { metadata: { name } }));
+    for (const name of namespaces) this.#context.attempt((api) => api.create('namespaces', { metadata: { name } }));
     this.#nodes.populate();
     for (const object of [...services, ...kubernetesService]) this.#create(object);
     this.#endpoints.populate();
     for (const spec of workloads) this.#add(spec).populate();
-    this.#stage.listen((action) => {
-      for (const listener of this.#listeners) listener(action);
+    this.#context.onActivity((activity) => {
+      for (const listener of this.#listeners) listener(activity);
     });
-    this.#observe();
-    this.#director.start();
+    this.#resync();
+    this.#generator.start();
   }
 
-  /** No new events; what is under way comes to its end. */
+  /** Starts no new scenarios; running ones complete. */
   pause(): void {
-    this.#director.stop();
+    this.#generator.stop();
   }
 
-  /** Nothing moves any more. */
+  /** Stops everything, including running scenarios. */
   stop(): void {
-    this.#director.stop();
-    this.#stage.close();
+    this.#generator.stop();
+    this.#context.close();
   }
 
-  /** Whether every workload is as it should be. */
+  /** True if every workload has all its Pods ready at the current revision. */
   get converged(): boolean {
     return [...this.#workloads.values()].every((workload) => workload.converged);
   }
 
   #add(spec: WorkloadSpec): Workload {
     const Kind = spec.kind === 'StatefulSet' ? StatefulSet : Deployment;
-    const workload = new Kind(this.#stage, this.#pods, spec);
+    const workload = new Kind(this.#context, this.#pods, spec);
     this.#workloads.set(spec, workload);
     return workload;
   }
@@ -100,14 +100,14 @@ export class ClusterSimulator {
   #create(object: Readonly<Record<string, unknown>>): void {
     const kind = object.kind ?? 'Service';
     const resource = kind === 'EndpointSlice' ? 'endpointslices' : kind === 'Endpoints' ? 'endpoints' : 'services';
-    this.#stage.api.create(resource, object);
+    this.#context.api.create(resource, object);
   }
 
-  #observe(): void {
-    this.#stage.later(observeEveryMs, observeEveryMs, () => {
-      this.#pods.observe(this.#stage.api.list('pods').items);
+  #resync(): void {
+    this.#context.schedule(resyncIntervalMs, resyncIntervalMs, () => {
+      this.#pods.sync(this.#context.api.list('pods').items);
       for (const workload of this.#workloads.values()) if (!workload.converged) workload.requeue();
-      this.#observe();
+      this.#resync();
     });
   }
 }

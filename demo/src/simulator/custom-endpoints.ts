@@ -4,25 +4,25 @@ import type { SimulationContext } from './simulation-context.ts';
 const namespace = 'payments';
 const name = 'card-gateway';
 
-/** The Endpoints of a Service without selector: machines outside the cluster, kept by people, to be mirrored. */
+/** User-managed Endpoints of a Service without a selector: machines outside the cluster. Sluice mirrors them. */
 export class CustomEndpoints {
-  readonly #stage: SimulationContext;
+  readonly #context: SimulationContext;
   readonly #addresses = new Map<string, boolean>();
 
-  constructor(stage: SimulationContext) {
-    this.#stage = stage;
+  constructor(context: SimulationContext) {
+    this.#context = context;
   }
 
   populate(): void {
     for (const host of [21, 22, 37]) this.#addresses.set(`203.0.113.${host}`, true);
     const metadata = { namespace, name, labels: { app: name, team: 'payments' } };
-    this.#stage.attempt((api) => api.create('endpoints', { metadata, subsets: this.#subsets() }));
+    this.#context.attempt((api) => api.create('endpoints', { metadata, subsets: this.#subsets() }));
   }
 
-  /** Adds an address, removes one, or changes whether one is ready. */
+  /** Adds or removes an address, or changes the readiness of one. */
   change(): void {
-    const known = this.#stage.pick([...this.#addresses.keys()]);
-    const chance = this.#stage.random.next();
+    const known = this.#context.pick([...this.#addresses.keys()]);
+    const chance = this.#context.random.next();
     if (known === undefined || (chance < 0.35 && this.#addresses.size < 6)) this.#add();
     else if (chance < 0.6 && this.#addresses.size > 2) {
       this.#addresses.delete(known);
@@ -35,16 +35,16 @@ export class CustomEndpoints {
   }
 
   #add(): void {
-    const ip = `203.0.113.${this.#stage.between(20, 90)}`;
+    const ip = `203.0.113.${this.#context.between(20, 90)}`;
     if (this.#addresses.has(ip)) return;
     this.#addresses.set(ip, true);
     this.#write(`list ${ip} as well`);
   }
 
-  #write(what: string): void {
+  #write(description: string): void {
     const subsets = this.#subsets();
-    if (this.#stage.attempt((api) => api.patch('endpoints', namespace, name, { subsets })))
-      this.#stage.tell({ kind: 'Endpoints', namespace, name, what, service: name });
+    if (this.#context.attempt((api) => api.patch('endpoints', namespace, name, { subsets })))
+      this.#context.report({ kind: 'Endpoints', namespace, name, description, service: name });
   }
 
   #subsets(): readonly RawObject[] {

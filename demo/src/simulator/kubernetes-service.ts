@@ -3,10 +3,7 @@ import type { RawObject } from '@sluice/kubernetes';
 const ip = '192.168.0.1';
 const port = { name: 'https', port: 6443, protocol: 'TCP' };
 
-/**
- * The Service of the API server itself. The API server, not a controller, keeps its Endpoints and its slice: labels tell
- * everybody else to leave them alone.
- */
+/** The Service of the API server. The API server manages its Endpoints and slice; labels keep controllers away. */
 export const kubernetesService: readonly RawObject[] = [
   {
     kind: 'Service',

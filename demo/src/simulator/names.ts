@@ -8,7 +8,7 @@ export function suffix(random: Random, length: number): string {
   return text;
 }
 
-/** The next version after `1.8.3`: mostly a patch, sometimes a feature. */
+/** The version after `1.8.3`: usually the next patch, sometimes the next minor version. */
 export function nextVersion(version: string, random: Random): string {
   const [major = 1, minor = 0, patch = 0] = version.split('.').map(Number);
   return random.next() < 0.3 ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;

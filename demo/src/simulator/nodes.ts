@@ -6,24 +6,24 @@ import type { SimulationContext } from './simulation-context.ts';
 export const zones = ['europe-west1-b', 'europe-west1-c', 'europe-west1-d'];
 const nodesPerZone = 2;
 
-export interface WorldNode {
+export interface SimulatedNode {
   readonly name: string;
   readonly zone: string;
-  /** Its Pods have addresses in 10.244.`subnet`.0/24 and fd00:10:244:`subnet`::/64. */
+  /** Pods of this Node get addresses in 10.244.`subnet`.0/24 and fd00:10:244:`subnet`::/64. */
   readonly subnet: number;
   readonly ip: string;
   readonly controlPlane: boolean;
   ready: boolean;
 }
 
-/** The Nodes of a world: a control plane, and two workers in each of three zones. */
+/** One control-plane Node and two workers in each of three zones. */
 export class Nodes {
-  readonly #stage: SimulationContext;
-  readonly #nodes = new Map<string, WorldNode>();
+  readonly #context: SimulationContext;
+  readonly #nodes = new Map<string, SimulatedNode>();
   #subnets = 0;
 
-  constructor(stage: SimulationContext) {
-    this.#stage = stage;
+  constructor(context: SimulationContext) {
+    this.#context = context;
   }
 
   populate(): void {
@@ -32,48 +32,48 @@ export class Nodes {
   }
 
   /** Adds a worker. */
-  join(zone: string): WorldNode {
-    return this.#join(`worker-${zone.slice(-1)}-${suffix(this.#stage.random, 4)}`, zone, false);
+  join(zone: string): SimulatedNode {
+    return this.#join(`worker-${zone.slice(-1)}-${suffix(this.#context.random, 4)}`, zone, false);
   }
 
-  get(name: string): WorldNode | undefined {
+  get(name: string): SimulatedNode | undefined {
     return this.#nodes.get(name);
   }
 
-  workers(): readonly WorldNode[] {
+  workers(): readonly SimulatedNode[] {
     return [...this.#nodes.values()].filter((node) => !node.controlPlane);
   }
 
-  setReady(node: WorldNode, ready: boolean): void {
+  setReady(node: SimulatedNode, ready: boolean): void {
     node.ready = ready;
-    const status = nodeStatus(node, this.#stage.clock.now());
-    this.#stage.attempt((api) => api.patch('nodes', '', node.name, { status }, { subresource: 'status' }));
-    const what = ready ? 'is Ready again' : 'stopped responding and is NotReady';
-    this.#stage.tell({ kind: 'Node', namespace: '', name: node.name, what });
+    const status = nodeStatus(node, this.#context.clock.now());
+    this.#context.attempt((api) => api.patch('nodes', '', node.name, { status }, { subresource: 'status' }));
+    const description = ready ? 'is Ready again' : 'stopped responding and is NotReady';
+    this.#context.report({ kind: 'Node', namespace: '', name: node.name, description });
   }
 
-  remove(node: WorldNode): void {
+  remove(node: SimulatedNode): void {
     this.#nodes.delete(node.name);
-    this.#stage.attempt((api) => api.delete('nodes', '', node.name));
-    this.#stage.tell({ kind: 'Node', namespace: '', name: node.name, what: 'was removed from the cluster' });
+    this.#context.attempt((api) => api.delete('nodes', '', node.name));
+    this.#context.report({ kind: 'Node', namespace: '', name: node.name, description: 'was removed from the cluster' });
   }
 
-  #join(name: string, zone: string, controlPlane: boolean): WorldNode {
+  #join(name: string, zone: string, controlPlane: boolean): SimulatedNode {
     const subnet = this.#subnets++;
     const ip = `192.168.${(subnet >> 8) & 255}.${(subnet & 255) + 1}`;
     const node = { name, zone, subnet, ip, controlPlane, ready: true };
     this.#nodes.set(name, node);
-    this.#stage.attempt((api) => api.create('nodes', nodeObject(node, this.#stage.clock.now())));
-    this.#stage.tell({ kind: 'Node', namespace: '', name, what: `joined in zone ${zone}` });
+    this.#context.attempt((api) => api.create('nodes', nodeObject(node, this.#context.clock.now())));
+    this.#context.report({ kind: 'Node', namespace: '', name, description: `joined in zone ${zone}` });
     return node;
   }
 }
 
-export function podCIDRs({ subnet }: WorldNode): readonly [string, string] {
+export function podCIDRs({ subnet }: SimulatedNode): readonly [string, string] {
   return [`10.244.${subnet % 256}.0/24`, `fd00:10:244:${(subnet % 65536).toString(16)}::/64`];
 }
 
-function nodeObject(node: WorldNode, now: number): RawObject {
+function nodeObject(node: SimulatedNode, now: number): RawObject {
   const [podCIDR] = podCIDRs(node);
   return {
     metadata: {
@@ -99,7 +99,7 @@ function nodeObject(node: WorldNode, now: number): RawObject {
   };
 }
 
-function nodeStatus(node: WorldNode, now: number): RawObject {
+function nodeStatus(node: SimulatedNode, now: number): RawObject {
   const time = timestamp(now);
   const condition = (type: string, status: string, reason: string) => ({
     type,

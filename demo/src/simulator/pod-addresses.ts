@@ -1,15 +1,15 @@
-import type { WorldNode } from './nodes.ts';
+import type { SimulatedNode } from './nodes.ts';
 
 const first = 2;
 const last = 254;
 
-/** Gives Pods their addresses, as a Node's network plug-in does: the next free ones of the Node's subnets. */
+/** Allocates Pod addresses from the Node's subnets, as a CNI plugin does. */
 export class PodAddresses {
   readonly #used = new Set<string>();
   readonly #next = new Map<number, number>();
 
-  /** One IPv4 and one IPv6 address. Undefined if the Node has none left. */
-  allocate({ subnet }: WorldNode): readonly [string, string] | undefined {
+  /** Returns an IPv4 and an IPv6 address, or undefined if the subnet is full. */
+  allocate({ subnet }: SimulatedNode): readonly [string, string] | undefined {
     const start = this.#next.get(subnet) ?? first;
     for (let tries = 0; tries <= last - first; tries++) {
       const host = first + ((start - first + tries) % (last - first + 1));

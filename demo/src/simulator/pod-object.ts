@@ -3,9 +3,9 @@ import type { RawObject } from '@sluice/kubernetes';
 import type { Random } from '@sluice/runtime';
 import type { ContainerSpec, WorkloadSpec } from './sample-objects.ts';
 
-/** Which template of its workload a Pod was made from. */
+/** A revision of a workload's Pod template. */
 export interface Revision {
-  /** Of the Pod template: part of the Pods' names and a label of theirs. */
+  /** Hash of the Pod template, used in Pod names and labels. */
   readonly hash: string;
   readonly version: string;
   /** uid of the ReplicaSet, or of the StatefulSet. */
@@ -16,7 +16,7 @@ export function newRevision(random: Random, hash: string, version: string): Revi
   return { hash, version, ownerUid: randomUid(random) };
 }
 
-/** A Pod as its controller creates it: not scheduled yet. */
+/** The Pod that a workload creates, before scheduling. */
 export function podObject(workload: WorkloadSpec, revision: Revision, name: string): RawObject {
   const { namespace, containers, sidecar, subdomain } = workload;
   const labels = { app: workload.name, 'app.kubernetes.io/version': revision.version };
@@ -56,12 +56,12 @@ function containerObject({ name, image, ports }: ContainerSpec, version: string)
   };
 }
 
-/** What the kubelet knows of a Pod. */
+/** State from which the kubelet writes a Pod's status. Times are in milliseconds since the Unix epoch. */
 export interface PodState {
   readonly ips: readonly string[];
   readonly hostIP: string;
   readonly ready: boolean;
-  /** When readiness last changed. */
+  /** Time of the last change of readiness. */
   readonly readySince: number;
   readonly startedAt: number;
   readonly restarts: number;

@@ -1,22 +1,21 @@
 import type { StoredObject } from '@sluice/fake-apiserver';
-import type { Nodes, WorldNode } from './nodes.ts';
+import type { Nodes, SimulatedNode } from './nodes.ts';
 import { PodAddresses } from './pod-addresses.ts';
 import { podObject, podStatus, type Revision } from './pod-object.ts';
 import type { WorkloadSpec } from './sample-objects.ts';
 import type { SimulationContext } from './simulation-context.ts';
 
-/** A Pod on its way through life. */
 export interface SimulatedPod {
   readonly namespace: string;
   readonly name: string;
-  /** Undefined for Pods that people created. */
+  /** Undefined for Pods created by users. */
   readonly workload: WorkloadSpec | undefined;
   readonly revision: Revision | undefined;
   readonly containers: readonly string[];
   readonly startupMs: readonly [number, number];
-  /** Node on which it should not be placed. */
+  /** Name of the Node to avoid when scheduling. */
   readonly avoid: string;
-  node: WorldNode | undefined;
+  node: SimulatedNode | undefined;
   ips: readonly string[];
   ready: boolean;
   readySince: number;
@@ -25,23 +24,23 @@ export interface SimulatedPod {
   terminating: boolean;
 }
 
-/** The fields of a Pod that is not ours. */
+/** The fields read from Pods that users created. */
 interface PodFields {
   readonly spec?: { readonly containers?: readonly { readonly name?: string }[] };
   readonly status?: { readonly podIP?: string };
 }
 
-/** Scheduler and kubelets: Pods get a Node, an address, become ready, and stop when they are deleted. */
+/** Acts as scheduler and kubelets: assigns Nodes and addresses, makes Pods ready, stops deleted ones. */
 export class Pods {
-  readonly #stage: SimulationContext;
+  readonly #context: SimulationContext;
   readonly #nodes: Nodes;
   readonly #addresses = new PodAddresses();
   readonly #pods = new Map<string, SimulatedPod>();
   readonly #onChange: (pod: SimulatedPod) => void;
 
-  /** `onChange` is told whenever a Pod changed, for its controller. */
-  constructor(stage: SimulationContext, nodes: Nodes, onChange: (pod: SimulatedPod) => void) {
-    this.#stage = stage;
+  /** `onChange` is called for every changed Pod, so that its workload reconciles. */
+  constructor(context: SimulationContext, nodes: Nodes, onChange: (pod: SimulatedPod) => void) {
+    this.#context = context;
     this.#nodes = nodes;
     this.#onChange = onChange;
   }
@@ -58,47 +57,47 @@ export class Pods {
     return this.#pods.has(`${namespace}/${name}`);
   }
 
-  /** Creates a Pod. `settled`: it is running and ready at once. */
-  launch(workload: WorkloadSpec, revision: Revision, name: string, avoid = '', settled = false): void {
+  /** Creates a Pod; with `ready`, it runs and is ready at once. */
+  launch(workload: WorkloadSpec, revision: Revision, name: string, avoid = '', ready = false): void {
     const { namespace, startupMs } = workload;
     const { containers: own, sidecar } = workload;
     const containers = (sidecar === undefined ? own : [...own, sidecar]).map((container) => container.name);
     const pod = newPod({ namespace, name, workload, revision, containers, startupMs, avoid });
-    if (!this.#stage.attempt((api) => api.create('pods', podObject(workload, revision, name)))) return;
+    if (!this.#context.attempt((api) => api.create('pods', podObject(workload, revision, name)))) return;
     this.#pods.set(`${namespace}/${name}`, pod);
-    this.#tell(pod, 'was created');
-    if (settled) {
+    this.#report(pod, 'was created');
+    if (ready) {
       this.#schedule(pod);
       this.#start(pod);
       this.setReady(pod, true, 'became ready');
-    } else this.#stage.later(80, 300, () => this.#schedule(pod));
+    } else this.#context.schedule(80, 300, () => this.#schedule(pod));
   }
 
-  /** Deletes a Pod; it stops within a few seconds if its Node responds. */
+  /** Deletes a Pod. It stops within a few seconds if its Node responds. */
   terminate(pod: SimulatedPod, why = 'is terminating'): void {
     if (pod.terminating) return;
     pod.terminating = true;
-    this.#stage.attempt((api) => api.delete('pods', pod.namespace, pod.name));
-    this.#tell(pod, why);
-    this.#stopLater(pod);
+    this.#context.attempt((api) => api.delete('pods', pod.namespace, pod.name));
+    this.#report(pod, why);
+    this.#scheduleStop(pod);
     this.#onChange(pod);
   }
 
-  /** The kubelet of a Node responds again: it stops what was deleted meanwhile, and goes on with the rest. */
-  resume(node: WorldNode): void {
+  /** A Node responds again: its deleted Pods stop and the others become ready. */
+  resume(node: SimulatedNode): void {
     for (const pod of this.all().filter((one) => one.node === node)) {
-      if (pod.terminating) this.#stopLater(pod);
+      if (pod.terminating) this.#scheduleStop(pod);
       else if (pod.startedAt === 0) this.#start(pod);
-      else this.#stage.later(300, 1500, () => this.setReady(pod, true, 'is ready again'));
+      else this.#context.schedule(300, 1500, () => this.setReady(pod, true, 'is ready again'));
     }
   }
 
-  setReady(pod: SimulatedPod, ready: boolean, what: string): void {
+  setReady(pod: SimulatedPod, ready: boolean, description: string): void {
     if (!this.#isAlive(pod) || pod.ready === ready || pod.startedAt === 0 || (ready && pod.terminating)) return;
     pod.ready = ready;
-    pod.readySince = this.#stage.clock.now();
+    pod.readySince = this.#context.clock.now();
     this.#writeStatus(pod);
-    this.#tell(pod, what);
+    this.#report(pod, description);
     this.#onChange(pod);
   }
 
@@ -107,19 +106,19 @@ export class Pods {
     this.setReady(pod, false, 'restarted its container and is not ready');
   }
 
-  /** Removes a Pod at once. */
-  remove(pod: SimulatedPod, what = 'is gone'): void {
+  /** Deletes a Pod without a grace period. */
+  remove(pod: SimulatedPod, description = 'is gone'): void {
     if (!this.#isAlive(pod)) return;
-    this.#stage.attempt((api) => api.delete('pods', pod.namespace, pod.name, { gracePeriodSeconds: 0 }));
-    this.#forget(pod, what);
+    this.#context.attempt((api) => api.delete('pods', pod.namespace, pod.name, { gracePeriodSeconds: 0 }));
+    this.#removed(pod, description);
   }
 
-  /** Looks at what the cluster really has: people delete Pods, and create some. */
-  observe(objects: readonly StoredObject[]): void {
+  /** Adopts Pods that users created and handles those they deleted. */
+  sync(objects: readonly StoredObject[]): void {
     const found = new Map(objects.map((object) => [`${object.metadata.namespace}/${object.metadata.name}`, object]));
     for (const [key, pod] of this.#pods) {
       const object = found.get(key);
-      if (object === undefined) this.#forget(pod, pod.terminating ? 'is gone' : 'was removed by somebody');
+      if (object === undefined) this.#removed(pod, pod.terminating ? 'is gone' : 'was removed by somebody');
       else if (object.metadata.deletionTimestamp !== undefined && !pod.terminating) this.terminate(pod);
       else if (pod.node === undefined) this.#schedule(pod);
     }
@@ -132,18 +131,18 @@ export class Pods {
     if (node === undefined) return;
     pod.node = node;
     const { namespace, name } = pod;
-    if (this.#stage.attempt((api) => api.patch('pods', namespace, name, { spec: { nodeName: node.name } })))
-      this.#stage.later(300, 1200, () => this.#start(pod));
+    if (this.#context.attempt((api) => api.patch('pods', namespace, name, { spec: { nodeName: node.name } })))
+      this.#context.schedule(300, 1200, () => this.#start(pod));
   }
 
-  /** Spreads a workload over zones, then Nodes. */
-  #nodeFor(pod: SimulatedPod): WorldNode | undefined {
+  /** The least loaded Node: a workload spreads over zones first, then over Nodes. */
+  #nodeFor(pod: SimulatedPod): SimulatedNode | undefined {
     const pods = this.all();
-    const load = (node: WorldNode) => {
+    const load = (node: SimulatedNode) => {
       const mates = pods.filter((other) => other.workload === pod.workload && !other.terminating);
       const inZone = mates.filter((other) => other.node?.zone === node.zone).length;
       const onNode = pods.filter((other) => other.node === node).length;
-      return inZone * 1000 + onNode + this.#stage.random.next() + (node.name === pod.avoid ? 1e6 : 0);
+      return inZone * 1000 + onNode + this.#context.random.next() + (node.name === pod.avoid ? 1e6 : 0);
     };
     const candidates = this.#nodes.workers().filter((node) => node.ready);
     return candidates.map((node) => ({ node, load: load(node) })).sort((a, b) => a.load - b.load)[0]?.node;
@@ -154,18 +153,18 @@ export class Pods {
     const ips = this.#addresses.allocate(pod.node);
     if (ips === undefined) return;
     pod.ips = ips;
-    pod.startedAt = pod.readySince = this.#stage.clock.now();
+    pod.startedAt = pod.readySince = this.#context.clock.now();
     this.#writeStatus(pod);
-    this.#tell(pod, `started on ${pod.node.name} with address ${ips[0]}, not ready yet`);
+    this.#report(pod, `started on ${pod.node.name} with address ${ips[0]}, not ready yet`);
     this.#onChange(pod);
     const [from, to] = pod.startupMs;
-    this.#stage.later(from, to, () => {
+    this.#context.schedule(from, to, () => {
       if (pod.node?.ready) this.setReady(pod, true, 'became ready');
     });
   }
 
-  #stopLater(pod: SimulatedPod): void {
-    this.#stage.later(900, 3500, () => {
+  #scheduleStop(pod: SimulatedPod): void {
+    this.#context.schedule(900, 3500, () => {
       if (pod.node === undefined || pod.node.ready) this.remove(pod);
     });
   }
@@ -183,10 +182,10 @@ export class Pods {
     this.#schedule(pod);
   }
 
-  #forget(pod: SimulatedPod, what: string): void {
+  #removed(pod: SimulatedPod, description: string): void {
     this.#pods.delete(`${pod.namespace}/${pod.name}`);
     this.#addresses.release(pod.ips[0]);
-    this.#tell(pod, what);
+    this.#report(pod, description);
     this.#onChange(pod);
   }
 
@@ -196,12 +195,12 @@ export class Pods {
 
   #writeStatus(pod: SimulatedPod): void {
     const status = podStatus({ ...pod, hostIP: pod.node?.ip ?? '' });
-    this.#stage.attempt((api) => api.patch('pods', pod.namespace, pod.name, { status }, { subresource: 'status' }));
+    this.#context.attempt((api) => api.patch('pods', pod.namespace, pod.name, { status }, { subresource: 'status' }));
   }
 
-  #tell({ namespace, name, workload }: SimulatedPod, what: string): void {
+  #report({ namespace, name, workload }: SimulatedPod, description: string): void {
     const service = workload === undefined ? {} : { service: workload.service };
-    this.#stage.tell({ kind: 'Pod', namespace, name, what, ...service });
+    this.#context.report({ kind: 'Pod', namespace, name, description, ...service });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { RawObject } from '@sluice/kubernetes';
 
-/** A workload as its owners declared it. */
+/** Desired state of a workload. */
 export interface WorkloadSpec {
   readonly kind: 'Deployment' | 'StatefulSet';
   readonly namespace: string;
@@ -8,13 +8,13 @@ export interface WorkloadSpec {
   readonly replicas: number;
   readonly version: string;
   readonly containers: readonly ContainerSpec[];
-  /** A restartable init container: it runs beside the others (C5). */
+  /** A restartable init container (C5). */
   readonly sidecar?: ContainerSpec;
-  /** The headless Service that gives Pods of a StatefulSet their names. */
+  /** Headless Service that governs a StatefulSet. */
   readonly subdomain?: string;
-  /** The Service that is named when one of its Pods changes. */
+  /** Service named in the activities of this workload's Pods. */
   readonly service: string;
-  /** How long a Pod takes from its start to ready, in milliseconds. */
+  /** Minimum and maximum time from start to readiness, in milliseconds. */
   readonly startupMs: readonly [number, number];
 }
 
@@ -145,7 +145,7 @@ export const services: readonly RawObject[] = [
   }),
 ];
 
-/** What a short-lived preview environment consists of. */
+/** The objects of a short-lived preview environment. */
 export function preview(number: number): { readonly workload: WorkloadSpec; readonly service: RawObject } {
   const name = `storefront-pr-${number}`;
   const workload = deployment('shop', name, 2, '0.1.0', port('http', 8080));

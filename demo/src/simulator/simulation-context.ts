@@ -3,12 +3,12 @@ import { type Cancel, type Clock, type Random, randomInteger } from '@sluice/run
 import type { ClusterActivity } from './activity.ts';
 import type { SimulatorApi } from './simulator-api.ts';
 
-/** What everything in a world shares: its cluster, time, chance, and who is told. */
+/** What all parts of the simulator share: API access, time, randomness and listeners. */
 export class SimulationContext {
   readonly api: SimulatorApi;
   readonly clock: Clock;
   readonly random: Random;
-  readonly #listeners = new Set<(action: ClusterActivity) => void>();
+  readonly #listeners = new Set<(activity: ClusterActivity) => void>();
   readonly #timers = new Set<Cancel>();
   #closed = false;
 
@@ -18,17 +18,17 @@ export class SimulationContext {
     this.random = random;
   }
 
-  listen(listener: (action: ClusterActivity) => void): void {
+  onActivity(listener: (activity: ClusterActivity) => void): void {
     this.#listeners.add(listener);
   }
 
-  tell(action: Omit<ClusterActivity, 'at'>): void {
+  report(activity: Omit<ClusterActivity, 'at'>): void {
     if (this.#closed) return;
-    for (const listener of this.#listeners) listener({ at: this.clock.now(), ...action });
+    for (const listener of this.#listeners) listener({ at: this.clock.now(), ...activity });
   }
 
-  /** Some time between the two delays, unless the world ends before. */
-  later(fromMs: number, toMs: number, act: () => void): void {
+  /** Runs `act` after a random delay between the two, unless the simulator stops first. */
+  schedule(fromMs: number, toMs: number, act: () => void): void {
     if (this.#closed) return;
     const cancel = this.clock.schedule(randomInteger(this.random, fromMs, toMs), () => {
       this.#timers.delete(cancel);
@@ -38,8 +38,8 @@ export class SimulationContext {
   }
 
   /**
-   * Does something to the cluster. False if the object is no longer as the world thinks, since people may change the
-   * cluster too: the next look at it puts that right.
+   * Sends a request. Returns false if the API server rejects it because a user changed the object; the next sync repairs
+   * the simulator's state.
    */
   attempt(act: (api: SimulatorApi) => void): boolean {
     try {

@@ -1,7 +1,7 @@
 import type { ResourceName, StoredObject } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 
-/** All that a simulated world does to its cluster: what users, the scheduler and kubelets do. FakeApiServer is one. */
+/** The requests that the simulator sends. FakeApiServer implements it. */
 export interface SimulatorApi {
   create(resource: ResourceName, object: RawObject): unknown;
   patch(

@@ -1,7 +1,7 @@
 import type { SimulatedPod } from './pods.ts';
 import { Workload } from './workload.ts';
 
-/** Pods with names that stay: started in order, replaced from the last to the first, one at a time. */
+/** Pods with stable names, started in order and updated in reverse order, one at a time. */
 export class StatefulSet extends Workload {
   populate(): void {
     for (let i = 0; i < this.replicas; i++) this.pods.launch(this.spec, this.revision, this.#podName(i), '', true);

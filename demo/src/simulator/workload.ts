@@ -4,20 +4,20 @@ import type { Pods, SimulatedPod } from './pods.ts';
 import type { WorkloadSpec } from './sample-objects.ts';
 import type { SimulationContext } from './simulation-context.ts';
 
-/** A controller of one workload: looks at the Pods there are and does the next step towards what is wanted. */
+/** The controller of one workload. */
 export abstract class Workload {
   readonly spec: WorkloadSpec;
-  protected readonly stage: SimulationContext;
+  protected readonly context: SimulationContext;
   protected readonly pods: Pods;
   protected revision: Revision;
   #replicas: number;
   #pending = false;
-  #retired = false;
-  /** Where the Pod was that was moved away last. */
+  #deleted = false;
+  /** Node of the last evicted Pod; its replacement starts elsewhere. */
   #avoid = '';
 
-  constructor(stage: SimulationContext, pods: Pods, spec: WorkloadSpec) {
-    this.stage = stage;
+  constructor(context: SimulationContext, pods: Pods, spec: WorkloadSpec) {
+    this.context = context;
     this.pods = pods;
     this.spec = spec;
     this.#replicas = spec.replicas;
@@ -28,49 +28,49 @@ export abstract class Workload {
     return this.#replicas;
   }
 
-  /** Nothing is under way. */
+  /** True if all replicas are ready at the current revision. */
   get converged(): boolean {
     const pods = this.pods.of(this.spec);
     return pods.length === this.#replicas && pods.every((pod) => this.isCurrent(pod) && pod.ready && !pod.terminating);
   }
 
-  /** Creates all Pods, running and ready. */
+  /** Creates all Pods, ready at once. */
   abstract populate(): void;
-  /** One step. */
+  /** Takes the next step from `pods` to the desired state. */
   protected abstract reconcile(pods: readonly SimulatedPod[]): void;
 
-  /** Looks again soon; many reasons at once are one look. */
+  /** Schedules a reconcile; requests within a short time are coalesced. */
   requeue(): void {
     if (this.#pending) return;
     this.#pending = true;
-    this.stage.later(50, 250, () => {
+    this.context.schedule(50, 250, () => {
       this.#pending = false;
-      if (!this.#retired) this.reconcile(this.pods.of(this.spec));
+      if (!this.#deleted) this.reconcile(this.pods.of(this.spec));
     });
   }
 
   rollOut(): void {
     const { version } = this.revision;
-    this.revision = this.#newRevision(nextVersion(version, this.stage.random));
-    this.#tell(`rolls out version ${this.revision.version} (was ${version})`);
+    this.revision = this.#newRevision(nextVersion(version, this.context.random));
+    this.#report(`rolls out version ${this.revision.version} (was ${version})`);
     this.requeue();
   }
 
   scale(replicas: number): void {
-    this.#tell(`is scaled from ${this.#replicas} to ${replicas} replicas`);
+    this.#report(`is scaled from ${this.#replicas} to ${replicas} replicas`);
     this.#replicas = replicas;
     this.requeue();
   }
 
-  /** Deletes a Pod, whose successor starts elsewhere. */
-  move(pod: SimulatedPod): void {
+  /** Deletes a Pod; its replacement starts on another Node. */
+  evict(pod: SimulatedPod): void {
     this.#avoid = pod.node?.name ?? '';
     this.pods.terminate(pod, `is evicted from ${pod.node?.name ?? 'its Node'}`);
   }
 
-  /** The workload is deleted, and its Pods with it. */
+  /** Deletes the workload and its Pods. */
   delete(): void {
-    this.#retired = true;
+    this.#deleted = true;
     for (const pod of this.pods.of(this.spec)) this.pods.terminate(pod);
   }
 
@@ -84,11 +84,11 @@ export abstract class Workload {
   }
 
   #newRevision(version: string): Revision {
-    return newRevision(this.stage.random, suffix(this.stage.random, 9), version);
+    return newRevision(this.context.random, suffix(this.context.random, 9), version);
   }
 
-  #tell(what: string): void {
+  #report(description: string): void {
     const { kind, namespace, name, service } = this.spec;
-    this.stage.tell({ kind, namespace, name, what, service });
+    this.context.report({ kind, namespace, name, description, service });
   }
 }

@@ -1,7 +1,7 @@
 import { ApiError, type Reaction } from '@sluice/kubernetes';
 import { isStatusError, type Status } from '../server/status.ts';
 
-/** What a client makes of a failed request. */
+/** Converts the error of a request into the client's ApiError. */
 export function apiErrorOf(error: unknown): ApiError {
   if (isStatusError(error)) return ofStatus(error.status, error);
   const message = error instanceof Error ? error.message : String(error);

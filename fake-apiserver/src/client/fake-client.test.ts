@@ -16,7 +16,7 @@ function newCluster(...faults: Fault[]) {
 const webSlice = (metadata: object = {}) => slice('x', { metadata }) as unknown as EndpointSlice;
 
 describe('FakeClient', () => {
-  it('writes, and tells what the server made of it', async () => {
+  it('returns the stored metadata of written objects', async () => {
     const { cluster, server } = newCluster();
     const created = await cluster.create('endpointslices', webSlice(), signal);
     expect(created).toMatchObject({ name: 'x', generation: 1 });
@@ -50,7 +50,7 @@ describe('FakeClient', () => {
     expect(batches).toEqual(['', 'ADDED,DELETED', 'BOOKMARK']);
   });
 
-  it('streams the initial events if asked', async () => {
+  it('streams initial events on request', async () => {
     const { cluster, server } = newCluster();
     server.create('endpointslices', slice('a'));
     const batches: unknown[] = [];
@@ -62,7 +62,7 @@ describe('FakeClient', () => {
     expect(batches).toMatchObject([{ type: 'ADDED' }, { type: 'BOOKMARK', resourceVersion, initialEventsEnd: true }]);
   });
 
-  it('is gone when the watch is too old', async () => {
+  it('reports gone when the watch starts too early', async () => {
     const { cluster, server } = newCluster();
     const { resourceVersion } = server;
     server.create('pods', { metadata: { name: 'p' } });
@@ -101,7 +101,7 @@ describe('FakeClient', () => {
     await expect(cluster.create('endpointslices', webSlice(), signal)).resolves.toMatchObject({ name: 'x' });
   });
 
-  it('loses an answer whose request was carried out', async () => {
+  it('loses the response of an executed request', async () => {
     const { cluster } = newCluster({ verb: 'create', error: 'resetAfter', times: 1 });
     await expect(cluster.create('endpointslices', webSlice(), signal)).rejects.toMatchObject({ reaction: 'retry' });
     await expect(cluster.create('endpointslices', webSlice(), signal)).rejects.toMatchObject({
@@ -109,7 +109,7 @@ describe('FakeClient', () => {
     });
   });
 
-  it('applies faults in their order, and by name', async () => {
+  it('applies faults in order, and by name', async () => {
     const { cluster } = newCluster(
       { verb: 'create', name: 'other', error: 'forbidden' },
       { verb: 'create', latencyMs: 0, times: 1 },
@@ -127,7 +127,7 @@ describe('FakeClient', () => {
     expect(codes).toEqual([500, 500, 409, 201]);
   });
 
-  it('slows requests down by the clock', async () => {
+  it('delays requests by the clock', async () => {
     const { cluster, clock, server } = newCluster({ latencyMs: 250 });
     const created = cluster.create('endpointslices', webSlice(), signal);
     await Promise.resolve();

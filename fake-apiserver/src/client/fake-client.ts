@@ -19,11 +19,11 @@ import { apiErrorOf, ofStatus } from './api-error.ts';
 
 export interface FakeClientOptions {
   readonly clock: Clock;
-  /** What goes wrong with the requests of this client. Other clients of the server have their own. */
+  /** Faults for the requests of this client only. */
   readonly faults?: FaultPlan;
 }
 
-/** A client of the simulated API server in the same process: both ports, nothing in between, and faults on demand. */
+/** In-process client of the fake API server, with faults on demand. */
 export class FakeClient implements ClusterReader, ClusterWriter {
   readonly #server: FakeApiServer;
   readonly #clock: Clock;
@@ -58,7 +58,7 @@ export class FakeClient implements ClusterReader, ClusterWriter {
     const close = () => watch.close();
     signal.addEventListener('abort', close, { once: true });
     try {
-      // The watch is open.
+      // Signals that the watch is established.
       yield [];
       for (;;) {
         const events = await nextOf(watch);
@@ -104,7 +104,7 @@ export class FakeClient implements ClusterReader, ClusterWriter {
     );
   }
 
-  /** Undefined if the client gave up while the request was under way. */
+  /** Undefined if the request was aborted. */
   async #open(
     resource: Resource,
     resourceVersion: string,

@@ -28,38 +28,38 @@ export type FaultError =
   /** 429 with Retry-After. */
   | 'tooManyRequests'
   | 'unavailable'
-  /** The connection breaks before the request reaches the server, or a running watch after `afterEvents`. */
+  /** The connection breaks before the request reaches the server; a running watch breaks after `afterEvents`. */
   | 'reset'
-  /** The request is carried out, and the connection breaks before the answer. */
+  /** The server executes the request, then the connection breaks before the response. */
   | 'resetAfter'
-  /** The server ends a watch in order, after `afterEvents`. */
+  /** The server closes a watch normally, after `afterEvents`. */
   | 'end'
   /**
-   * A server answers that is `behind` changes behind: lists show the past; a watch from a version that it has not come to
-   * is refused.
+   * The server lags `behind` changes: lists return old state, and a watch from a resourceVersion it has not reached is
+   * rejected.
    */
   | 'stale'
-  /** A list by a server that has lost what it had: nothing is in it. */
+  /** A list from a server that has lost its data: it returns no items. */
   | 'empty';
 
-/** What shall go wrong with requests that match. Absent `verb`, `resource` and `name` match all. */
+/** A fault for matching requests. An absent `verb`, `resource` or `name` matches all. */
 export interface Fault {
   readonly verb?: Verb;
   readonly resource?: string;
   readonly name?: string;
-  /** Absent: the request is only slowed down, and later faults may match it too. */
+  /** If absent, the request is only delayed, and later faults may match it too. */
   readonly error?: FaultError;
-  /** The next so many matching requests; absent or 0: all. */
+  /** Number of matching requests to affect; absent or 0: all. */
   readonly times?: number;
-  /** Before anything else happens. */
+  /** Delay before anything else, in milliseconds. */
   readonly latencyMs?: number;
-  /** Of 429; 1 unless told. */
+  /** Retry-After of 429, in seconds; 1 by default. */
   readonly retryAfterSeconds?: number;
-  /** Strikes by chance, 0 to 1; needs the plan's Random. */
+  /** Probability of the fault, 0 to 1; requires the plan's Random. */
   readonly probability?: number;
-  /** With `reset` and `end` of a watch: after this many events; 0 unless told. */
+  /** For `reset` and `end` of a watch: number of events delivered first; 0 by default. */
   readonly afterEvents?: number;
-  /** With `stale`: by how many changes; 1 unless told. */
+  /** For `stale`: number of changes to lag; 1 by default. */
   readonly behind?: number;
 }
 
@@ -69,21 +69,21 @@ export interface FaultyRequest {
   readonly name: string;
 }
 
-/** What happens to one request. */
+/** The faults that apply to one request. */
 export interface Injected {
   readonly latencyMs: number;
   readonly error?: StatusError | 'reset' | 'resetAfter';
-  /** Of a watch that is let in. */
+  /** How an accepted watch ends. */
   readonly cut?: { readonly how: 'reset' | 'end'; readonly afterEvents: number };
-  /** Of a list or watch: changes that the server has not heard of. */
+  /** For a list or watch: number of changes the server lags. */
   readonly behind?: number;
-  /** Of a list: nothing is in it. */
+  /** For a list: return no items. */
   readonly empty?: true;
 }
 
 const unharmed: Injected = { latencyMs: 0 };
 
-/** Faults in the order of their list. The first with an error that matches a request decides. */
+/** Faults in order of precedence. The first one with an error that matches a request applies. */
 export class FaultPlan {
   readonly #random: Random | undefined;
   #faults: readonly { readonly fault: Fault; left: number }[];
@@ -101,7 +101,7 @@ export class FaultPlan {
     this.#faults = [];
   }
 
-  /** Uses up the faults that strike this request. */
+  /** Returns the faults for this request and counts them as used. */
   take(request: FaultyRequest): Injected {
     if (this.#faults.length === 0) return unharmed;
     let latencyMs = 0;
@@ -145,7 +145,7 @@ function outcome(fault: Fault, error: FaultError, request: FaultyRequest): Omit<
   return { error: statusOf(fault, error, request) };
 }
 
-/** The texts of the API machinery, with the detail `injected` where one is due. */
+/** The messages of k8s.io/apimachinery, with the detail `injected`. */
 function statusOf(
   fault: Fault,
   error: Exclude<FaultError, 'reset' | 'resetAfter' | 'end' | 'stale' | 'empty'>,

@@ -1,8 +1,8 @@
 import { createServer, connect as open, type Server, type Socket } from 'node:net';
 
 /**
- * Stands between clients and a server, on loopback, as a network that fails: it passes bytes on, cuts connections, loses all
- * that is sent without telling either side, or lets nobody in. What the bytes say does not matter, so TLS passes as well.
+ * A TCP proxy on loopback that fails on demand: it forwards bytes, cuts connections, drops bytes silently or refuses
+ * connections. It does not interpret the bytes, so TLS works.
  */
 export class FaultyNetwork {
   readonly #target: { readonly host: string; readonly port: number };
@@ -11,18 +11,18 @@ export class FaultyNetwork {
   #port = 0;
   #swallows = false;
 
-  /** `target`: URL of the server; only its host and port matter. */
+  /** `target`: URL of the server; only its host and port are used. */
   constructor(target: string) {
     const { hostname, port, protocol } = new URL(target);
     this.#target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
   }
 
-  /** Connections that are open at this moment, also those on which nothing passes any more. */
+  /** Number of open connections, including those that drop bytes. */
   get connections(): number {
     return this.#pairs.size;
   }
 
-  /** Lets clients in, each time at the same address; resolves to `127.0.0.1:PORT`. */
+  /** Accepts connections, always at the same address; resolves to `127.0.0.1:PORT`. */
   async listen(): Promise<string> {
     const server = createServer((client) => this.#accept(client));
     await new Promise<void>((resolve, reject) => {
@@ -35,14 +35,14 @@ export class FaultyNetwork {
     return `127.0.0.1:${this.#port}`;
   }
 
-  /** Cuts all connections; resolves to how many. New ones are let in. */
+  /** Cuts all connections and resolves to their number. New connections are accepted. */
   cut(): number {
     const count = this.#pairs.size;
     for (const pair of this.#pairs) for (const socket of pair) socket.resetAndDestroy();
     return count;
   }
 
-  /** From now on nothing that is sent arrives, on new connections neither; none is closed. */
+  /** Silently drops all bytes, on open and new connections. Closes none. */
   swallow(): void {
     this.#swallows = true;
     for (const [client, server] of this.#pairs) {
@@ -51,12 +51,12 @@ export class FaultyNetwork {
     }
   }
 
-  /** New connections pass bytes again. Those that were swallowed stay dead: what was lost on them is lost. */
+  /** Forwards bytes of new connections again. Connections that dropped bytes stay dead. */
   heal(): void {
     this.#swallows = false;
   }
 
-  /** Connections are refused from now on, until `listen`; those that are open are cut. */
+  /** Cuts open connections and refuses new ones until `listen`. */
   async refuse(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '@sluice/runtime';
 import { Watch } from '../server/watch.ts';
 import type { FaultPlan, FaultyRequest } from './fault-plan.ts';
 
-/** The connection broke: nobody knows whether the request was carried out. */
+/** The connection broke; the client cannot know whether the request was executed. */
 export class ConnectionReset extends Error {
   override readonly name = 'ConnectionReset';
   readonly code = 'ECONNRESET';
@@ -12,7 +12,7 @@ export class ConnectionReset extends Error {
   }
 }
 
-/** Carries out one request of a client under a plan of faults. Throws StatusError or ConnectionReset. */
+/** Executes a request of a client under a fault plan. Throws StatusError or ConnectionReset. */
 export async function perform<T>(
   faults: FaultPlan,
   clock: Clock,

@@ -12,7 +12,7 @@ export function sendText(response: ServerResponse, text: string): void {
   response.end(text);
 }
 
-/** A refusal as a Status; a broken connection as one. */
+/** Sends an error as a Status; breaks the connection for a connection error. */
 export function sendError(response: ServerResponse, error: unknown): void {
   if (isReset(error) || response.headersSent) {
     response.destroy();

@@ -32,7 +32,7 @@ async function start(...faults: Fault[]) {
   return { server, clock, url, call };
 }
 
-/** The lines of a watch; `next` waits for one. */
+/** The lines of a watch; `next` waits for the next one. */
 async function openWatch(url: string) {
   const response = await fetch(url);
   const lines = readLines(response.body ?? new ReadableStream());
@@ -79,7 +79,7 @@ describe('objects', () => {
     expect(created.body.metadata).toMatchObject({ name: 'web', namespace: 'default' });
   });
 
-  it('come as metadata alone if asked', async () => {
+  it('are returned as metadata only on request', async () => {
     const { call } = await start();
     const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
     const { body } = await call('POST', slices, slice('x'), { accept });
@@ -91,7 +91,7 @@ describe('objects', () => {
     expect(body).not.toHaveProperty('endpoints');
   });
 
-  it('come as a table if asked', async () => {
+  it('are returned as a table on request', async () => {
     const { call, server } = await start();
     server.create('services', service('web', { clusterIP: '10.96.0.7' }));
     server.create(
@@ -133,7 +133,7 @@ describe('objects', () => {
     ['bad selector', 'GET', `${slices}?labelSelector=a%20in%20(b)`, undefined, {}, 400],
     ['too large', 'POST', slices, JSON.stringify({ metadata: { name: 'x'.repeat(3 * 1024 * 1024) } }), {}, 413],
   ];
-  it.each(refused)('%s is refused with a Status', async (_, method, path, body, headers, code) => {
+  it.each(refused)('%s is rejected with a Status', async (_, method, path, body, headers, code) => {
     const { call } = await start();
     const answer = await call(method, path, body, headers);
     expect(answer).toMatchObject({ code, body: { kind: 'Status', status: 'Failure', code } });
@@ -141,7 +141,7 @@ describe('objects', () => {
 });
 
 describe('lists', () => {
-  it('are paged and selected', async () => {
+  it('are paged and filtered', async () => {
     const { call, server } = await start();
     for (const name of ['a', 'b', 'c'])
       server.create('endpointslices', slice(name, { metadata: { labels: { name } } }));
@@ -156,7 +156,7 @@ describe('lists', () => {
     expect((await call('GET', `${slices}?fieldSelector=metadata.name%3Dc`)).body.items).toHaveLength(1);
   });
 
-  it('are deleted whole', async () => {
+  it('are deleted as a collection', async () => {
     const { call, server } = await start();
     for (const name of ['a', 'b']) server.create('endpointslices', slice(name));
     expect((await call('DELETE', slices)).body.items).toHaveLength(2);
@@ -165,7 +165,7 @@ describe('lists', () => {
 });
 
 describe('watches', () => {
-  it('stream events, and bookmarks if asked', async () => {
+  it('stream events, and bookmarks on request', async () => {
     const { url, server, clock } = await start();
     const { resourceVersion } = server;
     const query = `watch=1&allowWatchBookmarks=true&resourceVersion=${resourceVersion}`;
@@ -180,7 +180,7 @@ describe('watches', () => {
     expect(await watch.next()).toMatchObject({ type: 'BOOKMARK', object: bookmark });
   });
 
-  it('stream what is there first, marking its end', async () => {
+  it('stream the initial objects and mark their end', async () => {
     const { url, server } = await start();
     server.create('services', service('web'));
     const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -190,7 +190,7 @@ describe('watches', () => {
     expect(await watch.next()).toMatchObject({ type: 'BOOKMARK', object: { metadata: { annotations } } });
   });
 
-  it('are 410 if they start too early, and end with an ERROR if they fall behind', async () => {
+  it('get 410 if they start too early and end with an ERROR if they fall behind', async () => {
     const { url, server } = await start();
     const from = server.resourceVersion;
     server.create('services', service('web'));
@@ -207,7 +207,7 @@ describe('watches', () => {
     expect(await watch.next()).toBeNull();
   });
 
-  it('of a slow client hold no events: it is told that it is too late', { timeout: 20_000 }, async () => {
+  it('hold no events for a slow client, which gets 410', { timeout: 20_000 }, async () => {
     const { server, clock } = newServer({ eventWindow: 50 });
     const http = new ApiServerHttp({ server, clock });
     running.push(http);
@@ -232,7 +232,7 @@ describe('watches', () => {
     expect(events.at(-1)).toMatchObject({ type: 'ERROR', object: { code: 410 } });
   });
 
-  it('break off', async () => {
+  it('are cut off', async () => {
     const { url, server } = await start();
     const watch = await openWatch(`${url}/api/v1/pods?watch=1`);
     server.cutWatches('reset');
@@ -241,7 +241,7 @@ describe('watches', () => {
 });
 
 describe('faults', () => {
-  it('answer 429 with Retry-After, and break connections', async () => {
+  it('return 429 with Retry-After and break connections', async () => {
     const { call, server } = await start(
       { verb: 'create', resource: 'endpointslices', error: 'tooManyRequests', retryAfterSeconds: 7, times: 1 },
       { verb: 'create', resource: 'endpointslices', error: 'resetAfter', times: 1 },
@@ -266,7 +266,7 @@ describe('the server', () => {
     expect((await call('GET', path)).body).toMatchObject(expected);
   });
 
-  it('is ready, and allows everything', async () => {
+  it('is ready and allows everything', async () => {
     const { url, call } = await start();
     expect(await (await fetch(`${url}/readyz`)).text()).toBe('ok');
     const review = { kind: 'SelfSubjectAccessReview', spec: {} };
@@ -277,7 +277,7 @@ describe('the server', () => {
     expect(rules.body.status).toMatchObject({ resourceRules: [everything], incomplete: false });
   });
 
-  it('shows Events of one store in both groups', async () => {
+  it('serves the stored Events in both groups', async () => {
     const { call } = await start();
     const event = {
       metadata: { name: 'e' },

@@ -13,12 +13,12 @@ import { parseRoute } from './route.ts';
 export interface ApiServerHttpOptions {
   readonly server: FakeApiServer;
   readonly clock: Clock;
-  /** What goes wrong with requests over HTTP. */
+  /** Faults for requests over HTTP. */
   readonly faults?: FaultPlan;
 }
 
 const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
-/** What is answered to each kind of the question "may I?". */
+/** Responses to the access reviews: every request is allowed. */
 const reviews: ReadonlyMap<string, object> = new Map([
   ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { allowed: true }],
   [
@@ -27,7 +27,7 @@ const reviews: ReadonlyMap<string, object> = new Map([
   ],
 ]);
 
-/** The simulated API server over plain HTTP/1.1. Everybody may do everything. */
+/** Serves a FakeApiServer over plain HTTP/1.1, without authentication or authorization. */
 export class ApiServerHttp {
   readonly #handler: ResourceHandler;
   readonly #http: Server;
@@ -39,7 +39,7 @@ export class ApiServerHttp {
     });
   }
 
-  /** Resolves to the base URL, e.g. `http://127.0.0.1:41234`. Port 0: any that is free. */
+  /** Resolves to the base URL, e.g. `http://127.0.0.1:41234`. Port 0 selects a free port. */
   async listen(port = 0, host = '127.0.0.1'): Promise<string> {
     await new Promise<void>((resolve, reject) => {
       this.#http.once('error', reject);
@@ -50,7 +50,7 @@ export class ApiServerHttp {
     return `http://${shownHost}:${address.port}`;
   }
 
-  /** Breaks off what is running. */
+  /** Closes the server and all connections. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#http.close(resolve));
     this.#http.closeAllConnections();

@@ -3,7 +3,7 @@ import { type ResourceInfo, resources } from '../server/resources.ts';
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const groups = ['discovery.k8s.io', 'events.k8s.io', 'authorization.k8s.io'];
 
-/** What tells clients which server this is and which resources it has. Undefined for other paths. */
+/** Responses of the version and discovery endpoints; undefined for other paths. */
 export function discoveryDocument(path: string): unknown {
   switch (path) {
     case '/version':

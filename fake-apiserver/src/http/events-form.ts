@@ -1,6 +1,6 @@
 import type { RawObject } from '@sluice/kubernetes';
 
-/** The fields that have another name in events.k8s.io/v1, with their name in core/v1, in which Events are stored. */
+/** Fields of events.k8s.io/v1 and their names in core/v1, the stored form. */
 const names: readonly (readonly [string, string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],

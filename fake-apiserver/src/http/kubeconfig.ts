@@ -1,4 +1,4 @@
-/** The kubeconfig of an API server that asks for no credentials: one context, called `name`. */
+/** A kubeconfig without credentials, with one context called `name`. */
 export function kubeconfigOf(server: string, name = 'simulated'): object {
   return {
     apiVersion: 'v1',

@@ -4,15 +4,15 @@ import { fromCoreEvent } from './events-form.ts';
 import type { ResourceRoute } from './route.ts';
 import { tableOf } from './table.ts';
 
-/** How the objects of one answer look. */
+/** Representation of the objects in a response. */
 export interface Presentation {
   readonly object: (object: RawObject) => RawObject;
   readonly list: (list: RawObject, items: readonly RawObject[]) => RawObject;
 }
 
 /**
- * Whole objects, or what `Accept` asks for first: their metadata alone (`as=PartialObjectMetadata` or its list), or a
- * table for people (`as=Table`).
+ * Whole objects, or the first representation in `Accept`: metadata only (`as=PartialObjectMetadata` or its list) or a
+ * table (`as=Table`).
  */
 export function presentationFor(route: ResourceRoute, accept: string, now: () => number): Presentation {
   const first = (accept.split(',')[0] ?? '').replaceAll(' ', '');

@@ -3,16 +3,16 @@ import type { RawObject } from '@sluice/kubernetes';
 import { isRecord } from '../server/object.ts';
 import { badRequest, StatusError } from '../server/status.ts';
 
-/** What the API server takes at most, in bytes. */
+/** Size limit of a request body, in bytes. */
 const maxBytes = 3 * 1024 * 1024;
 
-/** The object in a request's body; an empty object if there is no body. Throws 400 or 413. */
+/** Parses the JSON object in a request body; an empty body is an empty object. Throws 400, 413 or 415. */
 export async function readBody(request: IncomingMessage): Promise<RawObject> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // What is too much is read all the same, so that the client gets the answer and not a broken connection.
+    // Reads an oversized body to its end, so that the client gets a response instead of a broken connection.
     if (bytes <= maxBytes) chunks.push(chunk);
   }
   if (bytes > maxBytes)

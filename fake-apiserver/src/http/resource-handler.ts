@@ -21,7 +21,7 @@ const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/strategic-merge-patch+json': 'strategic',
 };
 
-/** One request for a stored resource, read and parsed. */
+/** A parsed request for a stored resource. */
 interface Call {
   readonly route: ResourceRoute;
   readonly query: URLSearchParams;
@@ -30,7 +30,7 @@ interface Call {
   readonly contentType: string;
 }
 
-/** Requests for stored resources: what REST paths and methods mean. */
+/** Handles requests for stored resources. */
 export class ResourceHandler {
   readonly #server: FakeApiServer;
   readonly #clock: Clock;
@@ -160,7 +160,7 @@ function watchOptions({ route, query }: Call) {
   };
 }
 
-/** The object in the body, which must be of the path's kind, namespace and name. */
+/** The object in the body; its kind, namespace and name must match the path. */
 function givenObject({ route, body, verb }: Call): RawObject {
   const { info, namespace, name } = route;
   if (body.kind !== undefined && body.kind !== info.kind)
@@ -187,7 +187,7 @@ function deleteOptions({ query, body }: Call): DeleteOptions {
   };
 }
 
-/** Some resources answer a deletion with the object, most with a Status. */
+/** Some resources respond to a deletion with the object, most with a Status. */
 function deletionAnswer({ route }: Call, object: StoredObject): RawObject {
   const { info } = route;
   if (['pods', 'services', 'namespaces'].includes(info.name)) return object;

@@ -1,15 +1,15 @@
 import { isResourceName, type ResourceInfo, resources } from '../server/resources.ts';
 
-/** What a REST path names. */
+/** A parsed REST path. */
 export interface ResourceRoute {
   readonly info: ResourceInfo;
-  /** `events.k8s.io` shows the Events of the core group in another form. */
+  /** `events.k8s.io` serves core Events in another form. */
   readonly form: 'own' | 'events.k8s.io';
-  /** Empty: cluster-scoped, or all namespaces. */
+  /** Empty for cluster-scoped resources and for all namespaces. */
   readonly namespace: string;
-  /** Empty: the collection. */
+  /** Empty for the collection. */
   readonly name: string;
-  /** Empty: the object itself. */
+  /** Empty for the object itself. */
   readonly subresource: string;
 }
 
@@ -30,7 +30,7 @@ export function parseRoute(path: string): ResourceRoute | undefined {
   return { info, form, namespace: inNamespace ? (segments[1] ?? '') : '', name, subresource };
 }
 
-/** Empty if an escape is malformed: such a path names nothing. */
+/** Decodes a path segment; empty if an escape is malformed, which matches no resource. */
 function decodePath(path: string): readonly string[] {
   try {
     return path.split('/').slice(1).map(decodeURIComponent);

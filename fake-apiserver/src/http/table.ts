@@ -15,7 +15,7 @@ const orNone = (text: string) => (text === '' ? '<none>' : text);
 const name = named('Name', (object) => textOf(metadata(object).name));
 const age = named('Age', (object, now) => duration(now - Date.parse(textOf(metadata(object).creationTimestamp))));
 
-/** The columns that `kubectl get` shows. */
+/** The columns of `kubectl get`. */
 const columns: Readonly<Record<ResourceName, readonly Column[]>> = {
   namespaces: [name, named('Status', (object) => textOf(status(object).phase)), age],
   nodes: [name, named('Status', nodeReadiness), named('Roles', nodeRoles), age, named('Version', nodeVersion)],
@@ -50,7 +50,7 @@ const columns: Readonly<Record<ResourceName, readonly Column[]>> = {
   ],
 };
 
-/** meta/v1 Table, in which clients that print for people ask for objects. */
+/** A meta/v1 Table, the representation that kubectl prints. */
 export function tableOf(resource: ResourceName, objects: readonly RawObject[], now: number): RawObject {
   return {
     kind: 'Table',

@@ -4,8 +4,8 @@ import type { RawObject } from '@sluice/kubernetes';
 import type { ServerWatchEvent, Watch } from '../server/watch.ts';
 
 /**
- * Writes a watch as lines of JSON until it ends or the client goes. Nothing is read from the watch while the client
- * does not take what was written, so a slow client costs one batch, and is 410 when it falls too far behind.
+ * Writes a watch as JSON lines until it ends or the client disconnects. It reads no further batch while the client does
+ * not accept bytes, so a slow client holds one batch in memory and gets 410 when it falls too far behind.
  */
 export async function streamWatch(
   response: ServerResponse,

@@ -2,7 +2,7 @@ import { type Random, randomInteger } from '@sluice/runtime';
 
 export type IPFamily = 'IPv4' | 'IPv6';
 
-/** The service address ranges 10.96.0.0/16 and fd00:10:96::/112; the first addresses are left for those who ask for one. */
+/** Allocates from 10.96.0.0/16 and fd00:10:96::/112; the first addresses are reserved for Services that request one. */
 export class ClusterIPs {
   readonly #random: Random;
   readonly #used = new Set<string>();
@@ -19,7 +19,7 @@ export class ClusterIPs {
     }
   }
 
-  /** False if the address is taken. */
+  /** False if the address is already allocated. */
   reserve(ip: string): boolean {
     if (this.#used.has(ip)) return false;
     this.#used.add(ip);

@@ -13,7 +13,7 @@ export interface Page {
   readonly resourceVersion: string;
   /** Empty on the last page. */
   readonly continueToken: string;
-  /** How many items follow this page; only told where nothing is selected by label or name. */
+  /** Number of items after this page; set only for lists without a selector. */
   readonly remainingItemCount?: number;
 }
 
@@ -23,7 +23,7 @@ interface Snapshot {
   readonly items: readonly StoredObject[];
 }
 
-/** The objects of one resource, and the snapshots from which pages of a list are served. */
+/** The objects of one resource, and the snapshots that serve paged lists. */
 export class Collection {
   readonly #clock: Clock;
   readonly #objects = new Map<string, StoredObject>();
@@ -66,8 +66,8 @@ export class Collection {
   }
 
   /**
-   * One page. All pages that follow one another by continue token show the state at the first page's resourceVersion;
-   * a token that is too old, or older than `compacted`, is 410 Expired. `undone`: changes after `now` that are left out.
+   * One page. All pages of a list show the state at the resourceVersion of the first. A token older than `compacted` or
+   * without a snapshot gets 410 Expired. `undone`: changes after `now` to leave out.
    */
   page(
     selection: Selection,
@@ -100,7 +100,7 @@ export class Collection {
     return { resourceVersion, takenAt: this.#clock.now(), items };
   }
 
-  /** All objects as they were before the changes. */
+  /** The objects before the given changes. */
   #before(changes: readonly LogEntry[]): readonly StoredObject[] {
     const objects = new Map(this.#objects);
     for (const { object, previous } of changes.toReversed()) {
@@ -133,7 +133,7 @@ function isSelected(selection: Selection, object: StoredObject | undefined): boo
   return object !== undefined && selects(selection, object);
 }
 
-/** Keys are ASCII but for irregular names, where the order does not matter. */
+/** Byte order of ASCII keys; the order of other keys does not matter. */
 function byteOrder(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -155,7 +155,7 @@ function decodeToken(text: string): ContinueToken {
       if (typeof rv === 'number' && typeof start === 'number') return { rv, start };
     }
   } catch {
-    // falls through to the refusal
+    // Falls through to the error.
   }
   throw badRequest('continue key is not valid');
 }

@@ -1,7 +1,7 @@
 import { arrayOf, type GivenObject, recordOf } from './object.ts';
 import type { ResourceInfo } from './resources.ts';
 
-/** Fills in what the client left out, for all resources but Services. `creating`: not for an update. */
+/** Fills in missing fields of all resources except Services. `creating` is false for updates. */
 export function applyDefaults(info: ResourceInfo, object: GivenObject, creating: boolean): GivenObject {
   switch (info.name) {
     case 'endpointslices':
@@ -17,7 +17,7 @@ export function applyDefaults(info: ResourceInfo, object: GivenObject, creating:
   }
 }
 
-/** Both lists of a slice are always sent, as null when they are empty. */
+/** Both lists of a slice are always present, null when empty. */
 function orNull(value: unknown): unknown {
   return arrayOf(value).length > 0 ? value : null;
 }
@@ -36,7 +36,7 @@ function withSubsets(object: GivenObject): GivenObject {
   return { ...rest, metadata: object.metadata, ...(subsets.length > 0 ? { subsets } : {}) };
 }
 
-/** The status a client sends along is ignored: a new Pod is pending. */
+/** The status in a create request is ignored: a new Pod is pending. */
 function newPod(object: GivenObject): GivenObject {
   const spec = { restartPolicy: 'Always', terminationGracePeriodSeconds: 30, ...recordOf(object.spec) };
   return { ...object, spec, status: { phase: 'Pending' } };

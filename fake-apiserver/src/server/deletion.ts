@@ -6,7 +6,7 @@ export interface DeleteOptions {
   /** Preconditions. */
   readonly uid?: string;
   readonly resourceVersion?: string;
-  /** Only Pods are deleted gracefully. 0: at once. */
+  /** Applies to Pods only; 0 deletes at once. */
   readonly gracePeriodSeconds?: number;
 }
 
@@ -30,7 +30,7 @@ export function checkPreconditions(info: ResourceInfo, object: StoredObject, opt
     );
 }
 
-/** How many seconds a Pod may take to go away; 0 if it can be removed at once. */
+/** Grace period in seconds; 0 if the object can be removed at once. */
 export function gracePeriod(object: StoredObject, options: DeleteOptions): number {
   const spec = recordOf(object.spec);
   const phase = recordOf(object.status).phase;

@@ -1,9 +1,9 @@
 import type { VersionedStore } from './versioned-store.ts';
 
-/** A genuine server forgets Events after an hour; this one when there are so many. */
+/** A real API server deletes Events after an hour; the fake keeps at most this many. */
 export const maxEvents = 2000;
 
-/** Removes the oldest Events when there are too many. */
+/** Removes the oldest Events above the limit. */
 export class EventExpiry {
   readonly #store: VersionedStore;
   #places: { readonly namespace: string; readonly name: string }[] = [];
@@ -12,7 +12,7 @@ export class EventExpiry {
     this.#store = store;
   }
 
-  /** To be called for each new Event. */
+  /** Must be called for each new Event. */
   add(namespace: string, name: string): void {
     this.#places.push({ namespace, name });
     if (this.#places.length <= maxEvents) return;

@@ -1,28 +1,28 @@
 import type { StoredObject } from './object.ts';
 
-/** One change of one object. */
+/** A change to one object. */
 export interface LogEntry {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly resourceVersion: number;
-  /** After the change; of a deletion: the last state, with the resourceVersion of the deletion. */
+  /** State after the change; for a deletion, the last state with the resourceVersion of the deletion. */
   readonly object: StoredObject;
-  /** Before the change. */
+  /** State before the change. */
   readonly previous: StoredObject | undefined;
 }
 
-/** The last changes of one resource: a bounded window, from which watches read at their own pace. */
+/** The latest changes of one resource: a bounded window from which watches read. */
 export class EventLog {
   readonly #window: number;
   #entries: LogEntry[] = [];
   #compacted: number;
 
-  /** Keeps at least `window` changes, and at most a quarter more. Nothing up to `resourceVersion` is remembered. */
+  /** Keeps between `window` and 1.25 × `window` changes, starting after `resourceVersion`. */
   constructor(window: number, resourceVersion: number) {
     this.#window = window;
     this.#compacted = resourceVersion;
   }
 
-  /** Changes up to this resourceVersion are forgotten: who has seen less must list again. */
+  /** Changes up to this resourceVersion are compacted; a client that has seen less must list again. */
   get compacted(): number {
     return this.#compacted;
   }
@@ -32,7 +32,7 @@ export class EventLog {
     if (this.#entries.length > this.#window * 1.25) this.#drop(this.#entries.length - this.#window);
   }
 
-  /** Forgets everything up to `resourceVersion`. */
+  /** Discards all changes up to `resourceVersion`. */
   compact(resourceVersion: number): void {
     this.#drop(this.#indexAfter(resourceVersion));
     this.#compacted = Math.max(this.#compacted, resourceVersion);

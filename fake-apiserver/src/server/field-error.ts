@@ -1,7 +1,7 @@
 import { qualified, type ResourceInfo } from './resources.ts';
 import { StatusError } from './status.ts';
 
-/** One broken rule of validation. */
+/** A violated validation rule. */
 export interface FieldError {
   readonly field: string;
   readonly reason:
@@ -40,7 +40,7 @@ function joined(text: string, detail: string): string {
   return detail === '' ? text : `${text}: ${detail}`;
 }
 
-/** 422 Invalid with every broken rule as a cause. */
+/** 422 Invalid, with a cause for each violated rule. */
 export function invalidObject(info: ResourceInfo, name: string, errors: readonly FieldError[]): StatusError {
   const texts = [...new Set(errors.map((error) => `${error.field}: ${error.text}`))];
   const why = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;

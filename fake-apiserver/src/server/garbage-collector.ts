@@ -4,7 +4,7 @@ import { keyOf, type StoredObject } from './object.ts';
 import { type ResourceName, resources } from './resources.ts';
 import type { VersionedStore } from './versioned-store.ts';
 
-/** Objects of other kinds as owners (a ReplicaSet, say) are not stored here and count as alive. */
+/** Owners of other kinds, such as ReplicaSets, are not stored and count as existing. */
 const knownKinds: ReadonlySet<string> = new Set(Object.values(resources).map((info) => info.kind));
 
 interface Dependent {
@@ -14,7 +14,7 @@ interface Dependent {
   readonly uid: string;
 }
 
-/** Removes objects whose owners are all gone, some time after it happened (K9). Owners are known by their uid alone. */
+/** Deletes objects whose owners no longer exist, after a delay (K9). Owners are identified by UID alone. */
 export class GarbageCollector {
   readonly #store: VersionedStore;
   readonly #clock: Clock;

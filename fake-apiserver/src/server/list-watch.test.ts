@@ -38,7 +38,7 @@ describe('list', () => {
   it.each([
     ['compaction', (s: ReturnType<typeof newServer>) => s.server.compact()],
     ['five minutes', (s: ReturnType<typeof newServer>) => s.clock.step(s.clock.now() + 300_001)],
-  ])('is 410 for a page after %s', (_, pass) => {
+  ])('returns 410 for a page after %s', (_, pass) => {
     const made = newServer();
     addSlices(made.server, 'a', 'b');
     const { continueToken } = made.server.list('endpointslices', { limit: 1 });
@@ -50,7 +50,7 @@ describe('list', () => {
     });
   });
 
-  it('of a server that is behind shows the past, on all pages, as far as it is remembered', () => {
+  it('returns old state on all pages from a lagging server, as far as its log reaches', () => {
     const { server } = newServer();
     addSlices(server, 'a', 'b');
     server.delete('endpointslices', 'default', 'a');
@@ -71,14 +71,14 @@ describe('list', () => {
     expect(names(4)).toEqual(['b', 'c', 'd']);
   });
 
-  it('is 400 for a token that is none', () => {
+  it('returns 400 for an invalid token', () => {
     const { server } = newServer();
     expect(refusal(() => server.list('pods', { continueToken: 'nonsense' })).code).toBe(400);
   });
 });
 
 describe('watch', () => {
-  it('tells what happened after a resourceVersion, with the versions of the changes', () => {
+  it('sends the events after a resourceVersion, each with its own', () => {
     const { server } = newServer();
     addSlices(server, 'a');
     const { resourceVersion } = server;
@@ -96,7 +96,7 @@ describe('watch', () => {
     expect(watch.take()).toEqual([]);
   });
 
-  it.each(['', '0'])('begins with what is there for resourceVersion %j', (resourceVersion) => {
+  it.each(['', '0'])('starts with the current objects for resourceVersion %j', (resourceVersion) => {
     const { server } = newServer();
     addSlices(server, 'a', 'b');
     const watch = server.watch('endpointslices', { resourceVersion });
@@ -104,7 +104,7 @@ describe('watch', () => {
     expect([...brief(watch), ...brief(watch)]).toEqual(['ADDED a', 'ADDED b', 'ADDED c']);
   });
 
-  it('sees objects come and go with their labels', () => {
+  it('reports objects that start or stop matching as added or deleted', () => {
     const { server } = newServer();
     const labels = [{ key: 'app', operator: '=', value: 'web' }] as const;
     const watch = server.watch('endpointslices', { resourceVersion: server.resourceVersion, labels });
@@ -118,7 +118,7 @@ describe('watch', () => {
     expect(brief(watch)).toEqual(['ADDED a', 'MODIFIED a', 'DELETED a']);
   });
 
-  it('waits for events, in the order of microtasks only', async () => {
+  it('waits for events using microtasks only', async () => {
     const { server } = newServer();
     const watch = server.watch('endpointslices', { resourceVersion: server.resourceVersion });
     const next = watch.next();
@@ -126,7 +126,7 @@ describe('watch', () => {
     expect((await next)?.map((event) => event.type)).toEqual(['ADDED', 'ADDED']);
   });
 
-  it('is 410 when it starts before the window', () => {
+  it('returns 410 when it starts before the window', () => {
     const { server } = newServer({ eventWindow: 4 });
     const { resourceVersion } = server;
     addSlices(server, 'a', 'b', 'c', 'd', 'e', 'f');
@@ -136,7 +136,7 @@ describe('watch', () => {
     });
   });
 
-  it('of a server that is behind is refused if it starts later, and begins with the past otherwise', () => {
+  it('on a lagging server is rejected if it starts later, and starts with old state otherwise', () => {
     const { server } = newServer();
     addSlices(server, 'a', 'b');
     const { resourceVersion } = server;
@@ -152,7 +152,7 @@ describe('watch', () => {
     expect(await watch.next()).toBeUndefined();
   });
 
-  it('survives a compaction if it has read everything, however old that is', () => {
+  it('survives a compaction if it has read everything', () => {
     const { server } = newServer();
     const idle = server.watch('endpointslices', { resourceVersion: server.resourceVersion });
     const behind = server.watch('endpoints', { resourceVersion: server.resourceVersion });
@@ -163,7 +163,7 @@ describe('watch', () => {
     expect(brief(behind)).toEqual(['ERROR']);
   });
 
-  it('sends bookmarks with the newest resourceVersion to those who asked', () => {
+  it('sends bookmarks with the newest resourceVersion on request', () => {
     const { server, clock } = newServer();
     const { resourceVersion } = server;
     const asked = server.watch('endpointslices', { resourceVersion, allowBookmarks: true });
@@ -188,7 +188,7 @@ describe('watch', () => {
     expect(watch.take()).toMatchObject([{ type: 'BOOKMARK', object: { metadata } }]);
   });
 
-  it('ends after its time', async () => {
+  it('ends after its timeout', async () => {
     const { server, clock } = newServer();
     const watch = server.watch('pods', { timeoutMs: 5000 });
     const next = watch.next();

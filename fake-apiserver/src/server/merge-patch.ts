@@ -11,7 +11,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** Lists that a strategic merge patch merges by a key instead of replacing them. */
+/** Lists that a strategic merge patch merges by key instead of replacing. */
 const mergeKeys: Readonly<Record<string, string>> = {
   conditions: 'type',
   containers: 'name',
@@ -21,8 +21,8 @@ const mergeKeys: Readonly<Record<string, string>> = {
 };
 
 /**
- * Strategic merge patch, as far as it needs no schema: maps merge, the lists above merge by their key, other lists are
- * replaced. Directives (`$patch`, `$setElementOrder`, …) are not understood: returns undefined.
+ * Strategic merge patch without a schema: maps merge, the lists above merge by key, other lists are replaced. Returns
+ * undefined for directives (`$patch`, `$setElementOrder`, …), which are not supported.
  */
 export function strategicMergePatch(target: unknown, patch: unknown, field = ''): unknown {
   const key = mergeKeys[field];

@@ -2,7 +2,7 @@ import type { GivenMeta, GivenObject, StoredMeta, StoredObject } from './object.
 import type { ResourceInfo } from './resources.ts';
 import { semanticEqual } from './semantic-equal.ts';
 
-/** What the client gives and the server keeps to itself: everything that only a server may say is left out. */
+/** Removes the metadata that only a server sets. */
 function clientPart(metadata: GivenMeta): GivenMeta {
   const {
     uid: _uid,
@@ -16,7 +16,7 @@ function clientPart(metadata: GivenMeta): GivenMeta {
   return kept;
 }
 
-/** Metadata of a new object; slices begin with generation 1 (K4). The store adds the resourceVersion. */
+/** Metadata of a new object; slices start at generation 1 (K4). The store adds the resourceVersion. */
 export function metaForCreate(
   info: ResourceInfo,
   given: GivenMeta,
@@ -26,7 +26,7 @@ export function metaForCreate(
   return { ...clientPart(given), ...made, resourceVersion: '', ...generation };
 }
 
-/** Metadata of a changed object: the client's, with the stored object's where only the server may say. */
+/** Metadata of an updated object: the client's, except for the fields that only the server sets. */
 export function metaForUpdate(given: GivenMeta, { metadata: old }: StoredObject): StoredMeta {
   const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = old;
   return {
@@ -42,7 +42,7 @@ export function metaForUpdate(given: GivenMeta, { metadata: old }: StoredObject)
   };
 }
 
-/** A slice's generation rises by one if anything outside the metadata, or the labels, changed (K4). */
+/** The generation of a slice increases by one if its labels or anything outside its metadata changed (K4). */
 export function withGeneration(
   info: ResourceInfo,
   next: GivenObject,

@@ -4,7 +4,7 @@ const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const maxBaseLength = 58;
 const suffixLength = 5;
 
-/** A name made from `generateName`: its first 58 characters and five more (K1). */
+/** A name generated from `generateName`: its first 58 characters and a random suffix of five (K1). */
 export function generateName(base: string, random: Random): string {
   let suffix = '';
   for (let i = 0; i < suffixLength; i++) suffix += alphabet[Math.floor(random.next() * alphabet.length)];
@@ -22,7 +22,7 @@ export function randomUid(random: Random): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
-/** RFC 3339 in whole seconds, as Kubernetes writes times. */
+/** RFC 3339 in whole seconds, the format of Kubernetes timestamps. `ms`: milliseconds since the Unix epoch. */
 export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -4,7 +4,7 @@ import { type ResourceInfo, type ResourceName, resourceNames, resources } from '
 import { namespaceTerminating, notFound } from './status.ts';
 import type { VersionedStore } from './versioned-store.ts';
 
-/** Refuses to create in a namespace that does not exist or is going away. */
+/** Rejects a create in a namespace that does not exist or is terminating. */
 export function admitToNamespace(store: VersionedStore, info: ResourceInfo, namespace: string, name: string): void {
   const found = store.get('namespaces', '', namespace);
   if (found === undefined) throw notFound(resources.namespaces, namespace);
@@ -15,7 +15,7 @@ export function isTerminating(namespace: StoredObject): boolean {
   return namespace.metadata.deletionTimestamp !== undefined;
 }
 
-/** The state of a namespace between its deletion and its end. */
+/** A namespace with a deletionTimestamp. */
 export function terminating(namespace: StoredObject, deletionTimestamp: string): StoredObject {
   return {
     ...namespace,
@@ -24,7 +24,7 @@ export function terminating(namespace: StoredObject, deletionTimestamp: string):
   };
 }
 
-/** Some time later everything in the namespace is removed, and then the namespace. */
+/** After a delay, removes everything in the namespace, then the namespace. */
 export function finishNamespace(store: VersionedStore, clock: Clock, namespace: string, delayMs: number): void {
   clock.schedule(delayMs, () => {
     for (const resource of resourceNames.filter((name) => resources[name].namespaced))

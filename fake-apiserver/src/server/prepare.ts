@@ -10,10 +10,7 @@ import { validateEndpoints } from './validate-endpoints.ts';
 import { validateEndpointSlice } from './validate-endpointslice.ts';
 import { validateMetadata } from './validate-metadata.ts';
 
-/**
- * Makes of what a client sent what is stored: defaults, then validation (422 Invalid). Cluster IPs that a Service no
- * longer holds are released.
- */
+/** Applies defaults, then validation (422 Invalid), and releases the cluster IPs that a Service gives up. */
 export function prepare(
   features: ServerFeatures,
   clusterIPs: ClusterIPs,
@@ -33,7 +30,7 @@ export function prepare(
   return prepared;
 }
 
-/** Gives back what a Service held and `next` does not hold. */
+/** Releases the cluster IPs of `service` that `next` does not keep. */
 export function releaseClusterIPs(
   clusterIPs: ClusterIPs,
   info: ResourceInfo,
@@ -66,7 +63,7 @@ function validateBody(info: ResourceInfo, object: GivenObject, old: StoredObject
   return [];
 }
 
-/** Endpoints that are written through v1 lose their deprecated topology (K8). */
+/** A write through v1 drops the deprecated topology of the endpoints (K8). */
 function withoutTopology(info: ResourceInfo, object: GivenObject, old: StoredObject | undefined): GivenObject {
   if (info.name !== 'endpointslices' || semanticEqual(old?.endpoints, object.endpoints)) return object;
   const given = arrayOf(object.endpoints);

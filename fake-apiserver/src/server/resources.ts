@@ -1,7 +1,7 @@
-/** The resources that the simulated API server stores. Events are stored in their core/v1 form. */
+/** The resources that the fake API server stores. Events are stored as core/v1. */
 export type ResourceName = 'namespaces' | 'nodes' | 'services' | 'pods' | 'endpoints' | 'endpointslices' | 'events';
 
-/** What the server has to know of a resource. */
+/** Properties of a resource. */
 export interface ResourceInfo {
   readonly name: ResourceName;
   readonly kind: string;
@@ -12,7 +12,7 @@ export interface ResourceInfo {
   readonly version: string;
   readonly namespaced: boolean;
   readonly statusSubresource: boolean;
-  /** An update of a missing object creates it (K7). */
+  /** Updating a missing object creates it (K7). */
   readonly createOnUpdate: boolean;
 }
 
@@ -77,7 +77,7 @@ export function apiVersionOf(info: ResourceInfo): string {
   return info.group === '' ? info.version : `${info.group}/${info.version}`;
 }
 
-/** `endpoints`, or `endpointslices.discovery.k8s.io`: how error texts name a resource or kind. */
+/** `endpoints`, or `endpointslices.discovery.k8s.io`: the name of a resource or kind in error messages. */
 export function qualified(info: ResourceInfo, as: 'resource' | 'kind' = 'resource'): string {
   const noun = as === 'kind' ? info.kind : info.name;
   return info.group === '' ? noun : `${noun}.${info.group}`;

@@ -1,11 +1,11 @@
 import type { StoredObject } from './object.ts';
 import { badRequest } from './status.ts';
 
-/** What a list or watch is limited to. Absent fields limit nothing. */
+/** Filter of a list or watch. Absent fields match everything. */
 export interface Selection {
   readonly namespace?: string;
   readonly name?: string;
-  /** Every requirement holds. */
+  /** All requirements must match. */
   readonly labels?: readonly LabelRequirement[];
 }
 
@@ -35,7 +35,7 @@ function meets(requirement: LabelRequirement, value: string | undefined): boolea
   }
 }
 
-/** Equality-based label selector: `a=b,c!=d,e,!f`. Throws 400 on anything else. */
+/** Parses an equality-based label selector: `a=b,c!=d,e,!f`. Throws 400 on anything else. */
 export function parseLabelSelector(text: string): readonly LabelRequirement[] {
   if (text.trim() === '') return [];
   return text.split(',').map((part) => {
@@ -47,7 +47,7 @@ export function parseLabelSelector(text: string): readonly LabelRequirement[] {
   });
 }
 
-/** Field selector: only `metadata.name=…` and `metadata.namespace=…`. Throws 400 on anything else. */
+/** Parses a field selector; supports only `metadata.name=…` and `metadata.namespace=…`. Throws 400 on anything else. */
 export function parseFieldSelector(text: string): Pick<Selection, 'name' | 'namespace'> {
   const selection: { name?: string; namespace?: string } = {};
   for (const part of text.split(',').filter((piece) => piece !== '')) {

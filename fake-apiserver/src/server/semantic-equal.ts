@@ -1,8 +1,8 @@
 import { isRecord } from './object.ts';
 
 /**
- * Deep equality as the API server sees it: an absent field, null, an empty list and an empty map are the same,
- * because they are the same when stored. Empty text is not (a port without a name is not a port named "").
+ * Deep equality as in the API server: an absent field, null, an empty list and an empty map are equal, because they are
+ * stored the same way. An empty string differs from an absent one (a port without a name is not a port named "").
  */
 export function semanticEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -16,7 +16,7 @@ export function semanticEqual(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** `next`, with the parts taken from `old` that equal it: they need no second look. */
+/** `next`, sharing the parts that equal `old`, so that later comparisons of them are cheap. */
 export function sharing<T extends Readonly<Record<string, unknown>>>(
   old: Readonly<Record<string, unknown>>,
   next: T,

@@ -36,24 +36,24 @@ export interface FakeApiServerOptions {
   readonly random: Random;
   /** `all` (default), `storage-only`, or the features that differ from `all`. */
   readonly features?: 'all' | 'storage-only' | Partial<ServerFeatures>;
-  /** Changes per resource that a watch may lag behind. 4096 unless told. */
+  /** Changes per resource that a watch may lag behind; 4096 by default. */
   readonly eventWindow?: number;
-  /** 60 s unless told; 0: only when `sendBookmarks` is called, so that no timer runs. */
+  /** 60 s by default; 0: no timer, only `sendBookmarks` sends bookmarks. */
   readonly bookmarkIntervalMs?: number;
-  /** How long after its owner an object disappears, and a namespace after its deletion. 50 ms unless told. */
+  /** Delay of garbage collection and of namespace deletion; 50 ms by default. */
   readonly collectionDelayMs?: number;
 }
 
 export interface ListOptions extends Selection {
-  /** 0 or absent: everything. */
+  /** 0 or absent: no limit. */
   readonly limit?: number;
   readonly continueToken?: string;
-  /** A list as it was so many changes ago, as far as they are remembered. */
+  /** Return the state this many changes ago, as far as the event log reaches. */
   readonly behind?: number;
 }
 
 export interface WriteOptions {
-  /** Write the status alone. */
+  /** Write the status only. */
   readonly subresource?: 'status';
 }
 
@@ -62,8 +62,8 @@ export type PatchType = 'merge' | 'strategic';
 const nameAttempts = 8;
 
 /**
- * A Kubernetes API server in memory: the store, and the rules of section K. Every call is synchronous and throws
- * StatusError. Objects come back frozen, with kind and apiVersion, except for the items of a list.
+ * An in-memory Kubernetes API server with the rules of section K. All calls are synchronous and throw StatusError.
+ * Returned objects are frozen and carry kind and apiVersion, except for the items of a list.
  */
 export class FakeApiServer {
   readonly #features: ServerFeatures;
@@ -94,7 +94,7 @@ export class FakeApiServer {
     return String(this.#store.resourceVersion);
   }
 
-  /** uid of the namespace kube-system: the identity of the cluster. */
+  /** UID of the namespace kube-system, the identity of the cluster. */
   get identity(): string {
     return this.get('namespaces', '', 'kube-system').metadata.uid;
   }
@@ -115,7 +115,7 @@ export class FakeApiServer {
     return this.#store.watch(resource, options);
   }
 
-  /** `generateName` makes the name only if there is none; both are stored (K1). Slices begin with generation 1 (K4). */
+  /** Generates a name from `generateName` only if there is none; both are stored (K1). Slices start at generation 1 (K4). */
   create(resource: ResourceName, object: RawObject): StoredObject {
     const info = resources[resource];
     const given = receive(info, object);
@@ -137,7 +137,7 @@ export class FakeApiServer {
     return withType(info, stored);
   }
 
-  /** The object with the name that `create` would give it, for a client that must know it before. */
+  /** The object with the name that `create` would generate, for a client that needs the name first. */
   named<T extends RawObject>(resource: ResourceName, object: T): T & { readonly metadata: { readonly name: string } } {
     const info = resources[resource];
     const { metadata } = receive(info, { metadata: object.metadata });
@@ -145,10 +145,7 @@ export class FakeApiServer {
     return { ...object, metadata: { ...recordOf(object.metadata), name } };
   }
 
-  /**
-   * Replaces an object. Without resourceVersion it is unconditional (K2). What changes nothing returns the stored
-   * object as it is (K5).
-   */
+  /** Replaces an object; unconditional without resourceVersion (K2). An update without changes returns the stored object (K5). */
   update(resource: ResourceName, object: RawObject, options: WriteOptions = {}): StoredObject {
     const info = resources[resource];
     const given = receive(info, object);
@@ -166,7 +163,7 @@ export class FakeApiServer {
     return withType(info, finished ? this.#store.remove(resource, next) : this.#store.put(resource, next));
   }
 
-  /** JSON merge patch, or the part of a strategic merge patch that equals it. `resourceVersion` in it is a precondition. */
+  /** Applies a JSON merge patch or a strategic merge patch without directives. A `resourceVersion` in it is a precondition. */
   patch(
     resource: ResourceName,
     namespace: string,
@@ -187,22 +184,22 @@ export class FakeApiServer {
   }
 
   /**
-   * Deletes an object; returns its last state. Running Pods, objects with finalizers and namespaces first get a
-   * deletionTimestamp (`gracefulDeletion`); the caller deletes a Pod again with grace period 0 when it has stopped.
+   * Deletes an object and returns its last state. With `gracefulDeletion`, running Pods, objects with finalizers and
+   * namespaces first get a deletionTimestamp; the caller deletes a stopped Pod again with grace period 0.
    */
   delete(resource: ResourceName, namespace: string, name: string, options: DeleteOptions = {}): StoredObject {
     const info = resources[resource];
     const object = this.#existing(resource, namespace, name);
     checkPreconditions(info, object, options);
-    const mark = this.#deletionMark(info, object, options);
+    const mark = this.#markDeleted(info, object, options);
     if (mark !== undefined) return withType(info, mark === object ? object : this.#store.put(resource, mark));
     releaseClusterIPs(this.#clusterIPs, info, object, undefined);
     return withType(info, this.#store.remove(resource, object));
   }
 
   /**
-   * Stores an object as it is, past all rules: for seeding, and for what recorded scenarios do as a user. It gets a
-   * fresh resourceVersion; a missing uid is inherited or made up; a slice without generation gets the one of K4.
+   * Stores an object without applying any rules, to seed the server or replay recorded scenarios. The object gets a new
+   * resourceVersion; a missing UID is inherited or generated; a slice without generation gets one according to K4.
    */
   put(resource: ResourceName, object: RawObject): StoredObject {
     const info = resources[resource];
@@ -221,22 +218,22 @@ export class FakeApiServer {
     return withType(info, this.#store.put(resource, { ...given, metadata: versioned }));
   }
 
-  /** Forgets the changes so far: who is behind gets 410. */
+  /** Compacts the event log: lagging watches and pages get 410. */
   compact(): void {
     this.#store.compact();
   }
 
-  /** Sends a bookmark to every watch that asked for bookmarks. */
+  /** Sends a bookmark to every watch that requested bookmarks. */
   sendBookmarks(): void {
     this.#store.sendBookmarks();
   }
 
-  /** Ends running watches, of one resource or all: in order, or as a broken connection does. Returns how many. */
+  /** Ends running watches of one resource or of all; returns their number. */
   cutWatches(how: WatchCut, resource?: ResourceName): number {
     return this.#store.cutWatches(how, resource);
   }
 
-  /** Called synchronously after every change, in order; for oracles of tests. */
+  /** Registers a listener for tests, called synchronously after every change, in order. */
   onCommit(listener: CommitListener): void {
     this.#store.onCommit(listener);
   }
@@ -282,8 +279,8 @@ export class FakeApiServer {
     return { ...rest, metadata: given.metadata, ...('status' in old ? { status: old.status } : {}) };
   }
 
-  /** The object with a deletionTimestamp if it may not go yet; the object itself if it is marked already. */
-  #deletionMark(info: ResourceInfo, object: StoredObject, options: DeleteOptions): StoredObject | undefined {
+  /** The object with a deletionTimestamp if it cannot be removed yet; the same object if it already has one. */
+  #markDeleted(info: ResourceInfo, object: StoredObject, options: DeleteOptions): StoredObject | undefined {
     if (!this.#features.gracefulDeletion) return undefined;
     const { metadata } = object;
     const now = this.#clock.now();
@@ -300,7 +297,7 @@ export class FakeApiServer {
   }
 }
 
-/** Nothing holds back the removal of an object that is being deleted. */
+/** A deleted object without finalizers or remaining grace period. */
 function isFinished({ deletionTimestamp, finalizers, deletionGracePeriodSeconds }: StoredMeta): boolean {
   return deletionTimestamp !== undefined && !finalizers?.length && !deletionGracePeriodSeconds;
 }

@@ -10,8 +10,8 @@ export interface DefaultedService {
 }
 
 /**
- * Fills in what a Service leaves out: type, protocols, target ports, IP families and cluster IPs. What it left out but
- * already has stays; the primary cluster IP may not change. Addresses are allocated here and released by the caller.
+ * Fills in missing fields of a Service: type, protocols, target ports, IP families and cluster IPs. An update keeps the
+ * stored values of missing fields; the primary cluster IP is immutable. Allocates addresses; the caller releases them.
  */
 export function defaultService(
   object: GivenObject,
@@ -44,7 +44,7 @@ export function defaultService(
   return { object: { ...object, spec: given }, errors: addresses.errors };
 }
 
-/** The addresses that a stored Service holds; `None` is not one. */
+/** The addresses allocated to a stored Service, without `None`. */
 export function clusterIPsOf(service: GivenObject | undefined): readonly string[] {
   const spec = recordOf(service?.spec);
   const all = arrayOf(spec.clusterIPs).map(textOf);
@@ -62,7 +62,7 @@ function familiesOf(spec: Spec): readonly IPFamily[] {
   const wanted = given.length > 0 ? given : ips.map(familyOf);
   const first = wanted[0] ?? 'IPv4';
   const policy = spec.ipFamilyPolicy;
-  // A headless Service without selector may have endpoints of any family.
+  // A headless Service without a selector may have endpoints of any family.
   const anyFamily = isHeadless(spec) && spec.selector === undefined && wanted.length === 0;
   const dual = policy === undefined ? wanted.length > 1 || anyFamily : policy !== 'SingleStack';
   if (!dual) return [first];

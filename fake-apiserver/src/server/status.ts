@@ -26,7 +26,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** A request that the simulated API server refuses. Texts are those of the API machinery. */
+/** A request that the fake API server rejects, with the messages of k8s.io/apimachinery. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly code = 'KUBERNETES_STATUS';
@@ -51,7 +51,7 @@ export function isStatusError(error: unknown): error is StatusError {
   return error instanceof Error && 'code' in error && error.code === 'KUBERNETES_STATUS';
 }
 
-/** What a conflict says when the resourceVersion differs. */
+/** Message of a conflict on resourceVersion. */
 export const objectModified =
   'the object has been modified; please apply your changes to the latest version and try again';
 
@@ -85,7 +85,7 @@ export function forbidden(info: ResourceInfo, name: string, why: string): Status
   return new StatusError(403, 'Forbidden', `${qualified(info)} "${name}" is forbidden: ${why}`, details(info, name));
 }
 
-/** Creates are refused in a namespace that is going away; the cause tells it from other refusals (B10). */
+/** A create in a terminating namespace; the cause distinguishes it from other 403 responses (B10). */
 export function namespaceTerminating(info: ResourceInfo, name: string, namespace?: string): StatusError {
   const where = namespace === undefined ? 'namespace' : `namespace ${namespace}`;
   const why = `unable to create new content in ${where} because it is being terminated`;
@@ -95,7 +95,7 @@ export function namespaceTerminating(info: ResourceInfo, name: string, namespace
   });
 }
 
-/** 410: a watch or a page starts before what the server remembers. */
+/** 410: a watch or page starts before the compacted resourceVersion. */
 export function expired(message: string): StatusError {
   return new StatusError(410, 'Expired', message);
 }
@@ -113,7 +113,7 @@ export function tooManyRequests(retryAfterSeconds: number): StatusError {
   return new StatusError(429, 'TooManyRequests', text, { retryAfterSeconds });
 }
 
-/** 504 of a server that has not come to the version it is asked for. */
+/** 504 of a server that has not reached the requested resourceVersion. */
 export function tooLarge(asked: number, current: number): StatusError {
   const message = `Too large resource version: ${asked}, current: ${current}`;
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
@@ -128,7 +128,7 @@ export function methodNotAllowed(): StatusError {
   return new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource');
 }
 
-/** The answer to a path that names no resource of the server. */
+/** Response to a path that names no resource. */
 export function pathNotFound(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource');
 }

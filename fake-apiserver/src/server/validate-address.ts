@@ -1,7 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { type FieldError, invalid } from './field-error.ts';
 
-/** An address of an endpoint: of the right family, and one at which a workload can be. */
+/** Validates the family and range of an endpoint address. */
 export function validateAddress(field: string, value: unknown, family?: 'IPv4' | 'IPv6'): readonly FieldError[] {
   if (typeof value !== 'string' || isIP(value) === 0)
     return [invalid(field, value, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];

@@ -5,7 +5,7 @@ import { validateDnsLabel } from './validate-metadata.ts';
 
 export const protocols = ['SCTP', 'TCP', 'UDP'];
 
-/** The rules for the subsets of an Endpoints object. The server neither sorts nor repacks them (K6). */
+/** Validates the subsets of an Endpoints object. The server neither sorts nor repacks them (K6). */
 export function validateEndpoints(object: GivenObject): readonly FieldError[] {
   return arrayOf(object.subsets).flatMap((value, i) => {
     const field = `subsets[${i}]`;

@@ -9,7 +9,7 @@ import { isDnsSubdomain, isLabelValue, validateDnsLabel } from './validate-metad
 const limits = { endpoints: 1000, ports: 20_000, addresses: 100, zoneHints: 8, nodeHints: 8 };
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
 
-/** Limits of an EndpointSlice, and its immutable address type (K3). Endpoints that did not change are not judged anew. */
+/** Limits of an EndpointSlice and its immutable address type (K3). Unchanged endpoints are not validated again. */
 export function validateEndpointSlice(object: GivenObject, old: StoredObject | undefined): readonly FieldError[] {
   const errors = [...validateAddressType(object.addressType), ...validatePorts(object.ports)];
   if (old === undefined || !semanticEqual(old.endpoints, object.endpoints))

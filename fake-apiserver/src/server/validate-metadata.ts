@@ -27,12 +27,12 @@ export function isLabelValue(text: string): boolean {
   return labelValue.test(text);
 }
 
-/** A name that must be one DNS label, such as a host's or a port's. */
+/** Validates a DNS label, such as a hostname or port name. */
 export function validateDnsLabel(field: string, value: unknown): readonly FieldError[] {
   return typeof value === 'string' && isDnsLabel(value) ? [] : [invalid(field, value, labelRule)];
 }
 
-/** Name, labels and annotations. Names of Services and namespaces are DNS labels, all others subdomains. */
+/** Validates name, labels and annotations. Names of Services and namespaces are DNS labels, all others subdomains. */
 export function validateMetadata(info: ResourceInfo, object: GivenObject): readonly FieldError[] {
   const { name = '', labels, annotations } = object.metadata;
   return [

@@ -8,9 +8,9 @@ import { badRequest, expired, tooLarge } from './status.ts';
 import { Watch, type WatchCut, type WatchOptions } from './watch.ts';
 
 export interface StoreOptions {
-  /** How many changes per resource a watch may lag behind before it is 410. */
+  /** Changes per resource that a watch may lag behind before it gets 410. */
   readonly eventWindow: number;
-  /** How often a watch that asked for bookmarks gets one. 0: only by `sendBookmarks`. */
+  /** Interval of bookmarks in milliseconds; 0: only when `sendBookmarks` is called. */
   readonly bookmarkIntervalMs: number;
 }
 
@@ -22,7 +22,7 @@ interface Shelf {
   readonly watches: Set<Watch>;
 }
 
-/** Objects under one increasing resourceVersion, with the log that watches read. Knows no rule about what objects mean. */
+/** Objects with one increasing resourceVersion, and the event log that watches read. Applies no rules about objects. */
 export class VersionedStore {
   readonly #clock: Clock;
   readonly #options: StoreOptions;
@@ -49,7 +49,7 @@ export class VersionedStore {
     return this.#shelf(resource).objects.get(keyOf(namespace, name));
   }
 
-  /** All objects of the resource in the order of their keys. */
+  /** All objects of the resource, ordered by key. */
   items(resource: ResourceName): readonly StoredObject[] {
     return this.#shelf(resource).objects.items();
   }
@@ -65,7 +65,7 @@ export class VersionedStore {
     return objects.page(selection, limit, continueToken, at, log.compacted, undone);
   }
 
-  /** Stores an object, new or changed, and gives it the next resourceVersion. */
+  /** Stores a new or changed object under the next resourceVersion. */
   put(resource: ResourceName, object: StoredObject): StoredObject {
     const shelf = this.#shelf(resource);
     const previous = shelf.objects.get(keyOf(object.metadata.namespace, object.metadata.name));
@@ -75,7 +75,7 @@ export class VersionedStore {
     return stored;
   }
 
-  /** Removes a stored object; returns its last state, with the resourceVersion of the deletion. */
+  /** Removes a stored object; returns its last state with the resourceVersion of the deletion. */
   remove(resource: ResourceName, object: StoredObject): StoredObject {
     const shelf = this.#shelf(resource);
     const last = this.#stamp(object);
@@ -84,7 +84,7 @@ export class VersionedStore {
     return last;
   }
 
-  /** Throws 410 if the start is older than what the log remembers. */
+  /** Throws 410 if the start was compacted. */
   watch(resource: ResourceName, options: WatchOptions): Watch {
     const { log, watches } = this.#shelf(resource);
     const asked = options.resourceVersion ?? '';
@@ -111,7 +111,7 @@ export class VersionedStore {
     return watch;
   }
 
-  /** Forgets all changes so far: watches and pages that are behind become 410. */
+  /** Compacts the event log: watches and pages that lag behind get 410. */
   compact(): void {
     for (const { log, watches } of this.#shelves.values()) {
       for (const watch of watches) watch.catchUp();
@@ -124,7 +124,7 @@ export class VersionedStore {
     for (const { watches } of this.#shelves.values()) for (const watch of watches) watch.sendBookmark();
   }
 
-  /** Ends running watches. Returns how many. */
+  /** Ends running watches; returns their number. */
   cutWatches(how: WatchCut, resource?: ResourceName): number {
     let count = 0;
     for (const [name, { watches }] of this.#shelves) {
@@ -135,7 +135,7 @@ export class VersionedStore {
     return count;
   }
 
-  /** Called synchronously after every change, in order. */
+  /** Registers a listener, called synchronously after every change, in order. */
   onCommit(listener: CommitListener): void {
     this.#listeners.add(listener);
   }
@@ -159,7 +159,7 @@ export class VersionedStore {
     for (const listener of this.#listeners) listener(resource, entry);
   }
 
-  /** The version that a server is at which is some changes behind; what is forgotten cannot be undone. */
+  /** The resourceVersion of a server that lags `behind` changes, limited by the event log. */
   #replicaVersion(log: EventLog, behind: number): number {
     return behind === 0 ? this.#resourceVersion : Math.max(this.#resourceVersion - behind, log.compacted);
   }

@@ -7,7 +7,7 @@ import { expired, type Status } from './status.ts';
 
 export const initialEventsEnd = 'k8s.io/initial-events-end';
 
-/** An event of a watch, as it goes over the wire. */
+/** A watch event as sent to clients. */
 export type ServerWatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: StoredObject }
   | { readonly type: 'BOOKMARK'; readonly object: BookmarkObject }
@@ -20,21 +20,21 @@ export interface BookmarkObject {
 }
 
 export interface WatchOptions extends Selection {
-  /** Events after it. Empty or `0`: the present objects first, as ADDED events. */
+  /** Send events after this resourceVersion. If empty or `0`, send the current objects first, as ADDED events. */
   readonly resourceVersion?: string;
   readonly allowBookmarks?: boolean;
-  /** The present objects first, whatever the resourceVersion; a bookmark marks their end. */
+  /** Send the current objects first, whatever the resourceVersion; a bookmark marks their end. */
   readonly sendInitialEvents?: boolean;
-  /** The server has not heard of so many changes. */
+  /** Number of changes that the server lags. */
   readonly behind?: number;
-  /** The server ends the watch after this time. 0 or absent: never. */
+  /** The server ends the watch after this time; 0 or absent: never. */
   readonly timeoutMs?: number;
 }
 
-/** Why a watch ended before its client wanted it. `reset`: as by a broken connection. */
+/** How the server ends a watch early. `reset`: as a broken connection does. */
 export type WatchCut = 'end' | 'reset';
 
-/** A running watch was broken off. */
+/** A running watch was cut off. */
 export class WatchReset extends Error {
   override readonly name = 'WatchReset';
   readonly code = 'WATCH_RESET';
@@ -44,7 +44,7 @@ export interface WatchContext {
   readonly resource: ResourceName;
   readonly log: EventLog;
   readonly clock: Clock;
-  /** The server's newest resourceVersion. */
+  /** The newest resourceVersion of the server. */
   readonly newest: () => number;
   readonly bookmarkIntervalMs: number;
   readonly onClose: (watch: Watch) => void;
@@ -53,8 +53,8 @@ export interface WatchContext {
 const batchSize = 500;
 
 /**
- * A reader of one resource's log. It holds a position, not a queue: a slow reader costs nothing, and finds itself
- * compacted (an ERROR event with Status 410, then the end) when it falls behind the log's window.
+ * Reads the event log of one resource. It holds an offset, not a queue: a slow reader uses no memory, and gets an ERROR
+ * event with Status 410 and the end of the watch when it falls behind the window.
  */
 export class Watch {
   readonly #context: WatchContext;
@@ -72,7 +72,7 @@ export class Watch {
   #left = Number.POSITIVE_INFINITY;
   #cutHow: WatchCut = 'end';
 
-  /** `initial`: the objects to report as ADDED before everything after `position`. */
+  /** `initial`: objects to report as ADDED before events after `position`. */
   constructor(
     context: WatchContext,
     options: WatchOptions,
@@ -90,7 +90,7 @@ export class Watch {
     if (options.timeoutMs) this.#cancelTimeout = context.clock.schedule(options.timeoutMs, () => this.cut('end'));
   }
 
-  /** The next events; waits for some. Undefined when the watch has ended. Throws WatchReset if it was cut off. */
+  /** Waits for the next events. Undefined when the watch has ended. Throws WatchReset if it was cut off. */
   async next(): Promise<readonly ServerWatchEvent[] | undefined> {
     for (;;) {
       if (this.#ended === 'reset') throw new WatchReset('connection reset');
@@ -108,7 +108,7 @@ export class Watch {
     }
   }
 
-  /** The events that are there, at most one batch. */
+  /** The available events, at most one batch. */
   take(): readonly ServerWatchEvent[] {
     if (this.#initialAt < this.#initial.length) return this.#takeInitial();
     const { log, newest } = this.#context;
@@ -122,28 +122,28 @@ export class Watch {
     return this.#bookmark === 'none' ? events : [...events, this.#takeBookmark()];
   }
 
-  /** Something may have arrived. */
+  /** Called when events may have arrived. */
   notify(): void {
     const wake = this.#wake;
     this.#wake = undefined;
     wake?.();
   }
 
-  /** Called before a compaction: a reader that has read everything is not behind, however long ago that was. */
+  /** Called before a compaction: a reader that has read everything moves along and is not behind. */
   catchUp(): void {
     const { log, newest } = this.#context;
     const behind = this.#position < log.compacted || log.after(this.#position, 1).length > 0;
     if (!behind) this.#position = Math.max(this.#position, newest());
   }
 
-  /** Sends a bookmark, if the client asked for them, as soon as everything before it has been read. */
+  /** Sends a bookmark after all earlier events, if the client asked for bookmarks. */
   sendBookmark(): void {
     if (!this.#allowBookmarks) return;
     if (this.#bookmark === 'none') this.#bookmark = 'due';
     this.notify();
   }
 
-  /** Ends the watch from the server's side. Unread events are lost, as they are in a broken connection. */
+  /** Ends the watch from the server's side. Unread events are lost, as in a broken connection. */
   cut(how: WatchCut): void {
     if (this.#ended !== undefined) return;
     this.#ended = how;
@@ -153,14 +153,14 @@ export class Watch {
     this.notify();
   }
 
-  /** Cuts the watch when so many more events have been read. */
+  /** Cuts the watch after this many more events. */
   cutAfter(events: number, how: WatchCut): void {
     this.#left = events;
     this.#cutHow = how;
     this.notify();
   }
 
-  /** The client wants no more. */
+  /** Called when the client closes the watch. */
   close(): void {
     this.cut('end');
   }
@@ -172,7 +172,7 @@ export class Watch {
     return batch.map((object) => ({ type: 'ADDED', object: withType(this.#info, object) }));
   }
 
-  /** An object that begins or ceases to be selected is added or deleted for this watch. */
+  /** An object that starts or stops matching the selector is ADDED or DELETED for this watch. */
   #eventOf(entry: LogEntry): ServerWatchEvent | undefined {
     const now = entry.type !== 'DELETED' && selects(this.#selection, entry.object);
     const before = entry.previous !== undefined && selects(this.#selection, entry.previous);

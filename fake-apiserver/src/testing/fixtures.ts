@@ -2,14 +2,14 @@ import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { FakeApiServer, type FakeApiServerOptions } from '../server/server.ts';
 import { isStatusError, type Status } from '../server/status.ts';
 
-/** A server at a fixed time, with its clock. */
+/** A server and its virtual clock. */
 export function newServer(options: Partial<FakeApiServerOptions> = {}) {
   const clock = new VirtualClock(Date.parse('2026-05-01T10:00:00Z'));
   const server = new FakeApiServer({ clock, random: seededRandom(1), ...options });
   return { clock, server };
 }
 
-/** The Status with which `act` fails. */
+/** The Status of the StatusError that `act` throws. */
 export function refusal(act: () => unknown): Status {
   try {
     act();
@@ -17,7 +17,7 @@ export function refusal(act: () => unknown): Status {
     if (isStatusError(error)) return error.status;
     throw error;
   }
-  throw new Error('was not refused');
+  throw new Error('expected the request to be rejected');
 }
 
 export function slice(name: string, more: Record<string, unknown> = {}) {
