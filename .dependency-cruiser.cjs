@@ -31,6 +31,7 @@ module.exports = {
     lib('runtime'),
     lib('comparison'),
     lib('messages', 'controllers'),
+    lib('service-state', 'controllers', 'messages'),
     lib('bus', 'messages', 'runtime'),
     lib('bus-jetstream', 'bus', 'runtime'),
     lib('bus-kafka', 'bus', 'runtime'),
@@ -65,10 +66,10 @@ module.exports = {
       to: { path: '^(fake-apiserver|demo|bench|chaos|conformance)/' },
     },
     {
-      name: 'pure-controllers',
+      name: 'pure-decisions',
       comment: 'decisions are pure: no I/O and no package',
       severity: 'error',
-      from: { path: '^libs/controllers/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^libs/(controllers|service-state)/', pathNot: '\\.test\\.ts$' },
       to: { dependencyTypes: ['core', 'npm'] },
     },
     {
@@ -77,7 +78,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
       to: {
-        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!index\\.ts|testing/fixtures\\.ts)',
+        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!index\\.ts|testing/(fixtures|index)\\.ts)',
         pathNot: '^$1/',
       },
     },
@@ -86,7 +87,7 @@ module.exports = {
       comment: 'fixtures are imported by tests only',
       severity: 'error',
       from: { pathNot: '\\.test\\.ts$|/testing/' },
-      to: { path: '/testing/fixtures\\.ts$' },
+      to: { path: '/testing/(fixtures|index)\\.ts$' },
     },
     {
       name: 'kafkajs-internals',

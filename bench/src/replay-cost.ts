@@ -1,6 +1,6 @@
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
-import { defaultSettings } from '@sluice/reconciler';
 import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
 import { type AllInOneOptions, startAllInOne } from '../../services/sluice/src/all-in-one.ts';
 import type { Shape } from './shape.ts';
 

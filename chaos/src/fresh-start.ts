@@ -3,8 +3,9 @@ import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controll
 import { projectEndpointSlice, projectEndpoints } from '@sluice/controllers';
 import { semanticEqual } from '@sluice/fake-apiserver';
 import { type ClusterReader, type ClusterWriter, isApiError } from '@sluice/kubernetes';
-import { defaultSettings, runReconciler } from '@sluice/reconciler';
+import { runReconciler } from '@sluice/reconciler';
 import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited } from '@sluice/writer';

@@ -1,12 +1,11 @@
 import type { BusRecord } from '@sluice/bus';
 import { type Change, parseServiceKey } from '@sluice/messages';
 import { sleep } from '@sluice/runtime';
-import { awaitsSnapshot, differences } from './compare-digest.ts';
-import { distrust } from './distrust.ts';
+import type { ServiceState } from '@sluice/service-state';
+import { awaitsSnapshot, differences, invalidate } from '@sluice/service-state';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import { resyncRequest } from './resync-request.ts';
-import type { ServiceView } from './service-view.ts';
 import { Unheard } from './unheard.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
@@ -48,19 +47,19 @@ export class Doubts {
     this.#missed = `Changes before ${stamp.epoch}/${stamp.sequence} of cluster ${cluster} are missing`;
     for (const [key, view] of views) {
       if (view.key.cluster !== cluster) continue;
-      distrust(view, now);
+      invalidate(view, now);
       this.#distrusted.add(key);
     }
   }
 
   /** What differs from the watcher's digest was lost without a trace, or was folded wrongly. */
-  compare(key: string, view: ServiceView, change: Change, now: number): void {
+  compare(key: string, view: ServiceState, change: Change, now: number): void {
     this.hear(key, now);
     if (awaitsSnapshot(view, change)) this.#differing.set(key, 'no snapshot has come since something was lost');
     const parts = differences(view, change);
     if (parts.length === 0) return;
     this.#metrics.differed(parts);
-    distrust(view, now);
+    invalidate(view, now);
     this.#differing.set(key, `the view differs from the watcher's in ${parts.join(', ')}`);
   }
 

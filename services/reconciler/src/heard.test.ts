@@ -1,6 +1,6 @@
+import { aChange, aSnapshot } from '@sluice/service-state/testing';
 import { expect, test } from 'vitest';
 import { Heard } from './heard.ts';
-import { aChange, aSnapshot } from './testing/messages.ts';
 
 const told = (heard: Heard, n: number | readonly [number, number], previousSequence: number) =>
   heard.hear(aChange(n, [], { previousSequence }));

@@ -8,13 +8,12 @@ import {
   type PlannedMutations,
 } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings, type Settings } from '@sluice/service-state';
+import { aChange, anOutcome, aService, aSnapshot, fact } from '@sluice/service-state/testing';
 import { MemoryStore } from '@sluice/store';
 import { afterEach, expect, test } from 'vitest';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionWorker } from './partition-worker.ts';
-import { defaultSettings, type Settings } from './settings.ts';
-import { aChange, anOutcome, aSnapshot, fact } from './testing/messages.ts';
-import { aService } from './testing/objects.ts';
 
 const settings: Settings = { ...defaultSettings, controllers: new Set(['endpointslice']) };
 const snapshot = aSnapshot(1, [{ of: 'service', service: aService() }, fact.pod('p')], {

@@ -1,7 +1,6 @@
 import type { Controller, CountedSlices, MutationGroup } from '@sluice/controllers';
 import type { Outcome, OutcomeStatus } from '@sluice/messages';
-import type { ViewPart } from './compare-digest.ts';
-import type { Decided } from './decide.ts';
+import type { Decided, StatePart } from '@sluice/service-state';
 
 /** What a reconciler tells of its work, as a port. It is called often: implementations are quick and never throw. */
 export interface ReconcilerMetrics {
@@ -24,7 +23,7 @@ export interface PartitionMetrics {
   /** Whether the key is given up for now. */
   parked(key: string, controller: Controller, parked: boolean): void;
   /** A view was found to differ from what the watcher knows, in these parts. */
-  differed(parts: readonly ViewPart[]): void;
+  differed(parts: readonly StatePart[]): void;
   /** Nothing is left of the Service. */
   dropped(key: string): void;
   close(): void;

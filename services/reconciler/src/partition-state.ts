@@ -1,12 +1,9 @@
 import { parseServiceKey } from '@sluice/messages';
+import { isDisposable, joinParts, ReadyEndpoints, ServiceState } from '@sluice/service-state';
 import type { StoredEntry } from '@sluice/store';
 import { DueQueue } from './due-queue.ts';
 import { Heard } from './heard.ts';
-import { isForgettable } from './is-forgettable.ts';
 import { PlanNumbers } from './plan-numbers.ts';
-import { ReadyEndpoints } from './ready-endpoints.ts';
-import { ServiceView } from './service-view.ts';
-import { joinParts } from './stored-parts.ts';
 
 /** All that is known of one partition. What changes in it is stored with the next commit. */
 export class PartitionState {
@@ -15,7 +12,7 @@ export class PartitionState {
   readonly ready = new ReadyEndpoints();
   /** When Services have something to decide though nothing comes in, by formatted key. */
   readonly due = new DueQueue();
-  readonly #views = new Map<string, ServiceView>();
+  readonly #views = new Map<string, ServiceState>();
   /** Removals of fields of views that are dropped. */
   readonly #removals: StoredEntry[] = [];
   readonly #onDropped: (key: string) => void;
@@ -26,15 +23,15 @@ export class PartitionState {
   }
 
   /** By formatted key. */
-  get views(): ReadonlyMap<string, ServiceView> {
+  get views(): ReadonlyMap<string, ServiceState> {
     return this.#views;
   }
 
   /** The view of a Service; a new one if nothing is known of it. */
-  view(key: string): ServiceView {
+  view(key: string): ServiceState {
     let view = this.#views.get(key);
     if (view === undefined) {
-      view = new ServiceView(parseServiceKey(key));
+      view = new ServiceState(parseServiceKey(key));
       this.#views.set(key, view);
     }
     return view;
@@ -63,7 +60,7 @@ export class PartitionState {
     for (const key of keys) {
       const view = this.#views.get(key);
       if (view === undefined) continue;
-      if (isForgettable(view)) this.#drop(key, view);
+      if (isDisposable(view)) this.#drop(key, view);
       else changed.push(...view.takeChanges(key));
     }
     // What was dropped may have come back since.
@@ -71,7 +68,7 @@ export class PartitionState {
     return [...removals, ...changed, ...this.heard.takeChanges(), ...this.planNumbers.takeChanges()];
   }
 
-  #drop(key: string, view: ServiceView): void {
+  #drop(key: string, view: ServiceState): void {
     view.clear();
     this.#removals.push(...view.takeChanges(key));
     this.#views.delete(key);

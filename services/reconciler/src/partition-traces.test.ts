@@ -1,13 +1,12 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { encodeMessage, type Message, stepOf, type TraceParent, traceHeaders, traceOf } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
+import { aChange, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { FencedError, MemoryStore } from '@sluice/store';
 import { SamplingTracer, type Span } from '@sluice/telemetry';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PartitionWorker } from './partition-worker.ts';
-import { defaultSettings } from './settings.ts';
-import { aChange, aSnapshot, fact, keyText } from './testing/messages.ts';
-import { aService } from './testing/objects.ts';
 
 const service = { of: 'service', service: aService() } as const;
 const settings = { ...defaultSettings, controllers: new Set(['endpointslice'] as const) };

@@ -17,8 +17,8 @@ import {
   traceOf,
 } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
+import type { InFlight } from '@sluice/service-state';
 import { messageAttributes, planAttributes, type Span, serviceAttributes, type Tracer } from '@sluice/telemetry';
-import type { InFlight } from './controller-state.ts';
 
 export interface PartitionTracesOptions {
   readonly tracer: Tracer;

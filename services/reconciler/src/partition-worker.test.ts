@@ -12,14 +12,13 @@ import {
   type ResyncRequest,
 } from '@sluice/messages';
 import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings, type Settings } from '@sluice/service-state';
+import { aChange, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import { type Commit, isFencedError, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { noPartitionMetrics } from './metrics.ts';
 import { PartitionWorker } from './partition-worker.ts';
 import { runReconciler, workPartition } from './reconciler.ts';
-import { defaultSettings, type Settings } from './settings.ts';
-import { aChange, anOutcome, aSnapshot, fact, key, keyText } from './testing/messages.ts';
-import { aService } from './testing/objects.ts';
 
 const settings: Settings = { ...defaultSettings, controllers: new Set(['endpointslice']) };
 const service = { of: 'service', service: aService() } as const;

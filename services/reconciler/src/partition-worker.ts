@@ -8,9 +8,9 @@ import {
   streamStart,
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceParent } from '@sluice/messages';
+import type { ServiceState } from '@sluice/service-state';
+import { decisionOrder, invalidate } from '@sluice/service-state';
 import { FencedError } from '@sluice/store';
-import { decisionOrder } from './decide.ts';
-import { distrust } from './distrust.ts';
 import { Doubts } from './doubts.ts';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
@@ -19,7 +19,6 @@ import { planRecord, unpublishedPlans } from './plan-record.ts';
 import { RecordFolder } from './record-folder.ts';
 import { resyncRequest } from './resync-request.ts';
 import { ServiceDecider } from './service-decider.ts';
-import type { ServiceView } from './service-view.ts';
 import { Unstored } from './unstored.ts';
 import { WakeTimer } from './wake-timer.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
@@ -143,13 +142,13 @@ export class PartitionWorker {
     const { bus, partition, epoch, logger, clock } = this.#options;
     const end = await bus.end('changes', partition);
     logger.warn('starting afresh at the end of the log; all Services of the partition are asked for again', { reason });
-    for (const view of this.#state.views.values()) distrust(view, clock.now());
+    for (const view of this.#state.views.values()) invalidate(view, clock.now());
     await bus.append('requests', 0, [resyncRequest({ partition }, reason, `${partition}/${epoch}/${clock.now()}`)]);
     this.#unstored.take();
     await this.#commit(end, this.#state.views.keys());
   }
 
-  #tellRestored(key: string, view: ServiceView): void {
+  #tellRestored(key: string, view: ServiceState): void {
     for (const controller of decisionOrder) {
       const { counted, inFlight, parked } = view.controller(controller);
       this.#metrics.restored(key, controller, { counted, deciding: inFlight !== null, parked: parked !== null });

@@ -1,16 +1,16 @@
 import type { BusRecord } from '@sluice/bus';
 import { MessageRecord, traceHeaders } from '@sluice/messages';
-import type { InFlight } from './controller-state.ts';
-import { decisionOrder } from './decide.ts';
+import type { InFlight } from '@sluice/service-state';
+import { decisionOrder } from '@sluice/service-state';
 import type { PartitionState } from './partition-state.ts';
 
 /**
  * The record by which a plan is published, always the same one. When it is asked for again it has another id: the bus would
  * take it for the same record, and drop it.
  */
-export function planRecord(key: string, { message, asked, trace }: InFlight): BusRecord {
+export function planRecord(key: string, { message, redeliveries, trace }: InFlight): BusRecord {
   const name = `${key}/${message.controller}/${message.plan.epoch}/${message.plan.number}`;
-  const id = asked === 0 ? name : `${name}/again/${asked}`;
+  const id = redeliveries === 0 ? name : `${name}/again/${redeliveries}`;
   return new MessageRecord({ id, key, headers: traceHeaders(trace) }, message);
 }
 

@@ -9,16 +9,14 @@ import {
   traceFields,
   traceOf,
 } from '@sluice/messages';
+import { applyChange, applyOutcome, applyRelease } from '@sluice/service-state';
 import type { Doubts } from './doubts.ts';
-import { foldChange } from './fold-change.ts';
-import { foldOutcome } from './fold-outcome.ts';
-import { foldRelease } from './fold-release.ts';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PartitionTraces } from './partition-traces.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
-export interface RecordFolderOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger' | 'random'> {
+export interface RecordFolderOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger'> {
   readonly state: PartitionState;
   readonly doubts: Doubts;
   readonly metrics: PartitionMetrics;
@@ -77,7 +75,7 @@ export class RecordFolder {
       case 'release': {
         checkKey(record, message);
         const view = state.views.get(record.key);
-        if (view !== undefined) foldRelease(view, message, now);
+        if (view !== undefined) applyRelease(view, message, now);
         return;
       }
       default:
@@ -91,17 +89,17 @@ export class RecordFolder {
     if (!state.views.has(key) && state.heard.knows(change)) return;
     const view = state.view(key);
     if (state.heard.hear(change)) doubts.miss(state, change, now);
-    foldChange(view, change, now, settings);
+    applyChange(view, change, now, settings);
     doubts.compare(key, view, change, now);
   }
 
   #foldOutcome(record: Delivery, told: Outcome, now: number): void {
-    const { state, settings, random, traces, metrics } = this.#options;
+    const { state, settings, traces, metrics } = this.#options;
     const view = state.views.get(record.key);
     if (view === undefined) return;
     const { inFlight, counted } = view.controller(told.controller);
     const outcome = (inFlight && traces?.settled(record, told, inFlight)) ?? told;
-    const status = foldOutcome(view, outcome, now, settings, random);
+    const status = applyOutcome(view, outcome, now, settings);
     if (status === undefined || inFlight === null) return;
     const { groups, incomplete } = inFlight.message;
     metrics.settled(record.key, outcome.controller, {

@@ -1,14 +1,12 @@
 import type { BusRecord } from '@sluice/bus';
 import type { Controller } from '@sluice/controllers';
 import { type PlanId, type TraceParent, traceFields } from '@sluice/messages';
-import { askAgain } from './ask-again.ts';
-import { decidesAt, type InFlight } from './controller-state.ts';
-import { decide, decisionOrder, isDue } from './decide.ts';
+import type { ServiceState } from '@sluice/service-state';
+import { decide, decidesAt, decisionOrder, type InFlight, isDue, redeliver } from '@sluice/service-state';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PartitionTraces } from './partition-traces.ts';
 import { planRecord } from './plan-record.ts';
-import type { ServiceView } from './service-view.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
 export interface ServiceDeciderOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger' | 'epoch'> {
@@ -42,7 +40,7 @@ export class ServiceDecider {
     if (view === undefined) return [];
     const plans: BusRecord[] = [];
     for (const controller of decisionOrder) {
-      const plan = askAgain(view, controller, now) ?? this.#decide(key, view, controller, now);
+      const plan = redeliver(view, controller, now) ?? this.#decide(key, view, controller, now);
       if (plan !== undefined) plans.push(planRecord(key, plan));
     }
     for (const controller of decisionOrder) {
@@ -52,7 +50,7 @@ export class ServiceDecider {
     return plans;
   }
 
-  #decide(key: string, view: ServiceView, controller: Controller, now: number): InFlight | undefined {
+  #decide(key: string, view: ServiceState, controller: Controller, now: number): InFlight | undefined {
     if (!isDue(view, controller, now)) return undefined;
     const { state, epoch, settings, metrics, traces, logger } = this.#options;
     metrics.deciding(key, controller);
@@ -76,7 +74,7 @@ export class ServiceDecider {
     }
   }
 
-  #park(view: ServiceView, controller: Controller, reason: string, now: number): void {
+  #park(view: ServiceState, controller: Controller, reason: string, now: number): void {
     const { parkedRetryMs } = this.#options.settings;
     const state = view.controller(controller);
     const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs;
@@ -85,18 +83,18 @@ export class ServiceDecider {
 }
 
 /** When the Service is to be decided again if nothing comes in; null while that depends on what comes in. */
-function nextDue(view: ServiceView): number | null {
+function nextDue(view: ServiceState): number | null {
   if (!view.snapshot.complete || view.snapshot.open !== null) return null;
   let next: number | null = null;
   for (const controller of decisionOrder) {
     const state = view.controller(controller);
-    const at = state.inFlight === null ? decidesAt(state) : state.inFlight.askAt;
+    const at = state.inFlight === null ? decidesAt(state) : state.inFlight.redeliverAt;
     if (at !== null && (next === null || at < next)) next = at;
   }
   return next;
 }
 
-function continueTrace(view: ServiceView, controller: Controller, trace: TraceParent): void {
+function continueTrace(view: ServiceState, controller: Controller, trace: TraceParent): void {
   const state = view.controller(controller);
   if (state.inFlight !== null) view.setController(controller, { ...state, inFlight: { ...state.inFlight, trace } });
 }

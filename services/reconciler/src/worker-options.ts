@@ -1,9 +1,9 @@
 import type { Bus, Delivery } from '@sluice/bus';
 import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
+import type { Settings } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import type { ReconcilerMetrics } from './metrics.ts';
-import type { Settings } from './settings.ts';
 
 export interface PartitionWorkerOptions {
   readonly partition: number;

@@ -1,8 +1,9 @@
 import { type Bus, MemoryBus } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
 import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { runReconciler, type Settings } from '@sluice/reconciler';
+import { runReconciler } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import type { Settings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { ClusterWatcher, forgetCluster } from '@sluice/watcher';

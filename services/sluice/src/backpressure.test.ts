@@ -1,6 +1,6 @@
 import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
-import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
 import { expect, test } from 'vitest';
 import { whatAFreshStartWrites, whatIsWrong } from './testing/at-rest.ts';
 import { advance, startFleet } from './testing/fleet.ts';

@@ -1,8 +1,9 @@
 import { type Bus, type BusRecord, MemoryBus, type Topic } from '@sluice/bus';
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { defaultSettings, runReconciler } from '@sluice/reconciler';
+import { runReconciler } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
 import { type Commit, MemoryStore, type ScopeState, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited } from '@sluice/writer';

@@ -1,6 +1,6 @@
 import { FakeApiServer, FakeClient, type Fault, FaultPlan } from '@sluice/fake-apiserver';
-import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
 import { expect, test } from 'vitest';
 import { startAllInOne } from './all-in-one.ts';
 import { advance } from './testing/fleet.ts';

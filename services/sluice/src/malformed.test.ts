@@ -1,7 +1,7 @@
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { RawObject, Resource } from '@sluice/kubernetes';
-import { defaultSettings } from '@sluice/reconciler';
 import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';
 

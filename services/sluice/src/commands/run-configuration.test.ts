@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultSettings } from '@sluice/reconciler';
+import { defaultSettings } from '@sluice/service-state';
 import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../configuration/environment-layer.ts';

@@ -1,4 +1,4 @@
-import { defaultSettings } from '@sluice/reconciler';
+import { defaultSettings } from '@sluice/service-state';
 import { defaultTraces } from '../options/traces-options.ts';
 import { writerDefaults } from '../options/writer-options.ts';
 import { logLevels } from '../system/logger.ts';

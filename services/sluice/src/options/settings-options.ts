@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/controllers';
-import { defaultSettings, type Settings } from '@sluice/reconciler';
+import { defaultSettings, type Settings } from '@sluice/service-state';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../terminal/duration.ts';
 

@@ -1,7 +1,7 @@
 import type { ParkedView } from '@sluice/console';
 import { type Controller, controllers } from '@sluice/controllers';
 import { type Causes, noCauses, parseServiceKey, type ServiceKey } from '@sluice/messages';
-import type { ControllerState } from '@sluice/reconciler';
+import type { ControllerState } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
 
 /** A Service that a controller has given up for now, with the reason. */

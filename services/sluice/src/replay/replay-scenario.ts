@@ -1,8 +1,8 @@
 import type { Controller, EventToRecord } from '@sluice/controllers';
 import { FakeApiServer, FakeClient, FaultPlan, mergePatch } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { defaultSettings, type Settings } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings, type Settings } from '@sluice/service-state';
 import { defaultRetry } from '@sluice/writer';
 import { type AllInOne, startAllInOne } from '../all-in-one.ts';
 import { CountingWriter, type WriteCounts } from './counting-writer.ts';

@@ -1,4 +1,5 @@
-import { type Settings, workPartition } from '@sluice/reconciler';
+import { workPartition } from '@sluice/reconciler';
+import type { Settings } from '@sluice/service-state';
 import { partitionLag } from '../telemetry/partition-lag.ts';
 import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';

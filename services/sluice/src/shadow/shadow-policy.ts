@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Controller } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
-import { type ReconcilerPolicy, type ServiceView, touch } from '@sluice/reconciler';
+import { type ReconcilerPolicy, requestDecision, type ServiceState } from '@sluice/service-state';
 import { noticedBy } from '../replay/upstream/handlers.ts';
 import type { ShadowLedger } from './ledger.ts';
 
@@ -16,16 +16,16 @@ export function shadowPolicy<F>(
 ): ReconcilerPolicy {
   return {
     ...policy,
-    noticing(view, fact, retold) {
+    affected(view, fact, retold) {
       // What a snapshot tells may be old, but for a Service that was not there.
       if (view.snapshot.open === null || isNewService(view, fact)) hear(ledger, view, fact, now());
-      return policy.noticing(view, fact, retold);
+      return policy.affected(view, fact, retold);
     },
-    repair: ({ state, now: at }, _batchPeriodMs, causes) => touch(state, at, causes, at),
+    requestRepair: ({ state, now: at }, _batchPeriodMs, causes) => requestDecision(state, at, causes, at),
   };
 }
 
-function hear<F>(ledger: ShadowLedger<F>, view: ServiceView, fact: Fact, now: number): void {
+function hear<F>(ledger: ShadowLedger<F>, view: ServiceState, fact: Fact, now: number): void {
   const noticed = noticedBy(view, fact, false);
   const told = (controller: Controller) => {
     if (noticed.has(controller)) ledger.noticed(view.key, controller, now);
@@ -53,10 +53,10 @@ function hear<F>(ledger: ShadowLedger<F>, view: ServiceView, fact: Fact, now: nu
 }
 
 /** The first that is told of a Service is a snapshot too. */
-function isNewService({ service }: ServiceView, fact: Fact): boolean {
+function isNewService({ service }: ServiceState, fact: Fact): boolean {
   return fact.of === 'service' && !isDeepStrictEqual(service?.service ?? null, fact.service);
 }
 
-function isNews({ endpoints }: ServiceView, fact: Extract<Fact, { of: 'endpoints' }>): boolean {
+function isNews({ endpoints }: ServiceState, fact: Extract<Fact, { of: 'endpoints' }>): boolean {
   return endpoints?.endpoints.metadata.resourceVersion !== fact.endpoints?.metadata.resourceVersion;
 }

@@ -1,5 +1,6 @@
 import type { Controller } from '@sluice/controllers';
-import type { Decided, PartitionMetrics, ReconcilerMetrics } from '@sluice/reconciler';
+import type { PartitionMetrics, ReconcilerMetrics } from '@sluice/reconciler';
+import type { Decided } from '@sluice/service-state';
 
 /** Told of each decision; undefined: none could be made. */
 export type OnDecided = (key: string, controller: Controller, decided: Decided | undefined) => void;

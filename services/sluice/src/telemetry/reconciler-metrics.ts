@@ -1,14 +1,8 @@
 import { type Controller, type CountedSlices, controllers } from '@sluice/controllers';
 import { watcherStarted } from '@sluice/messages';
-import type {
-  Decided,
-  PartitionMetrics,
-  ReconcilerMetrics,
-  RestoredState,
-  Settled,
-  ViewPart,
-} from '@sluice/reconciler';
+import type { PartitionMetrics, ReconcilerMetrics, RestoredState, Settled } from '@sluice/reconciler';
 import type { Clock } from '@sluice/runtime';
+import type { Decided, StatePart } from '@sluice/service-state';
 import type { Metrics, WorkQueue } from '@sluice/telemetry';
 
 /** Feeds the metrics with what reconcilers tell. */
@@ -100,7 +94,7 @@ class PartitionCounts implements PartitionMetrics {
     else if (controller === 'endpointslicemirroring') this.#settledMirror(identity, settled);
   }
 
-  differed(parts: readonly ViewPart[]): void {
+  differed(parts: readonly StatePart[]): void {
     this.#metrics.pipeline.differed(parts);
   }
 

@@ -1,8 +1,9 @@
 import { MemoryBus } from '@sluice/bus';
 import { aService } from '@sluice/controllers/testing';
 import { encodeMessage, formatServiceKey } from '@sluice/messages';
-import { defaultSettings, runReconciler } from '@sluice/reconciler';
+import { runReconciler } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { Metrics } from '@sluice/telemetry';
 import { expect, test } from 'vitest';

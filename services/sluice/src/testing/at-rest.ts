@@ -1,6 +1,6 @@
 import type { FakeApiServer, StoredObject } from '@sluice/fake-apiserver';
-import type { Settings } from '@sluice/reconciler';
 import type { VirtualClock } from '@sluice/runtime';
+import type { Settings } from '@sluice/service-state';
 import { advance, startFleet } from './fleet.ts';
 import { type SpiedWrite, spiedServer } from './spied-server.ts';
 import { type Endpoints, endpointsOf, slicesOf } from './what-should-be.ts';

@@ -1,7 +1,8 @@
 import { type Bus, MemoryBus } from '@sluice/bus';
 import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
-import { defaultSettings, type ReconcilerMetrics, runReconciler, type Settings } from '@sluice/reconciler';
+import { type ReconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import { seededRandom, silentLogger, type VirtualClock } from '@sluice/runtime';
+import { defaultSettings, type Settings } from '@sluice/service-state';
 import { MemoryStore, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited, type WritableCluster } from '@sluice/writer';

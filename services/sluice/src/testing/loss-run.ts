@@ -1,7 +1,7 @@
 import type { Topic } from '@sluice/bus';
 import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
-import type { Settings } from '@sluice/reconciler';
 import { type Logger, type Random, randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import type { Settings } from '@sluice/service-state';
 import { whatAFreshStartWrites, whatIsWrong } from './at-rest.ts';
 import { Audit } from './audit.ts';
 import { advance } from './fleet.ts';

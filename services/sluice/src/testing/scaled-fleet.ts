@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
-import type { Settings } from '@sluice/reconciler';
 import { type Logger, type Random, randomInteger, seededRandom, type VirtualClock, YieldQueue } from '@sluice/runtime';
+import type { Settings } from '@sluice/service-state';
 import { MemoryDeadLetters } from '@sluice/store';
 import { unlimited } from '@sluice/writer';
 import { runReconcilerRole } from '../roles/reconciler-role.ts';

@@ -1,6 +1,6 @@
 import { FakeApiServer, type Fault, FaultPlan } from '@sluice/fake-apiserver';
-import { defaultSettings, type Settings } from '@sluice/reconciler';
 import { type Random, randomInteger, seededRandom, VirtualClock } from '@sluice/runtime';
+import { defaultSettings, type Settings } from '@sluice/service-state';
 import { whatAFreshStartWrites, whatIsWrong } from './at-rest.ts';
 import { advance, type Fleet, startFleet } from './fleet.ts';
 import { RandomUser } from './random-user.ts';

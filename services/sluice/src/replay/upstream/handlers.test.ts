@@ -7,7 +7,7 @@ import {
   projectService,
 } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
-import { initialState, ServiceView } from '@sluice/reconciler';
+import { initialControllerState, ServiceState } from '@sluice/service-state';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { noticedAtEnd, noticedBy } from './handlers.ts';
 
@@ -53,15 +53,15 @@ const fact = {
 };
 
 const stamp = { epoch: 1, sequence: 1 };
-let view: ServiceView;
+let view: ServiceState;
 const noticed = (given: Fact, told = false) => [...noticedBy(view, given, told)].sort();
 
 beforeEach(() => {
-  view = new ServiceView(key);
+  view = new ServiceState(key);
 });
 
 function track(controller: Controller, name: string, generation: number): void {
-  view.setController(controller, { ...initialState, tracked: { [`uid-${name}`]: generation } });
+  view.setController(controller, { ...initialControllerState, tracked: { [`uid-${name}`]: generation } });
 }
 
 describe('a Service', () => {
@@ -122,7 +122,7 @@ test('zone ratios are noticed only by a Service that is overloaded (F14)', () =>
   const topology: Fact = { of: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } };
   expect(noticed(topology)).toEqual([]);
   const hints = { populated: true, byAddressType: { IPv4: { a: 4 } } };
-  view.setController('endpointslice', { ...initialState, hints });
+  view.setController('endpointslice', { ...initialControllerState, hints });
   expect(noticed(topology)).toEqual(['endpointslice']);
 });
 

@@ -9,7 +9,7 @@ import {
   podChange,
 } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
-import { managerOf, type PodEntry, type ServiceView } from '@sluice/reconciler';
+import { managerOf, type PodEntry, type ServiceState } from '@sluice/service-state';
 
 const all: ReadonlySet<Controller> = new Set(controllers);
 const none: ReadonlySet<Controller> = new Set();
@@ -20,7 +20,7 @@ const ofNodes: ReadonlySet<Controller> = new Set<Controller>(['endpointslice']);
  * The controllers whose handlers would queue the Service for a fact that is not folded yet. `retold`: the fact may be
  * old, and is told because of its Service.
  */
-export function noticedBy(view: ServiceView, fact: Fact, retold: boolean): ReadonlySet<Controller> {
+export function noticedBy(view: ServiceState, fact: Fact, retold: boolean): ReadonlySet<Controller> {
   switch (fact.of) {
     case 'service':
       return noticedService(view.service?.service ?? null, fact.service);
@@ -37,7 +37,7 @@ export function noticedBy(view: ServiceView, fact: Fact, retold: boolean): Reado
 
 /** At the end of a snapshot: a start shows everything, a resync what has not changed (A7). */
 export function* noticedAtEnd(
-  view: ServiceView,
+  view: ServiceState,
   start: boolean,
   batchPeriodMs: BatchPeriods,
 ): Generator<readonly [Controller, number]> {
@@ -47,7 +47,7 @@ export function* noticedAtEnd(
 
 type BatchPeriods = Readonly<Record<Controller, number>>;
 
-function shownByResync(view: ServiceView): ReadonlySet<Controller> {
+function shownByResync(view: ServiceState): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   if (view.service?.service) noticed.add('endpoints').add('endpointslice');
   if (view.endpoints !== null && isMirrorable(view.endpoints.endpoints)) noticed.add('endpointslicemirroring');
@@ -55,7 +55,7 @@ function shownByResync(view: ServiceView): ReadonlySet<Controller> {
 }
 
 /** A resync queues them for the sake of their slices as well, if those are not tracked (E5, H4). */
-function ofNewSlices(view: ServiceView): ReadonlySet<Controller> {
+function ofNewSlices(view: ServiceState): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   for (const { slice } of view.slices.values()) {
     const controller = managerOf(slice);
@@ -92,7 +92,7 @@ function noticedPod(known: PodEntry | undefined, { pod: now, node }: Extract<Fac
 }
 
 /** D3, H1. */
-function noticedEndpoints(view: ServiceView, fact: Extract<Fact, { of: 'endpoints' }>): ReadonlySet<Controller> {
+function noticedEndpoints(view: ServiceState, fact: Extract<Fact, { of: 'endpoints' }>): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   const old = view.endpoints?.endpoints;
   if (fact.endpoints === null && old !== undefined) noticed.add('endpoints');
@@ -103,7 +103,7 @@ function noticedEndpoints(view: ServiceView, fact: Extract<Fact, { of: 'endpoint
 }
 
 /** E4–E6, H4. */
-function noticedSlice(view: ServiceView, fact: Extract<Fact, { of: 'slice' }>): ReadonlySet<Controller> {
+function noticedSlice(view: ServiceState, fact: Extract<Fact, { of: 'slice' }>): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   const old = view.slices.get(fact.name)?.slice;
   const before = old && managerOf(old);

@@ -6,7 +6,7 @@ import {
   reconcileMirroring,
   soundDecisions,
 } from '@sluice/controllers';
-import { initialState, ServiceView } from '@sluice/reconciler';
+import { initialControllerState, ServiceState } from '@sluice/service-state';
 import { describe, expect, test } from 'vitest';
 import { upstreamPolicy } from './policy.ts';
 
@@ -26,12 +26,12 @@ test('updates that change nothing are sent only where asked for (K5)', () => {
 
 describe('a slice that was written and is not there', () => {
   const staleAs = (controller: 'endpointslice' | 'endpointslicemirroring', ...slices: EndpointSlice[]) => {
-    const view = new ServiceView({ cluster: 'c', namespace: 'shop', service: 'web' });
+    const view = new ServiceState({ cluster: 'c', namespace: 'shop', service: 'web' });
     const stamp = { epoch: 1, sequence: 1 };
     view.set('service', { service: projectService({ metadata: { name: 'web' }, spec: {} }), stamp });
     view.set('endpoints', { endpoints: projectEndpoints({ metadata: { name: 'web' } }), stamp });
     for (const slice of slices) view.setSlice(slice.metadata.name, { slice, stamp });
-    view.setController(controller, { ...initialState, tracked: { 'uid-s': 1 } });
+    view.setController(controller, { ...initialControllerState, tracked: { 'uid-s': 1 } });
     return policy.isStale(view, controller);
   };
   const deleting = (slice: EndpointSlice): EndpointSlice => ({

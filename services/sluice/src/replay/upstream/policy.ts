@@ -1,8 +1,8 @@
 import { type Controller, type DecisionPolicy, endpointSliceTracker, soundDecisions } from '@sluice/controllers';
-import { isMirrored, type ReconcilerPolicy, type ServiceView, slicesOf, touch } from '@sluice/reconciler';
+import { isMirrored, type ReconcilerPolicy, requestDecision, type ServiceState, slicesOf } from '@sluice/service-state';
 import { noticedAtEnd, noticedBy, sliceDelayMs } from './handlers.ts';
 import { holdsAsMany } from './mirrored-endpoints.ts';
-import { dueAfterDecision, retryTime } from './queues.ts';
+import { dueAfterDecision, retryTime as retryAt } from './queues.ts';
 import { recycleByName } from './recycling-by-name.ts';
 
 /**
@@ -13,16 +13,16 @@ export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: 
   const decisions: DecisionPolicy = { ...soundDecisions, holds: holdsAsMany, recycle: recycleByName };
   return {
     decisions: sendsAllUpdates ? { ...decisions, spares: () => false } : decisions,
-    noticing: noticedBy,
-    noticingSnapshot: noticedAtEnd,
-    repair: ({ controller, state, now }, batchPeriodMs, causes) =>
-      touch(state, now + sliceDelayMs(controller, batchPeriodMs), causes, now),
+    affected: noticedBy,
+    affectedBySnapshot: noticedAtEnd,
+    requestRepair: ({ controller, state, now }, batchPeriodMs, causes) =>
+      requestDecision(state, now + sliceDelayMs(controller, batchPeriodMs), causes, now),
     isStale,
     dueAfterDecision,
-    restAfter: () => 0,
+    writeCooldownMs: () => 0,
     retriesIncomplete: true,
-    parksRefused: false,
-    retryTime,
+    parksRejected: false,
+    retryAt,
   };
 }
 
@@ -30,7 +30,7 @@ export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: 
  * C20, C21. Slices being deleted count as missing for the EndpointSlice controller (E10), not for mirroring (H8), which
  * cleans up whatever the tracker says (H6).
  */
-function isStale(view: ServiceView, controller: Controller): boolean {
+function isStale(view: ServiceState, controller: Controller): boolean {
   if (controller === 'endpoints') return false;
   const { tracked } = view.controller(controller);
   const listed = slicesOf(view, controller);

@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/controllers';
-import { initialState } from '@sluice/reconciler';
+import { initialControllerState } from '@sluice/service-state';
 import { describe, expect, test } from 'vitest';
 import { dueAfterDecision, retryTime } from './queues.ts';
 
@@ -7,7 +7,7 @@ const now = 1_000_000;
 
 function delays(controller: Controller): number[] {
   return Array.from({ length: 15 }, (_, failures) => {
-    return retryTime({ controller, state: { ...initialState, failures }, now }) - now;
+    return retryTime({ controller, state: { ...initialControllerState, failures }, now }) - now;
   });
 }
 
@@ -25,7 +25,7 @@ describe('upstream’s queues (B3, B4)', () => {
   test('what waits already keeps its earlier time, and its time after a decision that came before (B2)', () => {
     const moment = {
       controller: 'endpointslice',
-      state: { ...initialState, failures: 5, delayedUntil: now + 700 },
+      state: { ...initialControllerState, failures: 5, delayedUntil: now + 700 },
       now,
     } as const;
     expect(retryTime(moment)).toBe(now + 700);

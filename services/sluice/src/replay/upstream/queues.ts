@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/controllers';
-import { type Moment, pending } from '@sluice/reconciler';
+import { type Moment, pendingDelay } from '@sluice/service-state';
 
 /** B3: the back-off per item of upstream's queues. */
 const backoff: Readonly<Record<Controller, { readonly baseMs: number; readonly maxMs: number }>> = {
@@ -11,11 +11,11 @@ const backoff: Readonly<Record<Controller, { readonly baseMs: number; readonly m
 /** When a key is tried again (B3). One that already waits for its time keeps the earlier one (B2). */
 export function retryTime({ controller, state, now }: Moment): number {
   const { baseMs, maxMs } = backoff[controller];
-  return Math.min(pending(state, now), now + Math.min(maxMs, baseMs * 2 ** state.failures));
+  return Math.min(pendingDelay(state, now), now + Math.min(maxMs, baseMs * 2 ** state.failures));
 }
 
 /** A key that was added at once does not take back what was added for later (B2). */
 export function dueAfterDecision({ state, now }: Moment): number | null {
-  const at = pending(state, now);
+  const at = pendingDelay(state, now);
   return at < Number.POSITIVE_INFINITY ? at : null;
 }

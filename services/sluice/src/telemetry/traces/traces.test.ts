@@ -1,7 +1,7 @@
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import { traceIdOf } from '@sluice/messages';
-import { defaultSettings } from '@sluice/reconciler';
 import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from '../../all-in-one.ts';
 import { advance } from '../../testing/fleet.ts';

@@ -1,8 +1,8 @@
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import { ApiError, type ClusterWriter } from '@sluice/kubernetes';
 import type { Jaeger } from '@sluice/local';
-import { defaultSettings } from '@sluice/reconciler';
 import { seededRandom, silentLogger } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
 import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../../all-in-one.ts';
 import { parseEndpoint } from '../../options/traces-options.ts';

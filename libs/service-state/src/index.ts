@@ -1,0 +1,15 @@
+export * from './apply-change.ts';
+export * from './apply-outcome.ts';
+export * from './apply-release.ts';
+export * from './compare-digest.ts';
+export * from './controller-state.ts';
+export * from './decide.ts';
+export * from './invalidate.ts';
+export * from './is-disposable.ts';
+export { isMirrored, managerOf, slicesOf } from './own-slices.ts';
+export * from './policy.ts';
+export * from './ready-endpoints.ts';
+export * from './redelivery.ts';
+export * from './service-state.ts';
+export * from './settings.ts';
+export { joinParts } from './stored-parts.ts';

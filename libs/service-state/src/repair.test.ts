@@ -1,0 +1,56 @@
+import { noCauses } from '@sluice/messages';
+import { expect, test } from 'vitest';
+import { type ControllerState, initialControllerState, requestDecision } from './controller-state.ts';
+import { afterDecision, freeRepairs, repairAfterOutcome, requestRepair } from './repair.ts';
+
+/** Somebody undoes each repair at once. The times of the repairs, from 0 on, in seconds. */
+function fight(count: number): { readonly times: readonly number[]; readonly state: ControllerState; now: number } {
+  let state: ControllerState = initialControllerState;
+  let now = 0;
+  const times: number[] = [];
+  for (let i = 0; i < count; i++) {
+    state = requestRepair(state, now, noCauses, now);
+    now = state.dueAt ?? now;
+    times.push(now / 1000);
+    state = { ...state, ...afterDecision(state, true), dueAt: null };
+  }
+  return { times, state, now };
+}
+
+test('what is undone again and again is put right once a second, then ever more slowly, down to once a minute', () => {
+  const { times } = fight(16);
+  const gaps = times.slice(1).map((time, i) => time - (times[i] ?? 0));
+  expect(gaps).toEqual([1, 1, 1, 1, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
+});
+
+test('what comes from elsewhere does not wait for that', () => {
+  const { state, now } = fight(12);
+  const waiting = requestRepair(state, now, noCauses, now);
+  expect(waiting.dueAt).toBe(now + 60_000);
+  expect(requestDecision(waiting, now + 5, noCauses, now + 5).dueAt).toBe(now + 5);
+});
+
+test('after ten minutes of peace it is done at once again', () => {
+  const { state, now } = fight(12);
+  expect(state.repairs).toBe(12);
+  const later = now + 11 * 60_000;
+  expect(requestRepair(state, later, noCauses, later)).toMatchObject({ dueAt: later, repairs: 0 });
+});
+
+test('only decisions that lead to a write count, and only those that a repair was wanted for', () => {
+  const wanted = requestRepair(initialControllerState, 0, noCauses, 0);
+  expect(afterDecision(wanted, false)).toEqual({ repairs: 0, repairing: false });
+  expect(afterDecision(wanted, true)).toEqual({ repairs: 1, repairing: false });
+  expect(afterDecision(requestDecision(initialControllerState, 0, noCauses, 0), true)).toEqual({
+    repairs: 0,
+    repairing: false,
+  });
+});
+
+test('what was undone before the Outcome was here is put right at once, but not in a fight', () => {
+  expect(repairAfterOutcome(initialControllerState, 7)).toMatchObject({ dueAt: 7, repairing: true });
+  const { state, now } = fight(freeRepairs + 1);
+  expect(repairAfterOutcome(state, now).dueAt).toBe(now + 2_000);
+  // Something else is due earlier.
+  expect(repairAfterOutcome({ ...state, dueAt: now + 3 }, now).dueAt).toBe(now + 3);
+});

@@ -1,0 +1,32 @@
+import type { Controller } from '@sluice/controllers';
+import type { BackoffOptions } from './backoff.ts';
+import { neverStale, type ReconcilerPolicy } from './policy.ts';
+
+export interface Settings {
+  /** Controllers that are switched on. */
+  readonly controllers: ReadonlySet<Controller>;
+  /** `--max-endpoints-per-slice`, 1–1000 (A5). */
+  readonly maxEndpointsPerSlice: number;
+  /** `--mirroring-max-endpoints-per-subset`, 1–1000 (A5). */
+  readonly maxEndpointsPerSubset: number;
+  /** How long the first of several Pod changes waits for the others (C8, E4), in milliseconds. */
+  readonly batchPeriodMs: Readonly<Record<Controller, number>>;
+  readonly policy: ReconcilerPolicy;
+  /** Between plans of one Service that come to nothing. */
+  readonly backoff: BackoffOptions;
+  /** Requests that may fail in a row before the key is parked (B4). */
+  readonly maxAttempts: number;
+  /** After which a parked key is tried again although nothing changed; null: only a change or a resync helps. */
+  readonly parkedRetryMs: number | null;
+}
+
+export const defaultSettings: Settings = {
+  controllers: new Set<Controller>(['endpoints', 'endpointslice', 'endpointslicemirroring']),
+  maxEndpointsPerSlice: 100,
+  maxEndpointsPerSubset: 1000,
+  batchPeriodMs: { endpoints: 0, endpointslice: 0, endpointslicemirroring: 0 },
+  policy: neverStale,
+  backoff: { baseMs: 50, maxMs: 30_000 },
+  maxAttempts: 16,
+  parkedRetryMs: 60_000,
+};

@@ -1,0 +1,112 @@
+import type { ControllerState } from './controller-state.ts';
+
+/** One field of a Service's state as a store keeps it. `key` is the formatted Service key; an undefined value removes the field. */
+export interface StoredField {
+  readonly key: string;
+  readonly field: string;
+  readonly value: unknown;
+}
+
+type Parts = Readonly<Record<string, unknown>>;
+
+/**
+ * How the value of a field is stored in parts. A state changes with every Change, its plan and trigger times do not; the
+ * echo of a write changes an object's stamp alone. A part is stored as a field of its own, `field:part`, and only when it
+ * is another object than before: values are replaced, never changed.
+ */
+interface Layout {
+  readonly parts: readonly string[];
+  /** What remains of the value, and its parts; undefined for those that it does not have. */
+  split(value: unknown): readonly [rest: unknown, parts: Parts];
+  join(rest: unknown, parts: Parts): unknown;
+}
+
+/** `T` is what this package itself puts into the field. */
+function layout<T, Rest>(
+  parts: readonly string[],
+  split: (value: T) => readonly [rest: Rest, parts: Parts],
+  join: (rest: Rest, parts: Parts) => unknown,
+): Layout {
+  return { parts, split: (value) => split(value as T), join: (rest, found) => join(rest as Rest, found) };
+}
+
+/** By the kind of the field, with which its name begins. */
+const layouts: Readonly<Record<string, Layout>> = {
+  controller: layout(
+    ['triggers', 'plan', 'after'],
+    ({ triggers, inFlight, ...state }: ControllerState) => {
+      const waiting = inFlight && { ...inFlight, message: undefined, triggersAfter: undefined };
+      const after = inFlight?.triggersAfter ?? undefined;
+      return [
+        { ...state, inFlight: waiting },
+        { triggers: triggers ?? undefined, plan: inFlight?.message, after },
+      ];
+    },
+    ({ inFlight, ...state }, { triggers = null, plan: message, after: triggersAfter = null }) => {
+      return { ...state, triggers, inFlight: inFlight && { ...inFlight, message, triggersAfter } };
+    },
+  ),
+  slice: layout(
+    ['object'],
+    ({ slice, ...rest }: { readonly slice: unknown }) => [rest, { object: slice }],
+    (rest, { object: slice }) => ({ ...rest, slice }),
+  ),
+  endpoints: layout(
+    ['object'],
+    ({ endpoints, ...rest }: { readonly endpoints: unknown }) => [rest, { object: endpoints }],
+    (rest, { object: endpoints }) => ({ ...rest, endpoints }),
+  ),
+};
+
+/** What is stored of the parts of one view. */
+export class StoredParts {
+  readonly #stored = new Map<string, unknown>();
+
+  /** The field is stored with this value. */
+  load(field: string, value: unknown): void {
+    this.split(field, value);
+  }
+
+  /** What is to be stored, by field, so that this field has this value; undefined removes. */
+  split(field: string, value: unknown): readonly (readonly [field: string, value: unknown])[] {
+    const layout = layouts[kindOf(field)];
+    if (layout === undefined) return [[field, value]];
+    const [rest, parts]: readonly [unknown, Parts] = value === undefined ? [undefined, {}] : layout.split(value);
+    const fields: [string, unknown][] = [[field, rest]];
+    for (const name of layout.parts) {
+      const [part, now] = [`${field}:${name}`, parts[name]];
+      if (this.#stored.get(part) === now) continue;
+      if (now === undefined) this.#stored.delete(part);
+      else this.#stored.set(part, now);
+      fields.push([part, now]);
+    }
+    return fields;
+  }
+}
+
+/** The fields as they were before they were split. */
+export function joinParts(entries: readonly StoredField[]): readonly StoredField[] {
+  const parts = new Map<string, Record<string, unknown>>();
+  const whole: StoredField[] = [];
+  for (const entry of entries) {
+    const { key, field, value } = entry;
+    const colon = field.lastIndexOf(':');
+    if (!layouts[kindOf(field)]?.parts.includes(field.slice(colon + 1)) || colon < 0) {
+      whole.push(entry);
+      continue;
+    }
+    const owner = `${key} ${field.slice(0, colon)}`;
+    const known = parts.get(owner) ?? {};
+    known[field.slice(colon + 1)] = value;
+    parts.set(owner, known);
+  }
+  return whole.map((entry) => {
+    const layout = layouts[kindOf(entry.field)];
+    if (layout === undefined) return entry;
+    return { ...entry, value: layout.join(entry.value, parts.get(`${entry.key} ${entry.field}`) ?? {}) };
+  });
+}
+
+function kindOf(field: string): string {
+  return /^[^/:]*/.exec(field)?.[0] ?? field;
+}
