@@ -1,8 +1,7 @@
 #!/bin/sh
-# Makes what the control plane of docker-compose.yml needs, once: a certificate authority, serving certificates, a token
-# for the console, the key of ServiceAccount tokens, a token for each identity, and a kubeconfig for each of them: for use among the
-# containers (in $1/internal) and from the host (in $1/host); and the configuration of NATS and Redis, each with a
-# password of its own. Needs openssl.
+# Creates once what docker-compose.yml needs: a certificate authority, serving certificates, the console token, the signing
+# key of ServiceAccount tokens, a token and kubeconfigs per identity (for containers in $1/internal, for the host in
+# $1/host), and the configurations of NATS and Redis with their passwords. Requires openssl.
 set -eu
 umask 077
 
@@ -14,7 +13,7 @@ if [ -f complete ]; then
 fi
 
 curve='-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
-# shellcheck disable=SC2086 # several words on purpose
+# shellcheck disable=SC2086 # word splitting intended
 openssl req -x509 $curve -keyout ca.key -out ca.crt -days 365 -subj /CN=sluice-compose-ca
 
 serving() { # file name
@@ -77,6 +76,6 @@ maxmemory-policy noeviction
 requirepass $(cat store-password)
 EOF
 
-# Sluice does not run as root in its image, this does. All of it is worth nothing elsewhere.
+# This script runs as root, Sluice does not. The secrets are valid only in this deployment.
 chmod -R a+rX .
 touch complete

@@ -20,7 +20,7 @@ import {
   startRedis,
 } from '../local/src/index.ts';
 
-/** The files of this folder on a genuine API server, and the roles with exactly the rights that they give. */
+/** Applies the manifests of this folder to a real API server, and runs the roles with exactly the permissions they grant. */
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const main = join(folder, '../../services/sluice/src/main.ts');
@@ -72,16 +72,16 @@ interface Manifest {
 }
 
 describe('kubectl apply -k', () => {
-  it('is taken by the API server, without a warning, also where the strictest rules for Pods hold', async () => {
+  it('succeeds without warnings, also under the restricted Pod Security Standard', async () => {
     await admin('apply', '-k', folder, '--warnings-as-errors=true');
     const restricted = 'pod-security.kubernetes.io/enforce=restricted';
-    // A dry run tells which Pods of the namespace would offend; Deployments are judged when they are applied again.
+    // Labelling the namespace warns about existing Pods; Deployments are checked when they are applied again.
     await admin('label', 'namespace', 'sluice', restricted, restricted.replace('enforce', 'warn'), '--overwrite');
     await admin('delete', 'deployments', '--all', '-n', 'sluice');
     await admin('apply', '-k', folder, '--warnings-as-errors=true');
   });
 
-  it('starts each role as its own ServiceAccount, with settings that Sluice takes', async () => {
+  it('starts each role with its own ServiceAccount and valid settings', async () => {
     const list = JSON.parse(await admin('get', 'deployments', '-n', 'sluice', '-o', 'json')) as { items: Manifest[] };
     const configuration = JSON.parse(
       await admin('get', 'configmaps', '-n', 'sluice', '-l', '!kubernetes.io/metadata.name', '-o', 'json'),
@@ -99,7 +99,7 @@ describe('kubectl apply -k', () => {
       const [container] = containers;
       expect(container?.args).toEqual([metadata.name.replace('sluice-', '')]);
       const own = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
-      // Warns of variables that it does not know, and ends with status 2 if one makes no sense.
+      // Warns about unknown variables, and exits with status 2 if one is invalid.
       const told = await promisify(execFile)(process.execPath, [main, 'config'], { env: { ...shared, ...own } });
       expect(told.stderr).toBe('');
       expect(told.stdout).toContain('nats://nats.nats.svc:4222');
@@ -110,7 +110,7 @@ describe('kubectl apply -k', () => {
 describe('flow-control.yaml', () => {
   const uidOf = (kind: string, name: string) => admin('get', kind, name, '-o', 'jsonpath={.metadata.uid}');
 
-  /** Which flow schema and priority level the API server put a request of that ServiceAccount under. */
+  /** Flow schema and priority level of a request of the ServiceAccount. */
   async function placeOf(identity: Identity): Promise<{ readonly schema: unknown; readonly level: unknown }> {
     const access = await loadKubeconfig({ paths: [cluster.kubeconfigs[identity]] });
     const connection = new Connection({ access, userAgent: 'sluice/test', clock: systemClock, logger: silentLogger });
@@ -127,21 +127,21 @@ describe('flow-control.yaml', () => {
     }
   }
 
-  it('puts the requests of each role beside those of kube-controller-manager, and no others', async () => {
+  it('gives the requests of each role, and no others, the priority level of kube-controller-manager', async () => {
     await admin('apply', '-f', join(folder, 'flow-control.yaml'), '--warnings-as-errors=true');
     const ours = {
       schema: await uidOf('flowschemas', 'sluice'),
       level: await uidOf('prioritylevelconfigurations', 'workload-high'),
     };
     for (const identity of ['sluice-watcher', 'sluice-writer', 'sluice'] as const) {
-      // The API server takes a moment to hear of a new schema.
+      // The API server needs a moment to load a new schema.
       await expect.poll(() => placeOf(identity), { timeout: 60_000 }).toEqual(ours);
     }
     expect((await placeOf('admin')).schema).not.toBe(ours.schema);
   });
 });
 
-/** Verbs on `resource.group`, and what each ServiceAccount may do of them. */
+/** Permissions of each ServiceAccount: verbs on `resource.group`. */
 const asked: readonly (readonly [resource: string, verbs: readonly string[], by: readonly Identity[]])[] = [
   ['services', ['list', 'watch'], ['sluice-watcher']],
   ['pods', ['list', 'watch'], ['sluice-watcher']],
@@ -167,7 +167,7 @@ const asked: readonly (readonly [resource: string, verbs: readonly string[], by:
 ];
 
 describe('each role', () => {
-  it('may do what it needs, and nothing that another needs', async () => {
+  it('has its own permissions and none of the others', async () => {
     const wrong: string[] = [];
     for (const identity of ['sluice-watcher', 'sluice-reconciler', 'sluice-writer'] as const) {
       const allowed = await rulesOf(identity);
@@ -180,7 +180,7 @@ describe('each role', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('runs with that: a Service gets its endpoints, written by the writer alone, and nobody is refused anything', async () => {
+  it('works with them: a Service gets its endpoints from the writer alone, and no request is forbidden', async () => {
     await admin('create', 'namespace', 'shop');
     await admin('create', 'service', 'clusterip', 'web', '--tcp=80:8080', '-n', 'shop');
     start('watcher', ['--kubeconfig', cluster.kubeconfigs['sluice-watcher']]);
@@ -219,7 +219,7 @@ describe('each role', () => {
     const ours = events.filter(({ user }) => user.username.startsWith('system:serviceaccount:sluice:sluice-'));
     const refused = ours.filter(({ responseStatus }) => responseStatus?.code === 403);
     expect(refused.map(({ user, verb, requestURI }) => `${user.username} ${verb} ${requestURI}`)).toEqual([]);
-    // To ask what one may do is a create too.
+    // Access reviews are creates too.
     const isWrite = ({ verb, objectRef }: { verb: string; objectRef?: { apiGroup?: string } }) =>
       !['get', 'list', 'watch'].includes(verb) && objectRef?.apiGroup !== 'authorization.k8s.io';
     const writes = ours.filter(isWrite);
@@ -242,13 +242,13 @@ function start(role: 'watcher' | 'reconciler' | 'writer', cluster: readonly stri
   roles.push(new RoleProcess(role, role, [...where, ...cluster], (name, line) => log.push(`${name}: ${line}`)));
 }
 
-/** What the roles said stands beside what was expected of them. */
+/** Adds the logs of the roles to a failed expectation. */
 function withLog(error: unknown): never {
   throw new Error(`${error}\n${log.slice(-30).join('\n')}`, { cause: error });
 }
 
 async function createPod(): Promise<void> {
-  // A Pod on a Node that nobody knows has no endpoint.
+  // A Pod on an unknown Node has no endpoint.
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
   await kubectl(cluster.adminKubeconfig, ['create', '-f', '-'], JSON.stringify(node));
   const pod = {
@@ -284,7 +284,7 @@ interface Rule {
   readonly resourceNames?: readonly string[];
 }
 
-/** What the API server itself says that it may do. */
+/** The permissions of an identity according to the API server (SelfSubjectRulesReview). */
 async function rulesOf(identity: Identity): Promise<(verb: string, resource: string) => boolean> {
   const review = {
     apiVersion: 'authorization.k8s.io/v1',

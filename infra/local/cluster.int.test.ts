@@ -15,7 +15,7 @@ interface Result {
   readonly stderr: string;
 }
 
-/** Runs the command with a cache of its own, so that it neither sees nor touches a person's clusters. */
+/** Runs the command with its own cache directory, so that it does not touch the user's clusters. */
 function cluster(...args: string[]): Promise<Result> {
   return new Promise((resolve) => {
     const env = { ...process.env, XDG_CACHE_HOME: cache };
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe('infra/local/cluster', () => {
-  it('explains itself, and refuses what it does not know with exit status 2', async () => {
+  it('prints its usage, and rejects unknown commands and options with exit status 2', async () => {
     expect(await cluster('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('usage:') });
     expect(await cluster('frobnicate')).toMatchObject({ status: 2, stderr: expect.stringContaining('frobnicate') });
     expect(await cluster('start', '--nmae', 'x')).toMatchObject({
@@ -49,12 +49,15 @@ describe('infra/local/cluster', () => {
     expect(await cluster('stop')).toMatchObject({ status: 0 });
   });
 
-  it('starts a cluster that stays, once, and stops it without a trace', async () => {
+  it('starts a background cluster once, and leaves nothing behind when it stops it', async () => {
     const started = await cluster('start', '--name', 'one', '--rbac', '--controllers');
-    expect(started).toMatchObject({ status: 0, stderr: expect.stringContaining('"one" runs at https://127.0.0.1:') });
+    expect(started).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('"one" is running at https://127.0.0.1:'),
+    });
     expect(await cluster('start', '--name', 'one', '--rbac', '--controllers')).toMatchObject({
       status: 0,
-      stderr: expect.stringContaining('runs already'),
+      stderr: expect.stringContaining('"one" is running'),
     });
     expect(await cluster('start', '--name', 'one')).toMatchObject({ status: 2 });
 

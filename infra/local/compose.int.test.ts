@@ -8,7 +8,7 @@ import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureBinaries, ensureNatsServer, ensurePrometheus, freePorts, ServerProcess } from './src/index.ts';
 
-/** docker-compose.yml without Docker: what it starts takes what it is told, word by word. */
+/** Checks docker-compose.yml without Docker: the programs accept their flags, environment and configuration files. */
 
 interface Service {
   readonly image?: string;
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** `<<` takes over what the node does not say itself; the parser leaves it as it is. */
+/** Resolves `<<` merge keys, which the parser leaves alone. A node's own keys take precedence. */
 function merged(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(merged);
   if (typeof node !== 'object' || node === null) return node;
@@ -51,17 +51,17 @@ function merged(node: unknown): unknown {
 }
 
 const service = (name: string): Service => compose.services[name] ?? {};
-/** Where the volume of the containers is here. */
+/** Maps the path of the certificates volume to the local directory. */
 const here = (value: string) => value.replaceAll('/certificates', made);
 
-it('has the fleet and all that it needs', () => {
+it('has the fleet and its dependencies', () => {
   const counts = ['watcher', 'reconciler', 'writer'].map((role) => service(role).deploy?.replicas);
   expect(counts).toEqual([2, 3, 2]);
   const others = ['etcd', 'kube-apiserver', 'nats', 'redis', 'console', 'jaeger', 'prometheus', 'grafana'];
   expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(others));
 });
 
-it('refers only to what is there: services, volumes, files', () => {
+it('refers only to existing services, volumes and files', () => {
   for (const [, { depends_on = {}, volumes = [] }] of services) {
     for (const name of Object.keys(depends_on)) expect(Object.keys(compose.services)).toContain(name);
     for (const [source = ''] of volumes.map((volume) => volume.split(':'))) {
@@ -71,7 +71,7 @@ it('refers only to what is there: services, volumes, files', () => {
   }
 });
 
-it('opens nothing but loopback, pins every image, and holds no secret', () => {
+it('publishes ports on loopback only, pins every image and contains no secret', () => {
   for (const port of services.flatMap(([, { ports = [] }]) => ports)) expect(port).toMatch(/^127\.0\.0\.1:/);
   for (const [name, { image }] of services)
     expect([name, image]).toEqual([name, expect.stringMatching(/:(v?\d|local$)/)]);
@@ -85,11 +85,11 @@ it('opens nothing but loopback, pins every image, and holds no secret', () => {
 describe.each(['watcher', 'reconciler', 'writer', 'console', 'sluice'])('%s', (name) => {
   const { command = [], environment = {}, read_only, cap_drop, security_opt } = service(name);
 
-  it('takes its flags and its environment', async () => {
+  it('accepts its flags and environment', async () => {
     const [role = '', ...flags] = command.map(here);
     const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, here(value)]));
     const main = join(root, 'services/sluice/src/main.ts');
-    // `run` has no configuration to print; its flags stand in its help.
+    // `run` has no configuration to print, so look for its flags in the help.
     if (role === 'run') {
       const { stdout } = await run(process.execPath, [main, role, '--help']);
       for (const flag of flags.filter((each) => each.startsWith('--'))) expect(stdout).toContain(flag);
@@ -102,7 +102,7 @@ describe.each(['watcher', 'reconciler', 'writer', 'console', 'sluice'])('%s', (n
     expect(stdout).not.toContain(readFileSync(join(made, 'bus-token'), 'utf8').trim());
   });
 
-  it('runs with few rights', () => {
+  it('runs with reduced privileges', () => {
     expect({ read_only, cap_drop, security_opt }).toEqual({
       read_only: true,
       cap_drop: ['ALL'],
@@ -111,7 +111,7 @@ describe.each(['watcher', 'reconciler', 'writer', 'console', 'sluice'])('%s', (n
   });
 });
 
-it('gives etcd and the Kubernetes programs flags that they have', async () => {
+it('passes flags to etcd and the Kubernetes programs that they know', async () => {
   const { etcd, kubeApiserver, kubeControllerManager } = await ensureBinaries();
   const programs = { etcd, 'kube-apiserver': kubeApiserver, 'kube-controller-manager': kubeControllerManager };
   for (const [name, program] of Object.entries(programs)) {
@@ -123,7 +123,7 @@ it('gives etcd and the Kubernetes programs flags that they have', async () => {
   }
 });
 
-it('gives NATS and Redis configurations that they take', async () => {
+it('passes valid configurations to NATS and Redis', async () => {
   const [port = 0] = await freePorts(1);
   const nats = (service('nats').command ?? []).map(here);
   await run(await ensureNatsServer(), [...nats, '-t']);
@@ -141,7 +141,7 @@ it('gives NATS and Redis configurations that they take', async () => {
   }
 });
 
-it('gives Prometheus a configuration and rules that it takes', async () => {
+it('passes a valid configuration and rules to Prometheus', async () => {
   const copy = join(directory, 'prometheus');
   cpSync(join(root, 'infra/prometheus'), copy, { recursive: true });
   const { promtool, prometheus } = await ensurePrometheus();

@@ -27,7 +27,7 @@ afterAll(async () => {
 const admin = (...args: string[]) => kubectl(cluster.adminKubeconfig, args);
 const sluice = (...args: string[]) => kubectl(cluster.kubeconfigs.sluice, args);
 
-/** Asks the API server itself, as `sluice`. */
+/** Asks the API server with SelfSubjectAccessReview, as `sluice`. */
 async function mayI(verb: string, resourceAndMore: string): Promise<boolean> {
   const [groupResource = '', subresource = ''] = resourceAndMore.split('/');
   const [resource = '', ...group] = groupResource.split('.');
@@ -41,7 +41,7 @@ async function mayI(verb: string, resourceAndMore: string): Promise<boolean> {
   return (await kubectl(cluster.kubeconfigs.sluice, args, JSON.stringify(review))) === 'true';
 }
 
-/** `resource.group/subresource` and verbs. Written out: rbac.yaml is what is tested. */
+/** `resource.group/subresource` and verbs. Not derived from rbac.yaml, because that is what is tested. */
 const NEEDED: readonly (readonly [resource: string, verbs: readonly string[]])[] = [
   ['services', ['get', 'list', 'watch']],
   ['pods', ['get', 'list', 'watch']],
@@ -73,7 +73,7 @@ const spread = (table: typeof NEEDED) =>
   table.flatMap(([resource, verbs]) => verbs.map((verb) => ({ verb, resource })));
 
 describe('a control plane under RBAC', () => {
-  it('knows sluice but lets it do nothing before rbac.yaml is applied', async () => {
+  it('authenticates sluice but grants it nothing before rbac.yaml is applied', async () => {
     expect(await sluice('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).toBe(
       'system:serviceaccount:sluice:sluice',
     );
@@ -82,7 +82,7 @@ describe('a control plane under RBAC', () => {
     expect(await sluice('get', 'services', '-A', '-o', 'name')).toContain('service/kubernetes');
   });
 
-  it('lets it do all that it needs and no more (A12)', async () => {
+  it('grants it what it needs and nothing else (A12)', async () => {
     const wrong: string[] = [];
     for (const { verb, resource } of spread(NEEDED)) {
       if (!(await mayI(verb, resource))) wrong.push(`may not ${verb} ${resource}`);
@@ -93,14 +93,14 @@ describe('a control plane under RBAC', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('shows it the namespace kube-system, the identity of the cluster, and no other', async () => {
+  it('lets it read the namespace kube-system, which identifies the cluster, and no other', async () => {
     expect(await sluice('get', 'namespace', 'kube-system', '-o', 'jsonpath={.metadata.uid}')).toMatch(
       /^[0-9a-f-]{36}$/,
     );
     await expect(sluice('get', 'namespace', 'default')).rejects.toThrow(/Forbidden/);
   });
 
-  it('lets it own a slice on behalf of a Service, which the finalizer permissions are for', async () => {
+  it('lets it set blockOwnerDeletion in owner references, because of the finalizers permission', async () => {
     await admin('create', 'service', 'clusterip', 'owned', '--tcp=80:80');
     const uid = await admin('get', 'service', 'owned', '-o', 'jsonpath={.metadata.uid}');
     const owner = { apiVersion: 'v1', kind: 'Service', name: 'owned', uid, controller: true, blockOwnerDeletion: true };
@@ -115,7 +115,7 @@ describe('a control plane under RBAC', () => {
       });
     await kubectl(cluster.kubeconfigs.sluice, ['create', '-f', '-'], slice('owned-1'));
 
-    // Without the finalizer rule the same request must fail, or this test would prove nothing.
+    // The same request must fail without the permission, or the test proves nothing.
     const writer = JSON.parse(await admin('get', 'clusterrole', 'sluice-writer', '-o', 'json'));
     const rules = writer.rules.filter(
       (rule: { resources: string[] }) => !rule.resources.includes('services/finalizers'),
@@ -127,7 +127,7 @@ describe('a control plane under RBAC', () => {
     await admin('apply', '-f', RBAC_FILE);
   });
 
-  it('runs the genuine controllers, also when kube-apiserver crashes and comes back', async () => {
+  it('runs the upstream controllers, also after a crash of kube-apiserver', async () => {
     const peer = await startKubeControllerManager(cluster, { serviceAccountCredentials: true });
     try {
       await cluster.processes.kubeApiserver.kill();
@@ -142,7 +142,7 @@ describe('a control plane under RBAC', () => {
     expect(peer.running).toBe(false);
   });
 
-  it('leaves nothing running and an audit log to read', async () => {
+  it('leaves nothing running, and an audit log', async () => {
     await cluster.stop();
     expect(cluster.processes.etcd.pid).toBeUndefined();
     expect(cluster.processes.kubeApiserver.pid).toBeUndefined();

@@ -1,4 +1,4 @@
-// The genuine control plane, as `tool` lines: `infra/local/cluster build` builds them, no Go code is needed.
+// The control plane, as `tool` lines: `infra/local/cluster build` builds them, no Go code is needed.
 //
 // To move to another Kubernetes version 1.N.P: change v1.36.3 and v0.36.3 below, take the `replace` list from that
 // version's own go.mod (each `./staging/src/X` becomes `X` at v0.N.P), take etcd's version from its

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
-/** Two spans of one trace, in OTLP's JSON. */
+/** Two spans of one trace in OTLP JSON. */
 function delivery(now: number) {
   const nanoseconds = (milliseconds: number) => `${BigInt(milliseconds) * 1_000_000n}`;
   const span = (spanId: string, name: string, start: number, parentSpanId?: string) => ({
@@ -52,14 +52,14 @@ async function ask<T>(path: string): Promise<T> {
   return ((await response.json()) as { data: T }).data;
 }
 
-it('takes spans by OTLP and tells of them at once', async () => {
+it('accepts spans over OTLP and returns them at once', async () => {
   await send();
   expect(await ask('/api/services')).toContain('local-test');
   const [trace] = await ask<{ spans: { operationName: string }[] }[]>(`/api/traces/${TRACE}`);
   expect(trace?.spans.map((span) => span.operationName).sort()).toEqual(['watch', 'write']);
 });
 
-it('comes back on the same ports after it was killed, without its traces', async () => {
+it('restarts on the same ports after a kill, without its traces', async () => {
   const { otlpUrl, queryUrl } = jaeger;
   await jaeger.process.kill();
   await jaeger.process.start();

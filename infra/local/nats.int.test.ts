@@ -17,8 +17,8 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** What the server tells of itself when a client connects. */
-function greeting(): Promise<{ version: string; jetstream: boolean; max_payload: number }> {
+/** The INFO message that the server sends to a new client. */
+function serverInfo(): Promise<{ version: string; jetstream: boolean; max_payload: number }> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(nats.url);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -30,15 +30,15 @@ function greeting(): Promise<{ version: string; jetstream: boolean; max_payload:
   });
 }
 
-it('is a nats-server of the pinned version with JetStream', async () => {
-  expect(await greeting()).toMatchObject({ version: '2.15.2', jetstream: true, max_payload: 8 * 1024 * 1024 });
+it('starts nats-server in the pinned version with JetStream', async () => {
+  expect(await serverInfo()).toMatchObject({ version: '2.15.2', jetstream: true, max_payload: 8 * 1024 * 1024 });
 });
 
-it('comes back on the same port after it was killed', async () => {
+it('restarts on the same port after a kill', async () => {
   const { url } = nats;
   await nats.process.kill();
   await nats.process.start();
   await nats.ready();
   expect(nats.url).toBe(url);
-  expect(await greeting()).toMatchObject({ jetstream: true });
+  expect(await serverInfo()).toMatchObject({ jetstream: true });
 });

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-it('keeps port and data over a kill, and starts from an older snapshot or from nothing', async () => {
+it('keeps port and data after a kill, and restores a snapshot or starts empty', async () => {
   const server = keep(await startRedis({ directory: join(root, 'one') }));
   const client = server.connect();
   const read = async () => (await client.call('GET', 'k')) ?? null;
@@ -37,7 +37,7 @@ it('keeps port and data over a kill, and starts from an older snapshot or from n
   }
 });
 
-it('lets in only its users, over TLS only', async () => {
+it('accepts only its users, and only over TLS', async () => {
   const users = { reader: 'on >secret ~* +get' };
   const server = keep(await startRedis({ directory: join(root, 'acl'), users, tls: true }));
   const client = server.connect();
@@ -60,7 +60,7 @@ it('forms a cluster of three masters', async () => {
   }
 });
 
-it('fails over when the master is killed, and on request', async () => {
+it('fails over after a kill of the master and on request', async () => {
   const sentinel = keep(await startRedisSentinel({ directory: join(root, 'sentinel'), sentinels: 3 }));
   const [first, second] = sentinel.servers;
   expect(await sentinel.master()).toBe(first);

@@ -9,14 +9,14 @@ import type { Identity } from './credentials.ts';
 import { startKubeControllerManager } from './kube-controller-manager.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** A cluster that goes on in the background, as its file `cluster.json` tells. */
+/** A cluster in the background, as recorded in its `cluster.json`. */
 export interface BackgroundCluster {
   readonly name: string;
   readonly directory: string;
   readonly url: string;
   readonly authorization: 'RBAC' | 'AlwaysAllow';
   readonly kubeconfigs: Readonly<Record<Identity, string>>;
-  /** Program name to process id, in the order of their start. */
+  /** Process ids by program name, in start order. */
   readonly pids: Readonly<Record<string, number>>;
 }
 
@@ -45,7 +45,7 @@ export function listClusters(): readonly BackgroundCluster[] {
     .flatMap((name) => findCluster(name) ?? []);
 }
 
-/** Starts a cluster that outlives this process. What is left of an earlier one of that name is stopped first. */
+/** Starts a cluster that outlives this process. First stops what is left of an earlier one with that name. */
 export async function startCluster(options: StartOptions): Promise<BackgroundCluster> {
   const { name, authorization } = options;
   const directory = join(clustersDirectory(), name);
@@ -63,7 +63,7 @@ export async function startCluster(options: StartOptions): Promise<BackgroundClu
     const cluster: BackgroundCluster = { name, directory, url, authorization, kubeconfigs, pids };
     writeFileSync(join(directory, `${RECORD}.new`), `${JSON.stringify(cluster, undefined, 2)}\n`);
     renameSync(join(directory, `${RECORD}.new`), join(directory, RECORD));
-    // Only what is recorded may stay: an interrupted start takes its servers along.
+    // Release the servers only now, so that an interrupted start leaves none running unrecorded.
     for (const process of processes) process.release();
     return cluster;
   } catch (error) {
@@ -72,7 +72,7 @@ export async function startCluster(options: StartOptions): Promise<BackgroundClu
   }
 }
 
-/** Ends what still runs of it, the last started first, and removes its directory. */
+/** Stops its running programs in reverse start order and removes its directory. */
 export async function stopCluster(cluster: BackgroundCluster): Promise<void> {
   for (const program of Object.keys(cluster.pids).reverse()) {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -82,7 +82,7 @@ export async function stopCluster(cluster: BackgroundCluster): Promise<void> {
   rmSync(cluster.directory, { recursive: true, force: true });
 }
 
-/** The programs of the cluster that run now. A process id that another program has taken since does not count. */
+/** The cluster's running programs. Ignores process ids that belong to other programs by now. */
 export async function runningPrograms(cluster: BackgroundCluster): Promise<readonly string[]> {
   const running: string[] = [];
   for (const [program, pid] of Object.entries(cluster.pids)) {
@@ -101,12 +101,12 @@ async function ended(cluster: BackgroundCluster, program: string, signal: NodeJS
   return false;
 }
 
-/** Each of our servers has a file of the cluster's directory among its arguments. */
+/** Every server of the cluster has a file in the cluster's directory among its arguments. */
 async function isOurs(pid: number, directory: string): Promise<boolean> {
   return pid !== 0 && (await commandLine(pid)).includes(`${directory}/`);
 }
 
-/** Empty when there is no such process, or only its remains. */
+/** Empty if there is no such process or it is a zombie. */
 async function commandLine(pid: number): Promise<string> {
   try {
     if (existsSync('/proc/self/cmdline')) return readFileSync(`/proc/${pid}/cmdline`, 'utf8');

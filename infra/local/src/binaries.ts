@@ -2,21 +2,21 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureGoPrograms } from './go-programs.ts';
 
-/** The version that go.mod pins; the binaries would not know it themselves. */
+/** The version that go.mod pins. It is also linked into the binaries, which do not know it otherwise. */
 export const KUBERNETES_VERSION = 'v1.36.3';
 
-/** The version that nats/go.mod pins. It has a module of its own: the other one takes minutes to build. */
+/** The version that nats/go.mod pins. NATS has its own module because the control plane takes minutes to build. */
 export const NATS_VERSION = 'v2.15.2';
 
 /** The version that jaeger/go.mod pins. */
 export const JAEGER_VERSION = 'v1.76.0';
 
-/** What prometheus/go.mod pins, by the number that everybody else knows it by. */
+/** The release that prometheus/go.mod pins; the Go module has another version number. */
 export const PROMETHEUS_VERSION = 'v3.13.5';
 
 const FOLDER = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** The paths of the built programs. etcd's program is called `server` after its module. */
+/** Paths of the programs. The etcd binary is called `server`, after its Go package. */
 export interface Binaries {
   readonly etcd: string;
   readonly kubeApiserver: string;
@@ -25,15 +25,15 @@ export interface Binaries {
 }
 
 /**
- * The programs of the control plane, built from go.mod at the first call (minutes when Go's cache is cold, seconds
- * when warm) and taken from the cache afterwards.
+ * Returns the programs of the control plane. The first call builds them from go.mod (minutes with a cold Go cache, seconds
+ * with a warm one); later calls use the cached binaries.
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
 export async function ensureBinaries(say: (line: string) => void = () => {}): Promise<Binaries> {
   const programs = {
     title: `etcd, kube-apiserver, kube-controller-manager and kubectl ${KUBERNETES_VERSION}`,
-    patience: '15 minutes',
+    maxBuildTime: '15 minutes',
     module: FOLDER,
     version: KUBERNETES_VERSION,
     linkerFlags: `-s -w -X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`,
@@ -48,14 +48,14 @@ export async function ensureBinaries(say: (line: string) => void = () => {}): Pr
 }
 
 /**
- * The path of nats-server, built at the first call (a minute when Go's cache is cold).
+ * Returns the path of nats-server. The first call builds it (minutes with a cold Go cache).
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
 export async function ensureNatsServer(say: (line: string) => void = () => {}): Promise<string> {
   const programs = {
     title: `nats-server ${NATS_VERSION}`,
-    patience: '2 minutes',
+    maxBuildTime: '2 minutes',
     module: join(FOLDER, 'nats'),
     version: NATS_VERSION,
     linkerFlags: '-s -w',
@@ -64,14 +64,14 @@ export async function ensureNatsServer(say: (line: string) => void = () => {}): 
 }
 
 /**
- * The path of Jaeger, built at the first call (minutes when Go's cache is cold).
+ * Returns the path of Jaeger. The first call builds it (minutes with a cold Go cache).
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
 export async function ensureJaeger(say: (line: string) => void = () => {}): Promise<string> {
   const programs = {
     title: `Jaeger ${JAEGER_VERSION}`,
-    patience: '10 minutes',
+    maxBuildTime: '10 minutes',
     module: join(FOLDER, 'jaeger'),
     version: JAEGER_VERSION,
     linkerFlags: '-s -w',
@@ -80,8 +80,8 @@ export async function ensureJaeger(say: (line: string) => void = () => {}): Prom
 }
 
 /**
- * The paths of Prometheus and its promtool, built at the first call (minutes when Go's cache is cold). Prometheus finds
- * its targets by static configuration, files and DNS only: the clients of all clouds would take most of the build.
+ * Returns the paths of Prometheus and promtool. The first call builds them (minutes with a cold Go cache), without the
+ * service discovery of cloud providers, which would take most of the build.
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
@@ -90,7 +90,7 @@ export async function ensurePrometheus(
 ): Promise<{ readonly prometheus: string; readonly promtool: string }> {
   const programs = {
     title: `Prometheus and promtool ${PROMETHEUS_VERSION}`,
-    patience: '8 minutes',
+    maxBuildTime: '8 minutes',
     module: join(FOLDER, 'prometheus'),
     version: PROMETHEUS_VERSION,
     linkerFlags: '-s -w',

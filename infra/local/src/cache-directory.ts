@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where everything of ours is kept between runs: `$XDG_CACHE_HOME/sluice` or `~/.cache/sluice`. */
+/** The directory that Sluice keeps between runs: `$XDG_CACHE_HOME/sluice` or `~/.cache/sluice`. */
 export function cacheDirectory(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice');
 }

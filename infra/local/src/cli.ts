@@ -5,25 +5,25 @@ import { ensureBinaries, ensureJaeger, ensureNatsServer, ensurePrometheus } from
 import { type Identity, identities } from './credentials.ts';
 import { LocalError } from './local-error.ts';
 
-const USAGE = `A genuine Kubernetes control plane on loopback, without containers: etcd, kube-apiserver and,
-if wanted, kube-controller-manager. No kubelet: Pods stay what you write into them.
+const USAGE = `Runs a Kubernetes control plane on loopback without containers: etcd, kube-apiserver and optionally
+kube-controller-manager. There is no kubelet, so the status of a Pod is what you write to it.
 
 usage: infra/local/cluster <command> [options]
 
-  build                    builds the programs with Go, for tests nats-server, Jaeger and Prometheus too (once; the
-                           other commands build what they need)
-  start                    starts a cluster in the background; does nothing when it runs
-    --rbac                   checks permissions (default: every identity may do everything)
-    --controllers            starts kube-controller-manager with the three endpoint controllers
-  stop                     stops it and removes its data
-    --all                    stops every one
-  status                   shows the clusters
-  kubeconfig               prints the path of a kubeconfig
+  build                    build the programs with Go, including nats-server, Jaeger and Prometheus for tests
+                           (the other commands build what they need)
+  start                    start a cluster in the background; does nothing if it is running
+    --rbac                   enable RBAC (default: every user may do everything)
+    --controllers            start kube-controller-manager with the three endpoint controllers
+  stop                     stop the cluster and remove its data
+    --all                    stop all clusters
+  status                   list the clusters
+  kubeconfig               print the path of a kubeconfig
     --user NAME              ${identities.join(', ')} (default: admin)
-  kubectl -- ARGUMENTS     runs kubectl on it as admin
+  kubectl -- ARGUMENTS     run kubectl on the cluster as admin
 
-  --name NAME              which cluster (default: sluice)
-  --help                   this text
+  --name NAME              name of the cluster (default: sluice)
+  --help                   show this help
 
   infra/local/cluster start && bin/sluice run --kubeconfig "$(infra/local/cluster kubeconfig)"
 `;
@@ -39,7 +39,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const name = options.name ?? 'sluice';
   if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(name)) {
-    throw new LocalError('usage', `a cluster's name has small letters, digits and "-": not "${name}"`);
+    throw new LocalError('usage', `invalid cluster name "${name}": use lower-case letters, digits and "-"`);
   }
   switch (command) {
     case 'build':
@@ -60,7 +60,7 @@ async function main(args: readonly string[]): Promise<number> {
     case 'kubectl':
       return runKubectl(await kubeconfig(name, 'admin'), rest);
     default:
-      throw new LocalError('usage', `no command "${command}"; see infra/local/cluster --help`);
+      throw new LocalError('usage', `unknown command "${command}"; see infra/local/cluster --help`);
   }
 }
 
@@ -81,7 +81,7 @@ function parse(args: readonly string[]) {
     });
     const [command, ...more] = positionals;
     if (more.length > 0 && command !== 'kubectl') {
-      throw new LocalError('usage', `"${more.join(' ')}" is one too many; see infra/local/cluster --help`);
+      throw new LocalError('usage', `unexpected argument "${more.join(' ')}"; see infra/local/cluster --help`);
     }
     return { command, options: values, rest: [...more, ...(end < 0 ? [] : args.slice(end + 1))] };
   } catch (error) {
@@ -96,15 +96,15 @@ async function start(name: string, authorization: 'RBAC' | 'AlwaysAllow', contro
     const running = await runningPrograms(earlier);
     if (running.length === Object.keys(earlier.pids).length) {
       const same = earlier.authorization === authorization && 'kube-controller-manager' in earlier.pids === controllers;
-      if (!same) throw new LocalError('usage', `"${name}" runs already with other options; stop it first`);
-      say(`"${name}" runs already at ${earlier.url}`);
+      if (!same) throw new LocalError('usage', `cluster "${name}" is running with other options; stop it first`);
+      say(`cluster "${name}" is running at ${earlier.url}`);
       return 0;
     }
-    say(`"${name}" was not stopped properly; starting it anew`);
+    say(`cluster "${name}" was not stopped properly; starting a new one`);
   }
   await ensureBinaries(say);
   const cluster = await startCluster({ name, authorization, kubeControllerManager: controllers });
-  say(`"${name}" runs at ${cluster.url} (${authorization}); its kubeconfig is ${cluster.kubeconfigs.admin}`);
+  say(`cluster "${name}" is running at ${cluster.url} (${authorization}); kubeconfig: ${cluster.kubeconfigs.admin}`);
   return 0;
 }
 
@@ -112,29 +112,30 @@ async function stop(names: readonly string[]): Promise<number> {
   for (const name of names) {
     const cluster = findCluster(name);
     if (cluster !== undefined) await stopCluster(cluster);
-    say(cluster === undefined ? `"${name}" does not exist` : `"${name}" is stopped`);
+    say(cluster === undefined ? `cluster "${name}" does not exist` : `cluster "${name}" is stopped`);
   }
   return 0;
 }
 
 async function status(): Promise<number> {
   const clusters = listClusters();
-  if (clusters.length === 0) print('no cluster; start one with infra/local/cluster start');
+  if (clusters.length === 0) print('no clusters; start one with infra/local/cluster start');
   for (const cluster of clusters) {
     const running = await runningPrograms(cluster);
     print(`${cluster.name}  ${cluster.url}  ${cluster.authorization}`);
     for (const [program, pid] of Object.entries(cluster.pids)) {
       print(`  ${program.padEnd(24)} ${running.includes(program) ? `pid ${pid}` : 'not running'}`);
     }
-    print(`  logs and data in ${cluster.directory}`);
+    print(`  logs and data: ${cluster.directory}`);
   }
   return 0;
 }
 
 async function kubeconfig(name: string, user: string): Promise<string> {
-  if (!isIdentity(user)) throw new LocalError('usage', `no user "${user}"; there are ${identities.join(', ')}`);
+  if (!isIdentity(user)) throw new LocalError('usage', `unknown user "${user}"; use one of ${identities.join(', ')}`);
   const cluster = findCluster(name);
-  if (cluster === undefined) throw new LocalError('usage', `no cluster "${name}"; infra/local/cluster start makes it`);
+  if (cluster === undefined)
+    throw new LocalError('usage', `no cluster "${name}"; start it with infra/local/cluster start --name ${name}`);
   return cluster.kubeconfigs[user];
 }
 

@@ -9,25 +9,25 @@ import { ServerProcess } from './server-process.ts';
 
 /** The etcd and kube-apiserver to start. */
 export interface ControlPlaneOptions {
-  /** Data, certificates, kubeconfigs and logs go here; what an earlier start left in it is removed. */
+  /** For data, certificates, kubeconfigs and logs. Existing content is removed. */
   readonly directory: string;
-  /** The name of the cluster in the kubeconfigs. */
+  /** Cluster name in the kubeconfigs. */
   readonly name: string;
-  /** RBAC also checks owner references (OwnerReferencesPermissionEnforcement), as careful clusters do. */
+  /** RBAC also enables the admission plugin OwnerReferencesPermissionEnforcement. */
   readonly authorization: 'RBAC' | 'AlwaysAllow';
-  /** Under RBAC: false leaves the identity `sluice` without the rights of rbac.yaml. Default true. */
+  /** Whether to apply rbac.yaml under RBAC. Default true. */
   readonly grantSluice?: boolean;
-  /** Appended to kube-apiserver's flags; a repeated flag wins over ours. */
+  /** Additional kube-apiserver flags. A repeated flag overrides the default. */
   readonly apiServerArgs?: readonly string[];
-  /** Writes each request, at this level, to `auditLog` as one JSON object a line. */
+  /** Logs each request at this audit level to `auditLog`, one JSON object per line. */
   readonly audit?: 'Metadata' | 'Request' | 'RequestResponse';
-  /** True: etcd waits for the disk, as in production. Default false: quicker, enough for tests. */
+  /** Whether etcd calls fsync, as in production. Default false, which is faster. */
   readonly fsync?: boolean;
-  /** For each of the two servers. Default 180 000. */
+  /** For each server. Default 180 000. */
   readonly readyTimeoutMilliseconds?: number;
 }
 
-/** A running control plane on loopback: no kubelet, no scheduler, no controllers. It ends with this process. */
+/** A running control plane on loopback, without kubelet, scheduler and controllers. It stops with this process. */
 export interface ControlPlane {
   readonly name: string;
   readonly directory: string;
@@ -35,18 +35,18 @@ export interface ControlPlane {
   readonly adminKubeconfig: string;
   readonly kubeconfigs: Readonly<Record<Identity, string>>;
   readonly auditLog: string | undefined;
-  /** Both can be frozen, killed, started again (ports and data stay) and released to outlive this process. */
+  /** Each can be frozen, killed, restarted with the same ports and data, and released to outlive this process. */
   readonly processes: { readonly etcd: ServerProcess; readonly kubeApiserver: ServerProcess };
-  /** Waits until the API server answers again, say after `processes.kubeApiserver.start()`. */
+  /** Waits until the API server is ready, for example after `processes.kubeApiserver.start()`. */
   ready(): Promise<void>;
-  /** Ends both servers; returns when they are gone. The directory stays, for its logs. */
+  /** Stops both servers and waits until they have exited. Keeps the directory with the logs. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts etcd and kube-apiserver, builds them first if need be, and returns when the API server is ready (2–4 s).
+ * Starts etcd and kube-apiserver, building them first if necessary, and waits until the API server is ready (2–4 s).
  *
- * @throws LocalError see its codes; nothing is left running then
+ * @throws LocalError and leaves nothing running
  */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { directory } = options;
@@ -85,9 +85,9 @@ async function startOn(
     ],
     log: join(directory, 'kube-apiserver.log'),
   });
-  const answers = () => readyz(url, credentials);
+  const isReady = () => readyz(url, credentials);
   const stop = async () => {
-    // The API server waits long for its open watches; nobody needs its farewell here.
+    // A graceful shutdown waits long for open watches, which is of no use here.
     await kubeApiserver.stop(2000);
     await etcd.stop();
   };
@@ -95,7 +95,7 @@ async function startOn(
     await etcd.start();
     await etcd.ready(() => healthy(`${etcdUrl}/health`), timeout);
     await kubeApiserver.start();
-    await kubeApiserver.ready(answers, timeout);
+    await kubeApiserver.ready(isReady, timeout);
     const kubeconfigs = writeKubeconfigs(directory, name, url, credentials);
     if (authorization === 'RBAC' && options.grantSluice !== false) {
       await kubectl(kubeconfigs.admin, ['apply', '-f', RBAC_FILE]);
@@ -108,7 +108,7 @@ async function startOn(
       kubeconfigs,
       auditLog,
       processes: { etcd, kubeApiserver },
-      ready: () => kubeApiserver.ready(answers, timeout),
+      ready: () => kubeApiserver.ready(isReady, timeout),
       stop,
     };
   } catch (error) {
@@ -140,7 +140,7 @@ function apiServerArgs(
   return [
     '--bind-address=127.0.0.1',
     '--advertise-address=127.0.0.1',
-    // Nobody but the controllers under test writes Endpoints.
+    // Only the controllers under test write Endpoints.
     '--endpoint-reconciler-type=none',
     `--secure-port=${port}`,
     `--etcd-servers=${etcdUrl}`,
@@ -152,7 +152,7 @@ function apiServerArgs(
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${credentials.serviceAccountKey}`,
     `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
-    // Pods need no ServiceAccount here: nothing runs them.
+    // Pods need no ServiceAccount because nothing runs them.
     '--disable-admission-plugins=ServiceAccount',
     ...(authorization === 'RBAC' ? ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'] : []),
     '--allow-privileged=true',
@@ -182,12 +182,12 @@ function readyz(url: string, credentials: Credentials): Promise<boolean> {
       agent: false,
       timeout: 2000,
     };
-    const question = request(`${url}/readyz`, options, (response) => {
+    const probe = request(`${url}/readyz`, options, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    question.on('timeout', () => question.destroy());
-    question.on('error', () => resolve(false));
-    question.end();
+    probe.on('timeout', () => probe.destroy());
+    probe.on('error', () => resolve(false));
+    probe.end();
   });
 }

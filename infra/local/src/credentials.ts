@@ -3,23 +3,22 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openssl } from './openssl.ts';
 
-/** Who may speak to the API server, and as whom it knows them. */
+/** Users of the API server, by the name of their kubeconfig. */
 const IDENTITIES = {
   admin: { user: 'admin', groups: ['system:masters'] },
   'kube-controller-manager': { user: 'system:kube-controller-manager', groups: [] },
-  /** The ServiceAccounts of infra/kubernetes/rbac.yaml; under RBAC they may do what that file grants. */
+  /** The ServiceAccounts of infra/kubernetes/rbac.yaml, which under RBAC have the permissions of that file. */
   sluice: serviceAccount('sluice'),
   'sluice-watcher': serviceAccount('sluice-watcher'),
   'sluice-reconciler': serviceAccount('sluice-reconciler'),
   'sluice-writer': serviceAccount('sluice-writer'),
 } as const;
 
-/** The name of an identity and of its kubeconfig. */
 export type Identity = keyof typeof IDENTITIES;
 
 export const identities = Object.keys(IDENTITIES) as readonly Identity[];
 
-/** Files and tokens of one control plane; they are worth nothing beyond it. */
+/** Files and tokens of one control plane. They are valid nowhere else. */
 export interface Credentials {
   readonly caCertificate: string;
   readonly servingCertificate: string;
@@ -30,10 +29,10 @@ export interface Credentials {
 }
 
 /**
- * Makes a certificate authority, a serving certificate for 127.0.0.1 and localhost, the key that signs ServiceAccount
- * tokens, and a random token for each identity.
+ * Creates a certificate authority, a serving certificate for 127.0.0.1 and localhost, the signing key of ServiceAccount
+ * tokens, and a random token per identity.
  *
- * @throws LocalError `openssl` when openssl is missing or fails
+ * @throws LocalError `openssl` if openssl is missing or fails
  */
 export async function makeCredentials(directory: string): Promise<Credentials> {
   const file = (name: string) => join(directory, name);
@@ -46,10 +45,10 @@ export async function makeCredentials(directory: string): Promise<Credentials> {
   const signer = ['-CA', file('ca.crt'), '-CAkey', file('ca.key'), '-CAcreateserial', '-CAserial', file('ca.srl')];
   const signed = ['-days', '365', '-extfile', file('apiserver.ext'), '-out', file('apiserver.crt')];
   await openssl(['x509', '-req', '-in', file('apiserver.csr'), ...signer, ...signed]);
-  // kube-apiserver reads this key in its older form only ("BEGIN EC PRIVATE KEY").
+  // kube-apiserver reads this key only in SEC 1 format ("BEGIN EC PRIVATE KEY").
   await openssl(['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', file('sa.key')]);
 
-  const tokens = ofEach(() => randomBytes(24).toString('hex'));
+  const tokens = forEachIdentity(() => randomBytes(24).toString('hex'));
   const lines = identities.map((name, index) => {
     const { user, groups } = IDENTITIES[name];
     return `${tokens[name]},${user},${index + 1},"${groups.join(',')}"\n`;
@@ -65,7 +64,7 @@ export async function makeCredentials(directory: string): Promise<Credentials> {
   };
 }
 
-/** Writes one kubeconfig for each identity, complete in itself, and returns their paths. */
+/** Writes one self-contained kubeconfig per identity and returns their paths. */
 export function writeKubeconfigs(
   directory: string,
   name: string,
@@ -84,15 +83,15 @@ export function writeKubeconfigs(
       users: [{ name: context, user: { token: credentials.tokens[identity] } }],
       contexts: [{ name: context, context: { cluster: name, user: context } }],
     };
-    // JSON is YAML too.
+    // JSON is valid YAML.
     writeFileSync(path, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600 });
     return path;
   };
-  return ofEach(write);
+  return forEachIdentity(write);
 }
 
-function ofEach<T>(make: (identity: Identity) => T): Readonly<Record<Identity, T>> {
-  return Object.fromEntries(identities.map((identity) => [identity, make(identity)])) as Record<Identity, T>;
+function forEachIdentity<T>(create: (identity: Identity) => T): Readonly<Record<Identity, T>> {
+  return Object.fromEntries(identities.map((identity) => [identity, create(identity)])) as Record<Identity, T>;
 }
 
 function serviceAccount(name: string) {

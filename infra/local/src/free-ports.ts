@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:net';
 import { LocalError } from './local-error.ts';
 
-/** Another program may take a chosen port before the server does; other ports then. */
+/** Another program may take a port before the server does. */
 const ATTEMPTS = 3;
 
-/** Starts a server on `count` free ports of loopback, and on others if one of them is taken meanwhile. */
+/** Starts a server on `count` free loopback ports. Tries other ports if one is taken meanwhile. */
 export async function onFreePorts<T>(count: number, start: (ports: readonly number[]) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -16,7 +16,7 @@ export async function onFreePorts<T>(count: number, start: (ports: readonly numb
   }
 }
 
-/** Loopback ports that nobody listens on now. Held all at once while they are chosen, so that they differ. */
+/** Distinct loopback ports on which nothing listens. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = await Promise.all(Array.from({ length: count }, listen));
   const ports = servers.map((server) => {

@@ -7,15 +7,15 @@ import { LocalError } from './local-error.ts';
 
 const OLDEST_GO = '1.26';
 
-/** Programs that the `tool` lines of one go.mod name. */
+/** The programs in the `tool` lines of a go.mod. */
 export interface GoPrograms {
-  /** What is built, for people: `etcd and kubectl v1.2`. */
+  /** For messages, for example `etcd and kubectl v1.2`. */
   readonly title: string;
-  /** How long a cold build takes at most, for people: `15 minutes`. */
-  readonly patience: string;
+  /** Of a cold build, for messages, for example `15 minutes`. */
+  readonly maxBuildTime: string;
   /** The folder of go.mod and go.sum. */
   readonly module: string;
-  /** What the programs depend on beside go.mod and go.sum. */
+  /** Part of the cache key besides go.mod and go.sum. */
   readonly version: string;
   readonly linkerFlags: string;
   /** Build tags, separated by commas. Default none. */
@@ -23,8 +23,7 @@ export interface GoPrograms {
 }
 
 /**
- * The folder of the built programs: built at the first call (long when Go's cache is cold) and taken from the cache
- * afterwards, as long as go.mod, go.sum and the version stay the same.
+ * Returns the folder of the programs. Builds them unless the cache has them for this go.mod, go.sum, version and tags.
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
@@ -39,53 +38,53 @@ async function build(programs: GoPrograms, directory: string, say: (line: string
   await checkGo(programs);
   const started = performance.now();
   const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
-  say(`building ${title} (once; up to ${programs.patience})`);
-  // Built aside and renamed: an interrupted build leaves nothing that looks finished, and two builds don't mix.
+  say(`building ${title} (once; up to ${programs.maxBuildTime})`);
+  // Build elsewhere and rename, so that an interrupted build is not taken for a complete one and builds do not mix.
   const parent = dirname(directory);
   const unfinished = join(parent, `bin.${process.pid}`);
   const log = join(parent, `build.${process.pid}.log`);
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { recursive: true });
-  const ticking = setInterval(() => say(`still building, ${elapsed()}`), 30_000);
+  const progress = setInterval(() => say(`still building, ${elapsed()}`), 30_000);
   try {
     const options = ['-buildvcs=false', '-trimpath', '-tags', tags, '-ldflags', linkerFlags];
     const args = ['build', ...options, '-o', `${unfinished}/`, 'tool'];
     const status = await go(module, args, log);
     if (status !== 0) {
       const tail = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-20).join('\n  ');
-      throw new LocalError('build-failed', `${title} could not be built:\n\n  ${tail}\n\nwhole log: ${log}`);
+      throw new LocalError('build-failed', `cannot build ${title}:\n\n  ${tail}\n\nfull log: ${log}`);
     }
-    putInPlace(unfinished, directory);
+    moveIntoPlace(unfinished, directory);
     rmSync(log, { force: true });
     say(`built in ${elapsed()}`);
   } finally {
-    clearInterval(ticking);
+    clearInterval(progress);
     rmSync(unfinished, { recursive: true, force: true });
   }
 }
 
-function putInPlace(unfinished: string, directory: string): void {
+function moveIntoPlace(unfinished: string, directory: string): void {
   try {
     renameSync(unfinished, directory);
   } catch (error) {
-    // Another process was quicker with the same programs.
+    // Another process has built the same programs meanwhile.
     if (!existsSync(directory)) throw error;
   }
 }
 
-/** Go itself compares its version with go.mod's `go` line, and fetches a newer one where GOTOOLCHAIN lets it. */
+/** Go compares its version with the `go` line of go.mod, and downloads a newer one if GOTOOLCHAIN allows it. */
 async function checkGo({ title, module }: GoPrograms): Promise<void> {
-  const hint = `install Go ${OLDEST_GO} or newer (https://go.dev/dl) and see that "go" is on the PATH`;
+  const hint = `install Go ${OLDEST_GO} or newer (https://go.dev/dl) and make sure that "go" is on the PATH`;
   await new Promise<void>((resolve, reject) => {
     const child = spawn('go', ['env', 'GOVERSION'], { cwd: module, stdio: ['ignore', 'ignore', 'pipe'] });
-    let complaint = '';
+    let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      complaint += chunk.toString();
+      stderr += chunk.toString();
     });
-    child.on('error', () => reject(new LocalError('go-missing', `${title} cannot be built without Go: ${hint}`)));
+    child.on('error', () => reject(new LocalError('go-missing', `Go is required to build ${title}: ${hint}`)));
     child.on('close', (status) => {
       if (status === 0) resolve();
-      else reject(new LocalError('go-too-old', `${complaint.trim()}\n${hint}`));
+      else reject(new LocalError('go-too-old', `${stderr.trim()}\n${hint}`));
     });
   });
 }

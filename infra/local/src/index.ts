@@ -1,6 +1,6 @@
 /**
- * Genuine servers on loopback, without containers, for tests and measurements: of pinned versions etcd, kube-apiserver,
- * kube-controller-manager, nats-server, Kafka, Jaeger and Prometheus; the Redis of the distribution.
+ * Real servers on loopback, without containers, for tests, benchmarks and the demo: etcd, kube-apiserver,
+ * kube-controller-manager, nats-server, Kafka, Jaeger and Prometheus in pinned versions, and the distribution's Redis.
  */
 export {
   type Binaries,

@@ -5,25 +5,25 @@ import { onFreePorts } from './free-ports.ts';
 import { type RunningServer, startServer, succeeds } from './running-server.ts';
 
 export interface JaegerOptions {
-  /** Its configuration and log; made if missing. Traces are in memory only. */
+  /** For its configuration and log; created if missing. Traces are kept in memory only. */
   readonly directory: string;
-  /** The oldest traces make room beyond this number. Default 100,000. */
+  /** Jaeger drops the oldest traces beyond this number. Default 100,000. */
   readonly maxTraces?: number;
 }
 
-/** A running Jaeger on loopback: OTLP in, query API out, traces in memory, which a restart forgets. */
+/** A running Jaeger on loopback with OTLP receiver and query API. It keeps traces in memory and loses them on restart. */
 export interface Jaeger extends RunningServer {
-  /** What `OTEL_EXPORTER_OTLP_ENDPOINT` takes: exporters post protobuf or JSON to `/v1/traces` under it. */
+  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`: exporters post protobuf or JSON to `/v1/traces` under it. */
   readonly otlpUrl: string;
-  /** The query API: `/api/services`, `/api/traces/ID`, `/api/traces?service=NAME`; a placeholder as web page. */
+  /** The query API: `/api/services`, `/api/traces/ID`, `/api/traces?service=NAME`. Its web page is a placeholder. */
   readonly queryUrl: string;
   readonly directory: string;
 }
 
 /**
- * Starts Jaeger, builds it first if need be, and returns when it takes spans and answers queries (under a second).
+ * Starts Jaeger, building it first if necessary, and waits until it accepts spans and queries (under a second).
  *
- * @throws LocalError see its codes; nothing is left running then
+ * @throws LocalError and leaves nothing running
  */
 export async function startJaeger(options: JaegerOptions): Promise<Jaeger> {
   const program = await ensureJaeger();
@@ -40,11 +40,11 @@ async function startOn(
   const otlpUrl = `http://127.0.0.1:${otlp}`;
   const queryUrl = `http://127.0.0.1:${query}`;
   writeFileSync(configuration, JSON.stringify(configure(otlp, query, grpc, maxTraces), undefined, 2));
-  const answers = async () => (await takesSpans(otlpUrl)) && (await succeeds(`${queryUrl}/api/services`));
+  const isReady = async () => (await acceptsSpans(otlpUrl)) && (await succeeds(`${queryUrl}/api/services`));
   const server = await startServer(
-    // Jaeger reads YAML, of which JSON is a part.
+    // Jaeger reads YAML, and JSON is valid YAML.
     { name: 'jaeger', program, args: [`--config=file:${configuration}`], log: join(directory, 'jaeger.log') },
-    { answers, patienceMilliseconds: 90_000 },
+    { isReady, timeoutMilliseconds: 90_000 },
   );
   return { ...server, otlpUrl, queryUrl, directory };
 }
@@ -53,7 +53,7 @@ function configure(otlp: number, query: number, grpc: number, maxTraces: number)
   return {
     service: {
       extensions: ['jaeger_storage', 'jaeger_query'],
-      // No batch processor: what an exporter was told to be stored can be asked for at once.
+      // Without a batch processor, spans can be queried as soon as the exporter has its response.
       pipelines: { traces: { receivers: ['otlp'], exporters: ['jaeger_storage_exporter'] } },
       telemetry: { metrics: { level: 'none' }, logs: { level: 'warn' } },
     },
@@ -70,8 +70,8 @@ function configure(otlp: number, query: number, grpc: number, maxTraces: number)
   };
 }
 
-/** No spans at all are a valid delivery. */
-async function takesSpans(url: string): Promise<boolean> {
+/** An empty request is valid OTLP. */
+async function acceptsSpans(url: string): Promise<boolean> {
   const headers = { 'content-type': 'application/json' };
   return succeeds(`${url}/v1/traces`, { method: 'POST', headers, body: '{"resourceSpans":[]}' });
 }

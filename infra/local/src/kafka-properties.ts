@@ -2,26 +2,26 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServingCertificate } from './openssl.ts';
 
-/** One broker's place in its cluster; each is a controller too (KRaft). */
-export interface BrokerPlace {
-  /** From 1. */
+/** One node of the cluster, which is broker and controller (KRaft). */
+export interface KafkaNode {
+  /** Starts at 1. */
   readonly id: number;
   readonly directory: string;
   readonly port: number;
   readonly internalPort: number;
   readonly controllerPort: number;
-  /** `id@host:port` of every controller, with commas. */
+  /** `id@host:port` of all controllers, separated by commas. */
   readonly voters: string;
   readonly brokers: number;
 }
 
-/** Who may come, and how. */
+/** Authentication and authorization of clients. */
 export interface KafkaSecurity {
-  /** Passwords by name of user: clients sign in with SCRAM-SHA-512. Default: anybody may come. */
+  /** Passwords by user name. Clients authenticate with SCRAM-SHA-512. Default: no authentication. */
   readonly users?: Readonly<Record<string, string>>;
-  /** Clients use TLS; `mutual` if they must show a certificate of the same authority. */
+  /** Clients use TLS. `mutual` requires a client certificate of the same authority. */
   readonly tls?: boolean | 'mutual';
-  /** Rights are checked: this user may do everything, the others what ACLs give them. Default: all may do everything. */
+  /** Enables ACLs, with this user as the super user. Default: no authorization. */
   readonly superUser?: string;
 }
 
@@ -29,16 +29,16 @@ export function dataDirectory(directory: string): string {
   return join(directory, 'data');
 }
 
-/** The lines of server.properties. Clients come to CLIENTS; the brokers speak among themselves on loopback, plainly. */
+/** The lines of server.properties. Clients use the listener CLIENTS, brokers plain INTERNAL on loopback. */
 export function brokerProperties(
-  { id, directory, port, internalPort, controllerPort, voters, brokers }: BrokerPlace,
+  { id, directory, port, internalPort, controllerPort, voters, brokers }: KafkaNode,
   security: KafkaSecurity,
   certificate: ServingCertificate | undefined,
 ): Record<string, string> {
   const { users, superUser } = security;
   const protocol = `${users === undefined ? '' : 'SASL_'}${certificate === undefined ? 'PLAINTEXT' : 'SSL'}`;
-  // Three copies of what the cluster keeps for itself are enough; one broker has but one.
-  const copies = String(Math.min(3, brokers));
+  // Replicas of Kafka's internal topics.
+  const internalReplicas = String(Math.min(3, brokers));
   return {
     'process.roles': 'broker,controller',
     'node.id': String(id),
@@ -53,17 +53,17 @@ export function brokerProperties(
     'listener.security.protocol.map': `CLIENTS:${protocol},INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT`,
     'inter.broker.listener.name': 'INTERNAL',
     'log.dirs': dataDirectory(directory),
-    // After a kill, the broker may come back only when the controller has given up the one that was killed.
+    // A killed broker can rejoin only after the controller has expired its session.
     'broker.session.timeout.ms': brokers === 1 ? '1000' : '3000',
     'broker.heartbeat.interval.ms': '200',
-    // Several brokers share a busy machine: no election because one of them got no turn.
+    // Avoid controller elections when the machine is busy.
     'controller.quorum.fetch.timeout.ms': '10000',
     'controller.quorum.election.timeout.ms': '3000',
-    // Each partition has two index files, made at this size: 10 MB by default.
+    // Each partition preallocates two index files of this size; the default is 10 MB.
     'log.index.size.max.bytes': '131072',
     'auto.create.topics.enable': 'false',
-    'offsets.topic.replication.factor': copies,
-    'transaction.state.log.replication.factor': copies,
+    'offsets.topic.replication.factor': internalReplicas,
+    'transaction.state.log.replication.factor': internalReplicas,
     'transaction.state.log.min.isr': '1',
     ...(users === undefined ? {} : scram()),
     ...(certificate === undefined ? {} : tls(directory, certificate, security.tls === 'mutual')),
@@ -92,7 +92,7 @@ function tls(directory: string, certificate: ServingCertificate, mutual: boolean
   };
 }
 
-/** The brokers themselves are ANONYMOUS on their plain listeners. */
+/** Brokers are ANONYMOUS on their plain listener. */
 function authorizer(superUser: string): Record<string, string> {
   return {
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',

@@ -4,49 +4,48 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { onFreePorts } from './free-ports.ts';
 import { ensureKafkaJars, run } from './kafka-jars.ts';
-import { type BrokerPlace, brokerProperties, dataDirectory, type KafkaSecurity } from './kafka-properties.ts';
+import { brokerProperties, dataDirectory, type KafkaNode, type KafkaSecurity } from './kafka-properties.ts';
 import { LocalError } from './local-error.ts';
 import { makeServingCertificate, type ServingCertificate } from './openssl.ts';
 import { type RunningServer, startServer } from './running-server.ts';
 
-/** The Kafka broker to start. */
 export interface KafkaOptions extends KafkaSecurity {
-  /** Its data, configuration and log; made if missing. Data that is there is taken up again. */
+  /** For its data, configuration and log; created if missing. Existing data is kept. */
   readonly directory: string;
-  /** Of clients. Default: a free one. */
+  /** Port for clients. Default: a free port. */
   readonly port?: number;
-  /** Lines of server.properties, added to ours; a repeated one wins over ours. */
+  /** Additional lines of server.properties. A repeated one overrides the default. */
   readonly properties?: Readonly<Record<string, string>>;
   /** Default 180 000. */
   readonly readyTimeoutMilliseconds?: number;
 }
 
-/** A running broker that is its own controller (KRaft), on loopback. */
+/** A running broker on loopback that is also a controller (KRaft). */
 export interface Kafka extends RunningServer {
   /** `host:port`, for clients. */
   readonly broker: string;
   readonly directory: string;
-  /** The folder in it that holds all that the broker keeps. */
+  /** The folder with all data of the broker. */
   readonly data: string;
-  /** With TLS: what clients trust it by. */
+  /** Set with TLS. */
   readonly certificate: ServingCertificate | undefined;
 }
 
-/** For clients, among brokers, for the controller. */
+/** Ports per broker: clients, internal, controller. */
 const PORTS = 3;
 
 /**
- * Starts a broker, fetches it first if need be, and returns when it answers (3–6 s).
+ * Starts a broker, downloading Kafka first if necessary, and waits until it answers (3–6 s).
  *
- * @throws LocalError see its codes; nothing is left running then
+ * @throws LocalError and leaves nothing running
  */
 export async function startKafka(options: KafkaOptions): Promise<Kafka> {
   const [kafka] = await startBrokers(1, () => options);
-  if (kafka === undefined) throw new LocalError('exited', 'Kafka has gone');
+  if (kafka === undefined) throw new LocalError('exited', 'Kafka did not start');
   return kafka;
 }
 
-/** Starts so many brokers as one cluster, each in a folder of its own. @throws LocalError see its codes */
+/** Starts the brokers of one cluster, each with its own folder. @throws LocalError and leaves nothing running */
 export function startKafkaCluster(brokers: number, options: Omit<KafkaOptions, 'port'>): Promise<readonly Kafka[]> {
   return startBrokers(brokers, (id) => ({ ...options, directory: join(options.directory, `broker-${id}`) }));
 }
@@ -62,8 +61,8 @@ async function startBrokers(count: number, optionsOf: (id: number) => KafkaOptio
       const options = optionsOf(id);
       const { directory, port = portOf(id, 0) } = options;
       const [internalPort, controllerPort] = [portOf(id, 1), portOf(id, 2)];
-      const place = { id, directory, port, internalPort, controllerPort, voters, brokers: count };
-      return startBroker(place, cluster, jars, options);
+      const node = { id, directory, port, internalPort, controllerPort, voters, brokers: count };
+      return startBroker(node, cluster, jars, options);
     });
     const started = await Promise.allSettled(starts);
     const running = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -74,17 +73,17 @@ async function startBrokers(count: number, optionsOf: (id: number) => KafkaOptio
   });
 }
 
-async function startBroker(place: BrokerPlace, cluster: string, jars: string, options: KafkaOptions): Promise<Kafka> {
-  const { directory, port } = place;
+async function startBroker(node: KafkaNode, cluster: string, jars: string, options: KafkaOptions): Promise<Kafka> {
+  const { directory, port } = node;
   const { readyTimeoutMilliseconds = 180_000, users = {} } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const secure = options.tls !== undefined && options.tls !== false;
   const certificate = secure ? await makeServingCertificate(directory, 'kafka') : undefined;
   const configuration = join(directory, 'server.properties');
-  const lines = Object.entries({ ...brokerProperties(place, options, certificate), ...options.properties });
+  const lines = Object.entries({ ...brokerProperties(node, options, certificate), ...options.properties });
   writeFileSync(configuration, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
 
-  // Quick to start rather than quick for long; nothing of the broker's is worth a bigger heap here.
+  // Optimised for fast startup; a small heap is enough here.
   const java = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:-UsePerfData', '-cp', jars];
   const format = ['format', '--ignore-formatted', '-t', cluster, '-c', configuration];
   const scram = Object.entries(users).flatMap(([name, password]) => [
@@ -94,30 +93,31 @@ async function startBroker(place: BrokerPlace, cluster: string, jars: string, op
   const formatted = await run(
     'java',
     [...java, 'kafka.tools.StorageTool', ...format, ...scram],
-    () => new LocalError('java-missing', 'java has gone'),
+    () => new LocalError('java-missing', 'cannot run java'),
   );
-  if (formatted.status !== 0) throw new LocalError('exited', `Kafka could not format its data:\n${formatted.output}`);
+  if (formatted.status !== 0)
+    throw new LocalError('exited', `Kafka cannot format its data directory:\n${formatted.output}`);
 
   const args = [...java, 'kafka.Kafka', configuration];
   const server = await startServer(
     { name: 'kafka', program: 'java', args, log: join(directory, 'kafka.log') },
     {
-      // Its plain port among brokers: the one for clients may ask for TLS and a user.
-      answers: () => answers(place.internalPort),
-      patienceMilliseconds: readyTimeoutMilliseconds,
-      // It hands over its partitions in peace before it ends.
+      // The internal listener, because the one for clients may require TLS and authentication.
+      isReady: () => answers(node.internalPort),
+      timeoutMilliseconds: readyTimeoutMilliseconds,
+      // A controlled shutdown hands over the broker's partitions.
       graceMilliseconds: 15_000,
     },
   );
   return { ...server, broker: `127.0.0.1:${port}`, directory, data: dataDirectory(directory), certificate };
 }
 
-/** Kafka writes its UUIDs in base64. One that begins with a dash would be taken for an option. */
+/** A UUID in base64, as Kafka writes it. It must not start with a dash, which looks like an option. */
 function clusterId(): string {
   return `A${randomBytes(16).toString('base64url').slice(1, 21)}A`;
 }
 
-/** The port opens before the broker is ready to serve; a reply to ApiVersions says that it is. */
+/** The port opens before the broker is ready. A ready broker answers an ApiVersions request. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });

@@ -3,7 +3,7 @@ import { ensureBinaries } from './binaries.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { ServerProcess } from './server-process.ts';
 
-/** The three controllers that Sluice replaces, under the names of kube-controller-manager. */
+/** The controllers that Sluice replaces, by their names in kube-controller-manager. */
 export const CONTROLLERS = [
   'endpoints-controller',
   'endpointslice-controller',
@@ -11,21 +11,20 @@ export const CONTROLLERS = [
 ] as const;
 
 export interface KubeControllerManagerOptions {
-  /** Appended to its flags, say `--kube-api-qps=1000`; everything not given keeps its default. */
+  /** Additional flags, for example `--kube-api-qps=1000`. */
   readonly args?: readonly string[];
-  /** Which controllers run. Default: the three of `CONTROLLERS`. */
+  /** Controllers to run. Default: `CONTROLLERS`. */
   readonly controllers?: readonly string[];
   /**
-   * Each controller signs in as its own ServiceAccount. Default false, as the flag; set it under RBAC, where the
-   * program's own identity may not write endpoints.
+   * Whether each controller uses its own ServiceAccount. Default false, as upstream. Set it under RBAC, where the program's
+   * own user may not write endpoints.
    */
   readonly serviceAccountCredentials?: boolean;
 }
 
 /**
- * Starts the genuine peer with exactly the wanted controllers and without leader election. It serves no port. Returns
- * once the process runs; its work shows in the API server. `stop()` ends it, `kill()` crashes it, `start()` brings it
- * back, `signal('SIGSTOP')` freezes it; it ends with this process.
+ * Starts kube-controller-manager with exactly these controllers, without leader election and without a port. Returns once
+ * the process runs. It stops with this process.
  */
 export async function startKubeControllerManager(
   controlPlane: Pick<ControlPlane, 'directory' | 'kubeconfigs'>,

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { ensureBinaries } from './binaries.ts';
 import { LocalError } from './local-error.ts';
 
-/** What Sluice may do in a cluster: the file that users apply too. */
+/** The permissions of Sluice in a cluster; the same file that users apply. */
 export const RBAC_FILE = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'kubernetes', 'rbac.yaml');
 
 /**
- * Runs kubectl of the pinned version with a kubeconfig and returns its standard output.
+ * Runs the pinned kubectl and returns its standard output.
  *
- * @throws LocalError `kubectl` with what it said when its exit status is not 0
+ * @throws LocalError `kubectl` with its standard error if it fails
  */
 export async function kubectl(kubeconfig: string, args: readonly string[], input = ''): Promise<string> {
   const { kubectl: program } = await ensureBinaries();

@@ -1,8 +1,8 @@
-/** What went wrong with the local servers, in words for the person at the terminal. */
+/** A problem with the local servers. The message is for the terminal. */
 export class LocalError extends Error {
   override readonly name = 'LocalError';
   /**
-   * Stable, for programs: `go-missing`, `go-too-old`, `build-failed`, `openssl`, `redis-missing`, `exited`, `not-ready`,
+   * Stable: `go-missing`, `go-too-old`, `build-failed`, `openssl`, `redis-missing`, `exited`, `not-ready`,
    * `java-missing`, `java-too-old`, `maven-missing`, `download-failed`, `kubectl`, `usage`.
    */
   readonly code: string;

@@ -6,22 +6,22 @@ import { onFreePorts } from './free-ports.ts';
 import { type RunningServer, startServer } from './running-server.ts';
 
 export interface NatsOptions {
-  /** Its data, configuration and log; made if missing. Data that is there is taken up again. */
+  /** For its data, configuration and log; created if missing. Existing data is kept. */
   readonly directory: string;
-  /** Unlike the others of its cluster. Default `local`. */
+  /** Server name, unique within a cluster. Default `local`. */
   readonly name?: string;
-  /** Clients must show this token. Default: anybody may come. */
+  /** Token that clients must present. Default: no authentication. */
   readonly token?: string;
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number;
   /**
-   * How often JetStream waits for the disk: `always`, before each acknowledgement, or a duration. Default 1s; the
-   * server's own is 2m.
+   * How often JetStream calls fsync: `always` (before each acknowledgement) or a duration. Default 1s; the server's default
+   * is 2m.
    */
   readonly syncInterval?: string;
-  /** The largest message, headers included, in bytes. Default 8 MiB; the server's own is 1 MiB. */
+  /** Size limit of a message including headers, in bytes. Default 8 MiB; the server's default is 1 MiB. */
   readonly maxPayload?: number;
-  /** More lines for the configuration file. */
+  /** Additional lines for the configuration file. */
   readonly configuration?: string;
 }
 
@@ -32,9 +32,9 @@ export interface Nats extends RunningServer {
 }
 
 /**
- * Starts nats-server, builds it first if need be, and returns when it answers.
+ * Starts nats-server, building it first if necessary, and waits until it answers.
  *
- * @throws LocalError see its codes; nothing is left running then
+ * @throws LocalError and leaves nothing running
  */
 export async function startNats(options: NatsOptions): Promise<Nats> {
   const { port } = options;
@@ -53,7 +53,7 @@ async function startOn(port: number, options: NatsOptions): Promise<Nats> {
       args: ['--config', configuration],
       log: join(directory, 'nats-server.log'),
     },
-    { answers: () => greets(port), patienceMilliseconds: 60_000 },
+    { isReady: () => sendsInfo(port), timeoutMilliseconds: 60_000 },
   );
   return { ...server, url: `nats://127.0.0.1:${port}`, directory };
 }
@@ -64,7 +64,7 @@ function configure(port: number, options: NatsOptions): string {
     `listen: "127.0.0.1:${port}"`,
     `server_name: ${name}`,
     `max_payload: ${maxPayload}`,
-    // Room for what many streams set aside; the disk is not taken before they need it.
+    // Large enough for the reservations of many streams. Reservations do not use disk space.
     `jetstream { store_dir: ${JSON.stringify(join(directory, 'data'))}, max_file_store: 1TB, sync_interval: ${syncInterval} }`,
     ...(token === undefined ? [] : [`authorization { token: ${JSON.stringify(token)} }`]),
     ...(options.configuration === undefined ? [] : [options.configuration]),
@@ -72,17 +72,17 @@ function configure(port: number, options: NatsOptions): string {
   ].join('\n');
 }
 
-/** The server opens its port for clients when JetStream has recovered its streams, and greets first. */
-function greets(port: number): Promise<boolean> {
+/** The server opens its client port once JetStream has recovered its streams, and sends INFO first. */
+function sendsInfo(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });
-    const answer = (good: boolean) => {
+    const finish = (isReady: boolean) => {
       socket.destroy();
-      resolve(good);
+      resolve(isReady);
     };
-    socket.setTimeout(1000, () => answer(false));
-    socket.once('data', (greeting) => answer(greeting.toString().startsWith('INFO ')));
-    socket.once('error', () => answer(false));
+    socket.setTimeout(1000, () => finish(false));
+    socket.once('data', (message) => finish(message.toString().startsWith('INFO ')));
+    socket.once('error', () => finish(false));
     socket.once('close', () => resolve(false));
   });
 }

@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { LocalError } from './local-error.ts';
 
-/** Runs openssl. @throws LocalError `openssl` when it is missing or fails */
+/** Runs openssl. @throws LocalError `openssl` if it is missing or fails */
 export async function openssl(args: readonly string[]): Promise<void> {
   try {
     await promisify(execFile)('openssl', [...args]);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    const hint = text.includes('ENOENT') ? 'openssl is needed for certificates; install it' : 'openssl failed';
+    const hint = text.includes('ENOENT') ? 'openssl is required to create certificates; install it' : 'openssl failed';
     throw new LocalError('openssl', `${hint}: ${text.trim()}`);
   }
 }
 
-/** A certificate authority and a certificate of 127.0.0.1 and localhost that it signed. */
+/** Paths of a certificate authority and a certificate for 127.0.0.1 and localhost. */
 export interface ServingCertificate {
   readonly ca: string;
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Makes both in `directory` and returns the paths. @throws LocalError `openssl` */
+/** Creates both in `directory`. @throws LocalError `openssl` */
 export async function makeServingCertificate(directory: string, commonName: string): Promise<ServingCertificate> {
   const file = (name: string) => join(directory, name);
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];

@@ -5,7 +5,7 @@ import { onFreePorts } from './free-ports.ts';
 import { type RunningServer, startServer, succeeds } from './running-server.ts';
 
 export interface PrometheusOptions {
-  /** Its configuration, data and log; made if missing. Data that is there is taken up again. */
+  /** For its configuration, data and log; created if missing. Existing data is kept. */
   readonly directory: string;
   /** prometheus.yml as an object: `global`, `scrape_configs`, `rule_files` (absolute paths) and so on. */
   readonly configuration: Readonly<Record<string, unknown>>;
@@ -19,10 +19,9 @@ export interface Prometheus extends RunningServer {
 }
 
 /**
- * Starts Prometheus, builds it first if need be, and returns when it answers queries.
+ * Starts Prometheus, building it first if necessary, and waits until it answers queries.
  *
- * @throws LocalError see its codes, `exited` with the reason for a configuration that it does not take; nothing is left
- *   running then
+ * @throws LocalError and leaves nothing running; `exited` with the reason if the configuration is invalid
  */
 export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
   const { prometheus } = await ensurePrometheus();
@@ -36,7 +35,7 @@ async function startOn(
 ): Promise<Prometheus> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, 'prometheus.yml');
-  // Prometheus reads YAML, of which JSON is a part.
+  // Prometheus reads YAML, and JSON is valid YAML.
   writeFileSync(file, JSON.stringify(configuration, undefined, 2));
   const url = `http://127.0.0.1:${port}`;
   const args = [
@@ -47,7 +46,7 @@ async function startOn(
   ];
   const server = await startServer(
     { name: 'prometheus', program, args, log: join(directory, 'prometheus.log') },
-    { answers: () => succeeds(`${url}/-/ready`), patienceMilliseconds: 90_000 },
+    { isReady: () => succeeds(`${url}/-/ready`), timeoutMilliseconds: 90_000 },
   );
   return { ...server, url, directory };
 }

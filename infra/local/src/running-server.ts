@@ -1,31 +1,31 @@
 import { type ServerCommand, ServerProcess } from './server-process.ts';
 
-/** A server program that answers. It ends with this process. */
+/** A server that is ready. It stops with this process. */
 export interface RunningServer {
-  /** Can be frozen (SIGSTOP), killed and started again: ports stay, and data on disk. */
+  /** Can be frozen (SIGSTOP), killed and started again with the same ports and data. */
   readonly process: ServerProcess;
-  /** Waits until it answers, say after `process.start()`. */
+  /** Waits until it is ready, for example after `process.start()`. */
   ready(): Promise<void>;
-  /** Asks it to end, and kills it when it has not after a grace period. */
+  /** Stops it; kills it after a grace period. */
   stop(): Promise<void>;
 }
 
-/** When a server counts as ready, and how long it has for that and for its end. */
 export interface Readiness {
-  readonly answers: () => Promise<boolean>;
-  readonly patienceMilliseconds: number;
+  readonly isReady: () => Promise<boolean>;
+  readonly timeoutMilliseconds: number;
+  /** For stopping. Default 5000. */
   readonly graceMilliseconds?: number;
 }
 
 /**
- * Starts a server program and returns when it answers.
+ * Starts a server and waits until it is ready.
  *
- * @throws LocalError `exited` or `not-ready`; nothing is left running then
+ * @throws LocalError `exited` or `not-ready`, and leaves nothing running
  */
 export async function startServer(command: ServerCommand, readiness: Readiness): Promise<RunningServer> {
-  const { answers, patienceMilliseconds, graceMilliseconds } = readiness;
+  const { isReady, timeoutMilliseconds, graceMilliseconds } = readiness;
   const server = new ServerProcess(command);
-  const ready = () => server.ready(answers, patienceMilliseconds);
+  const ready = () => server.ready(isReady, timeoutMilliseconds);
   try {
     await server.start();
     await ready();
@@ -36,7 +36,7 @@ export async function startServer(command: ServerCommand, readiness: Readiness):
   return { process: server, ready, stop: () => server.stop(graceMilliseconds) };
 }
 
-/** Whether an address answers a request with success within a second. */
+/** Whether a request gets a successful response within a second. */
 export async function succeeds(url: string, request: RequestInit = {}): Promise<boolean> {
   try {
     const response = await fetch(url, { ...request, signal: AbortSignal.timeout(1000) });

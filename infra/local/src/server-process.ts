@@ -3,7 +3,6 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from './local-error.ts';
 
-/** How a server is started. */
 export interface ServerCommand {
   readonly name: string;
   readonly program: string;
@@ -13,8 +12,8 @@ export interface ServerCommand {
 }
 
 /**
- * One server program. It is killed when this process ends in any way, even by SIGKILL, unless it was released. It runs
- * in a process group of its own, so that Ctrl-C in the terminal does not take it away before its user has finished.
+ * A server program. It is killed when this process exits for any reason, including SIGKILL, unless it is released. It runs
+ * in its own process group, so Ctrl-C in the terminal does not stop it before its clients have finished.
  */
 export class ServerProcess {
   readonly command: ServerCommand;
@@ -34,12 +33,12 @@ export class ServerProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** The process id while it runs. */
+  /** Process id while it runs. */
   get pid(): number | undefined {
     return this.running ? this.#child?.pid : undefined;
   }
 
-  /** Starts it, or starts it again after it ended; does nothing while it runs. */
+  /** Starts the program, also after it exited. Does nothing while it runs. */
   async start(): Promise<void> {
     if (this.running) return;
     const log = openSync(this.command.log, 'a');
@@ -62,49 +61,49 @@ export class ServerProcess {
   }
 
   /**
-   * Polls until `probe` says true.
+   * Polls until `probe` returns true.
    *
-   * @throws LocalError `exited` when the program ended, `not-ready` after the timeout; both show the end of the log
+   * @throws LocalError `exited` if the program exits, `not-ready` after the timeout; both with the end of the log
    */
   async ready(probe: () => Promise<boolean>, timeoutMilliseconds: number): Promise<void> {
     const deadline = performance.now() + timeoutMilliseconds;
     while (!(await probe())) {
-      if (!this.running) throw new LocalError('exited', `${this.name} ended at its start\n${this.#tail()}`);
+      if (!this.running) throw new LocalError('exited', `${this.name} exited during startup\n${this.#tail()}`);
       if (performance.now() > deadline) {
         const seconds = Math.round(timeoutMilliseconds / 1000);
-        throw new LocalError('not-ready', `${this.name} was not ready within ${seconds} s\n${this.#tail()}`);
+        throw new LocalError('not-ready', `${this.name} not ready after ${seconds} s\n${this.#tail()}`);
       }
       await sleep(50);
     }
   }
 
-  /** Sends a signal (SIGSTOP and SIGCONT freeze and thaw it); false when it does not run. */
+  /** Sends a signal. False if the program is not running. */
   signal(signal: NodeJS.Signals): boolean {
     return this.running && (this.#child?.kill(signal) ?? false);
   }
 
-  /** Asks it to end and kills it when it has not within the grace period; returns when it is gone. */
+  /** Sends SIGTERM, then SIGKILL after the grace period, and waits until the program has exited. */
   async stop(graceMilliseconds = 5000): Promise<void> {
     if (this.signal('SIGTERM')) {
       this.signal('SIGCONT');
-      const late = new AbortController();
-      const kill = sleep(graceMilliseconds, undefined, { signal: late.signal }).then(
+      const exited = new AbortController();
+      const kill = sleep(graceMilliseconds, undefined, { signal: exited.signal }).then(
         () => this.signal('SIGKILL'),
         () => false,
       );
       await this.#ended;
-      late.abort();
+      exited.abort();
       await kill;
     }
   }
 
-  /** Ends it at once, as a crash would; returns when it is gone. */
+  /** Sends SIGKILL and waits until the program has exited. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.#ended;
   }
 
-  /** Lets it outlive this process, and this process end without it. */
+  /** Lets the program outlive this process. */
   release(): void {
     this.#dismissGuard();
     this.#child?.unref();
@@ -117,13 +116,13 @@ export class ServerProcess {
 
   #tail(): string {
     const lines = readFileSync(this.command.log, 'utf8').trimEnd().split('\n').slice(-15);
-    return `  ${lines.join('\n  ')}\nwhole log: ${this.command.log}`;
+    return `  ${lines.join('\n  ')}\nfull log: ${this.command.log}`;
   }
 }
 
 /**
- * A shell that waits for the end of its input, which comes when this process ends, however it ends, and then kills the
- * group. It needs nothing of the operating system beyond sh, and nothing of us once it runs.
+ * A shell that kills the process group when its standard input is closed, which happens when this process exits for any
+ * reason, including SIGKILL.
  */
 function guard(pid: number): ChildProcess {
   const child = spawn('/bin/sh', ['-c', 'read -r _; kill -s KILL -- "-$1"', 'guard', String(pid)], {

@@ -4,9 +4,9 @@ import { LocalError } from '../local-error.ts';
 import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts';
 
 export interface RedisCluster {
-  /** Three masters, a third of the slots each, without replicas. */
+  /** Three masters with a third of the slots each, without replicas. */
   readonly nodes: readonly RedisServer[];
-  /** Waits until every node sees all slots served, say after a restart. */
+  /** Waits until every node reports all slots as served, for example after a restart. */
   ready(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -15,7 +15,7 @@ const SLOTS = 16_384;
 const MASTERS = 3;
 const READY_TIMEOUT_MILLISECONDS = 20_000;
 
-/** Starts a Redis Cluster on loopback. @throws LocalError as `startRedis` does; nothing is left running then */
+/** Starts a Redis Cluster on loopback. @throws LocalError as `startRedis`, and leaves nothing running */
 export async function startRedisCluster(
   options: Omit<RedisServerOptions, 'cluster' | 'tls' | 'name'>,
 ): Promise<RedisCluster> {
@@ -44,7 +44,7 @@ async function introduce(nodes: readonly RedisServer[]): Promise<void> {
       const from = Math.floor((index * SLOTS) / nodes.length);
       const to = Math.floor(((index + 1) * SLOTS) / nodes.length) - 1;
       await client.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
-      // Different from the start, so that the nodes need not settle it among themselves.
+      // Distinct config epochs, so that the nodes need not resolve a conflict.
       await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
       for (const other of nodes.slice(0, index)) {
         await client.call('CLUSTER', 'MEET', other.host, other.port, other.busPort ?? 0);
@@ -63,7 +63,7 @@ async function ready(nodes: readonly RedisServer[]): Promise<void> {
       for (;;) {
         const info = String(await client.call('CLUSTER', 'INFO'));
         if (info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`)) break;
-        if (performance.now() > deadline) throw new LocalError('not-ready', `the Redis Cluster did not form\n${info}`);
+        if (performance.now() > deadline) throw new LocalError('not-ready', `Redis Cluster not ready\n${info}`);
         await sleep(50);
       }
     } finally {

@@ -8,16 +8,16 @@ import { ServerProcess } from '../server-process.ts';
 import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts';
 
 export interface RedisSentinel {
-  /** What the sentinels call the master. */
+  /** The sentinels' name for the master. */
   readonly masterName: string;
   readonly sentinels: readonly { readonly url: string; readonly process: ServerProcess }[];
-  /** The first is the master at the start, the second its replica. */
+  /** Initially the first is the master and the second its replica. */
   readonly servers: readonly [RedisServer, RedisServer];
-  /** Which of the servers the sentinels call master now. */
+  /** The server that is master according to the sentinels. */
   master(): Promise<RedisServer>;
-  /** Makes the other one master, as an operator would, and waits until the former follows it. */
+  /** Requests a failover and waits until the former master follows the new one. */
   failover(): Promise<void>;
-  /** Waits until `server` follows the other, fully synchronised. */
+  /** Waits until `server` is a fully synchronised replica. */
   following(server: RedisServer): Promise<void>;
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ const MASTER = 'sluice';
 const DOWN_AFTER_MILLISECONDS = 1000;
 const READY_TIMEOUT_MILLISECONDS = 45_000;
 
-/** Starts a master, a replica and their sentinels on loopback. @throws LocalError; nothing is left running then */
+/** Starts a master, a replica and their sentinels on loopback. @throws LocalError and leaves nothing running */
 export async function startRedisSentinel(options: RedisSentinelOptions): Promise<RedisSentinel> {
   const { sentinels: count, directory, settings = {} } = options;
   const started: { stop(): Promise<void> }[] = [];
@@ -52,21 +52,21 @@ export async function startRedisSentinel(options: RedisSentinelOptions): Promise
       started.push(process);
       await process.start();
     }
-    await until('sentinels that know each other and the replica', async () => {
-      const views = await Promise.all(ports.map((port) => ask(port, ['SENTINEL', 'MASTER', MASTER])));
+    await until('the sentinels to discover each other and the replica', async () => {
+      const views = await Promise.all(ports.map((port) => query(port, ['SENTINEL', 'MASTER', MASTER])));
       return views.every((view) => view['num-slaves'] === '1' && view['num-other-sentinels'] === String(count - 1));
     });
     const servers = [first, second] as const;
     const master = async () => {
-      const view = await ask(ports[0] ?? 0, ['SENTINEL', 'MASTER', MASTER]);
+      const view = await query(ports[0] ?? 0, ['SENTINEL', 'MASTER', MASTER]);
       return view.port === String(second.port) ? second : first;
     };
     const failover = async () => {
       const former = await master();
-      let asked = false;
-      await until('failover', async () => {
-        // Refused for a while after another one.
-        if (!asked) asked = await accepts(ports[0] ?? 0, ['SENTINEL', 'FAILOVER', MASTER]);
+      let accepted = false;
+      await until('the failover', async () => {
+        // Sentinel refuses a failover for a while after another one.
+        if (!accepted) accepted = await isAccepted(ports[0] ?? 0, ['SENTINEL', 'FAILOVER', MASTER]);
         return (await master()) !== former;
       });
       await following(former);
@@ -98,7 +98,7 @@ function sentinel(directory: string, port: number, master: RedisServer, quorum: 
 async function following(server: RedisServer): Promise<void> {
   const client = server.connect();
   try {
-    await until(`a replica on port ${server.port}`, async () => {
+    await until(`the replica on port ${server.port}`, async () => {
       const info = await client.info('replication');
       return info.includes('role:slave') && info.includes('master_link_status:up');
     });
@@ -107,14 +107,14 @@ async function following(server: RedisServer): Promise<void> {
   }
 }
 
-/** One question to a sentinel; its answer as names and values, or nothing while it does not answer. */
-async function ask(port: number, command: Command): Promise<Record<string, string>> {
-  const answer = await call(port, command);
-  const flat = Array.isArray(answer) ? answer.map(String) : [];
+/** Returns the reply of a sentinel as names and values; empty while it does not answer. */
+async function query(port: number, command: Command): Promise<Record<string, string>> {
+  const reply = await call(port, command);
+  const flat = Array.isArray(reply) ? reply.map(String) : [];
   return Object.fromEntries(flat.flatMap((key, index) => (index % 2 === 0 ? [[key, flat[index + 1] ?? '']] : [])));
 }
 
-async function accepts(port: number, command: Command): Promise<boolean> {
+async function isAccepted(port: number, command: Command): Promise<boolean> {
   return (await call(port, command)) === 'OK';
 }
 
@@ -134,7 +134,7 @@ async function call(port: number, [name, ...args]: Command): Promise<unknown> {
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MILLISECONDS;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new LocalError('not-ready', `no ${what} in time`);
+    if (performance.now() > deadline) throw new LocalError('not-ready', `timed out waiting for ${what}`);
     await sleep(50);
   }
 }

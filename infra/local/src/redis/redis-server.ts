@@ -9,41 +9,40 @@ import { LocalError } from '../local-error.ts';
 import { makeServingCertificate, type ServingCertificate } from '../openssl.ts';
 import { ServerProcess } from '../server-process.ts';
 
-/** The redis-server to start. */
 export interface RedisServerOptions {
-  /** Configuration, data and log go here; what an earlier start left in it is removed. */
+  /** For its configuration, data and log. Existing content is removed. */
   readonly directory: string;
-  /** Names it in messages. Default `redis`. */
+  /** Name in messages. Default `redis`. */
   readonly name?: string;
-  /** Lines of redis.conf beyond ours; a repeated setting wins over ours. */
+  /** Additional lines of redis.conf. A repeated setting overrides the default. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Rules by user name, as in `ACL SETUSER`. With any, nobody comes in without a password. */
+  /** Rules by user name, as for `ACL SETUSER`. If set, all clients must authenticate. */
   readonly users?: Readonly<Record<string, string>>;
   /** Listens with TLS only. */
   readonly tls?: boolean;
-  /** Also takes a port for the cluster bus. */
+  /** Runs in cluster mode, with an additional port for the cluster bus. */
   readonly cluster?: boolean;
 }
 
-/** A running redis-server on loopback. It ends with this process. Port and data outlive its kills. */
+/** A running redis-server on loopback. It keeps port and data when it is killed, and stops with this process. */
 export interface RedisServer {
   readonly host: string;
   readonly port: number;
-  /** Without user and password. */
+  /** Without user name and password. */
   readonly url: string;
   readonly busPort: number | undefined;
   readonly certificate: ServingCertificate | undefined;
-  /** Can be frozen and killed; start it again with `restart`. */
+  /** Can be frozen and killed. Start it again with `restart`. */
   readonly process: ServerProcess;
-  /** A connection that may do everything. The caller disconnects it. */
+  /** A connection with all permissions. The caller disconnects it. */
   connect(): Redis;
-  /** Starts it again after it ended (kills it before if need be) and waits until it answers. */
+  /** Kills the server if it runs, starts it and waits until it answers. */
   restart(): Promise<void>;
-  /** Waits until what was acknowledged is in its files; a kill before may lose a second or two. */
+  /** Waits until all acknowledged writes are in its files. A kill before that may lose a second or two. */
   persisted(): Promise<void>;
-  /** Copies the data as they are in its files, all that was acknowledged before. */
+  /** Copies its files, including all acknowledged writes. */
   snapshot(): Promise<string>;
-  /** Kills it and starts it with the data of the snapshot, or with none. */
+  /** Kills the server and starts it with the data of the snapshot, or without data. */
   restore(snapshot: string | undefined): Promise<void>;
   stop(): Promise<void>;
 }
@@ -54,22 +53,25 @@ const ADMIN = { user: 'local-admin', password: 'local-admin' };
 const READY_TIMEOUT_MILLISECONDS = 20_000;
 
 /**
- * Starts Debian's redis-server, with an append-only file written every second unless the settings say otherwise.
+ * Starts the distribution's redis-server with an append-only file and `appendfsync everysec`.
  *
- * @throws LocalError `redis-missing`, `exited`, `not-ready`; nothing is left running then
+ * @throws LocalError `redis-missing`, `exited` or `not-ready`, and leaves nothing running
  */
 export async function startRedis(options: RedisServerOptions): Promise<RedisServer> {
   await requireRedis();
   return onFreePorts(2, (ports) => startOn(ports, options));
 }
 
-/** @throws LocalError `redis-missing` with how to install it */
+/** @throws LocalError `redis-missing` */
 export async function requireRedis(): Promise<void> {
   try {
     await promisify(execFile)(PROGRAM, ['--version']);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new LocalError('redis-missing', `${PROGRAM} is needed: apt-get install redis-server (${reason.trim()})`);
+    throw new LocalError(
+      'redis-missing',
+      `${PROGRAM} is required: install it (Debian: apt-get install redis-server) and make sure that it is on the PATH (${reason.trim()})`,
+    );
   }
 }
 
@@ -82,7 +84,7 @@ async function startOn(ports: readonly number[], options: RedisServerOptions): P
   const certificate = tls ? await makeServingCertificate(directory, name) : undefined;
   const file = join(directory, 'redis.conf');
   const lines = configuration(options, port, busPort, data, certificate);
-  // In a file, not among the arguments: everybody may read those.
+  // In a file, because all users of the machine can read the arguments.
   writeFileSync(file, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
   const server = new ServerProcess({ name, program: PROGRAM, args: [file], log: join(directory, 'redis.log') });
 
@@ -95,7 +97,7 @@ async function startOn(ports: readonly number[], options: RedisServerOptions): P
     }).on('error', () => {});
   const start = async () => {
     await server.start();
-    await server.ready(() => answers(connect), READY_TIMEOUT_MILLISECONDS);
+    await server.ready(() => isReady(connect), READY_TIMEOUT_MILLISECONDS);
   };
   let snapshots = 0;
   try {
@@ -166,7 +168,7 @@ function configuration(
     ...(cluster
       ? ['cluster-enabled yes', `cluster-port ${busPort}`, 'cluster-node-timeout 2000', 'cluster-announce-ip 127.0.0.1']
       : []),
-    // Nobody is `default`, but with its rights the append-only file is replayed: without them it forgets every script.
+    // Redis replays the append-only file with the permissions of `default`; without them it loses all scripts.
     ...(users === undefined
       ? []
       : ['user default off ~* &* +@all', `user ${ADMIN.user} on >${ADMIN.password} ~* &* +@all`]),
@@ -175,8 +177,8 @@ function configuration(
   ];
 }
 
-/** It has read its data and takes commands. */
-async function answers(connect: () => Redis): Promise<boolean> {
+/** Whether it has loaded its data and accepts commands. */
+async function isReady(connect: () => Redis): Promise<boolean> {
   const client = connect();
   client.options.maxRetriesPerRequest = 0;
   try {
@@ -188,7 +190,7 @@ async function answers(connect: () => Redis): Promise<boolean> {
   }
 }
 
-/** While an fsync is under way, redis-server keeps what it has acknowledged since in a buffer of its own. */
+/** During an fsync, redis-server buffers writes that it acknowledges. */
 async function persisted(connect: () => Redis): Promise<void> {
   const client = connect();
   try {
