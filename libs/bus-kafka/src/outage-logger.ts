@@ -1,9 +1,14 @@
 import type { Logger } from '@sluice/runtime';
 
-/** Logs an outage of Kafka once when it begins and once when it is over, however many callers are affected. */
+/**
+ * Logs an outage of Kafka once when it begins and once when it is over, however many callers are affected. One failure is
+ * not an outage: after a leader change a request fails once, and the retry finds the new leader.
+ */
 export class OutageLogger {
   readonly #logger: Logger;
-  readonly #affected = new Set<string>();
+  /** Consecutive failures by caller. */
+  readonly #failures = new Map<string, number>();
+  #outage = false;
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -12,12 +17,19 @@ export class OutageLogger {
   /** `caller` names what failed and has to be passed to `recovered`. */
   failed(caller: string, error: unknown): void {
     const fields = { caller, error: error instanceof Error ? error.message : String(error) };
-    if (this.#affected.size === 0) this.#logger.warn('Kafka unavailable; retrying', fields);
-    else this.#logger.debug('Kafka still unavailable', fields);
-    this.#affected.add(caller);
+    const failures = (this.#failures.get(caller) ?? 0) + 1;
+    this.#failures.set(caller, failures);
+    if (this.#outage || failures < 2) {
+      this.#logger.debug('Kafka request failed; retrying', fields);
+      return;
+    }
+    this.#outage = true;
+    this.#logger.warn('Kafka unavailable; retrying', fields);
   }
 
   recovered(caller: string): void {
-    if (this.#affected.delete(caller) && this.#affected.size === 0) this.#logger.info('Kafka available again');
+    if (!this.#failures.delete(caller) || this.#failures.size > 0 || !this.#outage) return;
+    this.#outage = false;
+    this.#logger.info('Kafka available again');
   }
 }

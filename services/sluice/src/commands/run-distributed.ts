@@ -1,6 +1,7 @@
 import { startSimulation } from '../clusters/simulated.ts';
 import { createDisplay, type OutputFormat } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
+import type { DistributedBus } from '../distributed/distributed-bus.ts';
 import { type TracesOptions, tracesFlags } from '../options/traces-options.ts';
 import { marginMs, shutDown } from '../shut-down.ts';
 import { systemClock } from '../system/clock.ts';
@@ -9,6 +10,8 @@ import { systemRandom } from '../system/random.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
 export interface DistributedRunOptions extends Partial<TracesOptions> {
+  /** Default: nats. */
+  readonly bus?: DistributedBus;
   readonly output: OutputFormat;
   readonly logLevel: LogLevel;
   readonly seed?: number;
@@ -17,7 +20,7 @@ export interface DistributedRunOptions extends Partial<TracesOptions> {
   readonly jaegerQueryUrl?: string;
 }
 
-/** The living world on a fleet of processes, with bus and store of their own. */
+/** Runs the simulated world on a fleet of processes with its own bus and store. */
 export async function runDistributed(stopped: Promise<void>, options: DistributedRunOptions): Promise<void> {
   const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
   const ports = { clock: systemClock, random: systemRandom, logger };
@@ -31,11 +34,12 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
   });
   const startedAt = systemClock.now();
   try {
-    // Its servers come with packages that no other run needs.
+    // Only this mode needs the local servers and their packages.
     const { startDistributed } = await import('../distributed/start-distributed.ts');
     const fleet = await startDistributed({
       ...ports,
-      // As this process was started: put together or from the sources, with the same bounds of memory.
+      bus: options.bus ?? 'nats',
+      // Like this process: bundled or from the sources, with the same options of Node.
       program: [...process.execArgv, ...process.argv.slice(1, 2)],
       server: world.server,
       clusterName: 'simulated-world',

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { OutputFormat } from '../display/create-display.ts';
+import { type DistributedBus, distributedBuses } from '../distributed/distributed-bus.ts';
 import { addSettingsOptions, durationFlag, type SettingsOptions } from '../options/settings-options.ts';
 import { addTracesOptions, parseQueryUrl, parseTraceUrl, type TracesOptions } from '../options/traces-options.ts';
 import { addWriterOptions, type WriterOptions } from '../options/writer-options.ts';
@@ -18,6 +19,7 @@ export interface RunOptions extends SettingsOptions, WriterOptions, ManyClusters
   readonly for?: number;
   readonly output: OutputFormat;
   readonly distributed?: boolean;
+  readonly bus?: DistributedBus;
   readonly shadow?: boolean;
   readonly shadowSettle: number;
   readonly logLevel: LogLevel;
@@ -46,7 +48,12 @@ export function addRunOptions(command: Command): Command {
     .option('--in-cluster', 'run on the cluster of the Pod in which this runs, as its service account')
     .option(
       '--distributed',
-      'start NATS, Redis and the roles as processes of their own, and run the simulated world on them',
+      'start bus, store and the roles as separate processes, and run the simulated world on them',
+    )
+    .addOption(
+      new Option('--bus <kind>', 'bus of --distributed; kafka requires Java 17 and Maven (default: nats)').choices(
+        distributedBuses,
+      ),
     )
     .option('--shadow', 'write nothing: compare with what the controllers of the cluster write')
     .addOption(
@@ -95,6 +102,11 @@ export function checkRunOptions(options: RunOptions): void {
   if (options.distributed && namesCluster) {
     throw new UsageError(
       '--distributed shows the simulated world; on a cluster, start the roles: sluice watcher --help',
+    );
+  }
+  if (options.bus !== undefined && !options.distributed) {
+    throw new UsageError(
+      '--bus selects the bus of --distributed; add --distributed, or start the roles: see sluice watcher --help',
     );
   }
   if (options.shadow && namesMany(options)) {

@@ -22,6 +22,7 @@ beforeAll(async () => {
   population = populate(server, { services: 3, podsPerService: 3, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
   fleet = await startDistributed({
+    bus: 'nats',
     ...{ clock: systemClock, random: seededRandom(2), logger: silentLogger },
     ...{
       server: await http.listen(),
