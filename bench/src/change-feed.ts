@@ -43,11 +43,11 @@ export class ChangeFeed {
       const meta = { namespace: NAMESPACE, uid: `uid-${service}`, creationTimestamp: kubernetesTime(this.#epoch) };
       const raw = withMeta(services[index] ?? {}, meta);
       const facts: Fact[] = [
-        { of: 'service', service: projectService(raw) },
+        { kind: 'service', service: projectService(raw) },
         ...(pods.get(service) ?? []).map((pod) => podFact(pod, true, this.#epoch)),
       ];
       this.#tell(keyOf(service), facts, 'resync', {
-        snapshot: { first: true, last: true, start: false, resourceVersions },
+        snapshot: { first: true, last: true, initial: false, resourceVersions },
       });
     }
   }
@@ -60,7 +60,7 @@ export class ChangeFeed {
 
   /** What the watch shows of something that was written. */
   echo(key: ServiceKey, facts: readonly Fact[]): void {
-    for (const fact of facts) this.#tell(key, [fact], `${fact.of} of ${key.service} modified`);
+    for (const fact of facts) this.#tell(key, [fact], `${fact.kind} of ${key.service} modified`);
   }
 
   #tell(key: ServiceKey, facts: readonly Fact[], what: string, rest: Pick<Change, 'snapshot'> = {}): void {
@@ -69,7 +69,7 @@ export class ChangeFeed {
     const stamp = { epoch: this.#epoch, sequence: ++this.#n };
     const previousSequence = this.#previous.get(partition) ?? 0;
     this.#previous.set(partition, stamp.sequence);
-    const causes = { first: [{ what, observedAt: Date.now() }], more: 0 };
+    const causes = { first: [{ description: what, observedAt: Date.now() }], more: 0 };
     const resourceVersions = this.#versions();
     const change: Change = { kind: 'change', key, stamp, previousSequence, facts, resourceVersions, ...rest, causes };
     const id = `${key.cluster}/${stamp.epoch}/${stamp.sequence}`;
@@ -85,7 +85,7 @@ function podFact(pod: BenchPod, ready: boolean, at: number): Fact {
   const meta = { namespace: NAMESPACE, uid: `uid-${pod.name}`, creationTimestamp: kubernetesTime(at) };
   const object = withMeta(podObject(pod, ready, kubernetesTime(at)), meta);
   return {
-    of: 'pod',
+    kind: 'pod',
     name: pod.name,
     pod: projectPod(object).pod,
     node: { zone: ZONES[pod.index % ZONES.length] ?? '' },

@@ -33,7 +33,7 @@ it('keeps what is written, and tells of it as a watch would', () => {
   const cluster = new StubCluster();
   const { results, facts } = cluster.apply(plan(create(true)));
   expect(results[0]?.stored).toEqual({ uid: 'uid-endpointslices-web-x', resourceVersion: '1', generation: 1 });
-  expect(facts).toMatchObject([{ of: 'slice', name: 'web-x', slice: { metadata: { resourceVersion: '1' } } }]);
+  expect(facts).toMatchObject([{ kind: 'slice', name: 'web-x', slice: { metadata: { resourceVersion: '1' } } }]);
   expect(cluster.inSlices('web')).toEqual(new Map([['web-0', true]]));
   cluster.apply(plan(update(false, '1')));
   expect(cluster.inSlices('web')).toEqual(new Map([['web-0', false]]));

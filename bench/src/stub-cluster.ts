@@ -78,8 +78,8 @@ export class StubCluster {
     if (mutation.verb === 'delete') {
       (mutation.resource === 'endpoints' ? endpoints : slices).delete(name);
       const uid = before?.uid ?? '';
-      if (mutation.resource === 'endpoints') facts.push({ of: 'endpoints', endpoints: null, uid });
-      else facts.push({ of: 'slice', name, slice: null, uid });
+      if (mutation.resource === 'endpoints') facts.push({ kind: 'endpoints', endpoints: null, uid });
+      else facts.push({ kind: 'slice', name, slice: null, uid });
       return undefined;
     }
     this.#version += 1;
@@ -92,11 +92,11 @@ export class StubCluster {
     if (mutation.resource === 'endpoints') {
       const object = { ...mutation.object, metadata };
       endpoints.set(name, object);
-      facts.push({ of: 'endpoints', endpoints: object, uid: stored.uid });
+      facts.push({ kind: 'endpoints', endpoints: object, uid: stored.uid });
     } else {
       const object = { ...mutation.object, metadata };
       slices.set(name, object);
-      facts.push({ of: 'slice', name, slice: object, uid: stored.uid });
+      facts.push({ kind: 'slice', name, slice: object, uid: stored.uid });
     }
     return stored;
   }

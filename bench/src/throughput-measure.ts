@@ -155,10 +155,11 @@ class Scene {
       if (records.length === 0) return;
       for (const { payload } of records) {
         const message = decodeMessage(payload);
-        if (message.kind !== 'resync' || !('partition' in message.of)) throw new Error('a Service is asked for again');
-        if (this.#told.has(message.of.partition)) throw new Error('a partition is asked for again');
-        this.#told.add(message.of.partition);
-        this.#feed.snapshot(this.#options.shape, message.of.partition);
+        if (message.kind !== 'resync' || !('partition' in message.scope))
+          throw new Error('a Service is asked for again');
+        if (this.#told.has(message.scope.partition)) throw new Error('a partition is asked for again');
+        this.#told.add(message.scope.partition);
+        this.#feed.snapshot(this.#options.shape, message.scope.partition);
       }
     }
   }

@@ -3,7 +3,7 @@ import { mergeTraces, type TraceParent } from './trace-parent.ts';
 /** Why something is done: one thing that was observed in a cluster. */
 export interface Cause {
   /** For people: `Pod shop/cart-x7 modified`. */
-  readonly what: string;
+  readonly description: string;
   /** When the watcher received it, in milliseconds since the Unix epoch. */
   readonly observedAt: number;
 }
@@ -20,8 +20,8 @@ export interface Causes {
 export type CauseKind = (typeof causeKinds)[number];
 export const causeKinds = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice', 'other'] as const;
 
-export function causeKindOf({ what }: Cause): CauseKind {
-  const word = what.slice(0, what.indexOf(' '));
+export function causeKindOf({ description }: Cause): CauseKind {
+  const word = description.slice(0, description.indexOf(' '));
   return causeKinds.find((kind) => kind === word) ?? 'other';
 }
 

@@ -30,20 +30,20 @@ export interface Change {
 }
 
 export type Fact =
-  | { readonly of: 'service'; readonly service: Service | null }
-  | { readonly of: 'pod'; readonly name: string; readonly pod: Pod | null; readonly node: NodePlacement | null }
+  | { readonly kind: 'service'; readonly service: Service | null }
+  | { readonly kind: 'pod'; readonly name: string; readonly pod: Pod | null; readonly node: NodePlacement | null }
   /** `uid`, where the object is absent: of the one that is gone. Another of the same name is not meant. */
-  | { readonly of: 'endpoints'; readonly endpoints: Endpoints | null; readonly uid: string }
+  | { readonly kind: 'endpoints'; readonly endpoints: Endpoints | null; readonly uid: string }
   | {
-      readonly of: 'slice';
+      readonly kind: 'slice';
       readonly name: string;
       readonly slice: EndpointSlice | null;
       readonly uid: string;
       /** Where `slice` is null: it is there, but its labels do not make it this Service's any more. */
-      readonly elsewhere?: true;
+      readonly relabelled?: true;
     }
   /** Node ratios of the cluster, sent only to Services that ask for topology hints. */
-  | { readonly of: 'topology'; readonly topology: NodeTopology | null };
+  | { readonly kind: 'topology'; readonly topology: NodeTopology | null };
 
 /** Per resource that the controllers write, since its resourceVersions are compared. */
 export interface PublishedResourceVersions {
@@ -59,7 +59,7 @@ export interface SnapshotPart {
   readonly first: boolean;
   readonly last: boolean;
   /** The first snapshot of this watcher: leftover Endpoints of Services that are no more are swept (D4). */
-  readonly start: boolean;
+  readonly initial: boolean;
   /** Up to which resourceVersion the snapshot speaks; a slice or Endpoints written later than that is not gone. */
   readonly resourceVersions: PublishedResourceVersions;
 }

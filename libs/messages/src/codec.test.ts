@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import type { Change } from './change.ts';
 import { decodeMessage, encodeMessage, type Message } from './codec.ts';
 import type { Outcome } from './outcome.ts';
-import type { PlannedMutations } from './plan-message.ts';
+import type { PlannedMutations } from './planned-mutations.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'cart' };
-const causes = { first: [{ what: 'Pod shop/cart-1 became ready', observedAt: 12.5 }], more: 3 };
+const causes = { first: [{ description: 'Pod shop/cart-1 became ready', observedAt: 12.5 }], more: 3 };
 const slice = {
   metadata: { name: 'cart-x', namespace: 'shop', labels: { a: 'b' }, finalizers: ['keep/me'] },
   addressType: 'IPv4' as const,
@@ -20,13 +20,13 @@ const change: Change = {
   key,
   stamp: { epoch: 1, sequence: 2 },
   facts: [
-    { of: 'service', service: null },
-    { of: 'pod', name: 'cart-1', pod: null, node: null },
-    { of: 'slice', name: 'cart-x', slice, uid: 'u' },
-    { of: 'endpoints', endpoints: null, uid: 'u2' },
-    { of: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } },
+    { kind: 'service', service: null },
+    { kind: 'pod', name: 'cart-1', pod: null, node: null },
+    { kind: 'slice', name: 'cart-x', slice, uid: 'u' },
+    { kind: 'endpoints', endpoints: null, uid: 'u2' },
+    { kind: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } },
   ],
-  snapshot: { first: true, last: true, start: false, resourceVersions: { endpoints: '5', endpointslices: '6' } },
+  snapshot: { first: true, last: true, initial: false, resourceVersions: { endpoints: '5', endpointslices: '6' } },
   causes,
 };
 
@@ -54,15 +54,15 @@ const plan: PlannedMutations = {
   incomplete: ['a Node is missing'],
   serviceUid: 'su',
   ready: {
-    by: -3,
-    of: 40,
-    again: true,
+    delta: -3,
+    total: 40,
+    repeated: true,
     evidence: [
-      { of: 'service' },
-      { of: 'pod', name: 'cart-1', uid: 'u1' },
-      { of: 'readiness', name: 'cart-2', uid: 'u2' },
-      { of: 'node', name: 'n1' },
-      { of: 'endpoints' },
+      { kind: 'service' },
+      { kind: 'pod', name: 'cart-1', uid: 'u1' },
+      { kind: 'readiness', name: 'cart-2', uid: 'u2' },
+      { kind: 'node', name: 'n1' },
+      { kind: 'endpoints' },
     ],
   },
   consecutiveRepairs: 7,
@@ -128,10 +128,10 @@ describe('what is no message is refused with a reason that names the place', () 
     ],
     ['a missing key', altered({ key: undefined }), /change: key/],
     ['an empty name', altered({ key: { ...key, service: '' } }), /key.service/],
-    ['a fact of no known kind', altered({ facts: [{ of: 'weather' }] }), /facts.0.of/],
+    ['a fact of no known kind', altered({ facts: [{ kind: 'weather' }] }), /facts.0.kind/],
     [
       'a number where text belongs',
-      altered({ facts: [{ of: 'slice', name: 3, slice: null, uid: '' }] }),
+      altered({ facts: [{ kind: 'slice', name: 3, slice: null, uid: '' }] }),
       /facts.0.name/,
     ],
     ['a negative count', altered({ stamp: { epoch: -1, sequence: 0 } }), /stamp.epoch/],

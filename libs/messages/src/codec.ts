@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Change } from './change.ts';
 import type { ClusterRemoved } from './cluster-removed.ts';
 import type { Outcome } from './outcome.ts';
-import type { PlannedMutations } from './plan-message.ts';
+import type { PlannedMutations } from './planned-mutations.ts';
 import type { RemovalRelease } from './removal-release.ts';
 import type { ResyncRequest } from './resync-request.ts';
 

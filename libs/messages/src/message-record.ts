@@ -36,6 +36,6 @@ export class MessageRecord implements RecordHead {
  * What a record says. Bytes are checked, since anybody may have written them; a message that came as it was made in this
  * process is taken as it is. Throws MessageError.
  */
-export function messageOf(record: { readonly payload: Uint8Array; readonly message?: unknown }): Message {
+export function decodeRecord(record: { readonly payload: Uint8Array; readonly message?: unknown }): Message {
   return record.message === undefined ? decodeMessage(record.payload) : (record.message as Message);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Causes, maxCauses, mergeCauses, noCauses } from './cause.ts';
-import { comparePlans } from './plan-message.ts';
+import { comparePlans } from './planned-mutations.ts';
 import { formatServiceKey, parseServiceKey } from './service-key.ts';
 import { compareStamps } from './stamp.ts';
 
@@ -17,11 +17,11 @@ test('a service key reads back as it was written, and nothing else is one (B1, B
 
 test('merged causes keep the earliest by name and count the rest', () => {
   const at = (from: number, count: number): Causes => ({
-    first: Array.from({ length: count }, (_, i) => ({ what: `${from + i}`, observedAt: from + i })),
+    first: Array.from({ length: count }, (_, i) => ({ description: `${from + i}`, observedAt: from + i })),
     more: 0,
   });
   const merged = mergeCauses(at(100, maxCauses), at(1, 2));
-  expect(merged.first.map(({ what }) => what).slice(0, 3)).toEqual(['1', '2', '100']);
+  expect(merged.first.map(({ description }) => description).slice(0, 3)).toEqual(['1', '2', '100']);
   expect(merged.first).toHaveLength(maxCauses);
   expect(merged.more).toBe(2);
   expect(mergeCauses(noCauses, merged)).toBe(merged);

@@ -1,6 +1,6 @@
 import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
 import type { Causes } from './cause.ts';
-import type { PlanId } from './plan-message.ts';
+import type { PlanId } from './planned-mutations.ts';
 import type { ServiceKey } from './service-key.ts';
 
 /** What became of a plan. It goes back to the Service's partition of `changes`, like anything else that happened. */

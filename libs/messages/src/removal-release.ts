@@ -8,5 +8,5 @@ export interface RemovalRelease {
   readonly kind: 'release';
   readonly key: ServiceKey;
   /** When it was said, in milliseconds since the Unix epoch. */
-  readonly at: number;
+  readonly releasedAt: number;
 }

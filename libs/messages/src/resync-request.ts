@@ -6,7 +6,7 @@ import type { ServiceKey } from './service-key.ts';
  */
 export interface ResyncRequest {
   readonly kind: 'resync';
-  readonly of: { readonly partition: number } | { readonly key: ServiceKey };
+  readonly scope: { readonly partition: number } | { readonly key: ServiceKey };
   /** For people: what was lost. */
   readonly reason: string;
 }

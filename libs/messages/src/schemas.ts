@@ -14,7 +14,7 @@ const planId = z.object({ epoch: index, number: index });
 const controller = z.enum(['endpoints', 'endpointslice', 'endpointslicemirroring']);
 const writtenResource = z.enum(['endpoints', 'endpointslices']);
 const causes = z.object({
-  first: z.array(z.object({ what: z.string(), observedAt: z.number() })),
+  first: z.array(z.object({ description: z.string(), observedAt: z.number() })),
   more: index,
   traces: z.array(z.string().length(55)).optional(),
 });
@@ -92,23 +92,23 @@ const pod = z.object({
   ports: z.array(z.object({ name: z.string(), protocol: z.string(), containerPort: z.number() })),
 });
 
-const fact = z.discriminatedUnion('of', [
-  z.object({ of: z.literal('service'), service: service.nullable() }),
+const fact = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('service'), service: service.nullable() }),
   z.object({
-    of: z.literal('pod'),
+    kind: z.literal('pod'),
     name: z.string().min(1),
     pod: pod.nullable(),
     node: z.object({ zone: z.string() }).nullable(),
   }),
-  z.object({ of: z.literal('endpoints'), endpoints: endpoints.nullable(), uid: z.string() }),
+  z.object({ kind: z.literal('endpoints'), endpoints: endpoints.nullable(), uid: z.string() }),
   z.object({
-    of: z.literal('slice'),
+    kind: z.literal('slice'),
     name: z.string().min(1),
     slice: slice.nullable(),
     uid: z.string(),
-    elsewhere: z.literal(true).optional(),
+    relabelled: z.literal(true).optional(),
   }),
-  z.object({ of: z.literal('topology'), topology: z.looseObject({}).nullable() }),
+  z.object({ kind: z.literal('topology'), topology: z.looseObject({}).nullable() }),
 ]);
 
 const versions = z.object({ endpoints: z.string(), endpointslices: z.string() });
@@ -135,7 +135,7 @@ export const changeSchema = z.object({
     .object({
       first: z.boolean(),
       last: z.boolean(),
-      start: z.boolean(),
+      initial: z.boolean(),
       resourceVersions: versions,
     })
     .optional(),
@@ -162,13 +162,13 @@ const mutation = z.discriminatedUnion('verb', [
   }),
 ]);
 
-const podClaim = { name: z.string().min(1), uid: z.string() };
-const removalEvidence = z.discriminatedUnion('of', [
-  z.object({ of: z.literal('service') }),
-  z.object({ of: z.literal('pod'), ...podClaim }),
-  z.object({ of: z.literal('readiness'), ...podClaim }),
-  z.object({ of: z.literal('node'), name: z.string().min(1) }),
-  z.object({ of: z.literal('endpoints') }),
+const podEvidence = { name: z.string().min(1), uid: z.string() };
+const removalEvidence = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('service') }),
+  z.object({ kind: z.literal('pod'), ...podEvidence }),
+  z.object({ kind: z.literal('readiness'), ...podEvidence }),
+  z.object({ kind: z.literal('node'), name: z.string().min(1) }),
+  z.object({ kind: z.literal('endpoints') }),
 ]);
 
 export const plannedMutationsSchema = z.object({
@@ -194,9 +194,9 @@ export const plannedMutationsSchema = z.object({
   serviceUid: z.string(),
   ready: z
     .object({
-      by: z.int(),
-      of: z.number(),
-      again: z.literal(true).optional(),
+      delta: z.int(),
+      total: z.number(),
+      repeated: z.literal(true).optional(),
       released: z.literal(true).optional(),
       evidence: z.array(removalEvidence).optional(),
     })
@@ -234,11 +234,11 @@ export const outcomeSchema = z.object({
 
 export const resyncRequestSchema = z.object({
   kind: z.literal('resync'),
-  of: z.union([z.object({ partition: index }), z.object({ key })]),
+  scope: z.union([z.object({ partition: index }), z.object({ key })]),
   reason: z.string(),
 });
 
-export const removalReleaseSchema = z.object({ kind: z.literal('release'), key, at: z.number() });
+export const removalReleaseSchema = z.object({ kind: z.literal('release'), key, releasedAt: z.number() });
 
 export const clusterRemovedSchema = z.object({
   kind: z.literal('clusterRemoved'),

@@ -9,7 +9,7 @@ import { aChange, aSnapshot, fact, key } from './testing/messages.ts';
 import { aPod, aService, aSlice, mirroring, someEndpoints } from './testing/objects.ts';
 
 const now = 1_000_000;
-const service: Fact = { of: 'service', service: aService() };
+const service: Fact = { kind: 'service', service: aService() };
 let view: ServiceState;
 
 beforeEach(() => {
@@ -71,17 +71,17 @@ describe('order', () => {
   test.each<[string, Partial<Change>]>([
     [
       'the beginning of a snapshot',
-      { snapshot: { first: true, last: false, start: true, resourceVersions: versions() } },
+      { snapshot: { first: true, last: false, initial: true, resourceVersions: versions() } },
     ],
-    ['the end of a snapshot', { snapshot: { first: false, last: true, start: true, resourceVersions: versions() } }],
+    ['the end of a snapshot', { snapshot: { first: false, last: true, initial: true, resourceVersions: versions() } }],
   ])('%s that comes again later opens and closes nothing', (_, part) => {
     fold(aSnapshot(3, [service, fact.pod('p')]));
-    fold(aChange(4, [], { snapshot: { first: true, last: false, start: false, resourceVersions: versions() } }));
+    fold(aChange(4, [], { snapshot: { first: true, last: false, initial: false, resourceVersions: versions() } }));
     fold(aChange(5, [service, fact.pod('p')]));
     fold(aChange(2, [], part));
     expect(view.snapshot.open?.since).toEqual({ epoch: 1, sequence: 4 });
     expect(known().pods).toEqual(['p true']);
-    fold(aChange(6, [], { snapshot: { first: false, last: true, start: false, resourceVersions: versions() } }));
+    fold(aChange(6, [], { snapshot: { first: false, last: true, initial: false, resourceVersions: versions() } }));
     fold(aChange(2, [], part));
     expect(view.snapshot.open).toBeNull();
     expect(known().pods).toEqual(['p true']);
@@ -149,7 +149,7 @@ describe('absence', () => {
 describe('a snapshot', () => {
   test('is complete with its end; between, nothing is decided', () => {
     const part = (n: number, first: boolean, last: boolean, facts: Fact[]) =>
-      fold(aChange(n, facts, { snapshot: { first, last, start: true, resourceVersions: versions() } }));
+      fold(aChange(n, facts, { snapshot: { first, last, initial: true, resourceVersions: versions() } }));
     const ready = () => decisionOrder.filter((controller) => isDue(view, controller, now));
     part(1, true, false, [service]);
     expect(ready()).toEqual([]);
@@ -172,11 +172,13 @@ describe('a snapshot', () => {
 
   test('keeps what was asserted in any of its parts, though it did not change', () => {
     fold(aSnapshot(1, [service, fact.pod('p'), fact.slice('s'), fact.endpoints()]));
-    fold(aChange(2, [service], { snapshot: { first: true, last: false, start: false, resourceVersions: versions() } }));
+    fold(
+      aChange(2, [service], { snapshot: { first: true, last: false, initial: false, resourceVersions: versions() } }),
+    );
     fold(aChange(3, [fact.slice('s'), fact.endpoints()]));
     fold(
       aChange(4, [fact.pod('p')], {
-        snapshot: { first: false, last: true, start: false, resourceVersions: versions() },
+        snapshot: { first: false, last: true, initial: false, resourceVersions: versions() },
       }),
     );
     expect(known()).toEqual({ pods: ['p true'], slices: ['s 5'], endpoints: '5', service: 'service-uid' });
@@ -205,14 +207,14 @@ describe('Endpoints without a Service (D3–D5)', () => {
   test.each<[string, Change, object | undefined]>([
     [
       'are swept at a start',
-      aSnapshot(1, [fact.endpoints()], { start: true }),
+      aSnapshot(1, [fact.endpoints()], { initial: true }),
       [{ verb: 'delete', uid: 'endpoints-uid' }],
     ],
     ['are left alone otherwise: people make theirs first', aSnapshot(1, [fact.endpoints()]), undefined],
     [
       'are left alone if leader election used them',
       aSnapshot(1, [fact.endpoints({ annotations: { 'control-plane.alpha.kubernetes.io/leader': 'x' } })], {
-        start: true,
+        initial: true,
       }),
       undefined,
     ],
@@ -235,7 +237,7 @@ describe('Endpoints without a Service (D3–D5)', () => {
   test('are kept if the Service is back before anything was decided', () => {
     fold(aSnapshot(1, [service, fact.endpoints()]));
     fold(aChange(2, [fact.noService]));
-    fold(aSnapshot(3, [{ of: 'service', service: aService({ uid: 'second' }) }, fact.endpoints()]));
+    fold(aSnapshot(3, [{ kind: 'service', service: aService({ uid: 'second' }) }, fact.endpoints()]));
     expect(view.orphaned).toBe(false);
     expect(orphaned()).not.toMatchObject([{ verb: 'delete' }]);
   });
@@ -263,7 +265,7 @@ describe('who has to look again, and when (D1–D3, E1, E2, E4–E6, H1, H3–H5
   test.each<[string, Fact, Partial<Record<Controller, number>>]>([
     ['a Service', service, { endpointslice: 0, endpointslicemirroring: 0, endpoints: 0 }],
     ['a Pod (C8)', fact.pod('p', false), { endpointslice: 500, endpoints: 300 }],
-    ['zone ratios', { of: 'topology', topology: null }, { endpointslice: 0 }],
+    ['zone ratios', { kind: 'topology', topology: null }, { endpointslice: 0 }],
     ['Endpoints', fact.endpoints({ version: 6 }), { endpointslicemirroring: 0, endpoints: 0 }],
     ['Endpoints that are gone', fact.endpointsGone(), { endpointslicemirroring: 0, endpoints: 0 }],
     ['a slice (E4)', fact.slice('s', { version: 6 }), { endpointslice: 500 }],
@@ -286,7 +288,10 @@ describe('who has to look again, and when (D1–D3, E1, E2, E4–E6, H1, H3–H5
     fold(aChange(2, [fact.pod('p', false)]), now, batched);
     fold(aChange(3, [fact.pod('q')]), now + 200, batched);
     expect(due()).toEqual({ endpointslice: 500, endpoints: 300 });
-    expect(view.controller('endpointslice').causes.first.map(({ what }) => what)).toEqual(['change 2', 'change 3']);
+    expect(view.controller('endpointslice').causes.first.map(({ description }) => description)).toEqual([
+      'change 2',
+      'change 3',
+    ]);
   });
 
   test('a change of the Service does not wait for a batch that has begun (B2)', () => {

@@ -15,13 +15,15 @@ export function applyChange(view: ServiceState, change: Change, now: number, set
   const touched = new WorkSet(now);
   const { complete, open, resourceVersions } = view.snapshot;
   view.set('snapshot', {
-    open: snapshot?.first ? { since: stamp, start: snapshot.start, resourceVersions: snapshot.resourceVersions } : open,
+    open: snapshot?.first
+      ? { since: stamp, start: snapshot.initial, resourceVersions: snapshot.resourceVersions }
+      : open,
     complete,
     stamp,
     resourceVersions: change.resourceVersions ?? resourceVersions,
   });
   for (const fact of change.facts) {
-    touched.only = policy.affected(view, fact, snapshot?.start === false);
+    touched.only = policy.affected(view, fact, snapshot?.initial === false);
     applyFact(view, fact, stamp, touched, settings);
   }
   if (change.resourceVersions !== undefined) forgetUnseen(view, change.resourceVersions, touched);

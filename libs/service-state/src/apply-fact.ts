@@ -9,7 +9,7 @@ import type { WorkSet } from './work-set.ts';
 
 /** Folds what is so of one object; one that is older than what is known changes nothing. */
 export function applyFact(view: ServiceState, fact: Fact, stamp: Stamp, touched: WorkSet, settings: Settings): void {
-  switch (fact.of) {
+  switch (fact.kind) {
     case 'service': {
       if (view.service !== null && compareStamps(stamp, view.service.stamp) < 0) return;
       if (fact.service === null) return removeService(view, stamp, touched);
@@ -38,7 +38,7 @@ export function applyFact(view: ServiceState, fact: Fact, stamp: Stamp, touched:
 
 function applyEndpoints(
   view: ServiceState,
-  fact: Extract<Fact, { of: 'endpoints' }>,
+  fact: Extract<Fact, { kind: 'endpoints' }>,
   stamp: Stamp,
   touched: WorkSet,
 ): void {
@@ -76,10 +76,10 @@ function isGone(
   return uid === goneUid || (told !== null && compareStamps(told, stamp) < 0);
 }
 
-function applySlice(view: ServiceState, fact: Extract<Fact, { of: 'slice' }>, stamp: Stamp, touched: WorkSet): void {
+function applySlice(view: ServiceState, fact: Extract<Fact, { kind: 'slice' }>, stamp: Stamp, touched: WorkSet): void {
   const known = view.slices.get(fact.name)?.slice;
   if (fact.slice === null) {
-    if (!fact.elsewhere) {
+    if (!fact.relabelled) {
       view.rememberDeleted(fact.uid);
       removeTracked(view, fact.uid);
     }

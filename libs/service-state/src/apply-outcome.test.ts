@@ -20,7 +20,7 @@ beforeEach(() => {
   plans = 0;
   view = new ServiceState(key);
   change(
-    aSnapshot(1, [{ of: 'service', service: aService() }, fact.pod('p')], { endpoints: '9', endpointslices: '9' }),
+    aSnapshot(1, [{ kind: 'service', service: aService() }, fact.pod('p')], { endpoints: '9', endpointslices: '9' }),
   );
   for (const controller of decisionOrder) {
     view.setController(controller, { ...view.controller(controller), dueAt: null, causes: noCauses });
@@ -54,7 +54,7 @@ const echo = (version: number, given: Partial<EndpointSlice> = {}): Fact => {
   const object = created();
   const uid = `stored-${object.metadata.name}`;
   const metadata = { ...object.metadata, uid, resourceVersion: `${version}`, generation: 1 };
-  return { of: 'slice', name: metadata.name, slice: { ...object, ...given, metadata }, uid };
+  return { kind: 'slice', name: metadata.name, slice: { ...object, ...given, metadata }, uid };
 };
 
 function failure(given: Partial<MutationResult>): Partial<Outcome> {
@@ -124,7 +124,10 @@ describe('applied', () => {
   test('Endpoints of a Service that lost its selector meanwhile are mirrored, though their echo is no news', () => {
     plan = decided('endpoints');
     change(
-      aSnapshot(2, [{ of: 'service', service: aService({ selector: null }) }], { endpointslices: '9', endpoints: '9' }),
+      aSnapshot(2, [{ kind: 'service', service: aService({ selector: null }) }], {
+        endpointslices: '9',
+        endpoints: '9',
+      }),
     );
     const mirror = () => view.controller('endpointslicemirroring').dueAt;
     view.setController('endpointslicemirroring', { ...view.controller('endpointslicemirroring'), dueAt: null });
@@ -290,7 +293,7 @@ describe('a plan that came to nothing', () => {
     change(aChange(2, [fact.pod('q')]));
     fold({ status: 'unavailable', results: [], message: 'no' });
     expect(state().dueAt).toBe(now);
-    expect(state().causes.first.map(({ what }) => what)).toEqual(['change 2']);
+    expect(state().causes.first.map(({ description }) => description)).toEqual(['change 2']);
   });
 
   test('counts the requests that the writer repeated', () => {

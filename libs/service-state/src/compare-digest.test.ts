@@ -1,4 +1,4 @@
-import { type Change, digestOf, type Fact } from '@sluice/messages';
+import { type Change, digestFacts, type Fact } from '@sluice/messages';
 import { beforeEach, expect, test } from 'vitest';
 import { applyChange } from './apply-change.ts';
 import { awaitsSnapshot, differences } from './compare-digest.ts';
@@ -7,9 +7,9 @@ import { defaultSettings } from './settings.ts';
 import { aChange, aSnapshot, fact, key } from './testing/messages.ts';
 import { aService, aSlice, someEndpoints } from './testing/objects.ts';
 
-const topology: Fact = { of: 'topology', topology: { zoneRatios: { a: 1 }, nodesByZone: { a: 2 } } };
+const topology: Fact = { kind: 'topology', topology: { zoneRatios: { a: 1 }, nodesByZone: { a: 2 } } };
 const known: readonly Fact[] = [
-  { of: 'service', service: aService() },
+  { kind: 'service', service: aService() },
   topology,
   fact.pod('p'),
   fact.pod('q', false),
@@ -33,7 +33,7 @@ function fold(change: Change): Change {
 
 /** What differs, once a watcher that knows these facts has said so. */
 const compared = (facts: readonly Fact[], given: Partial<Change> = {}) =>
-  differences(view, fold(aChange(++n, [], { resourceVersions, digest: digestOf(facts), ...given })));
+  differences(view, fold(aChange(++n, [], { resourceVersions, digest: digestFacts(facts), ...given })));
 
 test('nothing differs from what was told', () => {
   expect(compared(known)).toEqual([]);
@@ -47,7 +47,7 @@ test.each<[string, () => void, string[]]>([
   ['a Pod is in another zone', () => fold(aChange(++n, [fact.pod('p', true, 'b')])), ['pods']],
   [
     'the Service is another',
-    () => fold(aChange(++n, [{ of: 'service', service: aService({ uid: 'x' }) }])),
+    () => fold(aChange(++n, [{ kind: 'service', service: aService({ uid: 'x' }) }])),
     ['service'],
   ],
   ['the zones are gone', () => view.set('topology', undefined), ['topology']],
@@ -85,7 +85,7 @@ test.each<[string, () => void]>([
 
 test('nothing is said of a view that is incomplete, or that has gone on, nor to a digest of another form', () => {
   view.removePod('p');
-  const digest = digestOf(known);
+  const digest = digestFacts(known);
   expect(compared(known, { digest: { ...digest, form: 99 } })).toEqual([]);
   const older = aChange(++n, [], { resourceVersions, digest });
   fold(aChange(++n, []));
@@ -98,7 +98,7 @@ test('nothing is said of a view that is incomplete, or that has gone on, nor to 
 });
 
 test('a view without a snapshot waits for one, if there is anything to be told', () => {
-  const change = (facts: readonly Fact[]) => aChange(++n, [], { resourceVersions, digest: digestOf(facts) });
+  const change = (facts: readonly Fact[]) => aChange(++n, [], { resourceVersions, digest: digestFacts(facts) });
   expect(awaitsSnapshot(view, change(known))).toBe(false);
   view = new ServiceState(key);
   expect(awaitsSnapshot(view, change([]))).toBe(false);

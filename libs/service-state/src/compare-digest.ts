@@ -1,5 +1,5 @@
 import { compareResourceVersions } from '@sluice/controllers';
-import { type Change, type Digest, digestForm, digestOf, type Fact, type ObjectReference } from '@sluice/messages';
+import { type Change, type Digest, digestFacts, digestForm, type Fact, type ObjectReference } from '@sluice/messages';
 import type { ServiceState } from './service-state.ts';
 
 /** What of a view may differ from what the watcher knows. */
@@ -13,7 +13,7 @@ export function differences(view: ServiceState, { stamp, digest, resourceVersion
   const { complete, open, stamp: last } = view.snapshot;
   if (digest === undefined || digest.form !== digestForm || !complete || open !== null) return [];
   if (last.epoch !== stamp.epoch || last.sequence !== stamp.sequence) return [];
-  const own = digestOf(factsOf(view));
+  const own = digestFacts(factsOf(view));
   const hashed = (['service', 'pods', 'topology'] as const).filter((part) => own[part] !== digest[part]);
   const written = (['endpoints', 'slices'] as const).filter((part) => {
     const upTo = resourceVersions?.[part === 'endpoints' ? 'endpoints' : 'endpointslices'] ?? '';
@@ -48,16 +48,16 @@ function agrees(
  */
 export function awaitsSnapshot({ snapshot }: ServiceState, { digest }: Change): boolean {
   if (digest === undefined || snapshot.complete || snapshot.open !== null) return false;
-  return JSON.stringify(digest) !== JSON.stringify(digestOf([]));
+  return JSON.stringify(digest) !== JSON.stringify(digestFacts([]));
 }
 
 function factsOf(view: ServiceState): readonly Fact[] {
   const { service, topology, endpoints } = view;
   return [
-    { of: 'service', service: service?.service ?? null },
-    { of: 'topology', topology },
-    ...[...view.pods].map(([name, { pod, node }]): Fact => ({ of: 'pod', name, pod, node })),
-    { of: 'endpoints', endpoints: endpoints?.endpoints ?? null, uid: '' },
-    ...[...view.slices].map(([name, { slice }]): Fact => ({ of: 'slice', name, slice, uid: '' })),
+    { kind: 'service', service: service?.service ?? null },
+    { kind: 'topology', topology },
+    ...[...view.pods].map(([name, { pod, node }]): Fact => ({ kind: 'pod', name, pod, node })),
+    { kind: 'endpoints', endpoints: endpoints?.endpoints ?? null, uid: '' },
+    ...[...view.slices].map(([name, { slice }]): Fact => ({ kind: 'slice', name, slice, uid: '' })),
   ];
 }

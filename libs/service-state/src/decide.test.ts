@@ -10,7 +10,7 @@ import { aChange, anOutcome, aSnapshot, fact, key, whatHappened } from './testin
 import { aPod, aService, mirroring } from './testing/objects.ts';
 
 const now = 1_000_000;
-const service: Fact = { of: 'service', service: aService() };
+const service: Fact = { kind: 'service', service: aService() };
 let view: ServiceState;
 let plans: number;
 
@@ -87,7 +87,7 @@ describe('a plan', () => {
   });
 
   test('is not made where the cluster is as it should be; trackers then move at once', () => {
-    fold(aSnapshot(1, [{ of: 'service', service: aService({ selector: null }) }]));
+    fold(aSnapshot(1, [{ kind: 'service', service: aService({ selector: null }) }]));
     view.setController('endpointslice', { ...view.controller('endpointslice'), failures: 3 });
     expect(decided('endpointslice')).toBeUndefined();
     expect(view.controller('endpointslice')).toMatchObject({ failures: 0, dueAt: null, inFlight: null });
@@ -97,7 +97,7 @@ describe('a plan', () => {
     fold(aSnapshot(1, [service, fact.pod('p')], { endpointslices: '9' }));
     applied('endpointslice');
     const later = aPod('p', { readyTransitionTime: '2026-01-01T00:09:00Z' });
-    fold(aChange(2, [{ of: 'pod', name: 'p', pod: later, node: { zone: 'a' } }]));
+    fold(aChange(2, [{ kind: 'pod', name: 'p', pod: later, node: { zone: 'a' } }]));
     expect(decided('endpointslice')).toBeUndefined();
     expect(view.controller('endpointslice').triggers?.pods.p).toBe('2026-01-01T00:09:00Z');
   });
@@ -107,12 +107,12 @@ describe('a plan', () => {
     const written = applied('endpointslice');
     expect(Object.keys(view.controller('endpointslice').tracked)).toHaveLength(1);
     const uid = `stored-${written}`;
-    fold(aChange(2, [{ of: 'slice', name: written, slice: null, uid, elsewhere: true }]));
+    fold(aChange(2, [{ kind: 'slice', name: written, slice: null, uid, relabelled: true }]));
     expect(verbs('endpointslice')).toEqual(['create endpointslices']);
   });
 
   test('that is incomplete is sent although it writes nothing, so that its failure is told (E15)', () => {
-    const pod: Fact = { of: 'pod', name: 'p', pod: aPod('p'), node: null };
+    const pod: Fact = { kind: 'pod', name: 'p', pod: aPod('p'), node: null };
     fold(aSnapshot(1, [service, pod], { endpointslices: '9' }));
     const placeholder = decided('endpointslice');
     if (placeholder === undefined) throw new Error('no placeholder');
@@ -126,7 +126,7 @@ describe('a plan', () => {
 
 describe('controllers see only what is theirs', () => {
   test('a Service without selector keeps its slices; the mirrored ones follow its Endpoints', () => {
-    const custom: Fact = { of: 'service', service: aService({ selector: null }) };
+    const custom: Fact = { kind: 'service', service: aService({ selector: null }) };
     fold(aSnapshot(1, [custom, fact.slice('s'), fact.slice('m', { manager: mirroring }), fact.endpoints()]));
     expect(verbs('endpointslice')).toBeUndefined();
     expect(verbs('endpoints')).toBeUndefined();
@@ -134,7 +134,7 @@ describe('controllers see only what is theirs', () => {
   });
 
   test('a clean-up of mirrored slices forgets what was tracked (H6)', () => {
-    const custom: Fact = { of: 'service', service: aService({ selector: null }) };
+    const custom: Fact = { kind: 'service', service: aService({ selector: null }) };
     fold(aSnapshot(1, [custom, fact.slice('m', { manager: mirroring }), fact.endpoints()]));
     const tracked = { 'uid-m': 1 };
     view.setController('endpointslicemirroring', { ...view.controller('endpointslicemirroring'), tracked });

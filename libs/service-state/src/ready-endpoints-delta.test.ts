@@ -44,13 +44,13 @@ describe('the number', () => {
     partition.set({ ...key, service: 'db' }, 'endpointslice', 10);
     partition.set({ ...key, cluster: 'other' }, 'endpointslice', 100);
     partition.set({ ...key, service: 'db' }, 'endpoints', 1_000);
-    expect(change(update(sliceOf('a', ['p1', 'p2'])))).toMatchObject({ by: -2, of: 14 });
+    expect(change(update(sliceOf('a', ['p1', 'p2'])))).toMatchObject({ delta: -2, total: 14 });
     // It is noted as written; what is known is still what it was.
     expect(partition.among(key, 'endpointslice', 2)).toBe(12);
     const create = { verb: 'create', resource: 'endpointslices', object: sliceOf('b', ['p5']) } as const;
-    expect(change([{ mutations: [create] }])).toEqual({ by: 1, of: 14 });
+    expect(change([{ mutations: [create] }])).toEqual({ delta: 1, total: 14 });
     const remove = { verb: 'delete', resource: 'endpointslices', name: 'a' } as const;
-    expect(change([{ mutations: [remove] }, { mutations: [create] }])).toMatchObject({ by: -3 });
+    expect(change([{ mutations: [remove] }, { mutations: [create] }])).toMatchObject({ delta: -3 });
   });
 
   test('is not told where it stays', () => {
@@ -59,51 +59,51 @@ describe('the number', () => {
   });
 
   test('counts what is ready alone', () => {
-    expect(change(update(sliceOf('a', ['p1', 'p2', 'p3'], ['p4'])))).toMatchObject({ by: -1 });
+    expect(change(update(sliceOf('a', ['p1', 'p2', 'p3'], ['p4'])))).toMatchObject({ delta: -1 });
   });
 
   test('of a plan that came to nothing before says so', () => {
     const state = view.controller('endpointslice');
     view.setController('endpointslice', { ...state, parkedSince: 5 });
-    expect(change(update(sliceOf('a', [])))).toMatchObject({ again: true });
+    expect(change(update(sliceOf('a', [])))).toMatchObject({ repeated: true });
     view.setController('endpointslice', { ...state, failures: 1 });
-    expect(change(update(sliceOf('a', [])))).toMatchObject({ again: true });
+    expect(change(update(sliceOf('a', [])))).toMatchObject({ repeated: true });
   });
 });
 
 describe('what a loss rests on', () => {
-  const claims = (ready: readonly string[] = []) => change(update(sliceOf('a', ready)))?.evidence;
+  const evidence = (ready: readonly string[] = []) => change(update(sliceOf('a', ready)))?.evidence;
 
   test('a Pod that is gone, is another one, is not ready, ends, or has no Node', () => {
     view.removePod('p1');
     setPod('p2', { uid: 'another' });
     setPod('p3', { ready: false });
-    expect(claims(['p4'])).toEqual([
-      { of: 'pod', name: 'p1', uid: 'uid-p1' },
-      { of: 'pod', name: 'p2', uid: 'uid-p2' },
-      { of: 'readiness', name: 'p3', uid: 'uid-p3' },
+    expect(evidence(['p4'])).toEqual([
+      { kind: 'pod', name: 'p1', uid: 'uid-p1' },
+      { kind: 'pod', name: 'p2', uid: 'uid-p2' },
+      { kind: 'readiness', name: 'p3', uid: 'uid-p3' },
     ]);
     setPod('p1', { terminating: true });
     setPod('p2', {}, null);
     setPod('p3');
-    expect(claims(['p3', 'p4'])).toEqual([
-      { of: 'readiness', name: 'p1', uid: 'uid-p1' },
-      { of: 'node', name: 'node-a' },
+    expect(evidence(['p3', 'p4'])).toEqual([
+      { kind: 'readiness', name: 'p1', uid: 'uid-p1' },
+      { kind: 'node', name: 'node-a' },
     ]);
   });
 
   test('is told of three of them at most', () => {
     for (const name of ['p1', 'p2', 'p3', 'p4']) view.removePod(name);
-    expect(claims()).toHaveLength(3);
+    expect(evidence()).toHaveLength(3);
   });
 
   test('is nothing that can be looked up where the Pods are as they should be', () => {
-    expect(claims()).toEqual([]);
+    expect(evidence()).toEqual([]);
   });
 
   test('the Service, if there is none', () => {
     view.set('service', undefined);
-    expect(claims()).toEqual([{ of: 'service' }]);
+    expect(evidence()).toEqual([{ kind: 'service' }]);
   });
 
   test('of Endpoints: their addresses', () => {
@@ -115,9 +115,9 @@ describe('what a loss rests on', () => {
     view.removePod('p1');
     const groups = [{ mutations: [{ verb: 'update', resource: 'endpoints', object: someEndpoints() }] }] as const;
     expect(readyEndpointsDelta(view, 'endpoints', groups, partition)).toEqual({
-      by: -1,
-      of: 1,
-      evidence: [{ of: 'pod', name: 'p1', uid: 'uid-p1' }],
+      delta: -1,
+      total: 1,
+      evidence: [{ kind: 'pod', name: 'p1', uid: 'uid-p1' }],
     });
   });
 
@@ -125,7 +125,7 @@ describe('what a loss rests on', () => {
     view.setSlice('m', { slice: sliceOf('m', ['p1'], [], mirroring), stamp });
     const groups = [{ mutations: [{ verb: 'delete', resource: 'endpointslices', name: 'm' }] }] as const;
     const mirrored = () => readyEndpointsDelta(view, 'endpointslicemirroring', groups, partition);
-    expect(mirrored()).toEqual({ by: -1, of: 1, evidence: [{ of: 'endpoints' }] });
+    expect(mirrored()).toEqual({ delta: -1, total: 1, evidence: [{ kind: 'endpoints' }] });
     view.set('endpoints', { endpoints: someEndpoints(), stamp });
     expect(mirrored()).toMatchObject({ evidence: [] });
   });

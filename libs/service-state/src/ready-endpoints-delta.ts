@@ -15,18 +15,18 @@ export function readyEndpointsDelta(
   partition: ReadyEndpoints,
 ): ReadyEndpointsDelta | undefined {
   const mutations = groups.flatMap((group) => group.mutations);
-  const by = mutations.reduce((sum, mutation) => sum + readyIn(mutation) - readyBefore(view, mutation), 0);
+  const delta = mutations.reduce((sum, mutation) => sum + readyIn(mutation) - readyBefore(view, mutation), 0);
   const before = readyAsWritten(view, controller);
-  const of = partition.among(view.key, controller, before);
-  partition.set(view.key, controller, before + by);
-  if (by === 0) return undefined;
+  const total = partition.among(view.key, controller, before);
+  partition.set(view.key, controller, before + delta);
+  if (delta === 0) return undefined;
   const { failures, parkedSince, released } = view.controller(controller);
   return {
-    by,
-    of,
-    ...((failures > 0 || parkedSince !== null) && { again: true as const }),
+    delta,
+    total,
+    ...((failures > 0 || parkedSince !== null) && { repeated: true as const }),
     ...(released && { released }),
-    ...(by < 0 && { evidence: claimsOf(view, controller, mutations) }),
+    ...(delta < 0 && { evidence: claimsOf(view, controller, mutations) }),
   };
 }
 
@@ -73,8 +73,8 @@ function claimsOf(
   controller: Controller,
   mutations: readonly Mutation[],
 ): readonly RemovalEvidence[] {
-  if (!view.service?.service) return [{ of: 'service' }];
-  if (controller === 'endpointslicemirroring') return view.endpoints === null ? [{ of: 'endpoints' }] : [];
+  if (!view.service?.service) return [{ kind: 'service' }];
+  if (controller === 'endpointslicemirroring') return view.endpoints === null ? [{ kind: 'endpoints' }] : [];
   const claims: RemovalEvidence[] = [];
   for (const { name = '', uid = '' } of readyPodsBefore(view, controller, mutations)) {
     const claim = claimOn(view, name, uid);
@@ -86,10 +86,10 @@ function claimsOf(
 /** What is known of the Pod that an endpoint is for; undefined: nothing that would take the endpoint away. */
 function claimOn(view: ServiceState, name: string, uid: string): RemovalEvidence | undefined {
   const entry = view.pods.get(name);
-  if (entry === undefined || entry.pod.uid !== uid) return { of: 'pod', name, uid };
+  if (entry === undefined || entry.pod.uid !== uid) return { kind: 'pod', name, uid };
   const { pod, node } = entry;
-  if (!pod.ready || pod.terminating || pod.terminal) return { of: 'readiness', name, uid };
-  return node === null && pod.nodeName !== '' ? { of: 'node', name: pod.nodeName } : undefined;
+  if (!pod.ready || pod.terminating || pod.terminal) return { kind: 'readiness', name, uid };
+  return node === null && pod.nodeName !== '' ? { kind: 'node', name: pod.nodeName } : undefined;
 }
 
 /** The Pods of the endpoints that were ready in what is written now. */

@@ -48,7 +48,7 @@ export class ChangeMetrics {
     let traceId = exemplarOf(causes);
     this.#together.withLabelValues(controller).observe(first.length + more);
     for (const cause of first) {
-      if (cause.what === watcherStarted) continue;
+      if (cause.description === watcherStarted) continue;
       const kind: CauseKind = causeKindOf(cause);
       const seconds = Math.max(0, completedAt - cause.observedAt) / 1000;
       this.#triggered.withLabelValues(...this.#cluster.values(identity), kind).observe(seconds, traceId);

@@ -16,7 +16,7 @@ import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionWorker } from './partition-worker.ts';
 
 const settings: Settings = { ...defaultSettings, controllers: new Set(['endpointslice']) };
-const snapshot = aSnapshot(1, [{ of: 'service', service: aService() }, fact.pod('p')], {
+const snapshot = aSnapshot(1, [{ kind: 'service', service: aService() }, fact.pod('p')], {
   endpoints: '9',
   endpointslices: '9',
 });

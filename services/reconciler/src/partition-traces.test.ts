@@ -8,7 +8,7 @@ import { SamplingTracer, type Span } from '@sluice/telemetry';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PartitionWorker } from './partition-worker.ts';
 
-const service = { of: 'service', service: aService() } as const;
+const service = { kind: 'service', service: aService() } as const;
 const settings = { ...defaultSettings, controllers: new Set(['endpointslice'] as const) };
 
 let clock: VirtualClock;

@@ -202,7 +202,7 @@ export class PartitionTraces {
       parent: null,
       startedAt: cause?.observedAt ?? decidedAt,
       endedAt: decidedAt,
-      attributes: { ...attributes, 'sluice.cause': cause?.what ?? '' },
+      attributes: { ...attributes, 'sluice.cause': cause?.description ?? '' },
     });
     const decision = { startedAt: decidedAt, endedAt: decidedAt };
     tracer.record({

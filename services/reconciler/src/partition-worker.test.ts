@@ -3,7 +3,7 @@ import {
   type Change,
   type ClusterRemoved,
   decodeMessage,
-  digestOf,
+  digestFacts,
   encodeMessage,
   formatServiceKey,
   type Message,
@@ -21,7 +21,7 @@ import { PartitionWorker } from './partition-worker.ts';
 import { runReconciler, workPartition } from './reconciler.ts';
 
 const settings: Settings = { ...defaultSettings, controllers: new Set(['endpointslice']) };
-const service = { of: 'service', service: aService() } as const;
+const service = { kind: 'service', service: aService() } as const;
 const behind = { endpoints: '9', endpointslices: '9' };
 const first = aSnapshot(1, [service, fact.pod('p')], behind);
 let clock: VirtualClock;
@@ -214,7 +214,7 @@ describe('what was lost', () => {
     bus.read('changes', 0, streamStart).release(2);
     start();
     await settle();
-    expect(await requests()).toMatchObject([{ kind: 'resync', of: { partition: 0 } }]);
+    expect(await requests()).toMatchObject([{ kind: 'resync', scope: { partition: 0 } }]);
     expect(store.peek('reconciler/0').checkpoint.offset).toBe(2);
     await send(aChange(3, [fact.pod('r')]));
     expect(await distinct()).toEqual(['web 1/1']);
@@ -228,7 +228,7 @@ describe('what was lost', () => {
     await send(anOutcome(await lastPlan()));
     await restart(2);
     await send(aChange(3, [fact.pod('q')], { previousSequence: 2 }));
-    expect(await requests()).toMatchObject([{ of: { partition: 0 } }]);
+    expect(await requests()).toMatchObject([{ scope: { partition: 0 } }]);
     expect(await distinct()).toEqual(['web 1/1']);
     await restart(3);
     await send(aChange(4, [fact.pod('r')], { previousSequence: 3 }));
@@ -258,11 +258,11 @@ describe('what was lost', () => {
     // It names no facts, though Pod q came.
     await send(aChange(2, []));
     const known = [service, fact.pod('p'), fact.pod('q')] as const;
-    await send(aChange(3, [], { digest: digestOf([service, fact.pod('p')]), resourceVersions: behind }));
+    await send(aChange(3, [], { digest: digestFacts([service, fact.pod('p')]), resourceVersions: behind }));
     expect([found, await requests()]).toEqual([[], []]);
-    await send(aChange(4, [], { digest: digestOf(known), resourceVersions: behind }));
+    await send(aChange(4, [], { digest: digestFacts(known), resourceVersions: behind }));
     expect(found).toEqual([['pods']]);
-    expect(await requests()).toMatchObject([{ of: { key }, reason: expect.stringContaining('pods') }]);
+    expect(await requests()).toMatchObject([{ scope: { key }, reason: expect.stringContaining('pods') }]);
     await send(aChange(5, [fact.pod('r')]));
     expect(await distinct()).toEqual(['web 1/1']);
     await send(aSnapshot(6, [...known, fact.pod('r')], behind));
@@ -306,7 +306,7 @@ describe('what was lost', () => {
     store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), checkpoint: null });
     start();
     await settle();
-    expect(await requests()).toMatchObject([{ of: { partition: 0 } }]);
+    expect(await requests()).toMatchObject([{ scope: { partition: 0 } }]);
   });
 
   test('of a log that was empty: the new one is followed', async () => {
@@ -372,7 +372,7 @@ describe('what was lost', () => {
   test('to a record that cannot be used is asked for again', async () => {
     start();
     await sendRaw(new TextEncoder().encode('{'), keyText);
-    expect(await requests()).toMatchObject([{ of: { key } }]);
+    expect(await requests()).toMatchObject([{ scope: { key } }]);
   });
 
   test.each(['while it is worked on', 'before a restart'])(
@@ -397,7 +397,7 @@ describe('what was lost', () => {
       await settle(unheardMs - 1);
       expect(await requests()).toEqual([]);
       await settle(1);
-      expect(await requests()).toMatchObject([{ of: { key } }]);
+      expect(await requests()).toMatchObject([{ scope: { key } }]);
       // There is nothing of it any more, its slice went with it.
       await send(aSnapshot(3, []));
       await settle(10_000);
@@ -485,7 +485,7 @@ describe('a record that cannot be used', () => {
 });
 
 describe('a Service that cannot be decided', () => {
-  const broken = aSnapshot(1, [{ of: 'service', service: aService({ ports: [null as never] }) }]);
+  const broken = aSnapshot(1, [{ kind: 'service', service: aService({ ports: [null as never] }) }]);
 
   test('is parked; the others of its partition go on', async () => {
     const worker = { ...options(), settings: new Proxy(settings, undecidable(1)) };
@@ -799,7 +799,7 @@ describe('a cluster that is forgotten', () => {
     await forget('c', 1);
     await send(aChange(2, [fact.podGone('p')], { previousSequence: 1 }));
     await settle(60_000);
-    expect(await asked()).toMatchObject([{ of: { partition: 0 } }]);
+    expect(await asked()).toMatchObject([{ scope: { partition: 0 } }]);
     expect(await numbers()).toEqual(before);
     await send({ ...aSnapshot(3, [service, fact.pod('p'), fact.pod('q')], behind), previousSequence: 2 });
     expect(await numbers()).toHaveLength(before.length + 1);

@@ -1,9 +1,9 @@
 import type { Delivery } from '@sluice/bus';
 import {
   type Change,
+  decodeRecord,
   formatServiceKey,
   isMessageError,
-  messageOf,
   type Outcome,
   type RemovalRelease,
   traceFields,
@@ -55,7 +55,7 @@ export class RecordFolder {
 
   #fold(record: Delivery, now: number): void {
     const { state, traces, metrics } = this.#options;
-    const decoded = messageOf(record);
+    const decoded = decodeRecord(record);
     const message = traces?.received(record, decoded) ?? decoded;
     switch (message.kind) {
       case 'clusterRemoved': {

@@ -5,7 +5,7 @@ import { encodeMessage, type ResyncRequest } from '@sluice/messages';
  * The record that asks the watchers to tell again. Each has an id of its own: a bus may drop one whose id it has seen,
  * and what answered an earlier request may be lost by now.
  */
-export function resyncRequest(of: ResyncRequest['of'], reason: string, id: string): BusRecord {
-  const request: ResyncRequest = { kind: 'resync', of, reason };
+export function resyncRequest(scope: ResyncRequest['scope'], reason: string, id: string): BusRecord {
+  const request: ResyncRequest = { kind: 'resync', scope, reason };
   return { key: 'resync', id: `resync/${id}`, headers: {}, payload: encodeMessage(request) };
 }

@@ -79,7 +79,7 @@ describe('watcher and reconciler are compared from time to time', () => {
       (change) => ({
         ...change,
         facts: change.facts.map((fact) =>
-          fact.of === 'pod' && fact.pod !== null ? { ...fact, pod: { ...fact.pod, ready: true } } : fact,
+          fact.kind === 'pod' && fact.pod !== null ? { ...fact, pod: { ...fact.pod, ready: true } } : fact,
         ),
       }),
     ],

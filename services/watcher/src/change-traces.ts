@@ -97,7 +97,7 @@ export class ChangeTraces {
       endedAt,
       attributes: {
         ...attributes,
-        'sluice.cause': cause.what,
+        'sluice.cause': cause.description,
         ...(carriedBy.length > 0 && { 'sluice.coalesced': true }),
       },
       links: carriedBy,

@@ -60,13 +60,13 @@ async function start(): Promise<void> {
 /** What was told since the last time: per Change the Service, and the facts by name. */
 function told(): Record<string, string[]>[] {
   return bus.changes.splice(0).map(({ key, facts, snapshot }: Change) => ({
-    [snapshot === undefined ? key.service : `${key.service} ${snapshot.start ? 'start' : 'snapshot'}`]: facts.map(
+    [snapshot === undefined ? key.service : `${key.service} ${snapshot.initial ? 'start' : 'snapshot'}`]: facts.map(
       (fact) => {
-        if (fact.of === 'pod') return `${fact.name} ${fact.pod === null ? 'gone' : fact.pod.ready}`;
-        if (fact.of === 'slice')
+        if (fact.kind === 'pod') return `${fact.name} ${fact.pod === null ? 'gone' : fact.pod.ready}`;
+        if (fact.kind === 'slice')
           return `${fact.name} ${fact.slice === null ? 'gone' : fact.slice.metadata.resourceVersion}`;
-        if (fact.of === 'service') return fact.service === null ? 'service gone' : 'service';
-        return fact.of;
+        if (fact.kind === 'service') return fact.service === null ? 'service gone' : 'service';
+        return fact.kind;
       },
     ),
   }));
@@ -237,30 +237,30 @@ describe('a request to tell again', () => {
   test('a partition tells all its Services', async () => {
     await start();
     told();
-    await ask({ of: { partition: 0 } });
+    await ask({ scope: { partition: 0 } });
     expect(told().flatMap((change) => Object.keys(change))).toEqual(['web snapshot', 'db snapshot']);
-    await ask({ of: { partition: 1 } });
+    await ask({ scope: { partition: 1 } });
     expect(told()).toEqual([]);
   });
 
   test('a Service tells that one, also that there is nothing of it', async () => {
     await start();
     told();
-    await ask({ of: { key: keyOf('web') } });
+    await ask({ scope: { key: keyOf('web') } });
     expect(told().flatMap((change) => Object.keys(change))).toEqual(['web snapshot']);
-    await ask({ of: { key: keyOf('never-seen') } });
+    await ask({ scope: { key: keyOf('never-seen') } });
     expect(told()).toEqual([{ 'never-seen snapshot': [] }]);
   });
 
   test('of another cluster, or before all lists are in, is left to the snapshots that come', async () => {
     reader.shut('pods');
     await start();
-    await ask({ of: { partition: 0 } });
+    await ask({ scope: { partition: 0 } });
     expect(told()).toEqual([]);
     reader.open('pods');
     await settle();
     expect(told()).toHaveLength(2);
-    await ask({ of: { key: keyOf('web', 'other') } });
+    await ask({ scope: { key: keyOf('web', 'other') } });
     expect(told()).toEqual([]);
   });
 
@@ -269,7 +269,7 @@ describe('a request to tell again', () => {
     told();
     const payload = new TextEncoder().encode('{');
     await bus.requests.append('requests', 0, [{ key: 'resync', id: 'x', headers: {}, payload }]);
-    await ask({ of: { key: keyOf('web') } });
+    await ask({ scope: { key: keyOf('web') } });
     expect(told()).toHaveLength(1);
   });
 
@@ -282,7 +282,7 @@ describe('a request to tell again', () => {
     };
     await start();
     told();
-    await ask({ of: { partition: 0 } });
+    await ask({ scope: { partition: 0 } });
     asked.resolve();
     await settle();
     expect(told()).toHaveLength(2);
@@ -300,7 +300,7 @@ describe('a request to tell again', () => {
     lost.reject(new LogTruncatedError('gone'));
     await settle();
     expect(told()).toHaveLength(2);
-    await ask({ of: { key: keyOf('web') } });
+    await ask({ scope: { key: keyOf('web') } });
     expect(told()).toHaveLength(1);
   });
 });

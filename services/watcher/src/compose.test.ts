@@ -35,7 +35,7 @@ describe('changes', () => {
     ];
     inventory.setPod(aPod('p', { app: 'web' }));
     expect(facts(...marks)).toEqual([
-      { of: 'pod', name: 'p', pod: expect.objectContaining({ ready: true }), node: { zone: 'a' } },
+      { kind: 'pod', name: 'p', pod: expect.objectContaining({ ready: true }), node: { zone: 'a' } },
     ]);
   });
 
@@ -45,7 +45,7 @@ describe('changes', () => {
   ])('a Pod that is %s is told as absent', (_, arrange) => {
     inventory.setService(aService('web'));
     arrange();
-    expect(facts({ on: 'pod', name: 'p' })).toEqual([{ of: 'pod', name: 'p', pod: null, node: null }]);
+    expect(facts({ on: 'pod', name: 'p' })).toEqual([{ kind: 'pod', name: 'p', pod: null, node: null }]);
   });
 
   test('a Pod on a Node that is not known has no place', () => {
@@ -57,11 +57,11 @@ describe('changes', () => {
   test('a Service is told with the zone ratios if it asks for hints, and with their absence if not', () => {
     inventory.setNode(aNode('n1', 'a'));
     inventory.setService(aService('web', { annotations: asksForHints }));
-    expect(facts({ on: 'service' })).toMatchObject([{ of: 'service' }, { of: 'topology', topology: {} }]);
+    expect(facts({ on: 'service' })).toMatchObject([{ kind: 'service' }, { kind: 'topology', topology: {} }]);
     inventory.setService(aService('web'));
-    expect(facts({ on: 'service' })).toMatchObject([{ of: 'service' }, { of: 'topology', topology: null }]);
+    expect(facts({ on: 'service' })).toMatchObject([{ kind: 'service' }, { kind: 'topology', topology: null }]);
     inventory.deleteService('shop', 'web');
-    expect(facts({ on: 'service' })).toEqual([{ of: 'service', service: null }]);
+    expect(facts({ on: 'service' })).toEqual([{ kind: 'service', service: null }]);
     expect(facts({ on: 'topology' })).toEqual([]);
   });
 
@@ -70,18 +70,18 @@ describe('changes', () => {
     inventory.setSlice(aSlice('s1', 'web', { uid: 'v2' }), 'shop/web');
     const marks: Mark[] = [
       { on: 'endpoints', uid: 'u1' },
-      { on: 'slice', name: 's1', uid: 'v1', elsewhere: false },
-      { on: 'slice', name: 's2', uid: 'w1', elsewhere: false },
-      { on: 'slice', name: 's3', uid: 'x1', elsewhere: true },
+      { on: 'slice', name: 's1', uid: 'v1', relabelled: false },
+      { on: 'slice', name: 's2', uid: 'w1', relabelled: false },
+      { on: 'slice', name: 's3', uid: 'x1', relabelled: true },
     ];
     expect(facts(...marks)).toMatchObject([
-      { of: 'endpoints', endpoints: {}, uid: 'u2' },
-      { of: 'slice', name: 's1', slice: {}, uid: 'v2' },
-      { of: 'slice', name: 's2', slice: null, uid: 'w1' },
-      { of: 'slice', name: 's3', slice: null, uid: 'x1', elsewhere: true },
+      { kind: 'endpoints', endpoints: {}, uid: 'u2' },
+      { kind: 'slice', name: 's1', slice: {}, uid: 'v2' },
+      { kind: 'slice', name: 's2', slice: null, uid: 'w1' },
+      { kind: 'slice', name: 's3', slice: null, uid: 'x1', relabelled: true },
     ]);
     inventory.endpoints.delete('shop/web');
-    expect(facts({ on: 'endpoints', uid: 'u2' })).toEqual([{ of: 'endpoints', endpoints: null, uid: 'u2' }]);
+    expect(facts({ on: 'endpoints', uid: 'u2' })).toEqual([{ kind: 'endpoints', endpoints: null, uid: 'u2' }]);
   });
 
   test('that turned out to be none still say how far the watcher has come', () => {
@@ -100,28 +100,28 @@ describe('a snapshot', () => {
     inventory.setSlice(aSlice('t', 'db'), 'shop/db');
     const [part, ...others] = composed(snapshot, { on: 'pod', name: 'gone' });
     expect(others).toEqual([]);
-    expect(part?.snapshot).toEqual({ first: true, last: true, start: false, resourceVersions: versions });
+    expect(part?.snapshot).toEqual({ first: true, last: true, initial: false, resourceVersions: versions });
     expect(part?.facts).toMatchObject([
-      { of: 'service' },
-      { of: 'topology' },
-      { of: 'pod', name: 'p' },
-      { of: 'endpoints' },
-      { of: 'slice', name: 's' },
+      { kind: 'service' },
+      { kind: 'topology' },
+      { kind: 'pod', name: 'p' },
+      { kind: 'endpoints' },
+      { kind: 'slice', name: 's' },
     ]);
   });
 
   test('of nothing has its brackets, so that its end clears what was known', () => {
     expect(composed({ on: 'snapshot', start: true })).toEqual([
-      { facts: [], snapshot: { first: true, last: true, start: true, resourceVersions: versions } },
+      { facts: [], snapshot: { first: true, last: true, initial: true, resourceVersions: versions } },
     ]);
   });
 
   test('of a Service without selector has no Pods, that of an empty one has all (D7)', () => {
     inventory.setPod(aPod('p', { app: 'web' }));
     inventory.setService(aService('web', { selector: null }));
-    expect(facts(snapshot).map(({ of }) => of)).toEqual(['service', 'topology']);
+    expect(facts(snapshot).map(({ kind }) => kind)).toEqual(['service', 'topology']);
     inventory.setService(aService('web', { selector: {} }));
-    expect(facts(snapshot).map(({ of }) => of)).toEqual(['service', 'topology', 'pod']);
+    expect(facts(snapshot).map(({ kind }) => kind)).toEqual(['service', 'topology', 'pod']);
   });
 
   test.each([
@@ -139,6 +139,6 @@ describe('a snapshot', () => {
   });
 
   test('is the start if any of several marks says so', () => {
-    expect(composed(snapshot, { on: 'snapshot', start: true }, snapshot)[0]?.snapshot?.start).toBe(true);
+    expect(composed(snapshot, { on: 'snapshot', start: true }, snapshot)[0]?.snapshot?.initial).toBe(true);
   });
 });

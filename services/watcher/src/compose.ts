@@ -1,5 +1,5 @@
 import { hintsEnabled, type Pod, type Service } from '@sluice/controllers';
-import { type Digest, digestOf, type Fact, type SnapshotPart } from '@sluice/messages';
+import { type Digest, digestFacts, type Fact, type SnapshotPart } from '@sluice/messages';
 import { type Inventory, type ObjectName, objectName, type WatchedPod } from './inventory.ts';
 import type { Marks } from './marks.ts';
 
@@ -15,7 +15,7 @@ export interface ComposedPart {
 export function digest(inventory: Inventory, namespace: string, name: string): Digest | undefined {
   const service = inventory.services.get(objectName(namespace, name)) ?? null;
   const facts = allFacts(inventory, namespace, name, service);
-  return facts.length === 0 ? undefined : digestOf(facts);
+  return facts.length === 0 ? undefined : digestFacts(facts);
 }
 
 /** Turns marks into facts, as the inventory has them now. */
@@ -32,7 +32,7 @@ export function compose(
   const parts = chunks(allFacts(inventory, namespace, name, service));
   return parts.map((facts, i) => ({
     facts,
-    snapshot: { first: i === 0, last: i === parts.length - 1, start: marks.start, resourceVersions: versions },
+    snapshot: { first: i === 0, last: i === parts.length - 1, initial: marks.start, resourceVersions: versions },
   }));
 }
 
@@ -42,9 +42,9 @@ function allFacts(inventory: Inventory, namespace: string, name: string, service
   if (service !== null) facts.push(...serviceFacts(inventory, service));
   for (const watched of inventory.membersOf(key).values()) facts.push(podFact(inventory, watched));
   const endpoints = inventory.endpoints.get(key);
-  if (endpoints !== undefined) facts.push({ of: 'endpoints', endpoints, uid: endpoints.metadata.uid ?? '' });
+  if (endpoints !== undefined) facts.push({ kind: 'endpoints', endpoints, uid: endpoints.metadata.uid ?? '' });
   for (const [sliceName, slice] of inventory.slicesOf(key)) {
-    facts.push({ of: 'slice', name: sliceName, slice, uid: slice.metadata.uid ?? '' });
+    facts.push({ kind: 'slice', name: sliceName, slice, uid: slice.metadata.uid ?? '' });
   }
   return facts;
 }
@@ -59,37 +59,37 @@ function changedFacts(
   const key: ObjectName = objectName(namespace, name);
   const facts: Fact[] = [];
   if (marks.service) {
-    if (service === null) facts.push({ of: 'service', service: null });
+    if (service === null) facts.push({ kind: 'service', service: null });
     else facts.push(...serviceFacts(inventory, service));
   } else if (marks.topology && service !== null) {
     facts.push(topologyFact(inventory, service));
   }
   for (const podName of marks.pods) {
     const member = inventory.membersOf(key).get(podName);
-    facts.push(member ? podFact(inventory, member) : { of: 'pod', name: podName, pod: null, node: null });
+    facts.push(member ? podFact(inventory, member) : { kind: 'pod', name: podName, pod: null, node: null });
   }
   if (marks.endpoints !== undefined) {
     const endpoints = inventory.endpoints.get(key) ?? null;
-    facts.push({ of: 'endpoints', endpoints, uid: endpoints?.metadata.uid ?? marks.endpoints });
+    facts.push({ kind: 'endpoints', endpoints, uid: endpoints?.metadata.uid ?? marks.endpoints });
   }
-  for (const [sliceName, { uid, elsewhere }] of marks.slices) {
+  for (const [sliceName, { uid, relabelled }] of marks.slices) {
     const slice = inventory.slicesOf(key).get(sliceName);
-    if (slice !== undefined) facts.push({ of: 'slice', name: sliceName, slice, uid: slice.metadata.uid ?? '' });
-    else facts.push({ of: 'slice', name: sliceName, slice: null, uid, ...(elsewhere && { elsewhere }) });
+    if (slice !== undefined) facts.push({ kind: 'slice', name: sliceName, slice, uid: slice.metadata.uid ?? '' });
+    else facts.push({ kind: 'slice', name: sliceName, slice: null, uid, ...(relabelled && { relabelled }) });
   }
   return facts;
 }
 
 function serviceFacts(inventory: Inventory, service: Service): Fact[] {
-  return [{ of: 'service', service }, topologyFact(inventory, service)];
+  return [{ kind: 'service', service }, topologyFact(inventory, service)];
 }
 
 function topologyFact(inventory: Inventory, service: Service): Fact {
-  return { of: 'topology', topology: hintsEnabled(service.annotations) ? inventory.topology : null };
+  return { kind: 'topology', topology: hintsEnabled(service.annotations) ? inventory.topology : null };
 }
 
 function podFact(inventory: Inventory, { pod }: WatchedPod): Fact {
-  return { of: 'pod', name: pod.name, pod, node: placement(inventory, pod) };
+  return { kind: 'pod', name: pod.name, pod, node: placement(inventory, pod) };
 }
 
 function placement(inventory: Inventory, pod: Pod): { zone: string } | null {

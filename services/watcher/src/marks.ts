@@ -37,7 +37,7 @@ export type Mark =
 export interface SliceMark {
   readonly uid: string;
   /** It is not deleted but relabelled, and not this Service's any more. */
-  readonly elsewhere: boolean;
+  readonly relabelled: boolean;
 }
 
 export function noMarks(): Marks {
@@ -78,7 +78,7 @@ export function addMark(marks: Marks, mark: Mark, cause: Cause | undefined): voi
       marks.endpoints = mark.uid;
       break;
     case 'slice':
-      marks.slices.set(mark.name, { uid: mark.uid, elsewhere: mark.elsewhere });
+      marks.slices.set(mark.name, { uid: mark.uid, relabelled: mark.relabelled });
       break;
   }
 }

@@ -136,7 +136,7 @@ export class Observer {
 }
 
 function cause(at: number, kind: string, { namespace, name }: Name, what: string): Cause {
-  return { what: `${kind} ${namespace === '' ? name : `${namespace}/${name}`} ${what}`, observedAt: at };
+  return { description: `${kind} ${namespace === '' ? name : `${namespace}/${name}`} ${what}`, observedAt: at };
 }
 
 /** Most Pod updates (annotations, container statuses, other conditions) change nothing that endpoints depend on. */

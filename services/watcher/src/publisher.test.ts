@@ -37,9 +37,9 @@ async function told(...services: string[]): Promise<void> {
   bus.tries.length = 0;
 }
 
-function pod(name: string, ready: boolean, what = `${name} ${ready}`): void {
+function pod(name: string, ready: boolean, description = `${name} ${ready}`): void {
   inventory.setPod(aPod(name, { app: 'web' }, { ready }));
-  publisher.mark('shop', 'web', { on: 'pod', name }, { what, observedAt: clock.now() });
+  publisher.mark('shop', 'web', { on: 'pod', name }, { description, observedAt: clock.now() });
 }
 
 describe('coalescing', () => {
@@ -54,7 +54,7 @@ describe('coalescing', () => {
       { name: 'p', pod: { ready: true } },
       { name: 'q', pod: { ready: true } },
     ]);
-    expect(bus.changes[0]?.causes.first.map(({ what }) => what)).toEqual(['p false', 'q true', 'p true']);
+    expect(bus.changes[0]?.causes.first.map(({ description }) => description)).toEqual(['p false', 'q true', 'p true']);
   });
 
   test('what happens while an append is under way waits, and is told as it is then', async () => {

@@ -3,7 +3,7 @@ import {
   type Cause,
   type Change,
   type Digest,
-  digestOf,
+  digestFacts,
   formatServiceKey,
   MessageRecord,
   parseServiceKey,
@@ -250,7 +250,7 @@ export class Publisher {
   }
 
   #digest({ namespace, service }: ServiceKey): Digest {
-    return digest(this.#options.inventory, namespace, service) ?? digestOf([]);
+    return digest(this.#options.inventory, namespace, service) ?? digestFacts([]);
   }
 
   /** Tries until it succeeds: the same records with the same ids, before any later ones of the partition. */

@@ -197,8 +197,8 @@ test('a request that came while nobody watched is answered', async () => {
   await settle(1_000);
   await running;
   told();
-  const of = { key: { cluster: 'c', namespace: 'shop', service: 'web' } };
-  const payload = encodeMessage({ kind: 'resync', reason: 'lost', of });
+  const scope = { key: { cluster: 'c', namespace: 'shop', service: 'web' } };
+  const payload = encodeMessage({ kind: 'resync', reason: 'lost', scope });
   await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
   await start();
   expect(told()).toEqual(['web snapshot: 5']);
@@ -216,8 +216,8 @@ test('a Service that vanished together with what was told of it is known to nobo
   holds('services', [rawService('web')]);
   await start();
   expect(told()).toEqual(['web snapshot: 5']);
-  const of = { key: { cluster: 'c', namespace: 'shop', service: 'db' } };
-  const payload = encodeMessage({ kind: 'resync', reason: 'unheard of', of });
+  const scope = { key: { cluster: 'c', namespace: 'shop', service: 'db' } };
+  const payload = encodeMessage({ kind: 'resync', reason: 'unheard of', scope });
   await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
   await settle();
   expect(told()).toEqual(['db snapshot: 0']);

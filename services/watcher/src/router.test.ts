@@ -3,7 +3,7 @@ import { Inventory } from './inventory.ts';
 import { Router } from './router.ts';
 import { aNode, aPod, aService, aSlice, asksForHints, someEndpoints } from './testing/objects.ts';
 
-const cause = { what: 'test', observedAt: 1 };
+const cause = { description: 'test', observedAt: 1 };
 let marked: string[];
 let router: Router;
 
@@ -13,7 +13,7 @@ beforeEach(() => {
     const { on } = mark;
     if (on === 'pod') marked.push(`${service}: pod ${mark.name}`);
     else if (on === 'slice')
-      marked.push(`${service}: slice ${mark.name} ${mark.uid}${mark.elsewhere ? ' elsewhere' : ''}`);
+      marked.push(`${service}: slice ${mark.name} ${mark.uid}${mark.relabelled ? ' elsewhere' : ''}`);
     else if (on === 'endpoints') marked.push(`${service}: endpoints ${mark.uid}`);
     else marked.push(`${service}: ${on}`);
   });

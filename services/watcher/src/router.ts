@@ -75,12 +75,12 @@ export class Router {
     if (next === undefined || newOwner === undefined) this.#inventory.deleteSlice(namespace, name);
     else this.#inventory.setSlice(next, newOwner);
     if (oldOwner !== undefined && oldOwner !== newOwner) {
-      const elsewhere = next !== undefined && next.metadata.uid === old?.metadata.uid;
-      const mark = { on: 'slice', name, uid: old?.metadata.uid ?? '', elsewhere } as const;
+      const relabelled = next !== undefined && next.metadata.uid === old?.metadata.uid;
+      const mark = { on: 'slice', name, uid: old?.metadata.uid ?? '', relabelled } as const;
       this.#mark(namespace, serviceName(oldOwner), mark, cause);
     }
     if (newOwner !== undefined) {
-      const mark = { on: 'slice', name, uid: next?.metadata.uid ?? '', elsewhere: false } as const;
+      const mark = { on: 'slice', name, uid: next?.metadata.uid ?? '', relabelled: false } as const;
       this.#mark(namespace, serviceName(newOwner), mark, cause);
     }
   }

@@ -29,8 +29,8 @@ export class Telling {
   }
 
   /** A Service that is gone may still have Endpoints to be swept or mirrored slices to be cleaned up. */
-  tellAll(mark: Mark, what: string, isAsked?: (key: ServiceKey) => boolean): readonly string[] {
-    return this.markAll(mark, { what, observedAt: this.#options.clock.now() }, isAsked);
+  tellAll(mark: Mark, description: string, isAsked?: (key: ServiceKey) => boolean): readonly string[] {
+    return this.markAll(mark, { description, observedAt: this.#options.clock.now() }, isAsked);
   }
 
   /** Returns the formatted keys of what was marked. */
@@ -79,19 +79,19 @@ export class Telling {
   answer(request: ResyncRequest | null): readonly string[] {
     const { bus, cluster, logger } = this.#options;
     if (request === null) return this.tellAll({ on: 'snapshot', start: false }, 'resync');
-    const { of, reason } = request;
+    const { scope, reason } = request;
     const what = `resync: ${reason}`;
-    if ('partition' in of) {
-      logger.info('telling a partition again', { partition: of.partition, reason });
-      const isAsked = (key: ServiceKey) => partitionOf(formatServiceKey(key), bus.partitions) === of.partition;
+    if ('partition' in scope) {
+      logger.info('telling a partition again', { partition: scope.partition, reason });
+      const isAsked = (key: ServiceKey) => partitionOf(formatServiceKey(key), bus.partitions) === scope.partition;
       return this.tellAll({ on: 'snapshot', start: false }, what, isAsked);
     }
-    if (of.key.cluster !== cluster) return [];
-    const { namespace, service } = of.key;
+    if (scope.key.cluster !== cluster) return [];
+    const { namespace, service } = scope.key;
     logger.info('telling a Service again', { namespace, service, reason });
-    const cause = { what, observedAt: this.#options.clock.now() };
+    const cause = { description: what, observedAt: this.#options.clock.now() };
     this.#options.publisher().mark(namespace, service, { on: 'snapshot', start: false }, cause);
-    return [formatServiceKey(of.key)];
+    return [formatServiceKey(scope.key)];
   }
 
   /** Endpoints without a Service, which a starting watcher has swept (D4). */

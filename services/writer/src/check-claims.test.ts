@@ -42,16 +42,16 @@ const cluster = {
 };
 
 const check = (...evidence: RemovalEvidence[]) =>
-  checkClaims(aPlan([], { ready: { by: -1, of: 1, evidence } }), cluster, (request) => request(), signal);
+  checkClaims(aPlan([], { ready: { delta: -1, total: 1, evidence } }), cluster, (request) => request(), signal);
 
-const gone: RemovalEvidence = { of: 'pod', name: 'p', uid: 'u' };
-const notReady: RemovalEvidence = { of: 'readiness', name: 'p', uid: 'u' };
+const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
+const notReady: RemovalEvidence = { kind: 'readiness', name: 'p', uid: 'u' };
 
 describe('speaks against a removal:', () => {
   test.each<[string, RemovalEvidence]>([
-    ['Service web is there', { of: 'service' }],
+    ['Service web is there', { kind: 'service' }],
     ['Pod p is there, selected and ready', gone],
-    ['Node n is there', { of: 'node', name: 'n' }],
+    ['Node n is there', { kind: 'node', name: 'n' }],
   ])('%s', async (text, claim) => {
     expect(await check(claim)).toEqual({ text, overtaken: false });
   });
@@ -59,11 +59,11 @@ describe('speaks against a removal:', () => {
   test('Endpoints web are there', async () => {
     store('services', 'web', { spec: {} });
     store('endpoints', 'web', {});
-    expect(await check({ of: 'endpoints' })).toEqual({ text: 'Endpoints web are there', overtaken: false });
+    expect(await check({ kind: 'endpoints' })).toEqual({ text: 'Endpoints web are there', overtaken: false });
   });
 
   test('one claim of several', async () => {
-    expect(await check({ of: 'pod', name: 'q', uid: 'v' }, gone)).toMatchObject({
+    expect(await check({ kind: 'pod', name: 'q', uid: 'v' }, gone)).toMatchObject({
       text: expect.stringContaining('Pod p'),
     });
   });
@@ -90,14 +90,14 @@ describe('speaks not against it:', () => {
   test('a Pod, Node or Endpoints that are not there', async () => {
     stored.delete('pods shop/p');
     stored.delete('nodes /n');
-    expect(await check(gone, notReady, { of: 'node', name: 'n' })).toBeUndefined();
+    expect(await check(gone, notReady, { kind: 'node', name: 'n' })).toBeUndefined();
     store('services', 'web', { spec: {} });
-    expect(await check({ of: 'endpoints' })).toBeUndefined();
+    expect(await check({ kind: 'endpoints' })).toBeUndefined();
   });
 
   test('Endpoints of a Service that selects Pods now', async () => {
     store('endpoints', 'web', {});
-    expect(await check({ of: 'endpoints' })).toBeUndefined();
+    expect(await check({ kind: 'endpoints' })).toBeUndefined();
   });
 
   test.each<[string, object | undefined]>([
@@ -106,7 +106,7 @@ describe('speaks not against it:', () => {
   ])('anything, where the Service is %s; then nothing else is asked', async (_, service) => {
     if (service === undefined) stored.clear();
     else store('services', 'web', service);
-    expect(await check({ of: 'service' }, gone)).toBeUndefined();
+    expect(await check({ kind: 'service' }, gone)).toBeUndefined();
     expect(asked).toEqual(['services web']);
   });
 
@@ -118,6 +118,6 @@ describe('speaks not against it:', () => {
 
 test('what may not be read is no answer', async () => {
   const failing = { get: () => Promise.reject(forbidden) };
-  const plan = aPlan([], { ready: { by: -1, of: 1, evidence: [gone] } });
+  const plan = aPlan([], { ready: { delta: -1, total: 1, evidence: [gone] } });
   await expect(checkClaims(plan, failing, (request) => request(), signal)).rejects.toBe(forbidden);
 });

@@ -49,14 +49,14 @@ export async function checkClaims(
   for (const claim of claims) {
     const text = await checkClaim(claim, found, look);
     if (text === undefined) continue;
-    if (claim.of !== 'readiness') return { text, overtaken: false };
+    if (claim.kind !== 'readiness') return { text, overtaken: false };
     overtaken ??= { text, overtaken: true };
   }
   return overtaken;
 }
 
 async function checkClaim(claim: RemovalEvidence, service: Service, look: Look): Promise<string | undefined> {
-  switch (claim.of) {
+  switch (claim.kind) {
     case 'service':
       return `Service ${service.name} is there`;
     case 'pod': {

@@ -6,8 +6,8 @@ import { RemovalBrake, type RemovalCheck } from './removal-brake.ts';
 import { aPlan } from './testing/plans.ts';
 import { apiError, forbidden, ScriptedCluster, unavailable } from './testing/scripted-cluster.ts';
 
-const gone: RemovalEvidence = { of: 'pod', name: 'p', uid: 'u' };
-const notReady: RemovalEvidence = { of: 'readiness', name: 'p', uid: 'u' };
+const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
+const notReady: RemovalEvidence = { kind: 'readiness', name: 'p', uid: 'u' };
 
 let cluster: ScriptedCluster;
 let checked: RemovalCheck[];
@@ -26,7 +26,7 @@ beforeEach(() => {
 function confirm(...evidence: RemovalEvidence[]) {
   const onChecked = (result: RemovalCheck) => void checked.push(result);
   const brake = new RemovalBrake({ percent: 25, clock: new VirtualClock(0), onChecked });
-  const plan = aPlan([], { ready: { by: -2, of: 10, evidence } });
+  const plan = aPlan([], { ready: { delta: -2, total: 10, evidence } });
   return confirmRemoval(plan, brake, cluster, (request) => request(), new AbortController().signal);
 }
 

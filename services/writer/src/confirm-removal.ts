@@ -18,7 +18,7 @@ export async function confirmRemoval(
 ): Promise<Application | undefined> {
   // There is nothing to look at.
   if ((plan.ready?.evidence ?? []).length === 0) return undefined;
-  const count = Math.abs(plan.ready?.by ?? 0);
+  const count = Math.abs(plan.ready?.delta ?? 0);
   const what = `${count} ready endpoint${count === 1 ? '' : 's'} would be removed`;
   try {
     const against = await checkClaims(plan, cluster, retrying, signal);

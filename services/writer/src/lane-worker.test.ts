@@ -110,7 +110,7 @@ describe('a plan', () => {
         key: { cluster: 'c', namespace: 'shop', service: 'web' },
         status: 'applied',
         results: [{ name: 'a', status: 'applied' }],
-        causes: { first: [{ what: 'test' }] },
+        causes: { first: [{ description: 'test' }] },
         decidedAt: 2,
         completedAt: 1_000,
       },

@@ -123,7 +123,7 @@ export class PlanTrace {
     const [first] = causes.first;
     const isLate =
       first !== undefined &&
-      first.what !== watcherStarted &&
+      first.description !== watcherStarted &&
       completedAt - first.observedAt >= this.#options.tracer.slowMs;
     return isLate || retries > 0 || !isGood(status);
   }

@@ -1,6 +1,6 @@
 import type { BusRecord } from '@sluice/bus';
 import { type Mutation, serviceNameLabel } from '@sluice/controllers';
-import { formatServiceKey, messageOf, type PlannedMutations, type ServiceKey } from '@sluice/messages';
+import { decodeRecord, formatServiceKey, type PlannedMutations, type ServiceKey } from '@sluice/messages';
 
 /**
  * The plan in a record of `mutations`. Whatever the message says, it can only write what belongs to the Service under
@@ -10,7 +10,7 @@ import { formatServiceKey, messageOf, type PlannedMutations, type ServiceKey } f
  */
 export function readPlan(record: Pick<BusRecord, 'key' | 'payload' | 'message'>): PlannedMutations {
   const { key } = record;
-  const message = messageOf(record);
+  const message = decodeRecord(record);
   if (message.kind !== 'mutations') throw new TypeError(`${message.kind} among mutations`);
   if (formatServiceKey(message.key) !== key) {
     throw new TypeError(`${message.kind} for ${formatServiceKey(message.key)} under key ${key}`);

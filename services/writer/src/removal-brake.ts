@@ -52,11 +52,11 @@ export class RemovalBrake {
     const { percent, clock, lanes = () => 1 } = this.#options;
     if (ready === undefined || percent >= 100) return false;
     const { drawdown, left } = this.#of(controller);
-    left.set(lane, Math.max(0, ready.of + ready.by));
+    left.set(lane, Math.max(0, ready.total + ready.delta));
     // What is tried again was counted the first time.
-    const lost = drawdown.add(ready.again ? 0 : ready.by, clock.monotonic());
-    if (ready.by >= 0 || ready.released) return false;
-    if (ready.again) return true;
+    const lost = drawdown.add(ready.repeated ? 0 : ready.delta, clock.monotonic());
+    if (ready.delta >= 0 || ready.released) return false;
+    if (ready.repeated) return true;
     const all = left.values().reduce((sum, count) => sum + count, lost);
     return lost > floor * lanes() && lost * 100 > percent * all && this.#isDue();
   }

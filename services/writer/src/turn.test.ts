@@ -4,7 +4,7 @@ import { aPlan, aSlice, create, someEndpoints } from './testing/plans.ts';
 import { turnOf } from './turn.ts';
 
 const now = 1_000_000;
-const causedAt = (observedAt: number) => ({ causes: { first: [{ what: 'test', observedAt }], more: 0 } });
+const causedAt = (observedAt: number) => ({ causes: { first: [{ description: 'test', observedAt }], more: 0 } });
 
 function bulk(slices: number, endpoints: number): readonly (readonly Mutation[])[] {
   const [endpoint] = aSlice('x').endpoints ?? [];

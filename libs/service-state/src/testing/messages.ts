@@ -7,7 +7,7 @@ import { aPod, aSlice, someEndpoints } from './objects.ts';
 export const key: ServiceKey = { cluster: 'c', namespace: 'shop', service: 'web' };
 export const keyText = 'c/shop/web';
 
-export const whatHappened = (what: string) => ({ first: [{ what, observedAt: 1 }], more: 0 });
+export const whatHappened = (what: string) => ({ first: [{ description: what, observedAt: 1 }], more: 0 });
 
 /** Stamped `n`, or `[epoch, n]`. */
 export function aChange(
@@ -21,7 +21,7 @@ export function aChange(
 }
 
 interface GivenSnapshot {
-  readonly start?: boolean;
+  readonly initial?: boolean;
   readonly endpoints?: string;
   readonly endpointslices?: string;
 }
@@ -30,32 +30,32 @@ interface GivenSnapshot {
 export function aSnapshot(
   n: number | readonly [number, number],
   facts: readonly Fact[],
-  { start = false, endpoints = '100', endpointslices = '100' }: GivenSnapshot = {},
+  { initial = false, endpoints = '100', endpointslices = '100' }: GivenSnapshot = {},
 ): Change {
   const resourceVersions = { endpoints, endpointslices };
-  return aChange(n, facts, { resourceVersions, snapshot: { first: true, last: true, start, resourceVersions } });
+  return aChange(n, facts, { resourceVersions, snapshot: { first: true, last: true, initial, resourceVersions } });
 }
 
 export const fact = {
   pod: (name: string, ready = true, zone = 'a'): Fact => ({
-    of: 'pod',
+    kind: 'pod',
     name,
     pod: aPod(name, { ready }),
     node: { zone },
   }),
-  podGone: (name: string): Fact => ({ of: 'pod', name, pod: null, node: null }),
+  podGone: (name: string): Fact => ({ kind: 'pod', name, pod: null, node: null }),
   slice: (name: string, given: Parameters<typeof aSlice>[1] = {}): Fact => {
     const slice = aSlice(name, given);
-    return { of: 'slice', name, slice, uid: slice.metadata.uid ?? '' };
+    return { kind: 'slice', name, slice, uid: slice.metadata.uid ?? '' };
   },
-  sliceGone: (name: string, uid = `uid-${name}`): Fact => ({ of: 'slice', name, slice: null, uid }),
-  sliceElsewhere: (name: string): Fact => ({ of: 'slice', name, slice: null, uid: `uid-${name}`, elsewhere: true }),
+  sliceGone: (name: string, uid = `uid-${name}`): Fact => ({ kind: 'slice', name, slice: null, uid }),
+  sliceElsewhere: (name: string): Fact => ({ kind: 'slice', name, slice: null, uid: `uid-${name}`, relabelled: true }),
   endpoints: (given: Parameters<typeof someEndpoints>[0] = {}): Fact => {
     const endpoints = someEndpoints(given);
-    return { of: 'endpoints', endpoints, uid: endpoints.metadata.uid ?? '' };
+    return { kind: 'endpoints', endpoints, uid: endpoints.metadata.uid ?? '' };
   },
-  endpointsGone: (uid = 'endpoints-uid'): Fact => ({ of: 'endpoints', endpoints: null, uid }),
-  noService: { of: 'service', service: null } satisfies Fact,
+  endpointsGone: (uid = 'endpoints-uid'): Fact => ({ kind: 'endpoints', endpoints: null, uid }),
+  noService: { kind: 'service', service: null } satisfies Fact,
 };
 
 export const nameOf = ({ controller, plan }: Pick<PlannedMutations, 'controller' | 'plan'>): string =>

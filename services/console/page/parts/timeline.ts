@@ -166,7 +166,7 @@ function DoneLine({
       ${bad && html`<p class="bad">${entry.message}</p>`}
       ${changes.slice(0, more ? undefined : 4).map((change) => html`<${Change} change=${change} />`)}
       ${changes.length > 4 && html`<button class="more" onClick=${() => setMore(!more)}>${more ? 'fewer' : `${changes.length - 4} more`}</button>`}
-      ${first && html`<p class="faint">because ${first.what}${entry.causes.first.length + entry.causes.more > 1 && ` and ${entry.causes.first.length + entry.causes.more - 1} more`}</p>`}
+      ${first && html`<p class="faint">because ${first.description}${entry.causes.first.length + entry.causes.more > 1 && ` and ${entry.causes.first.length + entry.causes.more - 1} more`}</p>`}
       ${plan?.incomplete.map((why) => html`<p class="faint">${why}</p>`)}
       ${entry.latencyMs !== null && html`<${Phases} total=${entry.latencyMs} apply=${entry.applyMs} />`}
     </div>

@@ -36,6 +36,6 @@ export function lastChanges(entries: readonly Entry[]): Map<string, LastChange> 
 }
 
 function causesOf({ causes }: DoneEntry): string[] {
-  const named = causes.first.map(({ what }) => what);
+  const named = causes.first.map(({ description }) => description);
   return causes.more > 0 ? [...named, `and ${causes.more} more`] : named;
 }

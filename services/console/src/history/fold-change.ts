@@ -19,7 +19,7 @@ export function foldChange(state: ServiceState, change: Change): SeenEntry | und
 }
 
 function foldFact(state: ServiceState, fact: Fact): News[] {
-  switch (fact.of) {
+  switch (fact.kind) {
     case 'service': {
       const news = serviceNews(state.service, fact.service);
       state.service = fact.service;
@@ -86,7 +86,7 @@ function foldSlice(state: ServiceState, fact: SliceFact): News[] {
   if (fact.slice === null) {
     if (known === undefined || (known.metadata.uid ?? fact.uid) !== fact.uid) return [];
     state.slices.delete(fact.name);
-    return told(fact.elsewhere ? 'was given to another Service by its labels' : 'was deleted by somebody else');
+    return told(fact.relabelled ? 'was given to another Service by its labels' : 'was deleted by somebody else');
   }
   const order = compareResourceVersions(
     fact.slice.metadata.resourceVersion ?? '',

@@ -81,7 +81,7 @@ describe('the journal of a Service', () => {
 
   test('the echo of a write is no news, whenever it comes; a write of somebody else is', () => {
     const [first, plan, outcome] = flip();
-    const echo = { of: 'slice', name: 'web-slice', uid: 'slice-uid' } as const;
+    const echo = { kind: 'slice', name: 'web-slice', uid: 'slice-uid' } as const;
     const ours = sliceOf('web-1', { version: '11', ready: true });
     const theirs = sliceOf('web-1', { version: '15', ready: true });
     const early = journalOf(first, plan, podChange(2, 1_015, { ...echo, slice: ours }), outcome);
@@ -99,7 +99,7 @@ describe('the journal of a Service', () => {
     const [first, plan, outcome] = flip();
     const told = (at: number, version: string) => {
       const slice = sliceOf('web-1', { version, ready: true });
-      return podChange(2, at, { of: 'slice', name: 'web-slice', uid: 'slice-uid', slice });
+      return podChange(2, at, { kind: 'slice', name: 'web-slice', uid: 'slice-uid', slice });
     };
     const kept = (...messages: Message[]) => {
       const journal = new Journal(web);
@@ -125,7 +125,7 @@ describe('the journal of a Service', () => {
     const object = { metadata: { name: 'web', namespace: 'shop', uid: 'e' }, subsets: [] };
     const stored = { uid: 'e', resourceVersion: '11', generation: 1 };
     const told = (version: string) => ({
-      ...{ of: 'endpoints' as const, uid: 'e' },
+      ...{ kind: 'endpoints' as const, uid: 'e' },
       endpoints: { ...object, metadata: { ...object.metadata, resourceVersion: version } },
     });
     const mutation = { verb: 'create', resource: 'endpoints', object } as const;

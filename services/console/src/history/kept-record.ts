@@ -48,8 +48,8 @@ export function sizeOf(message: Message): number {
 }
 
 function sizeOfFact(fact: Fact): number {
-  if (fact.of === 'slice') return sizeOfObject(fact.slice);
-  return fact.of === 'endpoints' ? sizeOfObject(fact.endpoints) : 0;
+  if (fact.kind === 'slice') return sizeOfObject(fact.slice);
+  return fact.kind === 'endpoints' ? sizeOfObject(fact.endpoints) : 0;
 }
 
 function sizeOfPlan({ groups }: PlannedMutations): number {

@@ -9,8 +9,8 @@ import {
 import type { Fact, PlannedMutations, PublishedResourceVersions, ServiceKey, Stamp } from '@sluice/messages';
 import type { KnownPod } from './pod-news.ts';
 
-export type SliceFact = Extract<Fact, { of: 'slice' }>;
-export type EndpointsFact = Extract<Fact, { of: 'endpoints' }>;
+export type SliceFact = Extract<Fact, { kind: 'slice' }>;
+export type EndpointsFact = Extract<Fact, { kind: 'endpoints' }>;
 
 /** What is known of a Service after some message of its history. Changed only by the fold. */
 export class ServiceState {

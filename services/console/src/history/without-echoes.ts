@@ -29,8 +29,8 @@ export function withoutEchoes(change: Change, written: Written): Change {
 }
 
 function isEcho(fact: Fact, written: Written): boolean {
-  if (fact.of === 'slice') return isVersion(written.get(fact.name), fact.slice);
-  return fact.of === 'endpoints' && isVersion(written.get(endpointsName), fact.endpoints);
+  if (fact.kind === 'slice') return isVersion(written.get(fact.name), fact.slice);
+  return fact.kind === 'endpoints' && isVersion(written.get(endpointsName), fact.endpoints);
 }
 
 function isVersion(

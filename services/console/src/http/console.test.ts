@@ -221,7 +221,7 @@ test('of a Pod that was deleted it is told that it was one of the Service, and w
   const { add, json } = await start();
   add(podChange(3, 8_000, pod('web-1', { ready: true, terminating: true })));
   expect(await json(`${web}/pods/web-1`)).toMatchObject({ deletingSince: 8_000 });
-  add(podChange(4, 9_000, { of: 'pod', name: 'web-1', uid: 'web-1-uid', node: null, pod: null } as never));
+  add(podChange(4, 9_000, { kind: 'pod', name: 'web-1', uid: 'web-1-uid', node: null, pod: null } as never));
   add(
     decided(3, 9_001, [
       { verb: 'update', object: { ...sliceOf('web-1', { version: '12', ready: false }), endpoints: [] } },

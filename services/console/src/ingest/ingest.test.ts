@@ -82,7 +82,7 @@ describe('the bounds of the history', () => {
     const history = new History({ clock: time, retentionMs: 10_000 });
     history.add('changes', toAppend('1', snapshot(1, 0, [service(), pod('web-1', {})])));
     time.step(6_000);
-    history.add('changes', toAppend('2', snapshot(2, 6_000, [{ of: 'service', service: null }])));
+    history.add('changes', toAppend('2', snapshot(2, 6_000, [{ kind: 'service', service: null }])));
     time.step(12_000);
     history.expire();
     expect(history.get(shop('web'))?.entries).toHaveLength(1);

@@ -39,12 +39,12 @@ export function journalOf(...messages: Message[]): Journal {
   return journal;
 }
 
-export const service = (given: Partial<Service> = {}): Fact => ({ of: 'service', service: aService(given) });
+export const service = (given: Partial<Service> = {}): Fact => ({ kind: 'service', service: aService(given) });
 
 export function pod(name: string, given: Partial<Pod>, zone: string | null = 'a'): Fact {
   const node = zone === null ? null : { zone };
   return {
-    of: 'pod',
+    kind: 'pod',
     name,
     node,
     pod: aPodNamed(name, { uid: `${name}-uid`, ip: '10.0.0.1', ips: ['10.0.0.1'], ...given }),
@@ -76,13 +76,13 @@ export function sliceOf(podName: string, { version, ready }: { version: string; 
 }
 
 export function podChange(sequence: number, at: number, ...facts: Fact[]): Change {
-  const causes = { first: [{ what: 'Pod shop/web-1 modified', observedAt: at }], more: 0 };
+  const causes = { first: [{ description: 'Pod shop/web-1 modified', observedAt: at }], more: 0 };
   return { kind: 'change', key, stamp: { epoch: 1, sequence }, facts, causes };
 }
 
 export function snapshot(n: number, at: number, facts: Fact[]): Change {
   const resourceVersions = { endpoints: '10', endpointslices: '10' };
-  return { ...podChange(n, at, ...facts), snapshot: { first: true, last: true, start: false, resourceVersions } };
+  return { ...podChange(n, at, ...facts), snapshot: { first: true, last: true, initial: false, resourceVersions } };
 }
 
 export function decided(
@@ -126,7 +126,7 @@ export function done(
       stored: { uid: 'slice-uid', resourceVersion: version, generation: 1 },
     })),
     message: '',
-    causes: { first: [{ what: 'Pod shop/web-1 modified', observedAt }], more: 0 },
+    causes: { first: [{ description: 'Pod shop/web-1 modified', observedAt }], more: 0 },
     decidedAt: at - 3,
     completedAt: at,
     retries: 0,

@@ -86,7 +86,7 @@ export class Directory {
       added: count('added'),
       removed: count('removed'),
       changed: count('changed'),
-      causes: entry.causes.first.map(({ what }) => what),
+      causes: entry.causes.first.map(({ description }) => description),
       ...(entry.traceparent !== undefined && { traceparent: entry.traceparent }),
     };
   }

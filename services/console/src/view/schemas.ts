@@ -105,7 +105,7 @@ const endpointChange = z.object({
 });
 
 const causes = z.object({
-  first: list(z.object({ what: z.string(), observedAt: time })),
+  first: list(z.object({ description: z.string(), observedAt: time })),
   more: z.number(),
 });
 const plan = z.object({ epoch: z.number(), number: z.number() });

@@ -22,14 +22,14 @@ describe('a Service without endpoints', () => {
     [
       'empty',
       'whose own Endpoints are',
-      [service({ selector: null }), { of: 'endpoints', endpoints: custom({}), uid: 'endpoints-uid' }],
+      [service({ selector: null }), { kind: 'endpoints', endpoints: custom({}), uid: 'endpoints-uid' }],
     ],
     [
       'unmanaged',
       'whose own Endpoints are not to be mirrored, such as default/kubernetes',
       [
         service({ selector: null }),
-        { of: 'endpoints', endpoints: custom({ [skipMirrorLabel]: 'true' }), uid: 'endpoints-uid' },
+        { kind: 'endpoints', endpoints: custom({ [skipMirrorLabel]: 'true' }), uid: 'endpoints-uid' },
       ],
     ],
   ])('is %s: one %s', (status, _, facts) => {
@@ -39,7 +39,7 @@ describe('a Service without endpoints', () => {
   test('that asks not to be mirrored is not said to be mirrored', () => {
     const endpoints = custom({ [skipMirrorLabel]: 'true' });
     const notes = explainService(
-      stateOf(service({ selector: null }), { of: 'endpoints', endpoints, uid: 'endpoints-uid' }),
+      stateOf(service({ selector: null }), { kind: 'endpoints', endpoints, uid: 'endpoints-uid' }),
     );
     expect(notes).toEqual([expect.stringContaining('ask not to be mirrored')]);
   });

@@ -29,7 +29,7 @@ export class JsonDisplay implements Display {
       controller: plan.controller,
       status: outcome.status,
       ...(outcome.message !== '' && { message: outcome.message }),
-      causes: plan.causes.first.map(({ what }) => what),
+      causes: plan.causes.first.map(({ description }) => description),
       moreCauses: plan.causes.more,
       writes: writesOf(plan, outcome),
       latencyMs: Math.round(latencyMs * 1_000) / 1_000,

@@ -36,7 +36,7 @@ export class TextDisplay implements Display {
     const { plan, outcome, cluster } = applied;
     const writes = writesOf(plan, outcome);
     if (writes.length === 0 && outcome.status === 'applied') return;
-    const starting = plan.causes.first[0]?.what === watcherStarted;
+    const starting = plan.causes.first[0]?.description === watcherStarted;
     if (starting && ++this.#startLines > startLinesShown) {
       if (this.#startLines === startLinesShown + 1)
         this.#line(colors.dim(`${indent}… and so on for the other Services`));
@@ -94,7 +94,7 @@ function causeText({ first, more }: Causes): string {
   const [cause] = first;
   if (cause === undefined) return 'retry';
   const others = first.length - 1 + more;
-  return others === 0 ? cause.what : `${cause.what}, and ${others} more`;
+  return others === 0 ? cause.description : `${cause.description}, and ${others} more`;
 }
 
 function timeOfDay(at: number): string {

@@ -64,7 +64,7 @@ beforeEach(async () => {
 
 afterEach(() => close());
 
-const causes = { first: [{ what: 'Pod shop/web-1 became ready', observedAt: startedAt + 2_000 }], more: 0 };
+const causes = { first: [{ description: 'Pod shop/web-1 became ready', observedAt: startedAt + 2_000 }], more: 0 };
 
 function snapshot(of: ServiceKey): Change {
   const service = {
@@ -74,9 +74,9 @@ function snapshot(of: ServiceKey): Change {
     ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, appProtocol: null }],
   } as const;
   return {
-    ...{ kind: 'change', key: of, stamp: { epoch: 1, sequence: 1 }, facts: [{ of: 'service', service }] },
+    ...{ kind: 'change', key: of, stamp: { epoch: 1, sequence: 1 }, facts: [{ kind: 'service', service }] },
     ...{ causes: { first: [], more: 0 } },
-    snapshot: { first: true, last: true, start: false, resourceVersions: { endpoints: '1', endpointslices: '1' } },
+    snapshot: { first: true, last: true, initial: false, resourceVersions: { endpoints: '1', endpointslices: '1' } },
   } as Change;
 }
 
@@ -86,13 +86,13 @@ function pod(sequence: number, observedAt: number): Change {
     ...{ hostname: '', subdomain: '', terminal: false, terminating: false, ready: true, ports: [] },
     readyTransitionTime: '2026-01-01T12:00:02Z',
   };
-  const facts = [{ of: 'pod', name: 'web-1', node: { zone: 'a' }, pod: fact }] as unknown as Change['facts'];
+  const facts = [{ kind: 'pod', name: 'web-1', node: { zone: 'a' }, pod: fact }] as unknown as Change['facts'];
   return {
     kind: 'change',
     key,
     stamp: { epoch: 1, sequence },
     facts,
-    causes: { first: [{ what: 'x', observedAt }], more: 0 },
+    causes: { first: [{ description: 'x', observedAt }], more: 0 },
   };
 }
 

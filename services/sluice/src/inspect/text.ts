@@ -40,10 +40,10 @@ export function causesText({
   first,
   more,
 }: {
-  readonly first: readonly { what: string }[];
+  readonly first: readonly { description: string }[];
   readonly more: number;
 }): string {
-  return [...first.map(({ what }) => what), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  return [...first.map(({ description }) => description), ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 /** The id in a W3C trace context, and whether the trace is recorded. */

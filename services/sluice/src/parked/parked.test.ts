@@ -47,7 +47,7 @@ test('what is refused for good is found with the words of the API server, and si
     key: { cluster: server.identity, namespace: 'shop', service: 'web' },
     controller: 'endpointslice',
     reason: expect.stringContaining('forbidden'),
-    causes: { first: [{ what: expect.stringContaining('shop/web') }] },
+    causes: { first: [{ description: expect.stringContaining('shop/web') }] },
   });
   expect(web?.since).toBeGreaterThan(startedAt);
   // The slow retry fails as well: it is still parked since the first time.
@@ -82,7 +82,7 @@ const key: ParkedKey = {
   reason: 'forbidden\u001b[31m\nby a webhook',
   since: startedAt,
   nextTryAt: null,
-  causes: { first: [{ what: 'Pod shop/web-1 added', observedAt: startedAt }], more: 2 },
+  causes: { first: [{ description: 'Pod shop/web-1 added', observedAt: startedAt }], more: 2 },
 };
 
 test('it is named from its namespace or from its cluster on, with or without the controller', () => {

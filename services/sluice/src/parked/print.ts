@@ -22,7 +22,10 @@ export function describeParked({ key, controller, since, nextTryAt, reason, caus
     ['Since', timestamp(since)],
     ['Next try', nextTry(nextTryAt)],
     ['Reason', printable(reason)],
-    ...causes.first.map(({ what, observedAt }) => ['Because of', `${printable(what)}, ${timestamp(observedAt)}`]),
+    ...causes.first.map(({ description, observedAt }) => [
+      'Because of',
+      `${printable(description)}, ${timestamp(observedAt)}`,
+    ]),
     ...(causes.more > 0 ? [['', `and ${causes.more} more`]] : []),
   ];
   return lines.map(([label = '', value]) => `${(label && `${label}:`).padEnd(13)}${value}\n`).join('');

@@ -85,7 +85,7 @@ function plan(cluster: string, service: string, number: number) {
   const mutations: PlannedMutations = {
     ...{ kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number }, events: [], incomplete: [] },
     groups: [{ mutations: [{ verb: 'update', resource: 'endpointslices', object }] }],
-    ...{ serviceUid: 'u', causes: { first: [{ what: 'test', observedAt: 1 }], more: 0 }, decidedAt: 2 },
+    ...{ serviceUid: 'u', causes: { first: [{ description: 'test', observedAt: 1 }], more: 0 }, decidedAt: 2 },
   };
   return { key: formatServiceKey(key), id: `${cluster}-${number}`, headers: {}, payload: encodeMessage(mutations) };
 }

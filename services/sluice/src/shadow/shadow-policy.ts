@@ -31,7 +31,7 @@ function hear<F>(ledger: ShadowLedger<F>, view: ServiceState, fact: Fact, now: n
     if (noticed.has(controller)) ledger.noticed(view.key, controller, now);
     else ledger.overlooked(view.key, controller, now);
   };
-  switch (fact.of) {
+  switch (fact.kind) {
     case 'service':
       ledger.exists(view.key, fact.service !== null);
       for (const controller of noticed) told(controller);
@@ -54,9 +54,9 @@ function hear<F>(ledger: ShadowLedger<F>, view: ServiceState, fact: Fact, now: n
 
 /** The first that is told of a Service is a snapshot too. */
 function isNewService({ service }: ServiceState, fact: Fact): boolean {
-  return fact.of === 'service' && !isDeepStrictEqual(service?.service ?? null, fact.service);
+  return fact.kind === 'service' && !isDeepStrictEqual(service?.service ?? null, fact.service);
 }
 
-function isNews({ endpoints }: ServiceState, fact: Extract<Fact, { of: 'endpoints' }>): boolean {
+function isNews({ endpoints }: ServiceState, fact: Extract<Fact, { kind: 'endpoints' }>): boolean {
   return endpoints?.endpoints.metadata.resourceVersion !== fact.endpoints?.metadata.resourceVersion;
 }

@@ -201,7 +201,7 @@ class RunningShadow implements Shadow {
   /** Decided once more on a fresh snapshot, it may turn out to be none. */
   async #tellAgain({ key }: Pending<unknown>): Promise<void> {
     const reason = 'a difference is looked at';
-    const request: ResyncRequest = { kind: 'resync', of: { key }, reason };
+    const request: ResyncRequest = { kind: 'resync', scope: { key }, reason };
     const record = { key: '', id: `shadow/${++this.#asked}`, headers: {}, payload: encodeMessage(request) };
     await this.#bus.append('requests', 0, [record]);
   }
@@ -252,7 +252,7 @@ function reported(
     kind: difference.kind,
     resource: difference.resource,
     lines: difference.lines,
-    causes: plan.causes.first.map(({ what }) => what),
+    causes: plan.causes.first.map(({ description }) => description),
     since: new Date(since).toISOString(),
     explanation: explanation === undefined ? null : { rules: explanation.rules, why: explanation.why },
   };

@@ -87,7 +87,12 @@ class PartitionCounts implements PartitionMetrics {
       this.#metrics.changes.applied(identity, controller, outcome.causes, outcome.completedAt);
     }
     const [first] = outcome.causes.first;
-    if (status === 'applied' && first !== undefined && first.what !== watcherStarted && outcome.results.length > 0) {
+    if (
+      status === 'applied' &&
+      first !== undefined &&
+      first.description !== watcherStarted &&
+      outcome.results.length > 0
+    ) {
       pipeline.written(identity, controller, outcome.completedAt - first.observedAt, outcome.causes);
     }
     if (controller === 'endpointslice') this.#settledSlices(identity, settled);

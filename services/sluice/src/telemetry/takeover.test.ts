@@ -25,9 +25,9 @@ test('a partition that moves takes its share of the gauges with it (I1)', async 
     kind: 'change',
     key,
     stamp: { epoch: 1, sequence: 1 },
-    facts: [{ of: 'service', service }],
+    facts: [{ kind: 'service', service }],
     resourceVersions: versions,
-    snapshot: { first: true, last: true, start: true, resourceVersions: versions },
+    snapshot: { first: true, last: true, initial: true, resourceVersions: versions },
     causes,
   } as const;
   await bus.append('changes', 0, [

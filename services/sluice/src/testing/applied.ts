@@ -35,7 +35,7 @@ export function anApplied(given: GivenApplied = {}): Applied {
     key: { cluster: 'uid', namespace: 'shop', service },
     controller: 'endpointslice',
     plan: { epoch: 1, number: 1 },
-    causes: { first: causes.map((what) => ({ what, observedAt: 1 })), more },
+    causes: { first: causes.map((what) => ({ description: what, observedAt: 1 })), more },
     decidedAt: 2,
   } as const;
   const plan: PlannedMutations = {

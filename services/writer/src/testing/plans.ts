@@ -52,7 +52,7 @@ export function aPlan(groups: readonly (readonly Mutation[])[], given: GivenPlan
     events: [],
     incomplete: [],
     serviceUid: 'service-uid',
-    causes: { first: [{ what: 'test', observedAt: 1 }], more: 0 },
+    causes: { first: [{ description: 'test', observedAt: 1 }], more: 0 },
     decidedAt: 2,
     ...rest,
   };

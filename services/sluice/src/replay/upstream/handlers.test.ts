@@ -38,18 +38,18 @@ const aSlice = (name: string) =>
 
 const fact = {
   pod: (name: string, ready = true, zone = 'a'): Fact => ({
-    of: 'pod',
+    kind: 'pod',
     name,
     pod: aPod(name, { ready }),
     node: { zone },
   }),
-  podGone: (name: string): Fact => ({ of: 'pod', name, pod: null, node: null }),
-  slice: (name: string): Fact => ({ of: 'slice', name, slice: aSlice(name), uid: `uid-${name}` }),
-  sliceGone: (name: string): Fact => ({ of: 'slice', name, slice: null, uid: `uid-${name}` }),
-  sliceElsewhere: (name: string): Fact => ({ of: 'slice', name, slice: null, uid: `uid-${name}`, elsewhere: true }),
-  endpoints: (): Fact => ({ of: 'endpoints', endpoints: someEndpoints(), uid: 'u' }),
-  endpointsGone: (): Fact => ({ of: 'endpoints', endpoints: null, uid: 'u' }),
-  noService: { of: 'service', service: null } satisfies Fact,
+  podGone: (name: string): Fact => ({ kind: 'pod', name, pod: null, node: null }),
+  slice: (name: string): Fact => ({ kind: 'slice', name, slice: aSlice(name), uid: `uid-${name}` }),
+  sliceGone: (name: string): Fact => ({ kind: 'slice', name, slice: null, uid: `uid-${name}` }),
+  sliceElsewhere: (name: string): Fact => ({ kind: 'slice', name, slice: null, uid: `uid-${name}`, relabelled: true }),
+  endpoints: (): Fact => ({ kind: 'endpoints', endpoints: someEndpoints(), uid: 'u' }),
+  endpointsGone: (): Fact => ({ kind: 'endpoints', endpoints: null, uid: 'u' }),
+  noService: { kind: 'service', service: null } satisfies Fact,
 };
 
 const stamp = { epoch: 1, sequence: 1 };
@@ -66,8 +66,8 @@ function track(controller: Controller, name: string, generation: number): void {
 
 describe('a Service', () => {
   test('is noticed always, for mirroring if it has no selector, or one no longer, or now (D1, E1, H3)', () => {
-    const selecting: Fact = { of: 'service', service: aService() };
-    const custom: Fact = { of: 'service', service: aService(null) };
+    const selecting: Fact = { kind: 'service', service: aService() };
+    const custom: Fact = { kind: 'service', service: aService(null) };
     expect(noticed(selecting)).toEqual(['endpoints', 'endpointslice']);
     expect(noticed(custom)).toHaveLength(3);
     view.set('service', { service: aService(null), stamp });
@@ -85,7 +85,7 @@ describe('a Pod', () => {
     expect(noticed(fact.pod('p', true, 'b'))).toEqual([]);
     expect(noticed(fact.pod('p', false))).toHaveLength(2);
     expect(noticed(fact.podGone('p'))).toHaveLength(2);
-    expect(noticed({ of: 'pod', name: 'p', pod: aPod('p', { hostname: 'h' }), node: { zone: 'a' } })).toEqual([]);
+    expect(noticed({ kind: 'pod', name: 'p', pod: aPod('p', { hostname: 'h' }), node: { zone: 'a' } })).toEqual([]);
   });
 });
 
@@ -119,7 +119,10 @@ describe('a slice', () => {
 });
 
 test('zone ratios are noticed only by a Service that is overloaded (F14)', () => {
-  const topology: Fact = { of: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } };
+  const topology: Fact = {
+    kind: 'topology',
+    topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } },
+  };
   expect(noticed(topology)).toEqual([]);
   const hints = { populated: true, byAddressType: { IPv4: { a: 4 } } };
   view.setController('endpointslice', { ...initialControllerState, hints });

@@ -21,7 +21,7 @@ const ofNodes: ReadonlySet<Controller> = new Set<Controller>(['endpointslice']);
  * old, and is told because of its Service.
  */
 export function noticedBy(view: ServiceState, fact: Fact, retold: boolean): ReadonlySet<Controller> {
-  switch (fact.of) {
+  switch (fact.kind) {
     case 'service':
       return noticedService(view.service?.service ?? null, fact.service);
     case 'pod':
@@ -83,7 +83,7 @@ function noticedService(old: SelectorOf, now: SelectorOf): ReadonlySet<Controlle
 }
 
 /** C12–C14: a Service that keeps the Pod hears only of what counts as a change, and never of its Node (E3). */
-function noticedPod(known: PodEntry | undefined, { pod: now, node }: Extract<Fact, { of: 'pod' }>): boolean {
+function noticedPod(known: PodEntry | undefined, { pod: now, node }: Extract<Fact, { kind: 'pod' }>): boolean {
   const old = known?.pod ?? null;
   if (old === null || now === null) return old !== now;
   if (!isDeepStrictEqual(known?.node, node) && isDeepStrictEqual(old, now)) return false;
@@ -92,7 +92,7 @@ function noticedPod(known: PodEntry | undefined, { pod: now, node }: Extract<Fac
 }
 
 /** D3, H1. */
-function noticedEndpoints(view: ServiceState, fact: Extract<Fact, { of: 'endpoints' }>): ReadonlySet<Controller> {
+function noticedEndpoints(view: ServiceState, fact: Extract<Fact, { kind: 'endpoints' }>): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   const old = view.endpoints?.endpoints;
   if (fact.endpoints === null && old !== undefined) noticed.add('endpoints');
@@ -103,7 +103,7 @@ function noticedEndpoints(view: ServiceState, fact: Extract<Fact, { of: 'endpoin
 }
 
 /** E4–E6, H4. */
-function noticedSlice(view: ServiceState, fact: Extract<Fact, { of: 'slice' }>): ReadonlySet<Controller> {
+function noticedSlice(view: ServiceState, fact: Extract<Fact, { kind: 'slice' }>): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   const old = view.slices.get(fact.name)?.slice;
   const before = old && managerOf(old);
@@ -111,7 +111,7 @@ function noticedSlice(view: ServiceState, fact: Extract<Fact, { of: 'slice' }>):
     if (before === undefined || old === undefined) return none;
     const { tracked } = view.controller(before);
     const expected = endpointSliceTracker.handleDeletion(tracked, old).expected;
-    if (fact.elsewhere || (endpointSliceTracker.has(tracked, old) && !expected)) noticed.add(before);
+    if (fact.relabelled || (endpointSliceTracker.has(tracked, old) && !expected)) noticed.add(before);
     return noticed;
   }
   const now = managerOf(fact.slice);

@@ -61,7 +61,7 @@ function snapshotOf(name: string): Change {
     stamp: { epoch: 1, sequence: 1 },
     facts: [
       {
-        of: 'service',
+        kind: 'service',
         service: {
           ...{ namespace: 'shop', name, uid: `${name}-uid`, creationTimestamp: '2026-01-01T00:00:00Z' },
           ...{ deleting: false, labels: {}, annotations: {}, type: 'ClusterIP', selector: { app: name } },
@@ -71,7 +71,7 @@ function snapshotOf(name: string): Change {
       },
       ...pods.map((pod) => podFact(name, pod, true)),
       {
-        of: 'slice',
+        kind: 'slice',
         name: `${name}-slice`,
         uid: `${name}-slice-uid`,
 
@@ -79,14 +79,14 @@ function snapshotOf(name: string): Change {
       },
     ],
     causes: { first: [], more: 0 },
-    snapshot: { first: true, last: true, start: true, resourceVersions: { endpoints: '1', endpointslices: '1' } },
+    snapshot: { first: true, last: true, initial: true, resourceVersions: { endpoints: '1', endpointslices: '1' } },
   };
 }
 
 /** What comes of the first Pod that is not ready any more: the Change, the plan, and its Outcome. */
 function flipOf(name: string, at: number): readonly (Change | PlannedMutations | Outcome)[] {
   const key = keyOf(name);
-  const causes = { first: [{ what: `Pod shop/${name}-0 became not ready`, observedAt: at }], more: 0 };
+  const causes = { first: [{ description: `Pod shop/${name}-0 became not ready`, observedAt: at }], more: 0 };
   const plan = { key, controller: 'endpointslice', plan: { epoch: 1, number: 1 }, causes, decidedAt: at } as const;
   const object = sliceOf(name, '1', false);
   const written = { group: 0, index: 0, verb: 'update', resource: 'endpointslices', name: `${name}-slice` } as const;
@@ -109,7 +109,7 @@ const keyOf = (service: string) => ({ cluster: 'cluster-uid', namespace: 'shop',
 function podFact(service: string, pod: number, ready: boolean): Fact {
   const [name, ip] = [`${service}-${pod}`, `10.1.0.${pod}`];
   return {
-    ...{ of: 'pod', name, node: { zone: 'zone-a' } },
+    ...{ kind: 'pod', name, node: { zone: 'zone-a' } },
     pod: {
       ...{ namespace: 'shop', name, uid: `${name}-uid`, ip, ips: [ip], nodeName: 'n1', hostname: '', subdomain: '' },
       ...{ terminal: false, terminating: false, ready, readyTransitionTime: '2026-01-01T00:00:00Z', ports: [] },

@@ -3,12 +3,12 @@ import type { Fact } from './change.ts';
 import { type Digest, digestForm, type ObjectReference } from './digest.ts';
 
 /** Of the facts of one snapshot: each object at most once. */
-export function digestOf(facts: readonly Fact[]): Digest {
+export function digestFacts(facts: readonly Fact[]): Digest {
   const hashed = { service: [], pods: [], topology: [] } as Record<'service' | 'pods' | 'topology', string[]>;
   const endpoints: ObjectReference[] = [];
   const slices: ObjectReference[] = [];
   for (const fact of facts) {
-    switch (fact.of) {
+    switch (fact.kind) {
       case 'service':
         if (fact.service !== null) hashed.service.push(canonical(fact.service));
         break;

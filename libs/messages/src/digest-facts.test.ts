@@ -2,20 +2,20 @@ import { aPodNamed, aService } from '@sluice/controllers/testing';
 import { expect, test } from 'vitest';
 import type { Change, Fact } from './change.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
-import { digestOf, shortDigest } from './digest-of.ts';
+import { digestFacts, shortDigest } from './digest-facts.ts';
 
 const pod = (name: string, { ready = true, zone = 'a' }: { ready?: boolean; zone?: string } = {}): Fact => {
   const ports = [{ name: 'http', protocol: 'TCP', containerPort: 80 }];
-  return { of: 'pod', name, node: { zone }, pod: aPodNamed(name, { ready, ports }) };
+  return { kind: 'pod', name, node: { zone }, pod: aPodNamed(name, { ready, ports }) };
 };
 
 const service = (labels: Readonly<Record<string, string>>): Fact => ({
-  of: 'service',
+  kind: 'service',
   service: aService({ name: 'cart', labels }),
 });
 
 const slice = (name: string, resourceVersion: string): Fact => ({
-  of: 'slice',
+  kind: 'slice',
   name,
   uid: `uid-${name}`,
   slice: {
@@ -25,14 +25,14 @@ const slice = (name: string, resourceVersion: string): Fact => ({
   },
 });
 
-const topology: Fact = { of: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } };
+const topology: Fact = { kind: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } };
 const facts = [service({ a: '1', b: '2' }), topology, pod('cart-1'), pod('cart-2'), slice('s', '5'), slice('t', '6')];
-const short = (given: readonly Fact[]) => shortDigest(digestOf(given));
+const short = (given: readonly Fact[]) => shortDigest(digestFacts(given));
 
 test('is the same whatever the order of facts and of their fields, and on the other side of the bus', () => {
   const [, ...others] = facts;
   const turned = [...others.reverse(), service({ b: '2', a: '1' })];
-  expect(digestOf(turned)).toEqual(digestOf(facts));
+  expect(digestFacts(turned)).toEqual(digestFacts(facts));
   const key = { cluster: 'c', namespace: 'shop', service: 'cart' };
   const change: Change = {
     kind: 'change',
@@ -41,16 +41,16 @@ test('is the same whatever the order of facts and of their fields, and on the ot
     facts,
     causes: { first: [], more: 0 },
   };
-  const arrived = decodeMessage(encodeMessage({ ...change, digest: digestOf(facts) })) as Change;
-  expect(digestOf(arrived.facts)).toEqual(arrived.digest);
+  const arrived = decodeMessage(encodeMessage({ ...change, digest: digestFacts(facts) })) as Change;
+  expect(digestFacts(arrived.facts)).toEqual(arrived.digest);
 });
 
 test.each<[string, readonly Fact[]]>([
   ['a label', [service({ a: '1', b: '3' }), ...facts.slice(1)]],
-  ['a Pod less', facts.filter((fact) => fact.of !== 'pod' || fact.name !== 'cart-2')],
-  ['a Pod’s readiness', facts.map((fact) => (fact.of === 'pod' ? pod(fact.name, { ready: false }) : fact))],
-  ['a zone', facts.map((fact) => (fact.of === 'pod' ? pod(fact.name, { zone: 'b' }) : fact))],
-  ['no topology', facts.filter(({ of }) => of !== 'topology')],
+  ['a Pod less', facts.filter((fact) => fact.kind !== 'pod' || fact.name !== 'cart-2')],
+  ['a Pod’s readiness', facts.map((fact) => (fact.kind === 'pod' ? pod(fact.name, { ready: false }) : fact))],
+  ['a zone', facts.map((fact) => (fact.kind === 'pod' ? pod(fact.name, { zone: 'b' }) : fact))],
+  ['no topology', facts.filter(({ kind }) => kind !== 'topology')],
   ['a slice’s version', [...facts.slice(0, -1), slice('t', '7')]],
 ])('%s makes it another', (_, given) => {
   expect(short(given)).not.toBe(short(facts));
@@ -58,11 +58,11 @@ test.each<[string, readonly Fact[]]>([
 
 test('absence is the same as nothing said', () => {
   const absent: Fact[] = [
-    { of: 'service', service: null },
-    { of: 'topology', topology: null },
-    { of: 'pod', name: 'p', pod: null, node: null },
-    { of: 'endpoints', endpoints: null, uid: 'u' },
-    { of: 'slice', name: 's', slice: null, uid: 'u' },
+    { kind: 'service', service: null },
+    { kind: 'topology', topology: null },
+    { kind: 'pod', name: 'p', pod: null, node: null },
+    { kind: 'endpoints', endpoints: null, uid: 'u' },
+    { kind: 'slice', name: 's', slice: null, uid: 'u' },
   ];
-  expect(digestOf(absent)).toEqual(digestOf([]));
+  expect(digestFacts(absent)).toEqual(digestFacts([]));
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { partitionOf } from './partition.ts';
+import { partitionOf } from './partition-of.ts';
 
 test('the partition of a key never changes', () => {
   // Stored checkpoints depend on it: another function would send a Service's Changes past its view.
