@@ -69,6 +69,69 @@ test('of Node’s own modules it brings those that it uses, and not what others 
   expect(JSON.parse(stdout)).toEqual({ same: true, undici: false, read: 'function' });
 });
 
+describe('credential plugins', () => {
+  /** Prints the headers that each user of a kubeconfig sends. */
+  const entry = () => {
+    const file = join(folder, 'credentials.ts');
+    const kubernetes = JSON.stringify(join(root, 'libs/kubernetes/src/index.ts'));
+    writeFileSync(
+      file,
+      `import { listContexts, loadKubeconfig } from ${kubernetes};
+      const paths = [process.argv[2] ?? ''];
+      for (const context of await listContexts(paths)) {
+        const options = {};
+        const access = await loadKubeconfig({ paths, context });
+        const outcome = await access.open().then((plugin) => plugin.applyToHTTPSOptions(options)).then(() => options, String);
+        console.log(context, JSON.stringify(outcome));
+      }`
+        .replace('const paths', 'async function run() { const paths')
+        .concat('}\nvoid run();'),
+    );
+    return file;
+  };
+
+  test('work in the bundle as they do in the sources', async () => {
+    const token = (claims: object) =>
+      ['{}', JSON.stringify(claims)].map((part) => Buffer.from(part).toString('base64url'));
+    const idToken = [...token({ exp: 4_000_000_000 }), 'signature'].join('.');
+    const status = JSON.stringify({ kind: 'ExecCredential', status: { token: 'from-exec' } });
+    const provider = (name: string, config: object) => ({ 'auth-provider': { name, config } });
+    const users = {
+      exec: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: '/bin/echo', args: [status] } },
+      oidc: provider('oidc', { 'id-token': idToken }),
+      expired: provider('oidc', { 'id-token': [...token({ exp: 1 }), 'signature'].join('.') }),
+      gcp: provider('gcp', { 'access-token': 'from-gcp', expiry: '2100-01-01T00:00:00Z' }),
+      azure: provider('azure', { 'access-token': 'from-azure', 'expires-on': '4000000000' }),
+    };
+    const names = Object.keys(users);
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster: { server: 'https://10.0.0.1' } }],
+      contexts: names.map((name) => ({ name, context: { cluster: 'c', user: name } })),
+      users: Object.entries(users).map(([name, user]) => ({ name, user })),
+    };
+    const file = join(folder, 'config');
+    writeFileSync(file, JSON.stringify(config));
+    const source = entry();
+    await bundle({ entry: source, directory: join(folder, 'plugins') });
+    const run = async (main: string) => (await promisify(execFile)(process.execPath, [main, file])).stdout;
+    const bundled = await run(join(folder, 'plugins', 'main.js'));
+    for (const name of ['exec', 'gcp', 'azure']) expect(bundled).toContain(`Bearer from-${name}`);
+    expect(bundled).toContain(`Bearer ${idToken}`);
+    expect(bundled).toBe(await run(source));
+  });
+
+  test('are in a chunk of at most 400 kB, without the generated API clients', () => {
+    const chunks = readdirSync(folder).filter((name) => name.endsWith('.cjs'));
+    const [plugins = ''] = chunks.filter((name) => name.startsWith('plugin-authenticator-'));
+    const code = (name: string) => readFileSync(join(folder, name), 'utf8');
+    expect(code(plugins)).toMatch(/\bExecAuth\b/);
+    expect(code(plugins).length).toBeLessThan(400_000);
+    expect(chunks.filter((name) => code(name).includes('CoreV1Api'))).toEqual([]);
+  });
+});
+
 describe('the code of what was called is kept', () => {
   const long = Array.from({ length: 500 }, (_, i) => `sum += sum * ${i};`).join('\n');
   let directory: string;

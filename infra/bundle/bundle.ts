@@ -1,61 +1,61 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type InputOptions, type OutputChunk, type OutputOptions, type Plugin, rolldown } from 'rolldown';
+import { clientNodeKubeconfig } from './client-node-kubeconfig.ts';
 
 export interface BundleOptions {
-  /** The file with which the program begins. */
+  /** Path of the program's entry point. */
   readonly entry: string;
-  /** Where the bundle goes: `main.js`, which begins it, the chunks that it loads when they are needed, and their code. */
+  /** Receives `main.js`, the chunks that it loads on demand, and their cached code. */
   readonly directory: string;
 }
 
-/** The file with which a bundle begins. Its time is the one before which everything in the bundle was written. */
+/** Entry point of a bundle. Its mtime is the start of the build: sources changed later may not be in the bundle. */
 export const bundleEntry = 'main.js';
 
-/** Chunks of earlier bundles stay for so long, in milliseconds: who runs one of them may load them still. */
+/** Chunks of earlier bundles are kept for this long, because a running process may still load them. */
 const keepMs = 30 * 24 * 3_600_000;
 
 /**
- * Puts a program and all that it imports into a few files, so that its start reads and compiles these instead of five
- * hundred (ADR 0036). Nothing is renamed or shortened: what a stack trace names can be found in the sources.
+ * Bundles a program and all its imports into a few files, so that a start reads and compiles these instead of five hundred
+ * (ADR 0036). Nothing is minified, so the names in stack traces match the sources.
  */
 export async function bundle({ entry, directory }: BundleOptions): Promise<void> {
-  // What is written from here on is not sure to be in it.
-  const begunAt = new Date();
+  const startedAt = new Date();
   mkdirSync(directory, { recursive: true });
-  // Scripts, since of modules V8 keeps no code of what is called. The hash tells code that was kept of another text.
+  // CommonJS, because V8's code cache of an ES module lacks lazily compiled functions. The hash invalidates cached code.
   const program = await chunksOf(
-    { input: entry, plugins: [whereTheSourceIs(directory)] },
+    { input: entry, plugins: [clientNodeKubeconfig(), sourceUrls(directory)] },
     { format: 'cjs', entryFileNames: '[name]-[hash].cjs', chunkFileNames: '[name]-[hash].cjs' },
   );
-  const begin = program.find(({ isEntry }) => isEntry)?.fileName;
+  const main = program.find(({ isEntry }) => isEntry)?.fileName;
   const loader = await chunksOf(
-    { input: join(import.meta.dirname, 'load.ts'), transform: { define: { PROGRAM: JSON.stringify(begin) } } },
+    { input: join(import.meta.dirname, 'load.ts'), transform: { define: { PROGRAM: JSON.stringify(main) } } },
     { format: 'esm', entryFileNames: bundleEntry },
   );
-  // Last the one with which it begins: until then the one before holds.
+  // The entry point comes last: until then the previous bundle is in use.
   const chunks = [...program, ...loader];
   for (const { fileName, code } of chunks) {
     const part = join(directory, `${fileName}.${process.pid}`);
     writeFileSync(part, code);
-    if (fileName === bundleEntry) utimesSync(part, begunAt, begunAt);
+    if (fileName === bundleEntry) utimesSync(part, startedAt, startedAt);
     renameSync(part, join(directory, fileName));
   }
   removeOld(directory, new Set(chunks.map(({ fileName }) => fileName)));
 }
 
 async function chunksOf(input: InputOptions, output: OutputOptions): Promise<readonly OutputChunk[]> {
-  // Silent: of what is in other people's packages; what is wrong with ours is found by others.
+  // The warnings concern dependencies; our own code is checked by tsc and Biome.
   const program = await rolldown({ platform: 'node', logLevel: 'silent', ...input });
   const { output: files } = await program.generate(output);
   await program.close();
   return files.filter((file) => file.type === 'chunk');
 }
 
-/** Files that lie beside a source, such as the console's page and the scripts of the store, stay where they are. */
-function whereTheSourceIs(directory: string): Plugin {
+/** Keeps `import.meta.url` pointing at the source, beside which lie the console's page and the store's scripts. */
+function sourceUrls(directory: string): Plugin {
   return {
-    name: 'where-the-source-is',
+    name: 'source-urls',
     transform: {
       filter: { code: 'import.meta.url', id: { exclude: /node_modules/ } },
       handler: (code, id) => {

@@ -1,6 +1,6 @@
 /**
- * Begins a bundle: becomes its `main.js`. Node's own compile cache has of a file what is compiled when it is loaded, and
- * functions are compiled when they are called. Here the code of what was called is kept as well (ADR 0043).
+ * Becomes `main.js` of a bundle and loads its chunks with V8's code cache. Node's own compile cache holds only what is
+ * compiled at load time; this one also holds the functions that were called (ADR 0043).
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { constants, Script } from 'node:vm';
 
 type Chunk = (exports: unknown, require: (id: string) => unknown, module: Module, file: string, folder: string) => void;
 
-/** The file with which the program begins; it is put in when that is put together. */
+/** File name of the program's entry chunk, defined by the bundler. */
 declare const PROGRAM: string;
 
 interface Module {
@@ -19,8 +19,8 @@ interface Module {
 const folder = import.meta.dirname;
 const requireBuiltin = createRequire(import.meta.url);
 const modules = new Map<string, Module>();
-/** By the file in which their code is to be kept. */
-const notKept = new Map<string, Script>();
+/** Scripts without cached code, by the file for their code. */
+const uncached = new Map<string, Script>();
 
 function require(id: string): unknown {
   return id.startsWith('./') ? load(id.slice('./'.length)) : requireBuiltin(id);
@@ -43,15 +43,15 @@ function load(name: string): unknown {
 
 function compile(name: string): Script {
   const file = join(folder, name);
-  // V8 takes no code of another version or other flags. What is compiled for other flags would only change places with this.
+  // V8 rejects code of another version or other flags.
   const codeFile = `${file}.${process.version}.code`;
   const cachedData = read(codeFile);
-  // What was a module is strict. In one line, so that the lines are those of the file.
+  // Modules are strict. On one line, so that line numbers match the file.
   const head = `(function (exports, require, module, __filename, __dirname) { 'use strict';`;
   const text = `${head}${readFileSync(file, 'utf8')}\n})`;
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   const script = new Script(text, { filename: file, importModuleDynamically, ...(cachedData && { cachedData }) });
-  if (cachedData === undefined) notKept.set(codeFile, script);
+  if (cachedData === undefined) uncached.set(codeFile, script);
   return script;
 }
 
@@ -64,13 +64,13 @@ function read(file: string): Buffer | undefined {
 }
 
 process.once('exit', () => {
-  for (const [file, script] of notKept) {
+  for (const [file, script] of uncached) {
     const part = `${file}.${process.pid}`;
     try {
       writeFileSync(part, script.createCachedData());
       renameSync(part, file);
     } catch {
-      // Such as in a container whose file system is read-only: the next start compiles again.
+      // E.g. a container with a read-only file system. The next start compiles again.
       return;
     }
   }
