@@ -21,16 +21,20 @@ export interface FakeClientOptions {
   readonly clock: Clock;
   /** Faults for the requests of this client only. */
   readonly faults?: FaultPlan;
+  /** Whether reflectors may use WatchList with this client. Default false. */
+  readonly watchList?: boolean;
 }
 
 /** In-process client of the fake API server, with faults on demand. */
 export class FakeClient implements ClusterReader, ClusterWriter {
+  readonly watchList: boolean;
   readonly #server: FakeApiServer;
   readonly #clock: Clock;
   readonly #faults: FaultPlan;
 
   constructor(server: FakeApiServer, options: FakeClientOptions) {
     this.#server = server;
+    this.watchList = options.watchList ?? false;
     this.#clock = options.clock;
     this.#faults = options.faults ?? new FaultPlan();
   }

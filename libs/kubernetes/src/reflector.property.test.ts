@@ -20,6 +20,7 @@ const nameOf = (raw: RawObject) => String((raw.metadata as RawObject).name);
 
 /** A server that changes at random while it is read, forgets its past, cuts, repeats itself and fails. */
 class UnreliableServer implements ClusterReader {
+  readonly watchList = false;
   readonly log: Logged[] = [{ version: 100, event: { type: 'BOOKMARK', resourceVersion: '100' }, after: new Map() }];
   readonly #random: Random;
   faults = true;

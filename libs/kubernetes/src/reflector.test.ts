@@ -29,6 +29,7 @@ function scripted(lists: readonly (ListPage | ApiError)[], watches: readonly Wat
   let list = 0;
   let watch = 0;
   const cluster: ClusterReader = {
+    watchList: true,
     identity: async () => 'uid',
     list: async (_, options) => {
       asked.push(`${clock.now()} list ${options.limit} ${options.continueToken}`.trim());

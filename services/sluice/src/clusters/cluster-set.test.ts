@@ -36,6 +36,7 @@ async function open({ server: address }: ClusterAccess): Promise<ConnectedCluste
   return {
     ...{ name: address, identity: found.identity, server: address, version: 'v1', record: () => {} },
     reader: {
+      watchList: true,
       identity: async () => behind().identity,
       list: (...args) => client().list(...args),
       watch: (...args) => client().watch(...args),

@@ -1,9 +1,8 @@
-import type { ClusterAccess } from '@sluice/kubernetes';
+import { type ClusterAccess, chainReader, chainWriter, IdentityGuard } from '@sluice/kubernetes';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { Candidate, ClusterSource, SourceReading } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { ConnectedCluster } from './connect.ts';
-import { GuardedCluster } from './guarded-cluster.ts';
 import { namedOnce, spoiltIn } from './named-once.ts';
 
 /** Why a cluster is no longer served. */
@@ -201,9 +200,9 @@ export class ClusterSet {
     const end = (ending: Ending) => life.abort(ending);
     entry.stop.signal.addEventListener('abort', () => end(entry.stop.signal.reason as Ending), { once: true });
     if (entry.stop.signal.aborted) end(entry.stop.signal.reason as Ending);
-    const guarded = new GuardedCluster({
+    const { middleware } = new IdentityGuard({
       identity,
-      cluster: { ...readingOf(cluster), ...writingOf(cluster) },
+      cluster: cluster.reader,
       clock,
       onReplaced: (found) => {
         log.warn('behind its address is another cluster now, which is begun with anew', { identity, found });
@@ -215,7 +214,9 @@ export class ClusterSet {
     const changing = this.#swapWhenChanged(entry, candidate, identity, life);
     let failure = '';
     try {
-      await serve({ ...cluster, reader: guarded, writer: guarded }, life.signal);
+      const reader = chainReader(cluster.reader, middleware);
+      const writer = chainWriter(cluster.writer, middleware);
+      await serve({ ...cluster, reader, writer }, life.signal);
     } catch (error) {
       failure = `serving it failed: ${messageOf(error)}`;
       log.error('serving the cluster failed', { error });
@@ -274,18 +275,5 @@ export class ClusterSet {
 function unknown({ name, from, reason }: { readonly name: string; readonly from: string; readonly reason: string }) {
   return { name, from, reason, identity: '', server: '', version: '' };
 }
-
-const readingOf = ({ reader }: ConnectedCluster): typeof reader => ({
-  identity: (...args) => reader.identity(...args),
-  list: (...args) => reader.list(...args),
-  watch: (...args) => reader.watch(...args),
-});
-
-const writingOf = ({ writer }: ConnectedCluster): typeof writer => ({
-  get: (...args) => writer.get(...args),
-  create: (...args) => writer.create(...args),
-  update: (...args) => writer.update(...args),
-  delete: (...args) => writer.delete(...args),
-});
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

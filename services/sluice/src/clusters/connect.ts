@@ -3,7 +3,8 @@ import {
   type ClusterAccess,
   type ClusterReader,
   Connection,
-  EarlyReader,
+  chainReader,
+  EarlyWatches,
   EventRecorder,
   HttpCluster,
   isApiError,
@@ -199,7 +200,7 @@ async function openOn(
   const http = new HttpCluster({ connection, clock, random });
   const recorder = new EventRecorder({ store: http, clock, random, logger: logger.with({ cluster: access.context }) });
   const closed = new AbortController();
-  const reader = options.readEarly ? new EarlyReader(http, closed.signal) : http;
+  const middleware = options.readEarly ? [new EarlyWatches(http, closed.signal).middleware] : [];
   const close = () => {
     closed.abort();
     return connection.destroy();
@@ -216,7 +217,7 @@ async function openOn(
       server: connection.server,
       connection,
       version: version.gitVersion,
-      reader,
+      reader: chainReader(http, ...middleware),
       writer: http,
       record(events) {
         for (const event of events) recorder.record(event, eventComponent(event));

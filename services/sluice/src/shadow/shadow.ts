@@ -1,6 +1,6 @@
 import { MemoryBus } from '@sluice/bus';
 import type { ClusterState } from '@sluice/comparison';
-import type { ClusterReader } from '@sluice/kubernetes';
+import { type ClusterReader, chainReader } from '@sluice/kubernetes';
 import { encodeMessage, parseServiceKey, type ResyncRequest, type ServiceKey } from '@sluice/messages';
 import { runReconciler } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
@@ -12,9 +12,9 @@ import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
 import { answerPlans } from './answer-plans.ts';
 import { type Examined, type Explained, examine } from './examine.ts';
 import { type Pending, ShadowLedger } from './ledger.ts';
+import { observeUpstreamWrites } from './observe-upstream-writes.ts';
 import type { ReportedDifference, ShadowReport } from './report.ts';
 import { shadowPolicy } from './shadow-policy.ts';
-import { tapped } from './tapped-reader.ts';
 import { watchDecisions } from './watch-decisions.ts';
 
 /** A cluster that is only read. */
@@ -162,9 +162,10 @@ class RunningShadow implements Shadow {
 
   #watcher(cluster: ShadowedCluster, epoch: number): ClusterWatcher {
     const { clock, random, logger, metrics } = this.#options;
-    const reader = tapped(cluster.reader, cluster.identity, (key, controller) => {
+    const observer = observeUpstreamWrites(cluster.identity, (key, controller) => {
       this.#ledger.wrote(key, controller, clock.now());
     });
+    const reader = chainReader(cluster.reader, observer);
     return new ClusterWatcher({
       ...{ cluster: cluster.identity, epoch, reader, bus: this.#bus, clock, random },
       logger: logger.with({ cluster: cluster.name }),

@@ -1,5 +1,12 @@
 import type { Bus, PartitionReader } from '@sluice/bus';
-import type { ClusterReader, ClusterWriter } from '@sluice/kubernetes';
+import {
+  type ClusterReader,
+  type ClusterWriter,
+  chainReader,
+  chainWriter,
+  mapWatch,
+  type WatchStream,
+} from '@sluice/kubernetes';
 import { type Cancel, type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
 import type { Leases, Store } from '@sluice/store';
 
@@ -100,26 +107,21 @@ export class SimulatedProcess {
   }
 
   reader(reader: ClusterReader): ClusterReader {
-    const awake = () => this.#awake();
-    return {
-      identity: (...args) => this.#call(() => reader.identity(...args)),
-      list: (...args) => this.#call(() => reader.list(...args)),
-      async *watch(...args) {
-        for await (const events of reader.watch(...args)) {
-          await awake();
-          yield events;
-        }
-      },
-    };
+    return chainReader(reader, async (request, next) => {
+      if (request.verb !== 'watch') return this.#call(() => next(request));
+      return mapWatch(request, await next(request), (stream) => this.#whileAwake(stream));
+    });
   }
 
   writer(writer: ClusterWriter): ClusterWriter {
-    return {
-      get: (...args) => this.#send(() => writer.get(...args)),
-      create: (...args) => this.#send(() => writer.create(...args)),
-      update: (...args) => this.#send(() => writer.update(...args)),
-      delete: (...args) => this.#send(() => writer.delete(...args)),
-    };
+    return chainWriter(writer, (request, next) => this.#send(() => next(request)));
+  }
+
+  async *#whileAwake(stream: WatchStream): WatchStream {
+    for await (const events of stream) {
+      await this.#awake();
+      yield events;
+    }
   }
 
   async #call<T>(send: () => Promise<T>): Promise<T> {

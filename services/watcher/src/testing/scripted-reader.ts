@@ -22,6 +22,7 @@ interface Script {
 
 /** A cluster that says what the test wants, when it wants. */
 export class ScriptedReader implements ClusterReader {
+  readonly watchList = false;
   readonly #scripts = new Map<Resource, Script>(
     watchedResources.map((resource) => [
       resource,

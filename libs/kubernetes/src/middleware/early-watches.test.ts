@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ClusterReader, type Resource, type WatchEvent, watchedResources } from './cluster.ts';
-import { EarlyReader } from './early-reader.ts';
+import { type ClusterReader, type Resource, type WatchEvent, watchedResources } from '../cluster.ts';
+import { chainReader } from '../middleware.ts';
+import { EarlyWatches } from './early-watches.ts';
 
 interface Opened {
   readonly resource: Resource;
@@ -14,10 +15,11 @@ const bookmark = (resourceVersion: string): WatchEvent => ({ type: 'BOOKMARK', r
 let opened: Opened[];
 let failure: Error | undefined;
 let stop: AbortController;
-let given: AbortController;
+let closed: AbortController;
 
-/** Tells three batches, then waits for its end. */
+/** Sends three batches, then stays open. */
 const reader: ClusterReader = {
+  watchList: true,
   identity: async () => 'uid',
   list: async () => ({ items: [], resourceVersion: '1', continueToken: '' }),
   async *watch(resource, from, signal, options = {}) {
@@ -40,67 +42,68 @@ beforeEach(() => {
   opened = [];
   failure = undefined;
   stop = new AbortController();
-  given = new AbortController();
+  closed = new AbortController();
 });
 
 afterEach(() => {
   stop.abort();
-  given.abort();
+  closed.abort();
 });
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const eventLoopTurn = () => new Promise((resolve) => setImmediate(resolve));
+const openEarly = () => chainReader(reader, new EarlyWatches(reader, closed.signal).middleware);
 
-describe('before anybody asks', () => {
-  test('all resources are watched from their first state on, and no more is read than the beginning', async () => {
-    new EarlyReader(reader, given.signal);
-    await turn();
+describe('before a reader requests a watch', () => {
+  test('a WatchList of each resource is open and only its first batch is read', async () => {
+    openEarly();
+    await eventLoopTurn();
     expect(opened.map(({ resource, from, initial, read }) => [resource, from, initial, read])).toEqual(
       watchedResources.map((resource) => [resource, '', true, 1]),
     );
   });
 
-  test('the signal ends them, and not what was asked for', async () => {
-    const early = new EarlyReader(reader, given.signal);
+  test('the signal closes the watches that nobody has taken over', async () => {
+    const early = openEarly();
     const pods = early.watch('pods', '', stop.signal, { sendInitialEvents: true })[Symbol.asyncIterator]();
     await pods.next();
-    given.abort();
+    closed.abort();
     expect((await pods.next()).value).toEqual([bookmark('1')]);
   });
 });
 
-test('who asks gets what was opened, from its beginning, once', async () => {
-  const early = new EarlyReader(reader, given.signal);
-  const told: (readonly WatchEvent[])[] = [];
+test('the first reader takes the early watch over, from its first batch', async () => {
+  const early = openEarly();
+  const received: (readonly WatchEvent[])[] = [];
   for await (const batch of early.watch('pods', '', stop.signal, { sendInitialEvents: true })) {
-    told.push(batch);
-    if (told.length === 3) break;
+    received.push(batch);
+    if (received.length === 3) break;
   }
-  expect(told).toEqual([[], [bookmark('1')], [bookmark('2')]]);
+  expect(received).toEqual([[], [bookmark('1')], [bookmark('2')]]);
   expect(opened).toHaveLength(watchedResources.length);
   expect(opened.find(({ resource }) => resource === 'pods')?.ended).toBe(true);
   await early.watch('pods', '', stop.signal, { sendInitialEvents: true })[Symbol.asyncIterator]().next();
   expect(opened).toHaveLength(watchedResources.length + 1);
 });
 
-test('it ends with the signal of who asked', async () => {
-  const early = new EarlyReader(reader, given.signal);
-  const told: unknown[] = [];
+test('a watch that was taken over ends with its reader’s signal', async () => {
+  const early = openEarly();
+  const received: unknown[] = [];
   for await (const batch of early.watch('nodes', '', stop.signal, { sendInitialEvents: true })) {
-    if (told.push(batch) === 3) stop.abort();
+    if (received.push(batch) === 3) stop.abort();
   }
-  expect(told).toHaveLength(3);
+  expect(received).toHaveLength(3);
 });
 
-test('a failure is told to who asks, and to nobody else', async () => {
+test('a failure reaches the reader that takes the watch over', async () => {
   failure = new Error('forbidden');
-  const early = new EarlyReader(reader, given.signal);
-  await turn();
+  const early = openEarly();
+  await eventLoopTurn();
   const pods = early.watch('pods', '', stop.signal, { sendInitialEvents: true })[Symbol.asyncIterator]();
   await expect(pods.next()).rejects.toThrow('forbidden');
 });
 
-test('another watch than that is a new one, and that is given up', async () => {
-  const early = new EarlyReader(reader, given.signal);
+test('another watch than that is a new one, and that is closed up', async () => {
+  const early = openEarly();
   await early.watch('pods', '7', stop.signal)[Symbol.asyncIterator]().next();
   expect(opened.filter(({ resource }) => resource === 'pods').map(({ from }) => from)).toEqual(['', '7']);
 });

@@ -1,0 +1,140 @@
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { describe, expect, test } from 'vitest';
+import { ApiError } from './api-error.ts';
+import type { ClusterReader, ClusterWriter, WatchEvent } from './cluster.ts';
+import type { ClusterRequest } from './cluster-request.ts';
+import { EarlyWatches } from './middleware/early-watches.ts';
+import { fenceRequests } from './middleware/fence-requests.ts';
+import { IdentityGuard } from './middleware/identity-guard.ts';
+import { meterRequests } from './middleware/meter-requests.ts';
+import { retryRequests } from './middleware/retry-requests.ts';
+import { chainReader, chainWriter, type Middleware, mapWatch } from './middleware.ts';
+import { clusterOver, connect } from './testing/fixtures.ts';
+
+const { signal } = new AbortController();
+const object = { metadata: { name: 'web', namespace: 'shop' } };
+const listOptions = { limit: 7, continueToken: 'next', onItem: () => {} };
+const watchOptions = { sendInitialEvents: true };
+
+/** Records the arguments of each call. */
+function recordingCluster(calls: unknown[][]): ClusterReader & ClusterWriter {
+  const record =
+    <A extends unknown[], T>(verb: string, response: T) =>
+    async (...args: A) => {
+      calls.push([verb, ...args]);
+      return response;
+    };
+  const written = { name: 'web', uid: 'u', resourceVersion: '1', generation: 1 };
+  return {
+    watchList: true,
+    identity: record('identity', 'one'),
+    list: record('list', { items: [], resourceVersion: '1', continueToken: '' }),
+    async *watch(...args) {
+      calls.push(['watch', ...args]);
+      yield [{ type: 'BOOKMARK', resourceVersion: '9' }] satisfies WatchEvent[];
+    },
+    get: record('get', object),
+    create: record('create', written),
+    update: record('update', written),
+    delete: record('delete', undefined),
+  };
+}
+
+/** Calls everything that a reader and a writer offer. Returns the responses by verb. */
+async function callAll(reader: ClusterReader, writer: ClusterWriter): Promise<Record<string, unknown>> {
+  const batches: unknown[] = [];
+  for await (const batch of reader.watch('pods', '5', signal, watchOptions)) batches.push(batch);
+  return {
+    watch: batches,
+    identity: await reader.identity(signal),
+    list: await reader.list('pods', listOptions, signal),
+    get: await writer.get('pods', 'shop', 'web-1', signal),
+    create: await writer.create('endpoints', object, signal),
+    update: await writer.update('endpoints', object, signal),
+    delete: await writer.delete('endpoints', 'shop', 'web', { uid: 'u' }, signal),
+  };
+}
+
+const passThrough: Middleware = (request, next) => next(request);
+const clock = new VirtualClock(0);
+const idle: ClusterReader = { ...recordingCluster([]), async *watch() {} };
+const noPorts = { clock, random: seededRandom(1), signal, onFailure: () => {}, onRetry: () => {} };
+
+describe('a chain offers everything that the cluster offers', () => {
+  test.each<[string, Middleware]>([
+    ['a pass-through middleware', passThrough],
+    ['meterRequests', meterRequests(() => {})],
+    ['fenceRequests', fenceRequests(() => {})],
+    ['retryRequests', retryRequests({ backoff: { baseMs: 1, maxMs: 1 }, attempts: 2 }, noPorts)],
+    ['EarlyWatches', new EarlyWatches(idle, signal).middleware],
+    ['IdentityGuard', new IdentityGuard({ identity: 'one', cluster: idle, clock, onReplaced: () => {} }).middleware],
+  ])('behind %s', async (_, middleware) => {
+    const direct: unknown[][] = [];
+    const chained: unknown[][] = [];
+    const bare = recordingCluster(direct);
+    const cluster = recordingCluster(chained);
+    const reader = chainReader(cluster, middleware);
+    const writer = chainWriter(cluster, middleware);
+    expect(await callAll(reader, writer)).toEqual(await callAll(bare, bare));
+    expect(chained).toEqual(direct);
+    expect(reader.watchList).toBe(true);
+  });
+
+  test('and has every member of both ports', () => {
+    const cluster = recordingCluster([]);
+    const chain = { ...chainReader(cluster, passThrough), ...chainWriter(cluster, passThrough) };
+    expect(Object.keys(chain).sort()).toEqual(Object.keys(cluster).sort());
+    expect(chainReader({ ...cluster, watchList: false }, passThrough).watchList).toBe(false);
+  });
+
+  test('HttpCluster has no capability that a chain lacks', async () => {
+    const { connection, clock, close } = await connect('http://127.0.0.1:1');
+    const http = clusterOver(connection, clock);
+    const own = ['connection', 'createEvent', 'patchEvent'];
+    const names = [...Object.keys(http), ...Object.getOwnPropertyNames(Object.getPrototypeOf(http))];
+    const chain = { ...chainReader(http), ...chainWriter(http) };
+    expect(names.filter((name) => name !== 'constructor' && !own.includes(name)).sort()).toEqual(
+      Object.keys(chain).sort(),
+    );
+    await close();
+  });
+});
+
+test('the first middleware is the outermost', async () => {
+  const order: string[] = [];
+  const step =
+    (name: string): Middleware =>
+    async (request, next) => {
+      order.push(`${name} request`);
+      const response = await next(request);
+      order.push(`${name} response`);
+      return response;
+    };
+  await chainReader(recordingCluster([]), step('outer'), step('inner')).identity(signal);
+  expect(order).toEqual(['outer request', 'inner request', 'inner response', 'outer response']);
+});
+
+test('a middleware may answer, change and reject requests', async () => {
+  const calls: unknown[][] = [];
+  const reject = new ApiError('rejected', { reaction: 'terminal', status: 0, reason: 'Test' });
+  const middleware: Middleware = async (request, next) => {
+    if (request.verb === 'delete') throw reject;
+    return next(request.verb === 'get' ? { ...request, name: 'other' } : request);
+  };
+  const writer = chainWriter(recordingCluster(calls), middleware);
+  await writer.get('pods', 'shop', 'web', signal);
+  await expect(writer.delete('endpoints', 'shop', 'web', {}, signal)).rejects.toBe(reject);
+  expect(calls).toEqual([['get', 'pods', 'shop', 'other', signal]]);
+});
+
+test('mapWatch replaces the stream of a watch only', async () => {
+  const seen: ClusterRequest['verb'][] = [];
+  const middleware: Middleware = async (request, next) =>
+    mapWatch(request, await next(request), async function* (stream) {
+      seen.push(request.verb);
+      yield* stream;
+    });
+  const cluster = recordingCluster([]);
+  await callAll(chainReader(cluster, middleware), chainWriter(cluster, middleware));
+  expect(seen).toEqual(['watch']);
+});
