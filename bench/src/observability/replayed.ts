@@ -46,7 +46,6 @@ class Pipeline {
         systems: { messaging: 'memory', store: 'memory' },
         fleet: 'bench',
         member: 'bench',
-        environment: {},
         clock: systemClock,
         random: systemRandom,
         logger: silentLogger,
@@ -56,9 +55,9 @@ class Pipeline {
   }
 
   async turn(changes: number): Promise<void> {
-    const sent = this.#tracing?.counts.sent ?? 0;
+    const sent = this.#tracing?.counts.exported ?? 0;
     this.cpu.push(await this.#replay.turn(changes, () => Promise.resolve(this.#tracing?.flush(10_000))));
-    this.spansPerChange = ((this.#tracing?.counts.sent ?? 0) - sent) / changes;
+    this.spansPerChange = ((this.#tracing?.counts.exported ?? 0) - sent) / changes;
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,4 @@
-import { mergeTraces, type TraceParent } from './trace-parent.ts';
+import { mergeTraces, type TraceContext } from './trace-context.ts';
 
 /** Why something is done: one thing that was observed in a cluster. */
 export interface Cause {
@@ -13,7 +13,7 @@ export interface Causes {
   readonly first: readonly Cause[];
   readonly more: number;
   /** Of the Changes that told of them: the first is continued, the others came together with it (docs/guides/tracing.md). */
-  readonly traces?: readonly TraceParent[];
+  readonly traces?: readonly TraceContext[];
 }
 
 /** What was observed: an object of this kind; `other`: nothing in the cluster, as with a resync. */

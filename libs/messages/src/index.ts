@@ -13,4 +13,4 @@ export * from './removal-release.ts';
 export * from './resync-request.ts';
 export * from './service-key.ts';
 export * from './stamp.ts';
-export * from './trace-parent.ts';
+export * from './trace-context.ts';

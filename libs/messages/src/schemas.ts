@@ -16,7 +16,7 @@ const writtenResource = z.enum(['endpoints', 'endpointslices']);
 const causes = z.object({
   first: z.array(z.object({ description: z.string(), observedAt: z.number() })),
   more: index,
-  traces: z.array(z.string().length(55)).optional(),
+  traces: z.array(z.string().min(55).max(568)).optional(),
 });
 
 const meta = z.looseObject({

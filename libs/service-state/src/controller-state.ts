@@ -5,7 +5,7 @@ import {
   type TrackedSlices,
   type TriggerTimes,
 } from '@sluice/controllers';
-import { type Causes, mergeCauses, noCauses, type PlannedMutations, type TraceParent } from '@sluice/messages';
+import { type Causes, mergeCauses, noCauses, type PlannedMutations, type TraceContext } from '@sluice/messages';
 
 /** Where one controller stands with one Service. Replaced, never changed. */
 export interface ControllerState {
@@ -53,7 +53,7 @@ export interface InFlight {
   /** How often it was sent again. */
   readonly redeliveries: number;
   /** Of the plan's message, each time it is sent. */
-  readonly trace?: TraceParent;
+  readonly trace?: TraceContext;
 }
 
 export const initialControllerState: ControllerState = {

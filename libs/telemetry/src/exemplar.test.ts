@@ -1,4 +1,4 @@
-import { type Causes, traceParent } from '@sluice/messages';
+import { type Causes, traceContext } from '@sluice/messages';
 import { expect, test } from 'vitest';
 import { Metrics } from './metrics.ts';
 
@@ -6,7 +6,7 @@ const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 function causes(isSampled: boolean): Causes {
   const cause = (observedAt: number) => ({ description: 'Pod shop/cart-x7 became not ready', observedAt });
-  const traces = [traceParent(traceId, '00f067aa0ba902b7', isSampled)];
+  const traces = [traceContext(traceId, '00f067aa0ba902b7', isSampled)];
   return { first: [cause(1_000), cause(1_400)], more: 0, traces };
 }
 

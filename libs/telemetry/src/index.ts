@@ -2,8 +2,8 @@ export type { HeldLease, LeaseMetrics, OwningRole, PartitionTopic } from './leas
 export { Metrics, type MetricsOptions } from './metrics.ts';
 export type { WriteVerb } from './pipeline-metrics.ts';
 export type { ShadowMetrics, ShadowStands } from './shadow-metrics.ts';
+export type { SpanCounts } from './span-metrics.ts';
 export * from './traces/attributes.ts';
-export { SamplingTracer, type SamplingTracerOptions } from './traces/sampling-tracer.ts';
-export { SpanBuffer, type SpanBufferOptions, type SpanCounts } from './traces/span-buffer.ts';
+export * from './traces/semantic-conventions.ts';
 export type { Span, SpanAttributes, Tracer } from './traces/tracer.ts';
 export type { WorkQueue } from './workqueue-metrics.ts';

@@ -9,8 +9,7 @@ import { MirroringMetrics } from './mirroring-metrics.ts';
 import { PipelineMetrics } from './pipeline-metrics.ts';
 import { type Exposed, Exposition } from './prometheus/exposition.ts';
 import { ShadowMetrics, type ShadowStands } from './shadow-metrics.ts';
-import { spanMetrics } from './span-metrics.ts';
-import type { SpanCounts } from './traces/span-buffer.ts';
+import { type SpanCounts, spanMetrics } from './span-metrics.ts';
 import { WorkqueueMetrics } from './workqueue-metrics.ts';
 
 export interface MetricsOptions {

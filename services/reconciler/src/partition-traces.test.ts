@@ -1,10 +1,10 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
-import { encodeMessage, type Message, stepOf, type TraceParent, traceHeaders, traceOf } from '@sluice/messages';
+import { encodeMessage, type Message, siblingOf, type TraceContext, traceHeaders, traceOf } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { defaultSettings } from '@sluice/service-state';
 import { aChange, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { FencedError, MemoryStore } from '@sluice/store';
-import { SamplingTracer, type Span } from '@sluice/telemetry';
+import { type RecordedSpan, RecordedSpans } from '@sluice/telemetry/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PartitionWorker } from './partition-worker.ts';
 
@@ -14,27 +14,22 @@ const settings = { ...defaultSettings, controllers: new Set(['endpointslice'] as
 let clock: VirtualClock;
 let bus: MemoryBus;
 let store: MemoryStore;
-let spans: Span[];
+let recorded: RecordedSpans;
+let spans: RecordedSpan[];
 let stop: AbortController;
 let running: Promise<void>;
-/** Where the Change is that all of this is about. */
-let change: TraceParent;
+/** Trace context of the Change. */
+let change: TraceContext;
 
-const tracer = (seed: number) =>
-  new SamplingTracer({
-    ratio: 1,
-    slowMs: 60_000,
-    systems: { messaging: 'memory', store: 'memory' },
-    random: seededRandom(seed),
-    sink: (span) => spans.push(span),
-  });
+const tracer = (seed: number) => recorded.tracer({ seed });
 
 beforeEach(() => {
   clock = new VirtualClock(1_000_000);
   bus = new MemoryBus({ partitions: 1 });
   store = new MemoryStore();
-  spans = [];
-  change = tracer(7).begin();
+  recorded = new RecordedSpans();
+  ({ spans } = recorded);
+  change = tracer(7).startTrace();
 });
 
 afterEach(async () => {
@@ -56,13 +51,13 @@ async function settle(ms = 0): Promise<void> {
   while (clock.step(until));
 }
 
-async function send(message: Message, trace?: TraceParent): Promise<void> {
+async function send(message: Message, trace?: TraceContext): Promise<void> {
   const record = { key: keyText, id: 'id', headers: traceHeaders(trace), payload: encodeMessage(message) };
   await bus.append('changes', 0, [record]);
   await settle();
 }
 
-async function published(): Promise<readonly (TraceParent | undefined)[]> {
+async function published(): Promise<readonly (TraceContext | undefined)[]> {
   const reader = bus.read('mutations', 0, streamStart);
   const next = reader.next(1_000);
   await settle();
@@ -72,7 +67,7 @@ async function published(): Promise<readonly (TraceParent | undefined)[]> {
 
 const names = (): readonly string[] => spans.map(({ name }) => name);
 
-test('a plan that its owner committed and did not publish goes on in its trace', async () => {
+test('a plan that a former owner committed but did not publish continues its trace', async () => {
   await start(1);
   const append = bus.append.bind(bus);
   bus.append = (topic, ...rest) =>
@@ -80,17 +75,17 @@ test('a plan that its owner committed and did not publish goes on in its trace',
   await send(aSnapshot(1, [service, fact.pod('p')]), change);
   await expect(running).rejects.toThrow('the process dies');
   bus.append = append;
-  // What was not delivered yet died with it.
+  // Spans that were not exported are lost with the process.
   spans.length = 0;
   await start(2);
   const [trace, ...others] = await published();
   expect(others).toEqual([]);
   expect(spans).toMatchObject([
-    { name: 'publish mutations', at: trace, parent: change, attributes: { 'sluice.repeated': true } },
+    { name: 'publish mutations', context: trace, parent: change, attributes: { 'sluice.repeated': true } },
   ]);
 });
 
-test('a plan that is asked for again goes on in its trace', async () => {
+test('a redelivered plan continues its trace', async () => {
   await start(1);
   await send(aSnapshot(1, [service, fact.pod('p')]), change);
   await settle(6_000);
@@ -98,10 +93,10 @@ test('a plan that is asked for again goes on in its trace', async () => {
   expect(again).toBe(first);
   expect(names().filter((name) => name === 'publish mutations')).toHaveLength(2);
   expect(spans.at(-1)).toMatchObject({ parent: first, attributes: { 'sluice.repeated': true } });
-  expect(spans.at(-1)?.at).not.toBe(first);
+  expect(spans.at(-1)?.context).not.toBe(first);
 });
 
-test('what was not committed is not told', async () => {
+test('a batch that is not committed has no spans', async () => {
   await start(1);
   store.commit = () => Promise.reject(new FencedError('somebody else'));
   await send(aSnapshot(1, [service, fact.pod('p')]), change);
@@ -109,15 +104,15 @@ test('what was not committed is not told', async () => {
   expect(spans).toEqual([]);
 });
 
-test('a Change that comes while a plan is in flight is told of before it is decided', async () => {
+test('a Change that arrives while a plan is in flight has a span before the decision', async () => {
   await start(1);
   await send(aSnapshot(1, [service, fact.pod('p')]));
   await send(aChange(2, [fact.podGone('unknown')]), change);
   expect(names()).toEqual(['process changes']);
-  expect(spans[0]?.at).toBe(stepOf(change, 'process'));
+  expect(spans[0]?.context).toBe(siblingOf(change, 'process'));
 });
 
-test('a record that cannot be used is a span that says why', async () => {
+test('the span of an invalid record has an error', async () => {
   await start(1);
   const payload = new TextEncoder().encode('garbage');
   await bus.append('changes', 0, [{ key: keyText, id: 'id', headers: traceHeaders(change), payload }]);

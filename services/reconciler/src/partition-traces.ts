@@ -9,16 +9,26 @@ import {
   type Outcome,
   type PlannedMutations,
   parseServiceKey,
-  recordedTraceOf,
   type ServiceKey,
   sampled,
-  stepOf,
-  type TraceParent,
+  sampledTraceOf,
+  siblingOf,
+  type TraceContext,
   traceOf,
 } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import type { InFlight } from '@sluice/service-state';
-import { messageAttributes, planAttributes, type Span, serviceAttributes, type Tracer } from '@sluice/telemetry';
+import {
+  ATTR_DB_OPERATION_NAME,
+  ATTR_DB_SYSTEM_NAME,
+  ATTR_MESSAGING_CONSUMER_GROUP_NAME,
+  lateAttributes,
+  messageAttributes,
+  planAttributes,
+  type Span,
+  serviceAttributes,
+  type Tracer,
+} from '@sluice/telemetry';
 
 export interface PartitionTracesOptions {
   readonly tracer: Tracer;
@@ -28,15 +38,15 @@ export interface PartitionTracesOptions {
 }
 
 /**
- * What is traced of a partition's work: `process changes`, `decide`, `commit` and `publish mutations`. What a step did is
- * told when it is committed: before, it may never have happened.
+ * Traces the work on one partition: `process changes`, `decide`, `commit` and `publish mutations`. The spans of a batch are
+ * recorded once it is committed, because a batch that is not committed did not happen.
  */
 export class PartitionTraces {
   readonly #options: PartitionTracesOptions;
-  /** Of the step that goes on. */
+  /** Spans of the current batch. */
   #uncommitted: Span[] = [];
-  /** Decisions of that step, by the place of their first message. */
-  #decisions: { readonly trace: TraceParent; readonly key: ServiceKey }[] = [];
+  /** Decisions of the current batch, with the span of the plan's message. */
+  #decisions: { readonly trace: TraceContext; readonly key: ServiceKey }[] = [];
 
   constructor(options: PartitionTracesOptions) {
     this.#options = options;
@@ -46,7 +56,7 @@ export class PartitionTraces {
     return this.#options.clock.now();
   }
 
-  /** The message, as what comes of it is to continue the trace of its record. */
+  /** The message with the trace of its record among its causes, so that decisions continue it. */
   received<T extends Message>(record: Delivery, message: T): T {
     if (message.kind !== 'change') return message;
     const trace = traceOf(record.headers);
@@ -54,22 +64,22 @@ export class PartitionTraces {
     return { ...message, causes: { ...message.causes, traces: [trace] } };
   }
 
-  /** A record has been folded, or could not be. */
+  /** A record was applied, or failed with `error`. */
   folded(record: Delivery, startedAt: number, error?: string): void {
-    const trace = recordedTraceOf(record.headers);
+    const trace = sampledTraceOf(record.headers);
     if (trace === undefined) return;
     const { tracer, partition, epoch } = this.#options;
     this.#uncommitted.push({
       name: 'process changes',
       kind: 'consumer',
-      at: stepOf(trace, 'process'),
+      context: siblingOf(trace, 'process'),
       parent: trace,
       startedAt,
       endedAt: this.now(),
       attributes: {
         ...(isServiceKey(record.key) && serviceAttributes(parseServiceKey(record.key))),
         ...messageAttributes(tracer, { operation: 'process', topic: 'changes', partition, id: record.id }),
-        'messaging.consumer.group.name': 'reconciler',
+        [ATTR_MESSAGING_CONSUMER_GROUP_NAME]: 'reconciler',
         'sluice.epoch': epoch,
       },
       ...(error !== undefined && { error }),
@@ -77,8 +87,8 @@ export class PartitionTraces {
   }
 
   /**
-   * A decision has been made because of these causes, or could not be. Returns the place of its plan's message. Each
-   * Change that led to it has a span `decide` in its own trace; those that came together with the first lead to that one.
+   * A decision was made because of these causes, or failed with `error`. Returns the span of the plan's message. The decision
+   * continues the trace of the first cause; the traces of coalesced causes get a span `decide` that links to it.
    */
   decided(
     key: ServiceKey,
@@ -87,13 +97,13 @@ export class PartitionTraces {
     startedAt: number,
     plan: PlannedMutations | undefined,
     error?: string,
-  ): TraceParent | undefined {
+  ): TraceContext | undefined {
     const [first, ...others] = causes.traces ?? [];
     if (first === undefined) return undefined;
     const { tracer, epoch } = this.#options;
-    const trace = tracer.child(first);
+    const trace = tracer.childOf(first);
     if (!isSampled(first)) return trace;
-    const decision = stepOf(trace, 'make');
+    const decision = siblingOf(trace, 'make');
     const span = {
       name: `decide ${controller}`,
       kind: 'internal',
@@ -107,12 +117,12 @@ export class PartitionTraces {
       },
       ...(error !== undefined && { error }),
     } as const;
-    const folded = (change: TraceParent) => stepOf(change, 'process');
-    this.#uncommitted.push({ ...span, at: decision, parent: folded(first), links: others.map(folded) });
+    const folded = (change: TraceContext) => siblingOf(change, 'process');
+    this.#uncommitted.push({ ...span, context: decision, parent: folded(first), links: others.map(folded) });
     for (const other of others) {
       this.#uncommitted.push({
         ...span,
-        at: tracer.child(other),
+        context: tracer.childOf(other),
         parent: folded(other),
         attributes: { ...span.attributes, 'sluice.coalesced': true },
         links: [decision],
@@ -122,7 +132,7 @@ export class PartitionTraces {
     return trace;
   }
 
-  /** What was folded and decided is in the store. */
+  /** The batch is committed. */
   committed(startedAt: number): void {
     const { tracer, partition } = this.#options;
     const endedAt = this.now();
@@ -131,14 +141,14 @@ export class PartitionTraces {
       tracer.record({
         name: 'commit',
         kind: 'client',
-        at: stepOf(trace, 'commit'),
-        parent: stepOf(trace, 'make'),
+        context: siblingOf(trace, 'commit'),
+        parent: siblingOf(trace, 'make'),
         startedAt,
         endedAt,
         attributes: {
           ...serviceAttributes(key),
-          'db.system.name': tracer.systems.store,
-          'db.operation.name': 'commit',
+          [ATTR_DB_SYSTEM_NAME]: tracer.systems.store,
+          [ATTR_DB_OPERATION_NAME]: 'commit',
           'sluice.partition': partition,
         },
       });
@@ -148,26 +158,26 @@ export class PartitionTraces {
   }
 
   /**
-   * Plans are on the bus. The spans of a former owner that died before it noted so may be lost with it, so its plans follow
-   * from what led to them (`origins`, by the id of the record).
+   * Plans are published. With `origins`, by record id, they are a former owner's: its spans may be lost, so these descend from
+   * the change that caused the plan.
    */
   published(
     records: readonly BusRecord[],
     startedAt: number,
-    origins?: ReadonlyMap<string, TraceParent | undefined>,
+    origins?: ReadonlyMap<string, TraceContext | undefined>,
   ): void {
     for (const record of records) {
-      const trace = recordedTraceOf(record.headers);
+      const trace = sampledTraceOf(record.headers);
       if (trace === undefined) continue;
-      const asked = record.id.includes('/again/');
-      const [at, parent] = asked
-        ? [this.#options.tracer.child(trace), trace]
-        : [trace, origins?.get(record.id) ?? stepOf(trace, 'make')];
-      this.#published(record, { at, parent, startedAt }, asked || origins !== undefined);
+      const isRedelivery = record.id.includes('/again/');
+      const [context, parent] = isRedelivery
+        ? [this.#options.tracer.childOf(trace), trace]
+        : [trace, origins?.get(record.id) ?? siblingOf(trace, 'make')];
+      this.#published(record, { context, parent, startedAt }, isRedelivery || origins !== undefined);
     }
   }
 
-  #published({ id, key }: BusRecord, span: Pick<Span, 'at' | 'parent' | 'startedAt'>, repeated: boolean): void {
+  #published({ id, key }: BusRecord, span: Pick<Span, 'context' | 'parent' | 'startedAt'>, repeated: boolean): void {
     const { tracer, partition } = this.#options;
     tracer.record({
       name: 'publish mutations',
@@ -183,22 +193,22 @@ export class PartitionTraces {
   }
 
   /**
-   * A plan has its Outcome. Where the writer recorded what nobody else did, because it failed or took long, what is known
-   * of how it came about is added, and what follows from it is recorded as well.
+   * A plan has its Outcome. If the writer recorded an unsampled trace because the plan failed or was slow, adds the spans that
+   * led to it, as far as the state tells, and returns the Outcome with a sampled trace, so that the next attempt is recorded.
    */
   settled(record: Delivery, outcome: Outcome, { message: plan, trace }: InFlight): Outcome {
     const [change] = plan.causes.traces ?? [];
     if (trace === undefined || change === undefined || isSampled(trace)) return outcome;
-    if (recordedTraceOf(record.headers) === undefined) return outcome;
+    if (sampledTraceOf(record.headers) === undefined) return outcome;
     const { tracer } = this.#options;
     const { key, controller, plan: id, decidedAt } = plan;
     const [cause] = plan.causes.first;
-    const attributes = { ...serviceAttributes(key), 'sluice.recorded': 'afterwards' };
-    const [origin, published] = [sampled(stepOf(change, 'process')), sampled(trace)];
+    const attributes = { ...serviceAttributes(key), ...lateAttributes };
+    const [origin, published] = [sampled(siblingOf(change, 'process')), sampled(trace)];
     tracer.record({
       name: `watch ${cause === undefined ? 'other' : causeKindOf(cause)}`,
       kind: 'internal',
-      at: origin,
+      context: origin,
       parent: null,
       startedAt: cause?.observedAt ?? decidedAt,
       endedAt: decidedAt,
@@ -208,7 +218,7 @@ export class PartitionTraces {
     tracer.record({
       name: `decide ${controller}`,
       kind: 'internal',
-      at: stepOf(published, 'make'),
+      context: siblingOf(published, 'make'),
       parent: origin,
       ...decision,
       attributes: { ...attributes, ...planAttributes(controller, id) },
@@ -216,8 +226,8 @@ export class PartitionTraces {
     tracer.record({
       name: 'publish mutations',
       kind: 'producer',
-      at: published,
-      parent: stepOf(published, 'make'),
+      context: published,
+      parent: siblingOf(published, 'make'),
       ...decision,
       attributes: { ...attributes, ...planAttributes(controller, id) },
     });

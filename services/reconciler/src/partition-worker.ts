@@ -7,7 +7,7 @@ import {
   type StreamOffset,
   streamStart,
 } from '@sluice/bus';
-import { isServiceKey, parseServiceKey, type TraceParent } from '@sluice/messages';
+import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
 import type { ServiceState } from '@sluice/service-state';
 import { decisionOrder, invalidate } from '@sluice/service-state';
 import { FencedError } from '@sluice/store';
@@ -218,7 +218,7 @@ export class PartitionWorker {
     );
   }
 
-  async #publish(plans: readonly BusRecord[], origins?: ReadonlyMap<string, TraceParent | undefined>): Promise<void> {
+  async #publish(plans: readonly BusRecord[], origins?: ReadonlyMap<string, TraceContext | undefined>): Promise<void> {
     const { bus, partition, isCurrent } = this.#options;
     // They are in the store: the next owner publishes them, if they are still to be.
     if (isCurrent?.() === false) throw new FencedError('the lease has run out; nothing is published any more');

@@ -1,6 +1,6 @@
 import type { BusRecord } from '@sluice/bus';
 import type { Controller } from '@sluice/controllers';
-import { type PlanId, type TraceParent, traceFields } from '@sluice/messages';
+import { type PlanId, type TraceContext, traceFields } from '@sluice/messages';
 import type { ServiceState } from '@sluice/service-state';
 import { decide, decidesAt, decisionOrder, type InFlight, isDue, redeliver } from '@sluice/service-state';
 import type { PartitionMetrics } from './metrics.ts';
@@ -94,7 +94,7 @@ function nextDue(view: ServiceState): number | null {
   return next;
 }
 
-function continueTrace(view: ServiceState, controller: Controller, trace: TraceParent): void {
+function continueTrace(view: ServiceState, controller: Controller, trace: TraceContext): void {
   const state = view.controller(controller);
   if (state.inFlight !== null) view.setController(controller, { ...state, inFlight: { ...state.inFlight, trace } });
 }

@@ -4,26 +4,25 @@ import {
   isSampled,
   maxTraces,
   type ServiceKey,
-  stepOf,
-  type TraceParent,
+  siblingOf,
+  type TraceContext,
 } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import { messageAttributes, type SpanAttributes, serviceAttributes, type Tracer } from '@sluice/telemetry';
 
-/** The trace of one cause that is to be told to one Service. */
+/** A cause of a Change, with its trace. Each Service that it concerns has a trace of its own. */
 export interface TracedCause {
-  readonly trace: TraceParent;
+  readonly trace: TraceContext;
   readonly cause: Cause;
 }
 
-/** A Change on its way to the bus. */
+/** A Change to publish. */
 export interface TracedChange {
   readonly key: ServiceKey;
-  /** Of the record. */
+  /** Id of the record. */
   readonly id: string;
-  /** The first is continued by the Change; the others came together with it. */
+  /** The Change continues the trace of the first; the others are coalesced with it. */
   readonly causes: readonly TracedCause[];
-  /** When it was composed. */
   readonly composedAt: number;
 }
 
@@ -33,7 +32,7 @@ export interface ChangeTracesOptions {
   readonly epoch: number;
 }
 
-/** What is traced of Changes before others take over: `watch`, and `publish changes`. */
+/** Traces Changes in the watcher: `watch` and `publish changes`. */
 export class ChangeTraces {
   readonly #options: ChangeTracesOptions;
 
@@ -41,9 +40,9 @@ export class ChangeTraces {
     this.#options = options;
   }
 
-  /** Begins the trace of a cause. Of those that come together the first recorded one leads. */
-  begin(causes: readonly TracedCause[], cause: Cause): readonly TracedCause[] {
-    const trace = this.#options.tracer.begin();
+  /** Starts the trace of a cause. Of coalesced causes the first sampled one comes first. */
+  start(causes: readonly TracedCause[], cause: Cause): readonly TracedCause[] {
+    const trace = this.#options.tracer.startTrace();
     const [first] = causes;
     if (first === undefined || (isSampled(trace) && !isSampled(first.trace))) return [{ trace, cause }];
     return isSampled(trace) && causes.length < maxTraces ? [...causes, { trace, cause }] : causes;
@@ -53,7 +52,7 @@ export class ChangeTraces {
     return { key, id, causes, composedAt: this.#options.clock.now() };
   }
 
-  /** The bus has taken them. */
+  /** The Changes are published. */
   published(partition: number, changes: readonly TracedChange[]): void {
     const endedAt = this.#options.clock.now();
     for (const change of changes) this.#published(partition, change, endedAt);
@@ -69,29 +68,29 @@ export class ChangeTraces {
     tracer.record({
       name: 'publish changes',
       kind: 'producer',
-      at: first.trace,
-      parent: stepOf(first.trace, 'make'),
+      context: first.trace,
+      parent: siblingOf(first.trace, 'make'),
       startedAt: composedAt,
       endedAt,
       attributes: {
         ...attributes,
         ...messageAttributes(tracer, { operation: 'publish', topic: 'changes', partition, id }),
       },
-      links: others.map(({ trace }) => stepOf(trace, 'make')),
+      links: others.map(({ trace }) => siblingOf(trace, 'make')),
     });
   }
 
-  /** `carriedBy`: the message that told of it, in another trace. */
+  /** `carriedBy`: the message that carries the cause, if it belongs to another trace. */
   #watched(
     { trace, cause }: TracedCause,
     endedAt: number,
     attributes: SpanAttributes,
-    carriedBy: readonly TraceParent[],
+    carriedBy: readonly TraceContext[],
   ): void {
     this.#options.tracer.record({
       name: `watch ${causeKindOf(cause)}`,
       kind: 'internal',
-      at: stepOf(trace, 'make'),
+      context: siblingOf(trace, 'make'),
       parent: null,
       startedAt: cause.observedAt,
       endedAt,

@@ -103,7 +103,7 @@ export class Publisher {
     }
     const { marks } = entry;
     addMark(marks, mark, cause);
-    if (this.#traces !== undefined && cause !== undefined) marks.traces = this.#traces.begin(marks.traces, cause);
+    if (this.#traces !== undefined && cause !== undefined) marks.traces = this.#traces.start(marks.traces, cause);
     if (!this.#told.has(text) || this.#gone.delete(text)) marks.snapshot = true;
     this.#told.add(text);
     if (lane.running) return;

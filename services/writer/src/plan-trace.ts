@@ -5,22 +5,39 @@ import {
   type Outcome,
   type PlannedMutations,
   sampled,
-  type TraceParent,
+  type TraceContext,
   traceOf,
   watcherStarted,
 } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
-import { messageAttributes, planAttributes, type Span, serviceAttributes, type Tracer } from '@sluice/telemetry';
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_REQUEST_RESEND_COUNT,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_MESSAGING_CONSUMER_GROUP_NAME,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
+  ATTR_URL_FULL,
+  ATTR_URL_PATH,
+  ATTR_URL_TEMPLATE,
+  lateAttributes,
+  messageAttributes,
+  planAttributes,
+  type Span,
+  serviceAttributes,
+  type Tracer,
+} from '@sluice/telemetry';
 
 export interface PlanTraceOptions {
   readonly tracer: Tracer;
   readonly clock: Clock;
-  /** The lane. */
+  /** Partition of the topic `mutations`. */
   readonly partition: number;
   readonly epoch: number;
 }
 
-/** What the conventions for HTTP clients want to know of a request. */
+/** How each verb appears as an HTTP request. */
 const requests = {
   get: { method: 'GET', status: 200, named: true },
   create: { method: 'POST', status: 201, named: false },
@@ -29,43 +46,43 @@ const requests = {
 } as const;
 
 /**
- * What is traced of one plan from when its record is here: `process mutations`, each request, and `publish changes` for its
- * Outcome. A plan that fails, is retried or comes late is recorded even if its trace is not: what was gathered is told once
- * its Outcome is, and the Outcome carries on that it was (docs/adr).
+ * Traces one plan from the receipt of its record: `process mutations`, each request, and `publish changes` for its Outcome.
+ * A plan that fails, is retried or is slow is recorded even if its trace is not sampled. So its requests are only noted, and
+ * become spans once the Outcome is published, which then carries a sampled trace (ADR 0018).
  */
 export class PlanTrace {
   readonly #options: PlanTraceOptions;
   readonly #record: Delivery;
-  readonly #parent: TraceParent;
-  #own: TraceParent | undefined;
+  readonly #parent: TraceContext;
+  #own: TraceContext | undefined;
   readonly #startedAt: number;
   readonly #requests: Answered[] = [];
 
-  constructor(options: PlanTraceOptions, record: Delivery, parent: TraceParent) {
+  constructor(options: PlanTraceOptions, record: Delivery, parent: TraceContext) {
     this.#options = options;
     this.#record = record;
     this.#parent = parent;
     this.#startedAt = options.clock.now();
   }
 
-  /** Undefined if the record belongs to no trace. */
+  /** Undefined if the record has no trace. */
   static of(options: PlanTraceOptions, record: Delivery): PlanTrace | undefined {
     const parent = traceOf(record.headers);
     return parent === undefined ? undefined : new PlanTrace(options, record, parent);
   }
 
-  /** Of the record. */
-  get parent(): TraceParent {
+  /** The record's trace context. */
+  get parent(): TraceContext {
     return this.#parent;
   }
 
-  /** Its span, which most plans do not get. */
-  get #at(): TraceParent {
-    this.#own ??= this.#options.tracer.child(this.#parent);
+  /** The span of the plan. Created on demand, because most plans are not sampled. */
+  get #context(): TraceContext {
+    this.#own ??= this.#options.tracer.childOf(this.#parent);
     return this.#own;
   }
 
-  /** The same writer, with a span for each request. `server`: the cluster's address, if it has one. */
+  /** Wraps a writer to trace each request. `server`: URL of the API server, if known. */
   traced(writer: ClusterWriter, server: string | undefined): ClusterWriter {
     const request = <T>(
       verb: keyof typeof requests,
@@ -90,22 +107,22 @@ export class PlanTrace {
     };
   }
 
-  /** The Outcome is about to be published: the place of its message, and what to call once it is on the bus. */
+  /** The Outcome is about to be published. Returns the span of its message, and a callback for when it is published. */
   ended(plan: PlannedMutations, outcome: Outcome, partition: number, id: string) {
     const { tracer, clock } = this.#options;
     const recorded = isSampled(this.#parent) || this.#matters(outcome);
-    const place = tracer.child(recorded ? sampled(this.#parent) : this.#parent);
+    const place = tracer.childOf(recorded ? sampled(this.#parent) : this.#parent);
     const startedAt = clock.now();
     const published = () => {
       if (!recorded) return;
       const endedAt = clock.now();
-      const parent = sampled(this.#at);
+      const parent = sampled(this.#context);
       tracer.record(this.#process(plan, outcome, endedAt));
       for (const request of this.#requests) tracer.record(this.#requestSpan(request));
       tracer.record({
         name: 'publish changes',
         kind: 'producer',
-        at: place,
+        context: place,
         parent,
         startedAt,
         endedAt,
@@ -118,7 +135,7 @@ export class PlanTrace {
     return { place, published };
   }
 
-  /** Whether it is recorded for how it went. What a watcher finds at its start may take long. */
+  /** Whether to record an unsampled trace. Objects of the watcher's initial list may be slow. */
   #matters({ status, retries, completedAt, causes }: Outcome): boolean {
     const [first] = causes.first;
     const isLate =
@@ -134,7 +151,7 @@ export class PlanTrace {
     return {
       name: 'process mutations',
       kind: 'consumer',
-      at: sampled(this.#at),
+      context: sampled(this.#context),
       parent: sampled(this.#parent),
       startedAt: this.#startedAt,
       endedAt,
@@ -143,11 +160,11 @@ export class PlanTrace {
         ...planAttributes(plan.controller, plan.plan),
         'sluice.epoch': epoch,
         ...messageAttributes(tracer, { operation: 'process', topic: 'mutations', partition, id: this.#record.id }),
-        'messaging.consumer.group.name': 'writer',
+        [ATTR_MESSAGING_CONSUMER_GROUP_NAME]: 'writer',
         'sluice.status': outcome.status,
         'sluice.retries': outcome.retries,
         ...(first && { 'sluice.trigger_to_applied_ms': outcome.completedAt - first.observedAt }),
-        ...(!isSampled(this.#parent) && { 'sluice.recorded': 'afterwards' }),
+        ...(!isSampled(this.#parent) && lateAttributes),
       },
       ...(!isGood(outcome.status) && { error: `${outcome.status}: ${outcome.message}` }),
     };
@@ -179,17 +196,17 @@ export class PlanTrace {
     return {
       name: `${method} ${template}`,
       kind: 'client',
-      at: sampled(this.#options.tracer.child(this.#at)),
-      parent: sampled(this.#at),
+      context: sampled(this.#options.tracer.childOf(this.#context)),
+      parent: sampled(this.#context),
       startedAt,
       endedAt,
       attributes: {
-        'http.request.method': method,
-        'url.template': template,
-        ...(of.server === undefined ? { 'url.path': path } : addressAttributes(of.server, path)),
-        ...(status > 0 && { 'http.response.status_code': status }),
-        ...(resent > 0 && { 'http.request.resend_count': resent }),
-        ...(error && { 'error.type': status > 0 ? String(status) : error.reason || 'connection' }),
+        [ATTR_HTTP_REQUEST_METHOD]: method,
+        [ATTR_URL_TEMPLATE]: template,
+        ...(of.server === undefined ? { [ATTR_URL_PATH]: path } : addressAttributes(of.server, path)),
+        ...(status > 0 && { [ATTR_HTTP_RESPONSE_STATUS_CODE]: status }),
+        ...(resent > 0 && { [ATTR_HTTP_REQUEST_RESEND_COUNT]: resent }),
+        ...(error && { [ATTR_ERROR_TYPE]: status > 0 ? String(status) : error.reason || 'connection' }),
         'sluice.object': `${of.resource}/${of.name}`,
       },
       ...(error && { error: error.message }),
@@ -197,7 +214,7 @@ export class PlanTrace {
   }
 }
 
-/** What a request is about. */
+/** The object of a request. */
 interface Target {
   readonly verb: keyof typeof requests;
   readonly resource: Resource;
@@ -206,14 +223,14 @@ interface Target {
   readonly server: string | undefined;
 }
 
-/** A request that was answered. Made a span only if it is recorded. */
+/** A finished request. */
 interface Answered {
   readonly of: Target;
   readonly startedAt: number;
   readonly endedAt: number;
-  /** 0: there was no answer. */
+  /** HTTP status, 0 without a response. */
   readonly status: number;
-  /** How often the same was sent before. */
+  /** Number of previous attempts. */
   readonly resent: number;
   readonly error: ApiError | undefined;
 }
@@ -223,8 +240,8 @@ const isGood = (status: Outcome['status']): boolean => status === 'applied' || s
 function addressAttributes(server: string, path: string) {
   const { hostname, port, protocol } = new URL(server);
   return {
-    'url.full': `${server.replace(/\/$/, '')}${path}`,
-    'server.address': hostname,
-    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+    [ATTR_URL_FULL]: `${server.replace(/\/$/, '')}${path}`,
+    [ATTR_SERVER_ADDRESS]: hostname,
+    [ATTR_SERVER_PORT]: Number(port) || (protocol === 'https:' ? 443 : 80),
   };
 }

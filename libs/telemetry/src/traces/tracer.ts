@@ -1,36 +1,37 @@
-import type { TraceParent } from '@sluice/messages';
+import type { TraceContext } from '@sluice/messages';
 
 /**
- * Where traces come from and spans go, as a port (docs/guides/tracing.md). A span is told once it is over: nobody holds an open
- * one, and what is not recorded costs nothing but its ids.
+ * The port between Sluice's services and OpenTelemetry (docs/traces.md). Ids exist before spans, because messages carry them
+ * across processes; a span is recorded once it is over, with its times. Nobody holds an open span, and a message whose trace
+ * is not sampled costs its ids only.
  */
 export interface Tracer {
-  /** A trace that begins, and whether it is recorded: the place of its first message. */
-  begin(): TraceParent;
-  /** Another span of the same trace. */
-  child(of: TraceParent): TraceParent;
-  /** Takes a span of a trace that is recorded. Quick, and never throws. */
+  /** Starts a trace and decides whether it is sampled. Returns the span of its first message. */
+  startTrace(): TraceContext;
+  /** The ids of another span in the trace of `parent`. */
+  childOf(parent: TraceContext): TraceContext;
+  /** Records a finished span of a sampled trace. Never throws. */
   record(span: Span): void;
-  /** A change that takes longer is recorded, whatever was decided at its beginning. In milliseconds. */
+  /** A change that takes longer is recorded even if its trace is not sampled. In milliseconds. */
   readonly slowMs: number;
-  /** Names of the systems in use, as OpenTelemetry has them. */
+  /** Names of the bus and the store in OpenTelemetry's semantic conventions. */
   readonly systems: { readonly messaging: string; readonly store: string };
 }
 
 /** Times are in milliseconds since the Unix epoch. */
 export interface Span {
-  /** Of few kinds, so that spans can be searched by it. */
+  /** Of low cardinality. */
   readonly name: string;
   readonly kind: 'internal' | 'producer' | 'consumer' | 'client';
-  readonly at: TraceParent;
-  /** Null: the trace begins with it. */
-  readonly parent: TraceParent | null;
+  readonly context: TraceContext;
+  /** Null for the root span of a trace. */
+  readonly parent: TraceContext | null;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly attributes: SpanAttributes;
-  readonly links?: readonly TraceParent[];
-  /** What went wrong, if something did. */
+  readonly links?: readonly TraceContext[];
+  /** Description of the failure, if any. */
   readonly error?: string;
 }
 
-export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;

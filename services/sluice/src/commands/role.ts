@@ -63,7 +63,6 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
       systems: { messaging: configuration.bus.kind, store: configuration.store.kind },
       fleet: configuration.fleet,
       member,
-      environment: process.env,
       ...ports,
     });
     const environment = process.env;

@@ -76,7 +76,6 @@ export async function runClusters(stopped: Promise<void>, options: RunClustersOp
     systems: { messaging: 'memory', store: 'memory' },
     fleet: 'sluice',
     member: `all-in-one-${process.pid}`,
-    environment: process.env,
     ...ports,
   });
   const shown = () =>

@@ -37,7 +37,6 @@ export async function runOneCluster(stopped: Promise<void>, options: RunOptions)
     systems: { messaging: 'memory', store: 'memory' },
     fleet: 'sluice',
     member: `all-in-one-${process.pid}`,
-    environment: process.env,
     clock: systemClock,
     random: systemRandom,
     logger,

@@ -1,65 +1,57 @@
-import { spanIdOf, traceIdOf } from '@sluice/messages';
-import { seededRandom } from '@sluice/runtime';
-import { SamplingTracer, type Span } from '@sluice/telemetry';
-import type { TracedService, Tracers } from '../telemetry/traces/tracers.ts';
+import { spanIdOf, type TraceContext, traceIdOf } from '@sluice/messages';
+import { type RecordedSpan, RecordedSpans } from '@sluice/telemetry/testing';
+import type { Tracers } from '../telemetry/traces/tracers.ts';
 
-export interface RecordedSpan extends Span {
-  readonly service: TracedService;
-}
-
-/** Keeps all spans in memory. */
+/** Keeps the spans of a whole fleet in memory. */
 export class RecordedTraces {
-  readonly spans: RecordedSpan[] = [];
   readonly tracers: Tracers;
+  readonly #recorded = new RecordedSpans();
 
-  constructor({ ratio, slowMs = 60_000 }: { ratio: number; slowMs?: number }) {
-    const tracer = (service: TracedService, seed: number) =>
-      new SamplingTracer({
-        ratio,
-        slowMs,
-        systems: { messaging: 'memory', store: 'memory' },
-        random: seededRandom(seed),
-        sink: (span) => this.spans.push({ ...span, service }),
-      });
+  constructor(options: { readonly ratio: number; readonly slowMs?: number }) {
     this.tracers = {
-      watcher: tracer('watcher', 101),
-      reconciler: tracer('reconciler', 102),
-      writer: tracer('writer', 103),
+      watcher: this.#recorded.tracer({ ...options, service: 'watcher', seed: 101 }),
+      reconciler: this.#recorded.tracer({ ...options, service: 'reconciler', seed: 102 }),
+      writer: this.#recorded.tracer({ ...options, service: 'writer', seed: 103 }),
     };
   }
 
-  /** By trace. */
-  get traces(): readonly (readonly RecordedSpan[])[] {
-    return [...Map.groupBy(this.spans, ({ at }) => traceIdOf(at)).values()];
+  get spans(): RecordedSpan[] {
+    return this.#recorded.spans;
   }
 
-  /** Those whose parent nobody recorded. */
+  /** The spans of each trace. */
+  get traces(): readonly (readonly RecordedSpan[])[] {
+    return [...Map.groupBy(this.spans, ({ context }) => traceIdOf(context)).values()];
+  }
+
+  /** Spans whose parent is not recorded. */
   get orphans(): readonly RecordedSpan[] {
-    const known = new Set(this.spans.map(({ at }) => placeOf(at)));
-    return this.spans.filter(({ parent }) => parent !== null && !known.has(placeOf(parent)));
+    const known = new Set(this.spans.map(({ context }) => idsOf(context)));
+    return this.spans.filter(({ parent }) => parent !== null && !known.has(idsOf(parent)));
   }
 
   /** Spans that are recorded more than once. */
   get repeated(): readonly RecordedSpan[] {
-    return this.spans.filter(({ at }, i) => this.spans.findIndex((other) => placeOf(other.at) === placeOf(at)) !== i);
+    const all = this.spans.map(({ context }) => idsOf(context));
+    return this.spans.filter((_, i) => all.indexOf(all[i] ?? '') !== i);
   }
 
-  /** The one that recorded this place. */
-  span(trace: string): RecordedSpan | undefined {
-    return this.spans.find(({ at }) => placeOf(at) === placeOf(trace));
+  /** The recorded span with these ids. */
+  span(context: TraceContext): RecordedSpan | undefined {
+    return this.spans.find((span) => idsOf(span.context) === idsOf(context));
   }
 }
 
-const placeOf = (trace: string): string => `${traceIdOf(trace)}/${spanIdOf(trace)}`;
+const idsOf = (context: TraceContext): string => `${traceIdOf(context)}/${spanIdOf(context)}`;
 
-/** A trace as a tree, a line a span, each below its parent. */
+/** A trace as a tree: one line per span, indented below its parent. */
 export function outline(spans: readonly RecordedSpan[]): readonly string[] {
   const below = (parent: string | null, depth: number): string[] =>
     spans
       .filter((span) => (span.parent === null ? null : spanIdOf(span.parent)) === parent)
       .flatMap((span) => [
         `${'  '.repeat(depth)}${span.service}: ${span.name}`,
-        ...below(spanIdOf(span.at), depth + 1),
+        ...below(spanIdOf(span.context), depth + 1),
       ]);
   return below(null, 0);
 }

@@ -212,7 +212,7 @@ test('if Jaeger goes away nobody else notices, and what it missed is counted', a
   expect(scrapes).toHaveLength(3);
   const dropped = async (url: string): Promise<number> => {
     const scrape = parseScrape(await (await fetch(url)).text());
-    return sampleOf(scrape, 'sluice_trace_spans_dropped_total', { reason: 'undelivered' });
+    return sampleOf(scrape, 'sluice_trace_spans_dropped_total', { reason: 'export_failed' });
   };
   await until('lost spans in the metrics of each', async () => {
     const counts = await Promise.all(scrapes.map(dropped));

@@ -2,11 +2,12 @@ import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import { traceIdOf } from '@sluice/messages';
 import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { defaultSettings } from '@sluice/service-state';
+import type { RecordedSpan } from '@sluice/telemetry/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from '../../all-in-one.ts';
 import { advance } from '../../testing/fleet.ts';
 import { namespace, nodeObject, podObject } from '../../testing/objects.ts';
-import { outline, type RecordedSpan, RecordedTraces } from '../../testing/recorded-traces.ts';
+import { outline, RecordedTraces } from '../../testing/recorded-traces.ts';
 
 /** The whole pipeline on a simulated API server, and the spans that it leaves. */
 let clock: VirtualClock;
@@ -152,7 +153,7 @@ describe('a change', () => {
     expect(plans.map(({ attributes }) => attributes['sluice.status'])).toEqual(['rejected', 'applied']);
     expect(plans[0]?.error).toMatch(/^rejected: .*forbidden/i);
     const { trace_id } = lines.find(({ message }) => message === 'plan not applied') ?? {};
-    expect(trace_id).toBe(traceIdOf(spans[0]?.at ?? ''));
+    expect(trace_id).toBe(traceIdOf(spans[0]?.context ?? ''));
     expect([traces.orphans, traces.repeated]).toEqual([[], []]);
   });
 });
@@ -176,12 +177,12 @@ test('changes that came together in one plan each lead to the write that carried
   expect(traces.span(decision?.links?.[0] ?? '')?.name).toBe('process changes');
   // web-3 was decided with web-2, web-4 was published with web-3.
   const follower = all.find((spans) => named(spans, 'decide endpointslice')[0]?.attributes['sluice.coalesced']) ?? [];
-  expect(named(follower, 'decide endpointslice')[0]?.links).toEqual([decision?.at]);
+  expect(named(follower, 'decide endpointslice')[0]?.links).toEqual([decision?.context]);
   const last = all.find((spans) => spans.length === 1)?.[0];
   expect(last?.attributes['sluice.coalesced']).toBe(true);
   const carriedBy = traces.span(last?.links?.[0] ?? '');
   expect(carriedBy).toBe(named(follower, 'publish changes')[0]);
-  expect(carriedBy?.links).toEqual([last?.at]);
+  expect(carriedBy?.links).toEqual([last?.context]);
   expect([traces.orphans, traces.repeated]).toEqual([[], []]);
 });
 

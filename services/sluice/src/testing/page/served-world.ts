@@ -77,7 +77,7 @@ const tracingTo = (otlpUrl: string | undefined) =>
   startTracing(
     { endpoint: otlpUrl && parseEndpoint(otlpUrl), ratio: 1, slowMs: 60_000 },
     {
-      ...{ systems: { messaging: 'memory', store: 'memory' }, fleet: 'test', member: 'test', environment: {} },
+      ...{ systems: { messaging: 'memory', store: 'memory' }, fleet: 'test', member: 'test' },
       ...{ clock: systemClock, random: systemRandom, logger: silentLogger },
     },
   );

@@ -1,0 +1,1 @@
+export { OtlpTracing, type OtlpTracingOptions } from './otlp-tracing.ts';

@@ -1,0 +1,130 @@
+import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
+import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Tracer } from '../traces/tracer.ts';
+import { OtlpTracing } from './otlp-tracing.ts';
+
+type Callback = (result: ExportResult) => void;
+
+let exported: ReadableSpan[][];
+let callbacks: Callback[];
+let answer: (callback: Callback) => void;
+let lines: LogFields[];
+let clock: VirtualClock;
+let tracing: OtlpTracing;
+let tracer: Tracer;
+
+const succeed = (callback: Callback) => callback({ code: ExportResultCode.SUCCESS });
+const fail = (callback: Callback) =>
+  callback({ code: ExportResultCode.FAILED, error: new Error('connection refused') });
+
+beforeEach(() => {
+  exported = [];
+  callbacks = [];
+  lines = [];
+  answer = succeed;
+  clock = new VirtualClock(0);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  return tracing.close(0);
+});
+
+function start(): void {
+  const exporter: SpanExporter = {
+    export(spans, callback) {
+      exported.push(spans);
+      answer(callback);
+    },
+    shutdown: () => Promise.resolve(),
+  };
+  const line = (message: string, fields?: LogFields) => void lines.push({ message, ...fields });
+  const logger: Logger = { ...silentLogger, info: line, warn: line, with: () => logger };
+  tracing = new OtlpTracing(
+    {
+      ...{
+        endpoint: 'http://collector.test/v1/traces',
+        ratio: 1,
+        slowMs: 1_000,
+        fleet: 'f',
+        member: 'm',
+        version: '1',
+      },
+      ...{ systems: { messaging: 'memory', store: 'memory' }, clock, random: seededRandom(1), logger },
+    },
+    exporter,
+  );
+  tracer = tracing.tracer('sluice-watcher');
+}
+
+function record(spans: number): void {
+  for (let i = 0; i < spans; i++) {
+    const context = tracer.startTrace();
+    tracer.record({ name: 's', kind: 'internal', context, parent: null, startedAt: 1, endedAt: 2, attributes: {} });
+  }
+}
+
+test('exports spans in batches, with the resource of their service', async () => {
+  start();
+  record(3);
+  expect(exported).toEqual([]);
+  await tracing.flush(1_000);
+  expect(exported.map((batch) => batch.length)).toEqual([3]);
+  expect(exported[0]?.[0]?.resource.attributes).toMatchObject({
+    ...{ 'service.name': 'sluice-watcher', 'service.namespace': 'f', 'service.instance.id': 'm' },
+    ...{ 'service.version': '1', 'telemetry.sdk.name': 'opentelemetry' },
+  });
+  expect(tracing.counts).toEqual({ exported: 3, queueFull: 0, failed: 0 });
+});
+
+test("honours OpenTelemetry's variables", async () => {
+  vi.stubEnv('OTEL_SERVICE_NAME', 'mine');
+  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test%20site,service.namespace=ns');
+  vi.stubEnv('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '2');
+  start();
+  record(2);
+  expect(exported.map((batch) => batch.length)).toEqual([2]);
+  expect(exported[0]?.[0]?.resource.attributes).toMatchObject({
+    ...{ 'service.name': 'mine', 'service.namespace': 'ns', 'deployment.environment.name': 'test site' },
+  });
+});
+
+test('drops and counts spans when the queue is full', async () => {
+  vi.stubEnv('OTEL_BSP_MAX_QUEUE_SIZE', '4');
+  vi.stubEnv('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '2');
+  answer = (callback) => callbacks.push(callback);
+  start();
+  // Two are being exported, four wait, one is dropped.
+  record(7);
+  expect(tracing.counts).toEqual({ exported: 0, queueFull: 1, failed: 0 });
+  answer = succeed;
+  for (const callback of callbacks) succeed(callback);
+  await tracing.flush(1_000);
+  expect(tracing.counts).toEqual({ exported: 6, queueFull: 1, failed: 0 });
+});
+
+test('counts spans of failed exports, and logs the first failure and the recovery', async () => {
+  start();
+  for (const outcome of [fail, fail, succeed]) {
+    answer = outcome;
+    record(1);
+    await tracing.flush(1_000);
+  }
+  expect(tracing.counts).toEqual({ exported: 1, queueFull: 0, failed: 2 });
+  expect(lines).toEqual([
+    { message: 'trace export failed; dropping spans', reason: 'connection refused' },
+    { message: 'trace export succeeds again' },
+  ]);
+});
+
+test('gives up a flush at its limit', async () => {
+  answer = () => {};
+  start();
+  record(1);
+  const flushed = tracing.flush(1_000);
+  clock.step(clock.now() + 1_000);
+  await flushed;
+  expect(tracing.counts.exported).toBe(0);
+});

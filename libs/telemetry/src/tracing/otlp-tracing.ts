@@ -1,0 +1,122 @@
+import { getNumberFromEnv } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BatchSpanProcessor, type BatchSpanProcessorOptions, type SpanExporter } from '@opentelemetry/sdk-trace';
+import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import type { SpanCounts } from '../span-metrics.ts';
+import {
+  ATTR_SERVICE_INSTANCE_ID,
+  ATTR_SERVICE_NAME,
+  ATTR_SERVICE_NAMESPACE,
+  ATTR_SERVICE_VERSION,
+} from '../traces/semantic-conventions.ts';
+import type { Tracer } from '../traces/tracer.ts';
+import { LoggedExporter } from './logged-exporter.ts';
+import { SdkTracer } from './sdk-tracer.ts';
+import { SpanCounter } from './span-counter.ts';
+
+export interface OtlpTracingOptions {
+  /** URL of the collector's OTLP/HTTP trace endpoint. */
+  readonly endpoint: string;
+  /** Share of the traces that are sampled at their beginning, 0 to 1. */
+  readonly ratio: number;
+  readonly slowMs: number;
+  readonly systems: Tracer['systems'];
+  readonly fleet: string;
+  /** Id of this process in the fleet. */
+  readonly member: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** Spans that wait for an export at most, unless `OTEL_BSP_MAX_QUEUE_SIZE` is set. A Node that fails causes thousands at once. */
+const maxQueueSize = 8_192;
+
+/**
+ * Batches the spans of all services of this process and exports them as OTLP (protobuf over HTTP). The exporter reads its
+ * headers, compression, timeout and certificates from `OTEL_EXPORTER_OTLP_*`.
+ */
+export class OtlpTracing {
+  readonly #options: OtlpTracingOptions;
+  readonly #counter = new SpanCounter();
+  readonly #exporter: LoggedExporter;
+  readonly #processor: BatchSpanProcessor;
+
+  constructor(options: OtlpTracingOptions, exporter: SpanExporter = new OTLPTraceExporter({ url: options.endpoint })) {
+    const { endpoint, logger } = options;
+    this.#options = options;
+    this.#exporter = new LoggedExporter(exporter, logger.with({ endpoint }));
+    this.#processor = new BatchSpanProcessor({
+      exporter: this.#exporter,
+      selfObsMeterProvider: this.#counter.meterProvider,
+      ...batchOptions(),
+    });
+  }
+
+  /** The spans that left this process so far, or were dropped. */
+  get counts(): SpanCounts {
+    return this.#counter.counts;
+  }
+
+  /** The tracer of one service, for example `sluice-watcher`. */
+  tracer(service: string): Tracer {
+    return new SdkTracer({ ...this.#options, resource: this.#resource(service), spanProcessors: [this.#processor] });
+  }
+
+  /** Exports the queue, for `limitMs` at most. */
+  async flush(limitMs: number): Promise<void> {
+    await this.#within(limitMs, async () => {
+      await this.#processor.forceFlush();
+      await this.#exporter.forceFlush();
+    });
+  }
+
+  /** Exports the queue, for `limitMs` at most, and accepts no more spans. */
+  async close(limitMs: number): Promise<void> {
+    await this.#within(limitMs, () => this.#processor.shutdown());
+  }
+
+  /** A failed export is logged and counted when it happens. */
+  async #within(limitMs: number, action: () => Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const finished = action()
+      .catch(() => {})
+      .finally(() => done.abort());
+    await Promise.race([finished, sleep(this.#options.clock, limitMs, done.signal)]);
+  }
+
+  /** `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` take precedence. */
+  #resource(service: string): Resource {
+    const { fleet, member, version } = this.#options;
+    const own = resourceFromAttributes({
+      [ATTR_SERVICE_NAME]: service,
+      [ATTR_SERVICE_NAMESPACE]: fleet,
+      [ATTR_SERVICE_INSTANCE_ID]: member,
+      [ATTR_SERVICE_VERSION]: version,
+    });
+    return defaultResource()
+      .merge(own)
+      .merge(detectResources({ detectors: [envDetector] }));
+  }
+}
+
+/** OpenTelemetry's variables for the batch processor, which the SDK itself does not read. */
+function batchOptions(): Omit<BatchSpanProcessorOptions, 'exporter'> {
+  const scheduledDelayMillis = getNumberFromEnv('OTEL_BSP_SCHEDULE_DELAY');
+  const exportTimeoutMillis = getNumberFromEnv('OTEL_BSP_EXPORT_TIMEOUT');
+  const maxExportBatchSize = getNumberFromEnv('OTEL_BSP_MAX_EXPORT_BATCH_SIZE');
+  return {
+    maxQueueSize: getNumberFromEnv('OTEL_BSP_MAX_QUEUE_SIZE') ?? maxQueueSize,
+    ...(scheduledDelayMillis !== undefined && { scheduledDelayMillis }),
+    ...(exportTimeoutMillis !== undefined && { exportTimeoutMillis }),
+    ...(maxExportBatchSize !== undefined && { maxExportBatchSize }),
+  };
+}
