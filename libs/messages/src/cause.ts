@@ -12,7 +12,7 @@ export interface Cause {
 export interface Causes {
   readonly first: readonly Cause[];
   readonly more: number;
-  /** Of the Changes that told of them: the first is continued, the others came together with it (docs/guides/tracing.md). */
+  /** Traces of the Changes that carried them: the first is continued, the others are coalesced with it (docs/guides/tracing.md). */
   readonly traces?: readonly TraceContext[];
 }
 
