@@ -6,4 +6,5 @@ export type { SpanCounts } from './span-metrics.ts';
 export * from './traces/attributes.ts';
 export * from './traces/semantic-conventions.ts';
 export type { Span, SpanAttributes, Tracer } from './traces/tracer.ts';
+export { startOtlpTracing } from './tracing/start-otlp-tracing.ts';
 export type { WorkQueue } from './workqueue-metrics.ts';

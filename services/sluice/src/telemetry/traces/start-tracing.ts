@@ -1,5 +1,5 @@
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { SpanCounts, Tracer } from '@sluice/telemetry';
+import { type SpanCounts, startOtlpTracing, type Tracer } from '@sluice/telemetry';
 import type { TracesConfiguration } from '../../configuration/configuration.ts';
 import { version } from '../../system/version.ts';
 import type { Tracers } from './tracers.ts';
@@ -29,9 +29,7 @@ export async function startTracing(
   options: TracingOptions,
 ): Promise<Tracing | undefined> {
   if (endpoint === undefined) return undefined;
-  // A process that traces nothing does not load OpenTelemetry's SDK.
-  const { OtlpTracing } = await import('@sluice/telemetry/tracing');
-  const tracing = new OtlpTracing({ ...options, endpoint, ratio, slowMs, version });
+  const tracing = await startOtlpTracing({ ...options, endpoint, ratio, slowMs, version });
   return {
     tracers: {
       watcher: tracing.tracer('sluice-watcher'),

@@ -1,0 +1,1 @@
+export { type RecordedSpan, RecordedSpans, type RecordedTracerOptions } from './recorded-spans.ts';

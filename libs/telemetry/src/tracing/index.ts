@@ -1,1 +1,0 @@
-export { OtlpTracing, type OtlpTracingOptions } from './otlp-tracing.ts';
