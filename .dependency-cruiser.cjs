@@ -1,93 +1,161 @@
-/** Which folder may import which. Arrows point down only; services share nothing but messages. */
-const ours = '^(libs|services|fake-apiserver|demo|infra|bench|chaos|conformance)/';
+/**
+ * The arrows of the house. Services share only messages. Arrows point down:
+ *
+ *   tests, bench, chaos, conformance → services/sluice (CLI → composition) → services → libs
+ *
+ * and inside libs: adapters → ports → messages → controllers, with runtime (clock, random and logger ports) at the bottom.
+ */
+const ours = '^(libs|services|fake-apiserver|demo|tests|bench|chaos|conformance|infra)/';
 
-/** A rule that `folder` may import only itself and `allowed`, given as paths without the trailing slash. */
-const room = (folder, allowed, more = {}) => ({
-  name: `${folder.replace('/', '-')}-imports`,
-  comment: `${folder} may import only: ${allowed.join(', ') || 'no other folder of this repository'}`,
+/** A room may use itself and the rooms named; each name is a path from the root, or the name of a library. */
+const room = (path, ...allowed) => ({
+  name: path.replaceAll('/', '-'),
+  comment: `${path} may use only: ${allowed.join(', ') || 'no other package of this repository'}`,
   severity: 'error',
-  from: { path: `^${folder}/`, ...more },
-  to: { path: ours, pathNot: `^(${[folder, ...allowed].join('|')})/` },
+  from: { path: `^${path}/` },
+  to: {
+    path: ours,
+    pathNot: [path, ...allowed.map((name) => (name.includes('/') || roots.has(name) ? name : `libs/${name}`))].map(
+      (name) => `^${name}/`,
+    ),
+  },
 });
+const roots = new Set(['fake-apiserver', 'demo', 'tests', 'bench', 'chaos', 'conformance']);
 
-const lib = (name, ...allowed) =>
-  room(
-    `libs/${name}`,
-    allowed.map((other) => `libs/${other}`),
-  );
-
-const service = (name) => ({
-  name: `service-${name}-alone`,
-  comment: 'a service never imports another; they share only the messages',
-  severity: 'error',
-  from: { path: `^services/${name}/` },
-  to: { path: '^(services|demo|bench|chaos|conformance|infra)/', pathNot: `^services/${name}/` },
-});
+/** The same, where tests may use more. */
+const testedRoom = (path, allowed, inTests) => {
+  const [production, tests] = [room(path, ...allowed), room(path, ...allowed, ...inTests)];
+  const test = '(\\.test\\.ts$|/testing/)';
+  return [
+    { ...production, from: { ...production.from, pathNot: test } },
+    { ...tests, name: `${tests.name}-tests`, from: { path: `^${path}/.*${test}` } },
+  ];
+};
 
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    lib('controllers'),
-    lib('runtime'),
-    lib('comparison'),
-    lib('messages', 'controllers'),
-    lib('service-state', 'controllers', 'messages'),
-    lib('bus', 'messages', 'runtime'),
-    lib('bus-jetstream', 'bus', 'runtime'),
-    lib('bus-kafka', 'bus', 'runtime'),
-    lib('store', 'messages', 'runtime'),
-    lib('store-redis', 'store', 'runtime'),
-    lib('ownership', 'store', 'messages', 'runtime'),
-    lib('kubernetes-protobuf', 'controllers'),
-    lib('kubernetes', 'kubernetes-protobuf', 'controllers', 'runtime'),
-    lib('preflight', 'kubernetes', 'runtime'),
-    lib('telemetry', 'controllers', 'messages', 'runtime'),
-    room('fake-apiserver', ['libs/controllers', 'libs/kubernetes', 'libs/kubernetes-protobuf', 'libs/runtime']),
-    room('demo', ['fake-apiserver', 'libs/kubernetes', 'libs/runtime']),
-    service('watcher'),
-    service('reconciler'),
-    service('writer'),
-    service('console'),
+
+    // Libraries
+    room('libs/runtime'),
+    room('libs/controllers'),
+    room('libs/messages', 'controllers'),
+    room('libs/service-state', 'controllers', 'messages'),
+    room('libs/bus', 'messages', 'runtime'),
+    room('libs/bus-jetstream', 'bus', 'runtime'),
+    room('libs/bus-kafka', 'bus', 'runtime'),
+    room('libs/store', 'messages', 'runtime'),
+    room('libs/store-redis', 'store', 'runtime'),
+    room('libs/ownership', 'store', 'messages', 'runtime'),
+    room('libs/telemetry', 'controllers', 'messages', 'runtime'),
+    room('libs/kubernetes-protobuf', 'controllers'),
+    room('libs/kubernetes', 'kubernetes-protobuf', 'controllers', 'runtime'),
+    room('libs/preflight', 'kubernetes', 'runtime'),
+    room('libs/process', 'runtime'),
+    room('libs/configuration', 'bus-jetstream', 'bus-kafka', 'store-redis', 'controllers', 'process', 'service-state'),
+    ...testedRoom(
+      'libs/clusters',
+      ['configuration', 'controllers', 'kubernetes', 'preflight', 'process', 'runtime'],
+      ['fake-apiserver'],
+    ),
+
+    // Services never import each other.
+    ...testedRoom(
+      'services/watcher',
+      ['bus', 'controllers', 'kubernetes', 'messages', 'runtime', 'store', 'telemetry'],
+      ['fake-apiserver'],
+    ),
+    ...testedRoom(
+      'services/reconciler',
+      ['bus', 'controllers', 'messages', 'runtime', 'service-state', 'store', 'telemetry'],
+      ['fake-apiserver'],
+    ),
+    ...testedRoom(
+      'services/writer',
+      ['bus', 'controllers', 'kubernetes', 'messages', 'preflight', 'runtime', 'store', 'telemetry'],
+      ['fake-apiserver'],
+    ),
+    room('services/console', 'bus', 'controllers', 'kubernetes', 'messages', 'runtime', 'service-state', 'store'),
+    room(
+      'services/shadow',
+      'bus',
+      'controllers',
+      'kubernetes',
+      'messages',
+      'process',
+      'runtime',
+      'store',
+      'telemetry',
+      'service-state',
+    ),
+
+    // The program: the command line above, the composition of processes below.
     {
-      name: 'no-test-packages-in-production',
-      comment:
-        'the fake API server is for tests and the demo; only the entry points of the demo and the replay import it',
+      name: 'services-sluice',
+      comment: 'the program may use services and libraries, and the demo and infra/local for --distributed',
+      severity: 'error',
+      from: { path: '^services/sluice/' },
+      to: { path: '^(tests|bench|chaos|conformance|infra/(?!local/))' },
+    },
+    {
+      name: 'composition-below-cli',
+      comment: 'the composition of processes knows nothing of the command line',
+      severity: 'error',
+      from: { path: '^services/sluice/src/composition/' },
+      to: { path: '^services/sluice/src/(cli|demo)/' },
+    },
+    {
+      name: 'production-without-test-code',
+      comment: 'production code never imports what only tests use, nor the fake API server, except for the demo',
       severity: 'error',
       from: {
         path: '^(libs|services)/',
-        pathNot: [
-          '\\.test\\.ts$|/testing/',
-          // The demo of `npm start`, and its processes.
-          '^services/sluice/src/clusters/simulated\\.ts$',
-          '^services/sluice/src/distributed/start-distributed\\.ts$',
-          '^services/sluice/src/replay/replay-scenario\\.ts$',
-        ],
+        pathNot: '(\\.test\\.ts$|/testing/|^services/sluice/src/demo/)',
       },
-      to: { path: '^(fake-apiserver|demo|bench|chaos|conformance)/' },
+      to: { path: '(/testing/|^(tests|fake-apiserver|demo)/)' },
     },
     {
       name: 'pure-decisions',
       comment: 'decisions are pure: no I/O and no package',
       severity: 'error',
-      from: { path: '^libs/(controllers|service-state)/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^libs/(controllers|service-state)/', pathNot: '(\\.test\\.ts$|/testing/)' },
       to: { dependencyTypes: ['core', 'npm'] },
     },
+
+    // Test packages
+    room('fake-apiserver', 'controllers', 'kubernetes', 'kubernetes-protobuf', 'runtime'),
+    room('demo', 'fake-apiserver', 'kubernetes', 'runtime'),
     {
-      name: 'no-deep-imports',
-      comment: 'other packages are imported through their index; tests may import the fixtures of objects',
+      name: 'tests',
+      comment: 'whole-fleet tests may use everything but bench and chaos',
       severity: 'error',
-      from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
-      to: {
-        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!index\\.ts|testing/(fixtures|index)\\.ts)',
-        pathNot: '^$1/',
-      },
+      from: { path: '^tests/' },
+      to: { path: '^(bench|chaos)/' },
     },
     {
-      name: 'fixtures-are-for-tests',
-      comment: 'fixtures are imported by tests only',
+      name: 'conformance',
+      comment: 'conformance may use services and libraries',
       severity: 'error',
-      from: { pathNot: '\\.test\\.ts$|/testing/' },
-      to: { path: '/testing/(fixtures|index)\\.ts$' },
+      from: { path: '^conformance/' },
+      to: { path: '^(bench|chaos|tests)/' },
+    },
+
+    {
+      name: 'no-deep-imports',
+      comment: 'other packages are used through their index, or through their entry for tests',
+      severity: 'error',
+      from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
+      to: { path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!index\\.ts|testing/)', pathNot: '^$1/' },
+    },
+    {
+      name: 'no-deep-imports-of-test-packages',
+      comment: 'other packages are used through their index',
+      severity: 'error',
+      from: { path: '^tests/' },
+      to: {
+        path: '^(libs|services|fake-apiserver|demo|conformance)/',
+        pathNot: '(/index\\.ts$|/testing/|^services/sluice/src/main\\.ts$)',
+      },
     },
     {
       name: 'kafkajs-internals',

@@ -15,6 +15,7 @@ export default defineConfig({
             'bench/**/*.test.ts',
             'chaos/**/*.test.ts',
             'infra/**/*.test.ts',
+            'tests/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', '**/*.int.test.ts'],
           // For what hangs; how fast something is, is for the benches, and a busy machine is no failure.

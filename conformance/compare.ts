@@ -1,4 +1,4 @@
-/** Compares results of `bin/sluice replay` with vectors. `--help` tells the options. */
+/** Compares results of `conformance/replay.ts` with vectors. `--help` tells the options. */
 import { count, parseCommandLine, runProgram, UsageError } from '@sluice/program';
 import { compareScenario } from './golden/compare-scenario.ts';
 import { readLines } from './golden/read-lines.ts';
@@ -7,7 +7,7 @@ import type { Result, Vector } from './golden/vector.ts';
 
 const HELP = `usage: node conformance/compare.ts EXPECTED.jsonl[.gz] ACTUAL.jsonl[.gz] [--writes] [--events] [--max N]
 
-Compares what \`bin/sluice replay\` printed with vectors. Prints how many passed per profile and class, and the first
+Compares what \`conformance/replay.ts\` printed with vectors. Prints how many passed per profile and class, and the first
 differences of those that fail.
 
   --writes  no more requests per verb than upstream

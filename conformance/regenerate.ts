@@ -2,8 +2,8 @@
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { canonical, type Json } from '@sluice/comparison';
 import { count, parseCommandLine, runProgram, UsageError } from '@sluice/program';
+import { canonical, type Json } from '@sluice/shadow';
 import { makeVector, type OracleResult, type Scenario, settled } from './golden/make-vector.ts';
 import { askOracle, buildOracle } from './golden/oracle.ts';
 import { readLines } from './golden/read-lines.ts';

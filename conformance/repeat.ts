@@ -23,18 +23,13 @@ interface Suites {
 const found = (pattern: string) => globSync(pattern, { cwd: root });
 const isOnKafka = (file: string): boolean => file.includes('kafka');
 const suites = found('conformance/*.int.test.ts');
-const fleets = found('services/sluice/src/distributed/*.int.test.ts');
+const fleets = found('services/sluice/src/demo/*.int.test.ts');
 
 /** Played side by side: most of their time they wait for servers that start, or for leases that end. */
 const groups: Readonly<Record<string, Suites>> = {
   'in memory': {
     project: 'unit',
-    files: [
-      'conformance/memory.test.ts',
-      'services/sluice/src/losses.test.ts',
-      'services/sluice/src/crash.test.ts',
-      'services/sluice/src/wrong-views.test.ts',
-    ],
+    files: ['conformance/memory.test.ts', 'tests/losses.test.ts', 'tests/crash.test.ts', 'tests/wrong-state.test.ts'],
   },
   Kafka: { project: 'integration', files: [...suites, ...fleets].filter(isOnKafka) },
   'NATS and Redis': { project: 'integration', files: suites.filter((file) => !isOnKafka(file)) },

@@ -1,7 +1,7 @@
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { defaultSettings } from '@sluice/service-state';
-import { type AllInOneOptions, startAllInOne } from '../../services/sluice/src/all-in-one.ts';
+import { type AllInOneOptions, startAllInOne } from '@sluice/sluice';
 import type { Shape } from './shape.ts';
 
 type LooksOn = (world: {

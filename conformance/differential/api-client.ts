@@ -1,7 +1,7 @@
-import { type ClusterState, isObject, type JsonObject, listAt, textAt } from '@sluice/comparison';
 import { type ApiRequest, Connection, isApiError, loadKubeconfig } from '@sluice/kubernetes';
 import { systemClock } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
+import { type ClusterState, isObject, type JsonObject, listAt, textAt } from '@sluice/shadow';
 
 export type Resource = 'namespaces' | 'nodes' | 'services' | 'pods' | 'endpoints' | 'endpointslices';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sluice/comparison';
+import type { JsonObject } from '@sluice/shadow';
 import * as objects from './objects.ts';
 import { type PodSpec, type PodStatus, podObject, podStatus, portSpecs, reference } from './objects.ts';
 import type { Pair } from './pair.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@sluice/comparison';
+import type { Json, JsonObject } from '@sluice/shadow';
 import type { Reference, Resource } from './api-client.ts';
 
 /** Objects as users and kubelets make them. Whoever builds one gives what matters and gets the rest made up. */

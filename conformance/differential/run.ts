@@ -1,5 +1,5 @@
-import { explanations } from '@sluice/comparison';
 import { count, type Given, optionsGiven, runProgram } from '@sluice/program';
+import { explanations } from '@sluice/shadow';
 import { Pair } from './pair.ts';
 import { runSeed, type SeedResult } from './seed-run.ts';
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { seededRandom } from '@sluice/runtime';
 import {
   autoServices,
   canonical,
@@ -7,8 +8,7 @@ import {
   explain,
   type JsonObject,
   textAt,
-} from '@sluice/comparison';
-import { seededRandom } from '@sluice/runtime';
+} from '@sluice/shadow';
 import { namespaceObject } from './objects.ts';
 import type { Pair, Rest } from './pair.ts';
 import { type FreezingStep, freezingStep } from './workload/freezing-steps.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { isObject, type JsonObject, textAt } from '@sluice/comparison';
+import { isObject, type JsonObject, textAt } from '@sluice/shadow';
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'sluice');
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JsonObject, objectAt, textAt, triggerTimeAnnotation } from '@sluice/comparison';
 import { isApiError } from '@sluice/kubernetes';
+import { type JsonObject, objectAt, textAt, triggerTimeAnnotation } from '@sluice/shadow';
 import type { ApiClient } from './api-client.ts';
 import { nodeObject } from './objects.ts';
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@sluice/comparison';
+import type { Json, JsonObject } from '@sluice/shadow';
 import { describe, expect, it } from 'vitest';
 import { compareScenario } from './compare-scenario.ts';
 import type { RecordedEvent, Result, Vector } from './vector.ts';

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, nameForm, objectAt } from '@sluice/comparison';
+import { type Json, type JsonObject, nameForm, objectAt } from '@sluice/shadow';
 import { differences } from './difference.ts';
 import { countEvents, eventDifferences } from './events.ts';
 import { givenNames } from './normalise.ts';

@@ -1,4 +1,4 @@
-import { canonical, isObject, type Json, type JsonObject } from '@sluice/comparison';
+import { canonical, isObject, type Json, type JsonObject } from '@sluice/shadow';
 
 /** Lists in which the order means nothing. */
 const unordered = ['.endpoints', '.endpointslices', '.slices', '.members', '.hintCounts'];

@@ -1,4 +1,4 @@
-import { canonical } from '@sluice/comparison';
+import { canonical } from '@sluice/shadow';
 import type { RecordedEvent } from './vector.ts';
 
 /** How often each event was recorded, with messages free of generated names. */

@@ -1,4 +1,4 @@
-import { canonical, type JsonObject } from '@sluice/comparison';
+import { canonical, type JsonObject } from '@sluice/shadow';
 import { canonicalMessage } from './events.ts';
 import { givenNames } from './normalise.ts';
 import { type ExpectedRound, type RecordedEvent, type Vector, verbs, type Writes } from './vector.ts';

@@ -11,7 +11,7 @@ import {
   stripped,
   textAt,
   withoutEmptyName,
-} from '@sluice/comparison';
+} from '@sluice/shadow';
 import type { Vector } from './vector.ts';
 
 /** Names of slices that the scenario itself gives; any other name was generated. */

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { parseScenario, replayScenario } from '@sluice/sluice';
+import { replayScenario } from '../replay/replay-scenario.ts';
+import { parseScenario } from '../replay/scenario.ts';
 import { type CompareOptions, compareScenario } from './compare-scenario.ts';
 import { isExplained } from './explained.ts';
 import type { Result, Vector } from './vector.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@sluice/comparison';
+import type { Json, JsonObject } from '@sluice/shadow';
 
 /** One line of a vector file: a scenario, and what upstream made of it. The formats are in conformance/README.md. */
 export interface Vector {

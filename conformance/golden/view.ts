@@ -1,12 +1,4 @@
-import {
-  canonical,
-  isObject,
-  type Json,
-  type JsonObject,
-  listIn,
-  objectIn,
-  sortedCanonically,
-} from '@sluice/comparison';
+import { canonical, isObject, type Json, type JsonObject, listIn, objectIn, sortedCanonically } from '@sluice/shadow';
 import { normaliseObjects } from './normalise.ts';
 import type { ActualRound, Vector } from './vector.ts';
 

@@ -1,6 +1,6 @@
-import { type JsonObject, objectAt, textAt } from '@sluice/comparison';
 import { KUBERNETES_VERSION } from '@sluice/local';
 import { optionsGiven, positive, runProgram } from '@sluice/program';
+import { type JsonObject, objectAt, textAt } from '@sluice/shadow';
 import { describe, runInShadow, type ShadowRunResult } from './shadow-run.ts';
 
 const help = `Shadow run: Sluice in the shadow of kube-controller-manager on a genuine API server, under a random workload.

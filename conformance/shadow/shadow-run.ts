@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '@sluice/comparison';
 import { isApiError } from '@sluice/kubernetes';
 import {
   type ControlPlane,
@@ -12,6 +11,7 @@ import {
   startKubeControllerManager,
 } from '@sluice/local';
 import { seededRandom } from '@sluice/runtime';
+import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '@sluice/shadow';
 import { ApiClient } from '../differential/api-client.ts';
 import { namespaceObject } from '../differential/objects.ts';
 import { SluiceProcess } from '../differential/sluice-process.ts';

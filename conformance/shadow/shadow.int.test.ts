@@ -1,4 +1,4 @@
-import { objectAt } from '@sluice/comparison';
+import { objectAt } from '@sluice/shadow';
 import { expect, test } from 'vitest';
 import { describe, runInShadow } from './shadow-run.ts';
 

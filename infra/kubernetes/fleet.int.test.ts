@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { systemClock } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
+import { RoleProcess } from '@sluice/sluice';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
 import {
   type ControlPlane,
   type Identity,

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
 import { systemClock, systemRandom } from '@sluice/program';
+import { RoleProcess } from '@sluice/sluice';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { RoleProcess } from '../../services/sluice/src/distributed/role-process.ts';
 import {
   freePorts,
   type Nats,

@@ -1,9 +1,8 @@
+import { defaultTraces } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
+import { startConsole, startTracing } from '@sluice/sluice';
 import { Metrics } from '@sluice/telemetry';
-import { defaultTraces } from '../../../services/sluice/src/options/traces-options.ts';
-import { startConsole } from '../../../services/sluice/src/telemetry/start-console.ts';
-import { startTracing } from '../../../services/sluice/src/telemetry/traces/start-tracing.ts';
 import { Replay } from '../replay-cost.ts';
 import { median } from '../statistics.ts';
 import type { Table } from '../table.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isObject, type Json, listAt, objectAt, textAt } from '@sluice/comparison';
 import type { ClusterReader } from '@sluice/kubernetes';
+import { isObject, type Json, listAt, objectAt, textAt } from '@sluice/shadow';
 
 /** Told of each Pod in each EndpointSlice of the namespace, whenever the slice changes. */
 export type OnShown = (pod: string, ready: boolean) => void;

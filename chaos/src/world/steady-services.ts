@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '@sluice/comparison';
 import { type Random, randomInteger } from '@sluice/runtime';
+import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '@sluice/shadow';
 import type { ApiClient } from '../../../conformance/differential/api-client.ts';
 import * as objects from '../../../conformance/differential/objects.ts';
 import { readyPods } from '../accounts/write.ts';

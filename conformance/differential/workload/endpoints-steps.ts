@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sluice/comparison';
+import type { JsonObject } from '@sluice/shadow';
 import { endpointsObject, reference, sliceObject } from '../objects.ts';
 import { type Step, step, type World, type WorldService } from './world.ts';
 

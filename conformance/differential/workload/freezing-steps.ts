@@ -8,7 +8,7 @@ import {
   objectAt,
   serviceNameLabel,
   textAt,
-} from '@sluice/comparison';
+} from '@sluice/shadow';
 import { reference } from '../objects.ts';
 import type { Rest, Side } from '../pair.ts';
 import { meddleWithEndpoints } from './endpoints-steps.ts';

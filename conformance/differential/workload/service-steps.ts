@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@sluice/comparison';
+import type { Json, JsonObject } from '@sluice/shadow';
 import { portSpecs, reference, serviceObject } from '../objects.ts';
 import { apps, mergeLabels, type Step, step, type World, type WorldService } from './world.ts';
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@sluice/comparison';
 import { type Random, randomInteger } from '@sluice/runtime';
+import type { JsonObject } from '@sluice/shadow';
 import type { Request } from '../pair.ts';
 
 /** One thing that a user, a kubelet or a scheduler does, to be sent to both API servers. */

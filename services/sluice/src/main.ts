@@ -1,9 +1,8 @@
+import { isUsageError, version } from '@sluice/process';
 import { Command } from 'commander';
 import colors from 'picocolors';
-import { addCommands } from './commands/all.ts';
-import { isAnswerError } from './inspect/answer-error.ts';
-import { version } from './system/version.ts';
-import { isUsageError } from './terminal/usage-error.ts';
+import { addCommands } from './cli/commands/all.ts';
+import { isAnswerError } from './cli/inspect/answer-error.ts';
 
 const program = new Command('sluice')
   .description('Endpoints and EndpointSlices for Kubernetes, computed by event-sourced services over a message bus.')

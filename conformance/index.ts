@@ -1,0 +1,5 @@
+export * from './differential/api-client.ts';
+export * from './differential/every-kind.ts';
+export * from './differential/objects.ts';
+export * from './differential/pair.ts';
+export * from './differential/sluice-process.ts';

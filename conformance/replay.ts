@@ -1,0 +1,43 @@
+/** Plays recorded scenarios through the whole pipeline. `--help` prints the options. */
+import { createInterface } from 'node:readline';
+import { parseCommandLine, runProgram, UsageError } from '@sluice/program';
+import { replayScenario } from './replay/replay-scenario.ts';
+import { parseScenario } from './replay/scenario.ts';
+
+const HELP = `usage: node conformance/replay.ts [--as-shipped] < scenarios.jsonl > results.jsonl
+
+Reads scenarios from standard input, one JSON object per line (see conformance/README.md). Plays each through the whole
+pipeline on a fake API server with a virtual clock, and prints one result per line.
+
+  --as-shipped  do not reproduce the upstream behaviour that Sluice deviates from (docs/reference/deviations.md)
+`;
+
+async function main(): Promise<number> {
+  const line = parseCommandLine({ options: { 'as-shipped': false } as const }, process.argv.slice(2));
+  if (line === 'help') {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const options = line.options['as-shipped'] ? ({ asShipped: true } as const) : {};
+  let number = 0;
+  for await (const text of createInterface({ input: process.stdin })) {
+    number++;
+    if (text.trim() === '') continue;
+    const result = await replayScenario(parse(text, number), options);
+    if (!process.stdout.write(`${JSON.stringify(result)}\n`))
+      await new Promise((resolve) => process.stdout.once('drain', resolve));
+  }
+  return 0;
+}
+
+function parse(text: string, number: number) {
+  try {
+    return parseScenario(text);
+  } catch (error) {
+    throw new UsageError(
+      `standard input, line ${number}: not a scenario: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+await runProgram(main);

@@ -1,0 +1,38 @@
+import { beforeEach, expect, test } from 'vitest';
+import { nodeObject, nodeStatus } from '../../differential/objects.ts';
+import type { ScenarioObject } from '../scenario.ts';
+import { NoticedNodes } from './noticed-nodes.ts';
+
+const node = (name: string, zone: string, { ready = true, cpu = '4' } = {}) =>
+  ({ ...nodeObject({ name, zone }), ...nodeStatus(ready, cpu) }) as unknown as ScenarioObject;
+let nodes: NoticedNodes;
+
+beforeEach(() => {
+  nodes = new NoticedNodes();
+  for (const name of ['a', 'b']) nodes.written(node(name, 'x'));
+});
+
+test('other CPU is told only when something counts, the last of each Node (E3)', () => {
+  expect(nodes.written(node('a', 'x', { cpu: '8' }))).toEqual([]);
+  expect(nodes.written(node('a', 'x', { cpu: '16' }))).toEqual([]);
+  const unready = node('b', 'x', { ready: false });
+  expect(nodes.written(unready)).toEqual([node('a', 'x', { cpu: '16' }), unready]);
+  expect(nodes.takeHeld()).toEqual([]);
+});
+
+test('a Node that counts itself is told once, one that goes not at all', () => {
+  nodes.written(node('a', 'x', { cpu: '8' }));
+  const moved = node('a', 'y', { cpu: '8' });
+  expect(nodes.written(moved)).toEqual([moved]);
+  nodes.written(node('a', 'y', { cpu: '4' }));
+  expect(nodes.deleted('a')).toEqual([]);
+  expect(nodes.written(node('a', 'y'))).toHaveLength(1);
+});
+
+test('a new Node and one that goes show what was held back of others', () => {
+  const held = node('a', 'x', { cpu: '8' });
+  nodes.written(held);
+  expect(nodes.written(node('c', 'x'))).toEqual([held, node('c', 'x')]);
+  nodes.written(held);
+  expect(nodes.deleted('b')).toEqual([held]);
+});

@@ -1,0 +1,44 @@
+import { type Controller, type DecisionPolicy, endpointSliceTracker, soundDecisions } from '@sluice/controllers';
+import { isMirrored, type ReconcilerPolicy, requestDecision, type ServiceState, slicesOf } from '@sluice/service-state';
+import { noticedAtEnd, noticedBy, sliceDelayMs } from '@sluice/shadow';
+import { holdsAsMany } from './mirrored-endpoints.ts';
+import { dueAfterDecision, retryTime as retryAt } from './queues.ts';
+import { recycleByName } from './recycling-by-name.ts';
+
+/**
+ * What upstream does where Sluice does otherwise (docs/reference/deviations.md), for runs that are compared with a recording of it.
+ * Updates that change nothing (K5) need to be sent only where requests are to fail.
+ */
+export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: boolean }): ReconcilerPolicy {
+  const decisions: DecisionPolicy = { ...soundDecisions, holds: holdsAsMany, recycle: recycleByName };
+  return {
+    decisions: sendsAllUpdates ? { ...decisions, spares: () => false } : decisions,
+    affected: noticedBy,
+    affectedBySnapshot: noticedAtEnd,
+    requestRepair: ({ controller, state, now }, batchPeriodMs, causes) =>
+      requestDecision(state, now + sliceDelayMs(controller, batchPeriodMs), causes, now),
+    isStale,
+    dueAfterDecision,
+    writeCooldownMs: () => 0,
+    retriesIncomplete: true,
+    parksRejected: false,
+    retryAt,
+  };
+}
+
+/**
+ * C20, C21. Slices being deleted count as missing for the EndpointSlice controller (E10), not for mirroring (H8), which
+ * cleans up whatever the tracker says (H6).
+ */
+function isStale(view: ServiceState, controller: Controller): boolean {
+  if (controller === 'endpoints') return false;
+  const { tracked } = view.controller(controller);
+  const listed = slicesOf(view, controller);
+  if (controller === 'endpointslice') {
+    return endpointSliceTracker.staleSlices(
+      tracked,
+      listed.filter(({ metadata }) => !metadata.deletionTimestamp),
+    );
+  }
+  return isMirrored(view) && endpointSliceTracker.staleSlices(tracked, listed);
+}

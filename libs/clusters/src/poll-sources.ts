@@ -1,0 +1,47 @@
+import { UsageError } from '@sluice/process';
+import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { ClusterSet } from './cluster-set.ts';
+import type { ClusterSource } from './cluster-source.ts';
+import type { ClusterState } from './cluster-state.ts';
+import { connectTo } from './connect.ts';
+
+interface Ports {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** How long a cluster may take to answer, in milliseconds. */
+const patienceMs = 35_000;
+
+/**
+ * Where each cluster would stand that these sources name.
+ *
+ * @throws UsageError which source cannot be read, and why
+ */
+export async function lookAtClusters(
+  sources: readonly ClusterSource[],
+  ports: Ports,
+): Promise<readonly ClusterState[]> {
+  for (const source of sources) {
+    await source.read(AbortSignal.timeout(patienceMs)).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new UsageError(`${source.about} cannot be read: ${reason}`, { cause: error });
+    });
+  }
+  const stop = new AbortController();
+  const set = new ClusterSet({
+    ...ports,
+    sources,
+    // Who else writes there is for the doctor to say.
+    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver: true }),
+    serve: (_, signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+  });
+  const running = set.run(stop.signal);
+  const late = ports.clock.monotonic() + patienceMs;
+  while (!set.settled && ports.clock.monotonic() < late) await sleep(ports.clock, 50);
+  const { states } = set;
+  stop.abort();
+  await running;
+  return states;
+}

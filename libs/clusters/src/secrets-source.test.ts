@@ -1,0 +1,125 @@
+import type { ApiRequest } from '@sluice/kubernetes';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { secretsSource } from './secrets-source.ts';
+import { kubeconfigText, type TextOptions } from './testing/kubeconfig-text.ts';
+
+let asked: ApiRequest[];
+let answer: unknown;
+const signal = new AbortController().signal;
+
+const source = secretsSource({
+  connection: {
+    server: 'https://management',
+    request: async (request) => {
+      asked.push(request);
+      return { status: 200, headers: {}, body: answer };
+    },
+  },
+  namespace: 'fleet',
+  selector: 'sluice.io/cluster in (a, b)',
+});
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const secret = (name: string, data: Readonly<Record<string, string>>) => ({
+  ...{ metadata: { name, namespace: 'fleet' } },
+  data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)])),
+});
+const valid = (name: string, options: TextOptions = {}) => secret(name, { kubeconfig: kubeconfigText(options) });
+
+function holds(...items: readonly unknown[]): void {
+  answer = { kind: 'SecretList', items };
+}
+
+async function only() {
+  const { candidates } = await source.read(signal);
+  const [candidate] = candidates;
+  if (candidate === undefined || candidates.length > 1) throw new Error(`${candidates.length} candidates`);
+  return candidate;
+}
+
+beforeEach(() => {
+  asked = [];
+  holds();
+});
+
+test('the Secrets of the one namespace with the label are asked for', async () => {
+  await source.read(signal);
+  expect(asked).toHaveLength(1);
+  const url = new URL(asked[0]?.path ?? '', 'https://management');
+  expect(url.pathname).toBe('/api/v1/namespaces/fleet/secrets');
+  expect([...url.searchParams]).toEqual([['labelSelector', 'sluice.io/cluster in (a, b)']]);
+});
+
+test.each(['kubeconfig', 'value', 'config'])(
+  'a kubeconfig under %s is a cluster named like its Secret',
+  async (key) => {
+    holds(secret('prod', { [key]: kubeconfigText({ server: 'https://prod' }), note: 'x' }));
+    const candidate = await only();
+    expect(candidate).toMatchObject({ name: 'prod', from: 'Secret fleet/prod' });
+    expect(await candidate.load()).toMatchObject({ server: 'https://prod', source: 'Secret fleet/prod' });
+  },
+);
+
+test('they are added, changed and removed', async () => {
+  const found = async () => (await source.read(signal)).candidates.map(({ name, fingerprint }) => [name, fingerprint]);
+  holds(valid('a'), valid('b'));
+  const [a, b] = await found();
+  expect([a?.[0], b?.[0]]).toEqual(['a', 'b']);
+  holds(valid('a', { user: { token: 'another' } }), valid('b'));
+  const [changed, same] = await found();
+  expect(changed?.[1]).not.toBe(a?.[1]);
+  expect(same).toEqual(b);
+  holds(valid('b'));
+  expect(await found()).toEqual([b]);
+});
+
+test('one without a kubeconfig is told of, and hides no other', async () => {
+  holds(secret('empty', { kubeconfig: '' }), { metadata: { name: 'bare' } }, valid('good'));
+  const { candidates, problems } = await source.read(signal);
+  expect(candidates.map(({ name }) => name)).toEqual(['good']);
+  expect(problems.map(({ from }) => from)).toEqual(['Secret fleet/empty', 'Secret fleet/bare']);
+  expect(problems[0]?.reason).toContain('none of its keys is kubeconfig, value, config');
+});
+
+test('one that is no kubeconfig says so when it is loaded, without what is in it', async () => {
+  holds(secret('notes', { config: 'password: *hunter2' }));
+  const error = await (await only()).load().catch((reason: unknown) => reason);
+  expect(String(error)).toContain('Secret fleet/notes');
+  expect(String(error)).not.toContain('hunter2');
+});
+
+describe('nothing of this machine is used for', () => {
+  test.each<[string, TextOptions]>([
+    ['an exec plugin', { user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'touch' } } }],
+    ['an auth-provider', { user: { 'auth-provider': { name: 'gcp', config: { 'cmd-path': 'touch' } } } }],
+    ['a path as tokenFile', { user: { token: 'given', tokenFile: '/var/run/secrets/token' } }],
+    [
+      'a path as client-certificate',
+      { user: { 'client-certificate': '/etc/tls.crt', 'client-certificate-data': 'eA==' } },
+    ],
+    ['a path as client-key', { user: { 'client-key': 'tls.key' } }],
+    ['a path as certificate-authority', { cluster: { 'certificate-authority': '/etc/ca.crt' } }],
+  ])('%s', async (what, options) => {
+    holds(valid('prod', options));
+    await expect((await only()).load()).rejects.toMatchObject({
+      code: 'KUBECONFIG_NOT_SELF_CONTAINED',
+      message: expect.stringContaining(`Secret fleet/prod names ${what}`),
+    });
+  });
+
+  test('and a context that is not the current one does not matter', async () => {
+    const text = JSON.parse(kubeconfigText());
+    text.users.push({ name: 'other', user: { tokenFile: '/token' } });
+    text.contexts.push({ name: 'other', context: { cluster: 'one', user: 'other' } });
+    holds(secret('prod', { kubeconfig: JSON.stringify(text) }));
+    expect((await (await only()).load()).context).toBe('test');
+  });
+});
+
+test.each([undefined, [], {}, { kind: 'Status', status: 'Success' }, { items: null }])(
+  'an answer that is no list does not say that there are none: %j',
+  async (body) => {
+    answer = body;
+    await expect(source.read(signal)).rejects.toThrow('not a list of Secrets');
+  },
+);

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { type Connection, loadKubeconfigText } from '@sluice/kubernetes';
+import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/runtime';
+import type { Candidate, ClusterSource, SourceProblem } from './cluster-source.ts';
+
+export interface SecretsSourceOptions {
+  /** To the management cluster. */
+  readonly connection: Pick<Connection, 'request' | 'server'>;
+  readonly namespace: string;
+  /** As `kubectl --selector` takes it. */
+  readonly selector: string;
+}
+
+/** Under which a Secret may hold its kubeconfig; the second is Cluster API's. */
+const dataKeys = ['kubeconfig', 'value', 'config'] as const;
+
+/** Clusters of kubeconfigs in the Secrets of a management cluster. A Secret gives its cluster its name. */
+export function secretsSource({ connection, namespace, selector }: SecretsSourceOptions): ClusterSource {
+  const where = `Secrets of ${namespace} with ${selector} in ${connection.server}`;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets?${new URLSearchParams({ labelSelector: selector })}`;
+  return {
+    about: where,
+    async read(signal) {
+      const { body } = await connection.request({ method: 'GET', path, signal });
+      // Whatever else answers, a proxy perhaps, does not say that there are none.
+      if (!isRecord(body) || !Array.isArray(body.items)) throw new Error('the answer is not a list of Secrets');
+      const secrets = body.items.filter(isRecord);
+      const read = secrets.map((secret) => readSecret(secret, namespace));
+      return {
+        candidates: read.filter((one): one is Candidate => 'load' in one),
+        problems: read.filter((one): one is SourceProblem => 'reason' in one),
+      };
+    },
+  };
+}
+
+function readSecret(secret: JsonRecord, namespace: string): Candidate | SourceProblem {
+  const name = asString(asRecord(secret.metadata).name);
+  const from = `Secret ${namespace}/${name}`;
+  const data = asRecord(secret.data);
+  const key = dataKeys.find((one) => asString(data[one]) !== '');
+  if (key === undefined) {
+    return { name, from, reason: `it holds no kubeconfig: none of its keys is ${dataKeys.join(', ')}` };
+  }
+  const text = Buffer.from(asString(data[key]), 'base64').toString('utf8');
+  return {
+    name,
+    from,
+    fingerprint: createHash('sha256').update(text).digest('hex'),
+    load: () => loadKubeconfigText({ source: from, text }),
+  };
+}

@@ -1,0 +1,88 @@
+import type { ClusterConfiguration, ClusterSecretsConfiguration } from '@sluice/configuration';
+import { type ClusterAccess, Connection, isKubeconfigError, loadInCluster, loadKubeconfig } from '@sluice/kubernetes';
+import { UsageError, userAgent } from '@sluice/process';
+import type { Clock, Logger } from '@sluice/runtime';
+import type { ClusterSource } from './cluster-source.ts';
+import { kubeconfigSource } from './kubeconfig-source.ts';
+import { secretsSource } from './secrets-source.ts';
+
+export interface NamedClusters {
+  readonly clusters: readonly ClusterConfiguration[];
+  readonly clusterSecrets?: ClusterSecretsConfiguration | undefined;
+}
+
+interface Ports {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What names the clusters of a process. */
+export function sourcesOf(
+  { clusters, clusterSecrets }: NamedClusters,
+  environment: NodeJS.ProcessEnv,
+  ports: Ports,
+): readonly ClusterSource[] {
+  const sources = clusters.map(({ name, kubeconfig, context, inCluster }) =>
+    inCluster || kubeconfig === undefined
+      ? inClusterSource(name, environment)
+      : kubeconfigSource({ path: kubeconfig, contexts: context, name }),
+  );
+  return clusterSecrets === undefined ? sources : [...sources, ofSecrets(clusterSecrets, environment, ports)];
+}
+
+function inClusterSource(name: string, environment: NodeJS.ProcessEnv): ClusterSource {
+  const from = 'the cluster of this Pod';
+  const load = () => inCluster(environment);
+  return {
+    about: from,
+    read: async () => ({ candidates: [{ name, from, fingerprint: from, load }], problems: [] }),
+  };
+}
+
+/** The management cluster is reached when it is first read, and may be away for a while like any other. */
+function ofSecrets(
+  { selector, namespace, kubeconfig, context }: ClusterSecretsConfiguration,
+  environment: NodeJS.ProcessEnv,
+  ports: Ports,
+): ClusterSource {
+  let source: ClusterSource | undefined;
+  return {
+    about: `Secrets of ${namespace} with ${selector}`,
+    async read(signal) {
+      if (source === undefined) {
+        const access =
+          kubeconfig === undefined
+            ? await inCluster(environment)
+            : await loadKubeconfig({ paths: [kubeconfig], context });
+        const connection = new Connection({ access, userAgent: userAgent(), readOnly: true, ...ports });
+        source = secretsSource({ connection, namespace, selector });
+      }
+      return source.read(signal);
+    },
+  };
+}
+
+function inCluster(environment: NodeJS.ProcessEnv): Promise<ClusterAccess> {
+  return loadInCluster({
+    host: environment.KUBERNETES_SERVICE_HOST ?? '',
+    port: environment.KUBERNETES_SERVICE_PORT ?? '',
+  });
+}
+
+/**
+ * Where a single kubeconfig is all that is named, a mistake in it is the user's to mend at once, and not to be waited for.
+ *
+ * @throws UsageError what is wrong with it
+ */
+export async function checkOnlySource(sources: readonly ClusterSource[]): Promise<void> {
+  const [only, ...others] = sources;
+  if (only === undefined || others.length > 0 || !only.isFile) return;
+  const { candidates, problems } = await only.read(AbortSignal.timeout(10_000));
+  const [problem] = problems;
+  if (candidates.length === 0 && problem !== undefined) throw new UsageError(problem.reason);
+  for (const candidate of candidates) {
+    await candidate.load().catch((error: unknown) => {
+      throw isKubeconfigError(error) ? new UsageError(error.message, { cause: error }) : error;
+    });
+  }
+}

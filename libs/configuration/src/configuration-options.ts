@@ -1,0 +1,80 @@
+import { logLevels } from '@sluice/process';
+import { type Command, Option } from 'commander';
+import type { Configuration } from './configuration.ts';
+import type { Environment } from './environment-layer.ts';
+import { type ConfigurationFlags, type Flag, fileFlagPaths, flagPaths } from './flags.ts';
+import type { ConfigurationSources } from './load-configuration.ts';
+import { addSettingsOptions } from './options/settings-options.ts';
+import { addTracesOptions } from './options/traces-options.ts';
+import { addWriterOptions } from './options/writer-options.ts';
+
+/** Adds `--config` and the flags that say the same as a file; `configurationOf` reads them. */
+export function addConfigurationOptions(command: Command): Command {
+  command
+    .option('--config <file>', 'configuration in YAML, see `sluice config --example`; default $SLUICE_CONFIG')
+    .option('--fleet <name>', 'name of streams, topics and keys (default sluice)')
+    .option('--partitions <n>', 'partitions of the bus, set once for a fleet (default 64)')
+    .option('--bus <url,...>', 'nats://, tls:// or kafka:// host:port, or memory')
+    .option('--store <url,...>', 'redis:// or rediss:// host:port, or memory')
+    .addOption(new Option('--store-mode <mode>', 'what --store names').choices(['standalone', 'sentinel', 'cluster']))
+    .option('--store-master-name <name>', 'what the sentinels call the master')
+    .option('--kubeconfig <path>', 'kubeconfig of a cluster, or a directory of kubeconfigs')
+    .option('--context <name,...>', 'contexts of the kubeconfig, * for all; its current context if left out')
+    .option('--in-cluster', 'the cluster of the Pod in which this runs, as its service account')
+    .option('--cluster-name <name>', 'name of the cluster (default: the context)')
+    .option('--cluster-secrets <selector>', 'clusters of kubeconfigs in Secrets with these labels')
+    .option('--cluster-secrets-namespace <name>', 'where these Secrets are (default sluice)')
+    .option(
+      '--cluster-secrets-kubeconfig <file>',
+      'kubeconfig of the cluster that has them (default: that of this Pod)',
+    )
+    .option('--lease-ttl <duration>', 'how long a lease lasts, and about how long a take-over takes (default 900ms)')
+    .addOption(
+      new Option('--log-level <level>', 'least severe log line on standard error (default info)').choices(logLevels),
+    )
+    .addOption(new Option('--log-format <format>', 'form of the log (default text)').choices(['text', 'json']))
+    .option('--metrics-bind-address <host:port>', 'serve /metrics, /livez and /readyz here; 0 for nowhere');
+  return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
+}
+
+/** Adds the flags of a console; the others have them in their file, and make nothing of them. */
+export function addConsoleOptions(command: Command): Command {
+  return command
+    .option('--console-bind-address <host:port>', 'serve page, API, /metrics, /livez and /readyz here')
+    .option('--console-host <name,...>', 'names under which it may be asked for besides localhost')
+    .option('--console-token-file <file>', 'who asks must have this token; needed for anything but loopback')
+    .option('--console-tls-cert-file <file>', 'its certificate in PEM; needed for anything but loopback')
+    .option('--console-tls-key-file <file>', 'the key of its certificate in PEM')
+    .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}')
+    .option('--jaeger-query-url <url>', 'show traces, asked of the Jaeger here, e.g. http://127.0.0.1:16686');
+}
+
+/** What loads the configuration of a command, from the flags that were given to it. */
+export function configurationSources(
+  command: Command,
+  environment: Environment,
+  warn: (text: string) => void,
+): ConfigurationSources {
+  const given = command.options.filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli');
+  const flags: ConfigurationFlags = Object.fromEntries(
+    given
+      .filter(({ long }) => Object.hasOwn(flagPaths, long ?? '') || Object.hasOwn(fileFlagPaths, long ?? ''))
+      .map((option) => [option.long as Flag, command.getOptionValue(option.attributeName()) as unknown]),
+  );
+  return { file: command.opts<{ config?: string }>().config, environment, flags, warn };
+}
+
+/**
+ * The configuration of a command that has `addConfigurationOptions`: `.action(async (_, command) => …)` gets it.
+ *
+ * @throws UsageError with all that is wrong, and no secret
+ */
+export async function configurationOf(
+  command: Command,
+  environment: Environment,
+  warn: (text: string) => void,
+): Promise<Configuration> {
+  // Loaded when needed: the checks of all settings and the YAML parser would slow every other command's start.
+  const { loadConfiguration } = await import('./load-configuration.ts');
+  return loadConfiguration(configurationSources(command, environment, warn));
+}

@@ -1,0 +1,127 @@
+import type { Controller } from '@sluice/controllers';
+import { parseDuration } from '@sluice/process';
+import { defaultSettings, type Settings } from '@sluice/service-state';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** The controllers by the names that kube-controller-manager gives them, with their aliases (A2). */
+const controllerNames: Readonly<Record<string, Controller>> = {
+  'endpoints-controller': 'endpoints',
+  endpoint: 'endpoints',
+  'endpointslice-controller': 'endpointslice',
+  endpointslice: 'endpointslice',
+  'endpointslice-mirroring-controller': 'endpointslicemirroring',
+  endpointslicemirroring: 'endpointslicemirroring',
+};
+
+export interface SettingsOptions {
+  readonly controllers: Controllers;
+  readonly maxEndpointsPerSlice: number;
+  readonly mirroringMaxEndpointsPerSubset: number;
+  readonly endpointUpdatesBatchPeriod: number;
+  readonly endpointsliceUpdatesBatchPeriod: number;
+  readonly mirroringEndpointsliceUpdatesBatchPeriod: number;
+}
+
+/** Adds the flags that kube-controller-manager has for the three controllers, with its defaults and ranges (A5). */
+export function addSettingsOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--controllers <list>', "controllers to run: '*' for all, 'foo' for one, '-foo' for all but one")
+        .argParser(parseControllers)
+        .default(defaultSettings.controllers, "'*'"),
+    )
+    .option(
+      '--max-endpoints-per-slice <n>',
+      'endpoints in one EndpointSlice at most, 1–1000',
+      inRange('--max-endpoints-per-slice', 1, 1000),
+      defaultSettings.maxEndpointsPerSlice,
+    )
+    .option(
+      '--mirroring-max-endpoints-per-subset <n>',
+      'addresses mirrored of one Endpoints subset at most, 1–1000',
+      inRange('--mirroring-max-endpoints-per-subset', 1, 1000),
+      defaultSettings.maxEndpointsPerSubset,
+    )
+    .option(
+      '--endpoint-updates-batch-period <duration>',
+      'wait for more Pod changes before writing Endpoints',
+      durationFlag,
+      0,
+    )
+    .option(
+      '--endpointslice-updates-batch-period <duration>',
+      'wait for more Pod changes before writing EndpointSlices',
+      durationFlag,
+      0,
+    )
+    .option(
+      '--mirroring-endpointslice-updates-batch-period <duration>',
+      'wait before repairing mirrored EndpointSlices',
+      durationFlag,
+      0,
+    );
+}
+
+export function toSettings(options: SettingsOptions): Settings {
+  return {
+    ...defaultSettings,
+    controllers: options.controllers,
+    maxEndpointsPerSlice: options.maxEndpointsPerSlice,
+    maxEndpointsPerSubset: options.mirroringMaxEndpointsPerSubset,
+    batchPeriodMs: {
+      endpoints: options.endpointUpdatesBatchPeriod,
+      endpointslice: options.endpointsliceUpdatesBatchPeriod,
+      endpointslicemirroring: options.mirroringEndpointsliceUpdatesBatchPeriod,
+    },
+  };
+}
+
+export type Controllers = ReadonlySet<Controller>;
+
+/** As `--controllers` takes it: the names of those that run, or `*`. */
+export function controllerList(controllers: Controllers): string {
+  const known = Object.entries(controllerNames).filter(([name]) => name.endsWith('-controller'));
+  const running = known.filter(([, controller]) => controllers.has(controller)).map(([name]) => name);
+  if (running.length === known.length) return '*';
+  // No name at all would be all of them.
+  return running.length === 0 ? known.map(([name]) => `-${name}`).join(',') : running.join(',');
+}
+
+/** @throws InvalidArgumentError naming the word that is no controller */
+export function parseControllers(list: string): Controllers {
+  const words = list.split(',').map((word) => word.trim());
+  const chosen = new Set<Controller>(
+    words.includes('*') || words.every((w) => w.startsWith('-')) ? defaultSettings.controllers : [],
+  );
+  // Of several words about one controller the first counts, as in kube-controller-manager.
+  for (const word of words.toReversed()) {
+    if (word === '*') continue;
+    const controller = controllerNames[word.replace(/^-/, '')];
+    if (controller === undefined) {
+      const known = Object.keys(controllerNames).filter((name) => name.endsWith('-controller'));
+      throw new InvalidArgumentError(`"${word}" is not in the list of known controllers: ${known.join(', ')}`);
+    }
+    if (word.startsWith('-')) chosen.delete(controller);
+    else chosen.add(controller);
+  }
+  return chosen;
+}
+
+/** Error texts as kube-controller-manager's (A5). */
+export function inRange(flag: string, least: number, most: number): (text: string) => number {
+  return (text) => {
+    const n = Number(text);
+    if (!Number.isInteger(n)) throw new InvalidArgumentError(`"${text}" is not a whole number`);
+    const name = flag.replace(/^--/, '');
+    if (n < least) throw new InvalidArgumentError(`${name} must not be less than ${least}, but got ${n}`);
+    if (n > most) throw new InvalidArgumentError(`${name} must not be more than ${most}, but got ${n}`);
+    return n;
+  };
+}
+
+export function durationFlag(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined)
+    throw new InvalidArgumentError(`"${text}" is not a duration; write it like 20s, 1m30s or 500ms`);
+  return ms;
+}

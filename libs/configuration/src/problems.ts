@@ -1,0 +1,80 @@
+import { UsageError } from '@sluice/process';
+import type { z } from 'zod';
+import { nearest } from './nearest.ts';
+import type { Visibility } from './settings.ts';
+
+/** All that is wrong with a configuration, so that one look at it is enough. */
+export class Problems {
+  readonly #texts: string[] = [];
+
+  add(text: string): void {
+    this.#texts.push(text);
+  }
+
+  get none(): boolean {
+    return this.#texts.length === 0;
+  }
+
+  /** @throws UsageError if there are any */
+  throwIfAny(): void {
+    if (this.#texts.length === 0) return;
+    const [first = '', ...others] = this.#texts;
+    throw new UsageError(
+      others.length === 0 ? first : ['the configuration cannot be used:', ...this.#texts].join('\n  '),
+    );
+  }
+}
+
+/** Where a value stands, which a message on it begins with, by its path. */
+type At = (path: string) => string;
+
+/** One of zod's issues on the value at `path`, told without any value that may be a secret. */
+export function issueText(
+  { at, path }: { readonly at: At; readonly path: string },
+  issue: z.core.$ZodIssue,
+  raw: unknown,
+  known: readonly string[],
+  visibility: Visibility,
+): string {
+  const inner = issue.path.reduce<string>(join, path);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${at(join(inner, key))} is no setting; ${instead(key, known)}`).join('\n  ');
+  }
+  return `${at(inner)} is ${describe(dig(raw, issue.path), visibility)}; wanted is ${issue.message}`;
+}
+
+function join(path: string, key: PropertyKey): string {
+  if (typeof key === 'number') return `${path}[${key}]`;
+  return path === '' ? String(key) : `${path}.${String(key)}`;
+}
+
+function instead(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  return meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
+}
+
+/** A list may be given as one text with commas; a comma before an @ may as well be one of a password. */
+export function dig(raw: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => {
+    if (typeof value === 'string' && typeof key === 'number') {
+      return value.includes('@') ? value : value.split(',')[key]?.trim();
+    }
+    return isMap(value) || Array.isArray(value) ? (value as Record<PropertyKey, unknown>)[key] : undefined;
+  }, raw);
+}
+
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What stands there; only its sort, where it may be a secret. */
+function describe(value: unknown, visibility: Visibility): string {
+  if (value === undefined || value === null || value === '') return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  if (value === '***') return '***, as secrets are printed';
+  if (typeof value !== 'string') return visibility === 'hidden' ? `a ${typeof value}` : String(value);
+  if (visibility === 'hidden' || (visibility === 'address' && !/^[a-z]+:\/\//.test(value))) return 'a text';
+  if (value.includes('@')) return 'a text with an @, which may hold credentials and is not shown';
+  return value.length > 80 || value.includes('\n') ? 'a long text' : JSON.stringify(value);
+}

@@ -1,0 +1,145 @@
+import { isUsageError } from '@sluice/process';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { toJson, toYaml } from './print.ts';
+import { paths, settingAt, variableOf } from './settings.ts';
+import { entry, type Given, resolve } from './testing/resolve.ts';
+
+/** In every secret of these tests, so that any part of one that shows is seen. */
+const mark = 'hUsH';
+
+/** All that a user gets to see: what is printed, warnings, the error. */
+function visible(given: Given): string {
+  try {
+    const { entries, warnings } = resolve(given);
+    return [toYaml(entries), toJson(entries), ...warnings].join('\n');
+  } catch (error) {
+    if (!isUsageError(error)) throw error;
+    return String(error.stack);
+  }
+}
+
+const secrets = paths.filter((path) => settingAt(path).secret);
+
+test('the secrets are these', () => {
+  expect(secrets.map((path) => path.split('.').at(-1))).toEqual([
+    ...['password', 'token', 'nkeySeed', 'creds', 'key'],
+    ...['password', 'sentinelPassword', 'key'],
+    ...['token', 'key'],
+  ]);
+});
+
+/** Around the mark whatever a person or a generator puts into passwords, and what YAML takes for something else. */
+const secret = fc
+  .tuple(
+    fc.constantFrom('', '*', '!', '&', '{', '[', '"', "'", '|', '>', '%', '@', '`', '- ', '? ', 'a: ', 'a #', '~'),
+    fc.string(),
+    fc.string(),
+  )
+  .map(([first, before, after]) => `${first}${before}${mark}${after}`);
+
+/** As somebody writes it behind a key: right, or in any of many wrong ways, on one line. */
+const written = secret.chain((text) =>
+  fc.constantFrom(
+    JSON.stringify(text),
+    text.replace(/[\r\n\u0085\u2028\u2029]/g, ' '),
+    `[${JSON.stringify(text)}]`,
+    `{ ${JSON.stringify(text)}: 1 }`,
+    `{ value: ${JSON.stringify(text)} }`,
+    `!!int ${JSON.stringify(text)}`,
+    `!${mark} x`,
+    `*${mark}`,
+  ),
+);
+
+const keys = [
+  'password',
+  'token',
+  'nkeySeed',
+  'creds',
+  'passwordFile',
+  'tokenFile',
+  'pasword',
+  'username: a\n  password',
+];
+const addresses = ['servers', 'url'];
+const schemes = ['nats://', 'tls://', 'kafka://', 'redis://', 'rediss://', 'http://', ''];
+
+/** A line of the section bus or store. */
+const line = fc.oneof(
+  fc.tuple(fc.constantFrom(...keys), written).map(([key, text]) => `  ${key}: ${text}`),
+  fc
+    .tuple(
+      fc.constantFrom(...addresses),
+      fc.constantFrom(...schemes),
+      secret,
+      fc.boolean(),
+      fc.constantFrom('h', 'h:1', 'h:1/2', ''),
+    )
+    .map(([key, scheme, text, encoded, host]) => {
+      const password = encoded ? encodeURIComponent(text) : text;
+      return `  ${key}: ${JSON.stringify(`${scheme}u:${password}@${host}`)}`;
+    }),
+  fc.constantFrom(
+    '  servers: "nats://h"',
+    '  url: "redis://h"',
+    '  kind: nats',
+    '  kind: redis',
+    '  replicas: x',
+    '  mode: y',
+  ),
+);
+
+const file = fc
+  .array(fc.tuple(fc.constantFrom('bus', 'store'), fc.array(line, { minLength: 1, maxLength: 3 })), {
+    minLength: 1,
+    maxLength: 2,
+  })
+  .map((sections) => sections.map(([name, lines]) => `${name}:\n${lines.join('\n')}\n`).join(''));
+
+describe('no secret is seen', () => {
+  test('whatever is in the file, right or wrong', () => {
+    fc.assert(
+      fc.property(file, (text) => {
+        expect(visible({ file: text })).not.toContain(mark);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('whatever is in the variables and the files that they name', () => {
+    const variables = secrets.flatMap((path) => [variableOf(path), variableOf(`${path}File`)]);
+    const environment = fc.dictionary(fc.constantFrom(...variables, 'SLUICE_STORE_URL', 'SLUICE_BUS_SERVERS'), secret);
+    fc.assert(
+      fc.property(environment, secret, fc.constantFrom('kafka://k', 'nats://n', undefined), (given, content, bus) => {
+        const files = Object.fromEntries(['/a', '/b'].map((name) => [name, content]));
+        const flags = bus === undefined ? {} : { '--bus': bus };
+        expect(visible({ environment: given, files, flags })).not.toContain(mark);
+        expect(visible({ environment: { ...given, SLUICE_BUS_PASSWORD_FILE: '/a' }, files, flags })).not.toContain(
+          mark,
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('in an address that is used', () => {
+    fc.assert(
+      fc.property(secret, (text) => {
+        const url = `redis://${encodeURIComponent(text)}:${encodeURIComponent(text)}@h:1/2`;
+        const resolved = resolve({ file: `store: { url: ${JSON.stringify(url)} }` });
+        expect(resolved.configuration.store).toMatchObject({ urls: [url] });
+        expect(entry(resolved, 'store.url')?.shown).toEqual(['redis://***@h:1/2']);
+      }),
+    );
+  });
+});
+
+test('what is right in a file arrives as it was written', () => {
+  fc.assert(
+    fc.property(secret, (text) => {
+      const { bus } = resolve({ file: `bus: { servers: "nats://n", token: ${JSON.stringify(text)} }` }).configuration;
+      expect(bus).toMatchObject({ credentials: { token: text } });
+    }),
+  );
+});

@@ -1,0 +1,276 @@
+import { logLevels } from '@sluice/process';
+import { defaultSettings } from '@sluice/service-state';
+import type { Kind } from './kinds.ts';
+import * as kinds from './kinds.ts';
+import { defaultTraces } from './options/traces-options.ts';
+import { writerDefaults } from './options/writer-options.ts';
+
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  /** For the guide and the example. */
+  readonly about: string;
+  readonly default?: T;
+  /** Where the kinds of bus have defaults of their own. */
+  readonly defaultOf?: Readonly<Record<string, T>>;
+  /** Never shown. */
+  readonly secret?: boolean;
+  /** An address: somebody may have put a password into it. */
+  readonly address?: boolean;
+  /** Its content may come from a file, which `<path>File` names. */
+  readonly file?: boolean;
+  /** Kinds of bus or store that have it; all if left out. */
+  readonly of?: readonly string[];
+  /** A value for the example file, if the default says too little. */
+  readonly example?: kinds.Plain;
+}
+
+function setting<T>(kind: Kind<T>, about: string, rest: Omit<Setting<NoInfer<T>>, 'kind' | 'about'> = {}): Setting<T> {
+  return { kind, about, ...rest };
+}
+
+const pem = { file: true, example: '-----BEGIN CERTIFICATE-----…' } as const;
+const secret = { file: true, secret: true } as const;
+const remote = ['nats', 'kafka'] as const;
+const { batchPeriodMs } = defaultSettings;
+const upTo1000 = kinds.whole(1, 1000);
+const batchPeriod = kinds.duration('0', '1h');
+const age = kinds.duration('1m', '8760h');
+
+/** All settings by their path in the file; the variables' names follow from the paths. `clusters` stand beside them. */
+export const settings = {
+  fleet: setting(kinds.fleetName, 'names streams, topics and keys; fleets of different names may share servers', {
+    default: 'sluice',
+  }),
+  partitions: setting(kinds.whole(1, 4096), 'of changes and of mutations; set once for a fleet', { default: 64 }),
+
+  'bus.kind': setting(kinds.oneOf('memory', 'nats', 'kafka'), 'follows from the scheme of `bus.servers`', {
+    default: 'memory',
+  }),
+  'bus.servers': setting(
+    kinds.addresses(
+      /^((nats|tls|kafka):\/\/)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/,
+      'nats://host:4222, tls://host:4222 or kafka://host:9092, without user and password',
+    ),
+    'some servers or brokers; the others are found through them',
+    { address: true, of: remote, example: ['nats://127.0.0.1:4222'] },
+  ),
+  'bus.username': setting(kinds.text, 'user of NATS, or of Kafka (SASL)', { of: remote, example: 'sluice' }),
+  'bus.password': setting(kinds.text, 'its password', { ...secret, of: remote }),
+  'bus.token': setting(kinds.text, 'token, instead of a user', { ...secret, of: ['nats'] }),
+  'bus.nkeySeed': setting(kinds.text, 'seed of an nkey (`SU…`), instead of a user', { ...secret, of: ['nats'] }),
+  'bus.creds': setting(kinds.text, 'content of a `.creds` file, instead of a user', { ...secret, of: ['nats'] }),
+  'bus.mechanism': setting(kinds.oneOf('plain', 'scram-sha-256', 'scram-sha-512'), 'SASL mechanism', {
+    of: ['kafka'],
+    default: 'scram-sha-512',
+  }),
+  'bus.tls.enabled': setting(kinds.yesOrNo, 'true by itself with `tls://` or another setting of `bus.tls`', {
+    of: remote,
+  }),
+  'bus.tls.ca': setting(kinds.text, 'certificate authorities in PEM; those of the system by default', {
+    ...pem,
+    of: remote,
+  }),
+  'bus.tls.cert': setting(kinds.text, 'client certificate in PEM', { ...pem, of: remote }),
+  'bus.tls.key': setting(kinds.text, 'its key in PEM', { ...secret, of: remote }),
+  'bus.tls.serverName': setting(kinds.text, "name in the brokers' certificates; their host by default", {
+    of: ['kafka'],
+    example: 'kafka.example.com',
+  }),
+  'bus.replicas': setting(kinds.whole(1, 15), 'copies of each record; with NATS 1, 3 or 5', {
+    of: remote,
+    defaultOf: { nats: 1, kafka: 3 },
+  }),
+  'bus.minInsyncReplicas': setting(kinds.whole(1, 15), 'copies that an append waits for; 2, or 1 if there is but 1', {
+    of: ['kafka'],
+  }),
+  'bus.maxAge.changes': setting(age, 'how long Changes are kept', { of: remote, default: 86_400_000 }),
+  'bus.maxAge.mutations': setting(age, 'how long plans are kept', { of: remote, default: 86_400_000 }),
+  'bus.maxAge.requests': setting(age, 'how long requests are kept', {
+    of: remote,
+    defaultOf: { nats: 3_600_000, kafka: 86_400_000 },
+  }),
+  'bus.maxBytes.changes': setting(kinds.size, 'size of a partition of Changes', {
+    of: ['nats'],
+    default: 64 * 1024 ** 2,
+  }),
+  'bus.maxBytes.mutations': setting(kinds.size, 'size of a partition of plans', {
+    of: ['nats'],
+    default: 64 * 1024 ** 2,
+  }),
+  'bus.maxBytes.requests': setting(kinds.size, 'size of the requests', { of: ['nats'], default: 16 * 1024 ** 2 }),
+  'bus.duplicateWindow': setting(kinds.duration('1s', '24h'), 'how long a repeated record is recognised', {
+    of: ['nats'],
+    default: 120_000,
+  }),
+  'bus.maxMessageBytes': setting(kinds.size, 'largest batch of records', { of: ['kafka'], default: 4 * 1024 ** 2 }),
+  'bus.connectWithin': setting(kinds.duration('100ms', '1h'), 'how long a start waits for the bus', {
+    of: remote,
+    default: 30_000,
+  }),
+
+  'store.kind': setting(kinds.oneOf('memory', 'redis'), 'follows from `store.url`', { default: 'memory' }),
+  'store.url': setting(
+    kinds.addresses(
+      /^rediss?:\/\/(?:[^/?#@\s]*@)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/\d{0,5})?$/,
+      'redis://host:6379 or, with TLS, rediss://host:6379; in a user and password, %40 for @ and the like',
+    ),
+    "the server; some of a Cluster's nodes; all sentinels. `/2` at its end is a database",
+    { address: true, of: ['redis'], example: ['redis://127.0.0.1:6379'] },
+  ),
+  'store.mode': setting(kinds.oneOf('standalone', 'sentinel', 'cluster'), 'what the addresses are', {
+    of: ['redis'],
+    default: 'standalone',
+  }),
+  'store.masterName': setting(kinds.text, 'what the sentinels call the master', { of: ['redis'], example: 'mymaster' }),
+  'store.username': setting(kinds.text, 'ACL user; that of the address by default', {
+    of: ['redis'],
+    example: 'sluice',
+  }),
+  'store.password': setting(kinds.text, 'its password', { ...secret, of: ['redis'] }),
+  'store.sentinelUsername': setting(kinds.text, 'user of the sentinels', { of: ['redis'], example: 'sluice' }),
+  'store.sentinelPassword': setting(kinds.text, 'its password', { ...secret, of: ['redis'] }),
+  'store.tls.ca': setting(kinds.text, 'certificate authorities in PEM; those of the system by default', {
+    ...pem,
+    of: ['redis'],
+  }),
+  'store.tls.cert': setting(kinds.text, 'client certificate in PEM', { ...pem, of: ['redis'] }),
+  'store.tls.key': setting(kinds.text, 'its key in PEM', { ...secret, of: ['redis'] }),
+  'store.tls.serverName': setting(kinds.text, "name in the server's certificate; its host by default", {
+    of: ['redis'],
+    example: 'redis.example.com',
+  }),
+  'store.patience': setting(kinds.duration('100ms', '10m'), 'how long a command waits before it fails', {
+    of: ['redis'],
+    default: 10_000,
+  }),
+  'store.maxDeadLetters': setting(kinds.whole(1, 1_000_000), 'messages that nobody understood, kept at most', {
+    of: ['redis'],
+    default: 1000,
+  }),
+
+  'clusterSecrets.selector': setting(kinds.text, 'labels of Secrets that hold kubeconfigs, one cluster each'),
+  'clusterSecrets.namespace': setting(kinds.text, 'where these Secrets are', { default: 'sluice' }),
+  'clusterSecrets.kubeconfig': setting(
+    kinds.path,
+    'kubeconfig of the cluster that has them; that of the Pod in which this runs by default',
+  ),
+  'clusterSecrets.context': setting(kinds.text, 'context in it'),
+
+  'leases.ttl': setting(kinds.duration('100ms', '10m'), 'a take-over after a crash takes about this long', {
+    default: 900,
+  }),
+  'leases.heartbeat': setting(
+    kinds.duration('10ms', '5m'),
+    'less than half of `leases.ttl`; 250ms, or a third of a shorter lease',
+  ),
+
+  'controllers.enabled': setting(kinds.controllers, 'as `--controllers`', { default: defaultSettings.controllers }),
+  'controllers.maxEndpointsPerSlice': setting(upTo1000, 'as `--max-endpoints-per-slice`', {
+    default: defaultSettings.maxEndpointsPerSlice,
+  }),
+  'controllers.mirroringMaxEndpointsPerSubset': setting(upTo1000, 'as `--mirroring-max-endpoints-per-subset`', {
+    default: defaultSettings.maxEndpointsPerSubset,
+  }),
+  'controllers.endpointUpdatesBatchPeriod': setting(batchPeriod, 'as `--endpoint-updates-batch-period`', {
+    default: batchPeriodMs.endpoints,
+  }),
+  'controllers.endpointsliceUpdatesBatchPeriod': setting(batchPeriod, 'as `--endpointslice-updates-batch-period`', {
+    default: batchPeriodMs.endpointslice,
+  }),
+  'controllers.mirroringEndpointsliceUpdatesBatchPeriod': setting(
+    batchPeriod,
+    'as `--mirroring-endpointslice-updates-batch-period`',
+    { default: batchPeriodMs.endpointslicemirroring },
+  ),
+
+  'writer.takeOver': setting(kinds.yesOrNo, 'write, though kube-controller-manager seems to write the same objects', {
+    default: writerDefaults.takeOver,
+  }),
+  'writer.maxInFlight': setting(upTo1000, 'writes of one cluster under way at once, at most', {
+    default: writerDefaults.maxWritesInFlight,
+  }),
+  'writer.maxPerSecond': setting(
+    kinds.whole(0, 10_000),
+    'writes sent to one cluster in a second, at most; 0: however many it takes',
+    { default: writerDefaults.maxWritesPerSecond },
+  ),
+  'writer.maxRemovalPercent': setting(
+    kinds.whole(1, 100),
+    'percent of its ready endpoints that a cluster may lose in a minute before each loss is confirmed; 100: no brake',
+    { default: writerDefaults.maxRemovalPercent },
+  ),
+  'traces.endpoint': setting(kinds.otlpEndpoint, 'where traces are sent, as OTLP over HTTP; nowhere by default', {
+    address: true,
+    example: 'http://127.0.0.1:4318',
+  }),
+  'traces.ratio': setting(kinds.share, 'share of the changes that are traced; failed and slow ones always are', {
+    default: defaultTraces.traceRatio,
+  }),
+  'traces.slow': setting(kinds.duration('0', '1h'), 'a change that takes longer is slow', {
+    default: defaultTraces.traceSlow,
+  }),
+
+  'log.level': setting(kinds.oneOf(...logLevels), 'least severe line on standard error', { default: 'info' }),
+  'log.format': setting(kinds.oneOf('text', 'json'), 'form of the lines', { default: 'text' }),
+  metricsBindAddress: setting(
+    kinds.bindAddress,
+    '`/metrics`, `/livez` and `/readyz`; `auto`: 127.0.0.1:10270, or a free port if that is taken',
+    { default: undefined },
+  ),
+
+  'console.bindAddress': setting(
+    kinds.bindAddress,
+    'page, API, `/metrics`, `/livez` and `/readyz` of a console; `auto`: 127.0.0.1:10270, or a free port if that is taken',
+    { default: undefined },
+  ),
+  'console.hosts': setting(kinds.hostNames, 'names under which a console may be asked for besides those of loopback', {
+    example: ['sluice.example.com'],
+  }),
+  'console.token': setting(kinds.text, 'who asks a console must have it; needed for anything but loopback', secret),
+  'console.tls.cert': setting(kinds.text, 'certificate of a console in PEM; needed for anything but loopback', pem),
+  'console.tls.key': setting(kinds.text, 'its key in PEM', secret),
+  'console.maxBytes': setting(kinds.size, 'size of the history that a console holds', { default: 128 * 1024 ** 2 }),
+  'console.retention': setting(age, 'how long it holds it, if the bus does', { default: 86_400_000 }),
+  'console.jaegerUrl': setting(kinds.traceUrl, 'where a console links traces to; `{traceId}` stands for the id', {
+    example: 'http://127.0.0.1:16686/trace/{traceId}',
+  }),
+  'console.jaegerQueryUrl': setting(kinds.queryUrl, 'where a console asks Jaeger for the traces that it shows', {
+    example: 'http://127.0.0.1:16686',
+  }),
+} as const;
+
+/** One cluster, by variables or flags: it takes the place of the `clusters` of the file. */
+export const clusterSettings = {
+  'cluster.name': setting(kinds.text, 'for logs and metrics; the context, or `default`'),
+  'cluster.kubeconfig': setting(kinds.path, 'kubeconfig of the cluster, or a directory of kubeconfigs'),
+  'cluster.context': setting(kinds.text, 'context in it, several with commas, or `*`; the current one by default'),
+  'cluster.inCluster': setting(kinds.yesOrNo, 'the cluster of the Pod in which this runs'),
+} as const;
+
+const all = { ...settings, ...clusterSettings };
+
+export type Path = keyof typeof all;
+export type ValueOf<P extends Path> = (typeof all)[P] extends Setting<infer T> ? T : never;
+
+export const paths = Object.keys(all) as readonly Path[];
+
+/** The same, without the types of the single settings. */
+export function settingAt(path: Path): Setting<unknown> {
+  return all[path];
+}
+
+/** `bus.maxAge.changes` → `SLUICE_BUS_MAX_AGE_CHANGES` */
+export function variableOf(path: string): string {
+  return `SLUICE_${path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`;
+}
+
+/** How much of a wrong value a message may show. */
+export type Visibility = 'shown' | 'address' | 'hidden';
+
+export function visibilityOf({ secret, address }: Setting<unknown>): Visibility {
+  return secret ? 'hidden' : address ? 'address' : 'shown';
+}
+
+export function isClusterPath(path: Path): path is keyof typeof clusterSettings {
+  return path in clusterSettings;
+}

@@ -1,0 +1,48 @@
+import { isUsageError } from '@sluice/process';
+import type { Environment } from '../environment-layer.ts';
+import type { ConfigurationFlags } from '../flags.ts';
+import { type ResolvedConfiguration, resolveConfiguration } from '../load-configuration.ts';
+
+export interface Given {
+  /** Content of `/etc/sluice.yaml`. */
+  readonly file?: string;
+  readonly environment?: Environment;
+  readonly flags?: ConfigurationFlags;
+  /** Other files, by path. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** What comes of it, with files that are on no disk. */
+export function resolve(given: Given): ResolvedConfiguration & { readonly warnings: readonly string[] } {
+  const { file, environment = {}, flags = {}, files = {} } = given;
+  const warnings: string[] = [];
+  const all: Readonly<Record<string, string>> = file === undefined ? files : { ...files, '/etc/sluice.yaml': file };
+  const resolved = resolveConfiguration({
+    file: file === undefined ? undefined : '/etc/sluice.yaml',
+    environment,
+    flags,
+    warn: (text) => warnings.push(text),
+    readText: (path) => {
+      const text = all[path];
+      if (text === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
+      return text;
+    },
+  });
+  return { ...resolved, warnings };
+}
+
+/** The message of the UsageError that it is refused with. */
+export function refusal(given: Given): string {
+  try {
+    resolve(given);
+  } catch (error) {
+    if (isUsageError(error)) return error.message;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+/** Where a value comes from, and how it is shown. */
+export function entry({ entries }: ResolvedConfiguration, path: string) {
+  return entries.find((one) => one.path === path);
+}

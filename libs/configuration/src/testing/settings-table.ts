@@ -1,0 +1,45 @@
+import { fileFlagPaths, flagPaths } from '../flags.ts';
+import { type Path, paths, settingAt, variableOf } from '../settings.ts';
+
+/** The table of docs/operations/configuration.md: a test holds them together. */
+export function settingsTable(): string {
+  const rows = paths.map(row);
+  const head = ['setting', 'variable', 'flag', 'default', 'meaning'];
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((cells) => cells[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('\n');
+}
+
+function row(path: Path): readonly string[] {
+  const { about, file } = settingAt(path);
+  const flag = Object.entries({ ...flagPaths, ...fileFlagPaths }).find(([, one]) => one === path)?.[0];
+  return [
+    `\`${path}\`${file ? ' ◦' : ''}`,
+    code(variableOf(path)),
+    code(flag),
+    defaultText(path),
+    `${about}${kindText(path)}`,
+  ];
+}
+
+function code(text: unknown): string {
+  return text === undefined ? '' : `\`${String(text)}\``;
+}
+
+function defaultText(path: Path): string {
+  const { kind, defaultOf, ...setting } = settingAt(path);
+  if ('default' in setting) return code(kind.show(setting.default));
+  return Object.entries(defaultOf ?? {})
+    .map(([name, value]) => `${code(kind.show(value))} (${names[name]})`)
+    .join(', ');
+}
+
+const names: Readonly<Record<string, string>> = { nats: 'NATS', kafka: 'Kafka' };
+
+function kindText(path: Path): string {
+  const { of } = settingAt(path);
+  return of?.length === 1 && path.startsWith('bus.') ? ` (${names[of[0] ?? '']})` : '';
+}

@@ -1,0 +1,31 @@
+import type { PlannedMutations } from '@sluice/messages';
+import { compareClusters, type Difference } from './comparison/compare.ts';
+import type { ClusterState } from './comparison/normalise.ts';
+import { explainShadow, type ShadowContext, type ShadowExplanation } from './explain-shadow.ts';
+import { wouldBe } from './would-be.ts';
+
+/** One place in which Sluice would make the cluster other than it is. */
+export interface Explained {
+  readonly difference: Difference;
+  /** Undefined: nothing explains it. */
+  readonly explanation: ShadowExplanation | undefined;
+}
+
+/** `passed`: the cluster has changed meanwhile. `equal`: the plan would change nothing that counts. */
+export type Examined = 'passed' | 'equal' | readonly Explained[];
+
+/** What a plan would change of what is there, and why that is so. */
+export function examine(
+  state: ClusterState,
+  plan: PlannedMutations,
+  context: Omit<ShadowContext, 'state' | 'plan'>,
+): Examined {
+  const next = wouldBe(state, plan);
+  if (next === undefined) return 'passed';
+  const differences = compareClusters(state, next, { keepUids: true, triggerTime: 'drop' });
+  if (differences.length === 0) return 'equal';
+  return differences.map((difference) => ({
+    difference,
+    explanation: explainShadow(difference, { ...context, state, plan }),
+  }));
+}

@@ -1,0 +1,59 @@
+import type { PlannedMutations } from '@sluice/messages';
+import type { Difference } from './comparison/compare.ts';
+import { explain } from './comparison/explained.ts';
+import type { ClusterState } from './comparison/normalise.ts';
+
+/** What an explanation may go by. */
+export interface ShadowContext {
+  /** What is there. */
+  readonly state: ClusterState;
+  readonly plan: Pick<PlannedMutations, 'groups' | 'incomplete'>;
+  /** Minor version of Kubernetes. */
+  readonly minor: number;
+  readonly maxEndpointsPerSlice: number;
+  /** Upstream's handlers overlook what has led to the plan. */
+  readonly overlooked: boolean;
+}
+
+export interface ShadowExplanation {
+  /** Numbers of the rules of docs/reference/parity.md. */
+  readonly rules: string;
+  readonly why: string;
+}
+
+type Rule = ShadowExplanation & { readonly explains: (difference: Difference, context: ShadowContext) => boolean };
+
+const managedBy = 'endpoints.kubernetes.io/managed-by';
+
+const rules: readonly Rule[] = [
+  {
+    rules: 'D4',
+    why: 'Endpoints without a Service are swept when a controller starts; kube-controller-manager will at its next start',
+    explains: ({ resource, sluice }, { state }) =>
+      resource === 'endpoints' && sluice.length === 0 && state.services.length === 0,
+  },
+  {
+    rules: 'E15',
+    why: 'a Pod whose Node is unknown keeps the genuine controller from writing anything until the Node is there',
+    explains: (_, { plan }) => plan.incomplete.length > 0,
+  },
+  {
+    rules: 'D (1.33)',
+    why: `before Kubernetes 1.33 Endpoints do not have the label ${managedBy}`,
+    explains: ({ resource, lines }, { minor }) =>
+      resource === 'endpoints' &&
+      minor < 33 &&
+      lines.length > 0 &&
+      lines.every((line) => line.includes(managedBy) && line.includes(': absent ≠ ')),
+  },
+  {
+    rules: 'C12–C14, D3, E3, E6, H1',
+    why: 'the genuine controller overlooks this until the next change of the Service or its Pods, or its resync in 12 to 24 hours',
+    explains: (_, { overlooked }) => overlooked,
+  },
+];
+
+/** Why a difference is right; undefined: nothing explains it. */
+export function explainShadow(difference: Difference, context: ShadowContext): ShadowExplanation | undefined {
+  return explain(difference, context) ?? rules.find(({ explains }) => explains(difference, context));
+}

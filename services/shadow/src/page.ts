@@ -1,0 +1,55 @@
+import { formatDuration, truncate } from '@sluice/process';
+import colors from 'picocolors';
+import type { ReportedDifference, ShadowReport } from './report.ts';
+import type { Percentiles } from './samples.ts';
+
+export interface PageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Where everything stands, in no more lines than there are. */
+export function renderPage(report: ShadowReport, { width, height }: PageSize): readonly string[] {
+  const { services, clusters, differences, lasting } = report;
+  const lines = [
+    ...clusters.map(
+      ({ name, version, server }) =>
+        `${colors.bold(`In the shadow of ${name}`)} (Kubernetes ${version}) at ${server}: it only reads, for ${formatDuration(report.ranMs)}`,
+    ),
+    '',
+    `  Services     ${services.total}: ${colors.green(`${services.agree} agree`)}, ${services.waiting} waiting, ` +
+      `${services.explained} explained, ${alarming(services.unexplained, 'unexplained')}`,
+    `  decided      ${report.decisions} times; the genuine controllers wrote ${report.writes} times`,
+    `  sooner       ${spread(report.sooner)}, until the genuine controller's write is seen`,
+    `  later        ${spread(report.later)}, after it was seen`,
+    `  differences  ${lasting.explained} explained, ${alarming(lasting.unexplained, 'unexplained')}; ` +
+      `${lasting.resolved} of them were put right by the genuine controllers later`,
+    '',
+    ...listed(differences, height - 8 - clusters.length),
+  ];
+  return lines.slice(0, Math.max(1, height)).map((line) => truncate(line, width));
+}
+
+const alarming = (count: number, what: string): string => (count === 0 ? `0 ${what}` : colors.red(`${count} ${what}`));
+
+function spread(times: Percentiles | null): string {
+  if (times === null) return 'never';
+  const [p50, p99, max] = [times.p50, times.p99, times.max].map(formatDuration);
+  return `${times.count} times: p50 ${p50}, p99 ${p99}, max ${max}`;
+}
+
+/** Unexplained ones first; two lines each, as many as fit. */
+function listed(differences: readonly ReportedDifference[], room: number): readonly string[] {
+  const order = (d: ReportedDifference) => (d.explanation === null ? 0 : 1);
+  const sorted = [...differences].sort((a, b) => order(a) - order(b) || a.since.localeCompare(b.since));
+  const fit = sorted.length * 2 <= room ? sorted.length : Math.max(0, Math.floor((room - 1) / 2));
+  const shown = sorted.slice(0, fit).flatMap((difference) => {
+    const { namespace, service, resource, explanation, lines } = difference;
+    const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
+    const why =
+      explanation === null ? colors.red('unexplained') : colors.dim(`${explanation.rules}: ${explanation.why}`);
+    return [`  ${what} ${namespace}/${service}  ${why}`, colors.dim(`      ${lines[0] ?? ''}`)];
+  });
+  const more = sorted.length - fit;
+  return more > 0 ? [...shown, colors.dim(`  and ${more} more`)] : shown;
+}

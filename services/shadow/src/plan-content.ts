@@ -1,0 +1,18 @@
+import type { Mutation } from '@sluice/controllers';
+import type { PlannedMutations } from '@sluice/messages';
+import { triggerTimeAnnotation } from './comparison/normalise.ts';
+
+/** What a plan wants, as a text that is equal for plans that want the same: without numbers, versions and made-up names. */
+export function contentOf({ groups }: PlannedMutations): string {
+  return JSON.stringify(groups.map(({ mutations }) => mutations.map(wantedBy)));
+}
+
+function wantedBy(mutation: Mutation): unknown {
+  const { verb, resource } = mutation;
+  if (mutation.verb === 'delete') return [verb, resource, mutation.name];
+  const { metadata, ...content } = mutation.object;
+  const { labels, annotations, ownerReferences, name } = metadata;
+  const { [triggerTimeAnnotation]: _, ...others } = annotations ?? {};
+  const named = verb === 'create' && resource === 'endpointslices' ? '' : name;
+  return [verb, resource, named, labels ?? {}, others, ownerReferences ?? [], content];
+}

@@ -1,0 +1,154 @@
+import {
+  type Controller,
+  type Endpoints,
+  projectEndpointSlice,
+  projectEndpoints,
+  projectPod,
+  projectService,
+} from '@sluice/controllers';
+import type { Fact } from '@sluice/messages';
+import { initialControllerState, ServiceState } from '@sluice/service-state';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { noticedAtEnd, noticedBy } from './upstream-handlers.ts';
+
+const key = { cluster: 'c', namespace: 'shop', service: 'web' };
+const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '5' };
+const aService = (selector: object | null = { app: 'web' }) => projectService({ metadata, spec: { selector } });
+const someEndpoints = (): Endpoints => projectEndpoints({ metadata });
+
+const aPod = (name: string, { ready = true, hostname = '' } = {}) =>
+  projectPod({
+    metadata: { name, namespace: 'shop' },
+    spec: { hostname },
+    status: { podIP: '10.1.0.1', conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+  }).pod;
+
+const aSlice = (name: string) =>
+  projectEndpointSlice({
+    metadata: {
+      ...metadata,
+      name,
+      uid: `uid-${name}`,
+      generation: 1,
+      labels: { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
+    },
+    addressType: 'IPv4',
+    endpoints: [],
+  });
+
+const fact = {
+  pod: (name: string, ready = true, zone = 'a'): Fact => ({
+    kind: 'pod',
+    name,
+    pod: aPod(name, { ready }),
+    node: { zone },
+  }),
+  podGone: (name: string): Fact => ({ kind: 'pod', name, pod: null, node: null }),
+  slice: (name: string): Fact => ({ kind: 'slice', name, slice: aSlice(name), uid: `uid-${name}` }),
+  sliceGone: (name: string): Fact => ({ kind: 'slice', name, slice: null, uid: `uid-${name}` }),
+  sliceElsewhere: (name: string): Fact => ({ kind: 'slice', name, slice: null, uid: `uid-${name}`, relabelled: true }),
+  endpoints: (): Fact => ({ kind: 'endpoints', endpoints: someEndpoints(), uid: 'u' }),
+  endpointsGone: (): Fact => ({ kind: 'endpoints', endpoints: null, uid: 'u' }),
+  noService: { kind: 'service', service: null } satisfies Fact,
+};
+
+const stamp = { epoch: 1, sequence: 1 };
+let view: ServiceState;
+const noticed = (given: Fact, told = false) => [...noticedBy(view, given, told)].sort();
+
+beforeEach(() => {
+  view = new ServiceState(key);
+});
+
+function track(controller: Controller, name: string, generation: number): void {
+  view.setController(controller, { ...initialControllerState, tracked: { [`uid-${name}`]: generation } });
+}
+
+describe('a Service', () => {
+  test('is noticed always, for mirroring if it has no selector, or one no longer, or now (D1, E1, H3)', () => {
+    const selecting: Fact = { kind: 'service', service: aService() };
+    const custom: Fact = { kind: 'service', service: aService(null) };
+    expect(noticed(selecting)).toEqual(['endpoints', 'endpointslice']);
+    expect(noticed(custom)).toHaveLength(3);
+    view.set('service', { service: aService(null), stamp });
+    expect(noticed(custom)).toHaveLength(2);
+    expect(noticed(selecting)).toHaveLength(3);
+    expect(noticed(fact.noService)).toHaveLength(3);
+  });
+});
+
+describe('a Pod', () => {
+  test('is noticed if it comes, goes, or counts as changed (C12)', () => {
+    expect(noticed(fact.pod('p'))).toEqual(['endpoints', 'endpointslice']);
+    expect(noticed(fact.pod('p'), true)).toEqual([]);
+    view.setPod('p', { pod: aPod('p'), node: { zone: 'a' }, stamp });
+    expect(noticed(fact.pod('p', true, 'b'))).toEqual([]);
+    expect(noticed(fact.pod('p', false))).toHaveLength(2);
+    expect(noticed(fact.podGone('p'))).toHaveLength(2);
+    expect(noticed({ kind: 'pod', name: 'p', pod: aPod('p', { hostname: 'h' }), node: { zone: 'a' } })).toEqual([]);
+  });
+});
+
+describe('Endpoints', () => {
+  test('are noticed by their own controller when they go (D3), by mirroring if they are mirrorable (H1)', () => {
+    expect(noticed(fact.endpoints())).toEqual(['endpointslicemirroring']);
+    view.set('endpoints', { endpoints: someEndpoints(), stamp });
+    expect(noticed(fact.endpointsGone())).toEqual(['endpoints', 'endpointslicemirroring']);
+  });
+});
+
+describe('a slice', () => {
+  test('is noticed if it is not tracked, or newer than written (E4, E5)', () => {
+    expect(noticed(fact.slice('s'))).toEqual(['endpointslice']);
+    track('endpointslice', 's', 1);
+    view.setSlice('s', { slice: aSlice('s'), stamp });
+    expect(noticed(fact.slice('s'))).toEqual([]);
+    track('endpointslice', 's', 0);
+    expect(noticed(fact.slice('s'))).toEqual(['endpointslice']);
+  });
+
+  test('that goes is noticed if it is tracked and nobody asked for that (E6)', () => {
+    view.setSlice('s', { slice: aSlice('s'), stamp });
+    expect(noticed(fact.sliceGone('s'))).toEqual([]);
+    track('endpointslice', 's', 1);
+    expect(noticed(fact.sliceGone('s'))).toEqual(['endpointslice']);
+    track('endpointslice', 's', -1);
+    expect(noticed(fact.sliceGone('s'))).toEqual([]);
+    expect(noticed(fact.sliceElsewhere('s'))).toEqual(['endpointslice']);
+  });
+});
+
+test('zone ratios are noticed only by a Service that is overloaded (F14)', () => {
+  const topology: Fact = {
+    kind: 'topology',
+    topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } },
+  };
+  expect(noticed(topology)).toEqual([]);
+  const hints = { populated: true, byAddressType: { IPv4: { a: 4 } } };
+  view.setController('endpointslice', { ...initialControllerState, hints });
+  expect(noticed(topology)).toEqual(['endpointslice']);
+});
+
+describe('the end of a snapshot', () => {
+  const batchPeriodMs = { endpoints: 300, endpointslice: 500, endpointslicemirroring: 700 };
+  const noticedThen = (start: boolean) => [...noticedAtEnd(view, start, batchPeriodMs)];
+
+  test('of a start shows everything, that of a resync Services and mirrorable Endpoints (A7)', () => {
+    expect(noticedThen(true)).toHaveLength(3);
+    expect(noticedThen(false)).toEqual([]);
+    view.set('service', { service: aService(), stamp });
+    expect(noticedThen(false)).toEqual([
+      ['endpoints', 0],
+      ['endpointslice', 0],
+    ]);
+    view.set('endpoints', { endpoints: someEndpoints(), stamp });
+    expect(noticedThen(false)).toHaveLength(3);
+  });
+
+  test('queues for slices that are not tracked too, a second later at the earliest (E4, E5)', () => {
+    view.setSlice('s', { slice: aSlice('s'), stamp });
+    expect(noticedThen(false)).toEqual([['endpointslice', 1000]]);
+    track('endpointslice', 's', 1);
+    expect(noticedThen(false)).toEqual([]);
+  });
+});

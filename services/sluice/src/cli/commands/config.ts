@@ -1,0 +1,34 @@
+import { addConfigurationOptions, addConsoleOptions, configurationSources } from '@sluice/configuration';
+import { type Command, Option } from 'commander';
+import colors from 'picocolors';
+
+interface ConfigOptions {
+  readonly output: 'yaml' | 'json';
+  readonly example?: true;
+}
+
+export function addConfigCommand(program: Command): void {
+  const command = program
+    .command('config')
+    .summary('show the configuration that file, environment and flags make, without its secrets')
+    .description(
+      'Prints what watcher, reconciler, writer and console would be told here, and what tells it.\n' +
+        'Secrets are shown as ***. Ends with status 2 if it cannot be used.',
+    )
+    .addOption(new Option('-o, --output <format>', 'form').choices(['yaml', 'json']).default('yaml'))
+    .option('--example', 'print a file to begin with instead');
+  addConsoleOptions(addConfigurationOptions(command)).action(config);
+}
+
+async function config(options: ConfigOptions, command: Command): Promise<void> {
+  process.stdout.write(await text(options, command));
+}
+
+async function text({ output, example }: ConfigOptions, command: Command): Promise<string> {
+  if (example) return (await import('@sluice/configuration')).exampleFile();
+  const { resolveConfiguration } = await import('@sluice/configuration');
+  const { toJson, toYaml } = await import('@sluice/configuration');
+  const warn = (warning: string) => void process.stderr.write(`${colors.yellow('warning')} ${warning}\n`);
+  const { entries } = resolveConfiguration(configurationSources(command, process.env, warn));
+  return output === 'json' ? toJson(entries) : toYaml(entries);
+}

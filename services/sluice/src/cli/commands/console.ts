@@ -1,0 +1,54 @@
+import { addConfigurationOptions, addConsoleOptions, configurationOf } from '@sluice/configuration';
+import {
+  closing,
+  createLogger,
+  graceMs,
+  leaveSoon,
+  shutDown,
+  stopSignal,
+  systemClock,
+  systemRandom,
+} from '@sluice/process';
+import type { Command } from 'commander';
+import { startConsoleRole } from '../../composition/roles/console-role.ts';
+import { openInfrastructure } from '../../composition/roles/open-infrastructure.ts';
+import { untilReached } from '../../composition/roles/until-reached.ts';
+
+export function addConsoleCommand(program: Command): void {
+  const command = program
+    .command('console')
+    .summary('show a fleet: page, history and HTTP API; changes nothing')
+    .description(
+      'Runs the console of a fleet, in the foreground until SIGINT or SIGTERM: it reads along what watchers, reconcilers\n' +
+        'and writers tell each other, and shows it. It changes nothing and nobody waits for it; any number may run.\n' +
+        'For anything but loopback it needs a token and TLS.',
+    );
+  addConsoleOptions(addConfigurationOptions(command)).action(() => run(command));
+}
+
+async function run(command: Command): Promise<void> {
+  const warnings: string[] = [];
+  const configuration = await configurationOf(command, process.env, (warning) => warnings.push(warning));
+  const logger = createLogger(configuration.log.format, configuration.log.level);
+  for (const warning of warnings) logger.warn(warning);
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const stop = stopSignal(undefined, logger);
+  const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
+  if (infrastructure === undefined) {
+    leaveSoon(logger);
+    return logger.info('asked to end before bus and store were reached');
+  }
+  try {
+    const running = await startConsoleRole({ infrastructure, configuration, ...ports });
+    logger.info('started', { role: 'console', url: running.url });
+    try {
+      await Promise.race([stop.stopped, running.done]);
+    } finally {
+      await shutDown([{ what: 'the console', graceMs, end: () => running.stop() }], ports);
+    }
+  } finally {
+    await shutDown([closing(infrastructure)], ports);
+    stop.cancel();
+    leaveSoon(logger);
+  }
+}

@@ -1,0 +1,41 @@
+import { findAccess } from '@sluice/clusters';
+import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
+import { isKubeconfigError } from '@sluice/kubernetes';
+import { createLogger, systemClock, systemRandom } from '@sluice/process';
+import { type Command, Option } from 'commander';
+import { type Check, failed, jsonChecks, listChecks, warning } from '../doctor/check.ts';
+import { checkCluster } from '../doctor/check-cluster.ts';
+import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
+import { historyCheck } from '../doctor/history-check.ts';
+
+export function addDoctorCommand(program: Command): void {
+  const command = program
+    .command('doctor')
+    .summary('check clusters, bus and store before Sluice is let at them')
+    .description(
+      'Looks at what Sluice needs: versions, permissions, clocks, bus, store, and whether another controller still writes\n' +
+        'the same objects. It changes nothing. Exit status: 0, or 1 if something failed.',
+    )
+    .addOption(new Option('-o, --output <format>', 'form').choices(['table', 'json']).default('table'));
+  addConfigurationOptions(command).action(async () => {
+    const { output } = command.opts<{ output: 'table' | 'json' }>();
+    const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
+    const ports = { clock: systemClock, random: systemRandom };
+    const logger = createLogger('text', 'error');
+    const checks: Check[] = [...(await checkInfrastructure(configuration, ports)), historyCheck(configuration)];
+    for (const { name, ...choice } of configuration.clusters) {
+      try {
+        checks.push(...(await checkCluster(name, await findAccess(choice, process.env), { ...ports, logger })));
+      } catch (error) {
+        if (!isKubeconfigError(error)) throw error;
+        checks.push(failed(`cluster ${name}`, 'kubeconfig', error.message, 'correct the kubeconfig'));
+      }
+    }
+    if (configuration.clusters.length === 0) {
+      const advice = 'give --kubeconfig FILE, --in-cluster, or clusters in --config FILE';
+      checks.push(warning('clusters', 'configuration', 'none is named', advice));
+    }
+    process.stdout.write(output === 'json' ? jsonChecks(checks) : listChecks(checks));
+    if (checks.some(({ result }) => result === 'failed')) process.exitCode = 1;
+  });
+}

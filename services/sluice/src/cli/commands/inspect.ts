@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TraceView } from '@sluice/console';
+import { systemClock, UsageError } from '@sluice/process';
+import { type Command, Option } from 'commander';
+import { AnswerError } from '../inspect/answer-error.ts';
+import { type ConsoleOptions, clientFor, defaultUrl } from '../inspect/client-for.ts';
+import type { ConsoleClient, HistoryEntry } from '../inspect/console-client.ts';
+import { findService } from '../inspect/find-service.ts';
+import { followed } from '../inspect/followed.ts';
+import { printPod, printService } from '../inspect/print-explanation.ts';
+import { printEntry } from '../inspect/print-history.ts';
+import { printTrace } from '../inspect/print-trace.ts';
+import { printTraces, traceLines } from '../inspect/print-traces.ts';
+import { type Paper, paperFor } from '../inspect/text.ts';
+import { localTime, parseAt, parseSince } from '../inspect/times.ts';
+
+interface Options extends ConsoleOptions {
+  readonly cluster?: string;
+  readonly output: 'text' | 'json';
+  readonly pod?: string;
+  readonly since?: string;
+  readonly at?: string;
+  readonly follow?: boolean;
+  readonly id?: string;
+}
+
+/** `history`, `explain` and `trace`: what a console knows of one Service. */
+export function addInspectCommands(program: Command): void {
+  add(program, 'history', 'what was seen, decided and done for a Service, with causes', history)
+    .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: all that is kept)')
+    .option('--pod <name>', 'only what concerns this Pod')
+    .option('-f, --follow', 'go on with what happens next, until SIGINT');
+  add(program, 'explain', 'why the Pods of a Service get traffic or not, now or at a time', explain)
+    .option('--pod <name>', 'only this Pod, which may be gone')
+    .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12:00Z (default: now)');
+  add(program, 'trace', 'traces of the last writes of a Service, and what took how long in one', trace)
+    .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: all that is kept)')
+    .option('--id <trace id>', 'the spans of this one (default: of the newest that is recorded)');
+}
+
+function add(
+  program: Command,
+  name: string,
+  summary: string,
+  action: (service: string, options: Options, client: ConsoleClient) => Promise<void>,
+): Command {
+  return program
+    .command(`${name} <namespace/service>`)
+    .summary(summary)
+    .description(
+      `Asks a console ${summary}.\nEnds with status 1 if there is no answer to that, and 2 if it is asked wrongly.`,
+    )
+    .option('--console <url>', 'address of the console', defaultUrl)
+    .option('--console-token-file <file>', 'token of the console (default: $SLUICE_CONSOLE_TOKEN or …_TOKEN_FILE)')
+    .option('--cluster <name>', 'name or identity of the cluster, where several have the Service')
+    .addOption(new Option('-o, --output <format>', 'form').choices(['text', 'json']).default('text'))
+    .action((service: string, options: Options) => action(service, options, clientFor(options)));
+}
+
+async function history(service: string, options: Options, client: ConsoleClient): Promise<void> {
+  const since = sinceOf(options);
+  const name = await findService(client, await client.overview(), service, options.cluster);
+  const query = { pod: options.pod };
+  const view = await client.history(name, { ...query, since, limit: 5_000 });
+  const paper = paperFor(process.stdout, systemClock.now());
+  if (options.output === 'text') process.stdout.write(preface(view, since, paper));
+  print(view.entries, options, paper);
+  if (!options.follow) return;
+  const fresh = followed((from) => client.follow(name, { ...query, since: from }), {
+    told: view.entries,
+    since: since ?? 0,
+    now: () => systemClock.now(),
+    onLost: () => process.stderr.write('the console does not answer any more; trying again\n'),
+    pause: () => sleep(reconnectMs),
+  });
+  for await (const entry of fresh) print([entry], options, { ...paper, now: systemClock.now() });
+}
+
+/** Before a console that is gone is asked again. */
+const reconnectMs = 2_000;
+
+/** What a reader has to know before the first line. */
+function preface(view: Awaited<ReturnType<ConsoleClient['history']>>, since: number | undefined, paper: Paper): string {
+  const lines = [
+    ...(since !== undefined && since < view.since
+      ? [`The history begins at ${localTime(view.since, paper.now)}.`]
+      : []),
+    ...(view.total > view.entries.length ? [`The last ${view.entries.length} of ${view.total} entries.`] : []),
+    ...(view.total === 0 ? ['Nothing happened in that time.'] : []),
+  ];
+  return lines.map((line) => `${paper.colors.dim(line)}\n`).join('');
+}
+
+function print(entries: readonly HistoryEntry[], { output }: Options, paper: Paper): void {
+  for (const entry of entries) {
+    process.stdout.write(output === 'json' ? `${JSON.stringify(entry)}\n` : printEntry(entry, paper));
+  }
+}
+
+async function explain(service: string, options: Options, client: ConsoleClient): Promise<void> {
+  const at = atOf(options);
+  const name = await findService(client, await client.overview(), service, options.cluster);
+  const paper = paperFor(process.stdout, systemClock.now());
+  const { pod } = options;
+  if (pod === undefined) {
+    const detail = await client.service(name, at);
+    process.stdout.write(options.output === 'json' ? `${JSON.stringify(detail)}\n` : printService(detail, paper));
+    return;
+  }
+  const view = await client.pod(name, pod, at);
+  if (view.verdict === 'unknown' && view.lastChange === null && view.placements.length === 0) {
+    const { pods } = await client.service(name, at);
+    const known = pods.map((one) => one.pod).join(', ');
+    throw new AnswerError(
+      `nothing is kept of Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `There is: ${known}`}`,
+    );
+  }
+  process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : printPod(view, paper));
+}
+
+async function trace(service: string, options: Options, client: ConsoleClient): Promise<void> {
+  const since = sinceOf(options);
+  const overview = await client.overview();
+  const name = await findService(client, overview, service, options.cluster);
+  if (options.id !== undefined) {
+    const view = await client.trace(options.id);
+    process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : treeOf(view));
+    return;
+  }
+  const lines = traceLines(await client.history(name, { since, limit: 5_000 }), overview.jaeger).slice(0, 50);
+  if (options.output === 'json') {
+    process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    return;
+  }
+  if (lines.length === 0) {
+    throw new AnswerError('no write of that time carries a trace; --otlp-endpoint of the roles turns tracing on');
+  }
+  process.stdout.write(printTraces(lines, systemClock.now()));
+  const newest = lines.find(({ recorded }) => recorded);
+  if (!overview.traces || newest === undefined) return;
+  // The newest may not have come to Jaeger yet; the list stands without it.
+  const view = await client.trace(newest.traceId).catch((error: unknown) => error);
+  process.stdout.write(view instanceof Error ? `\n${view.message}\n` : `\n${treeOf(view as TraceView)}`);
+}
+
+const treeOf = (view: TraceView): string => printTrace(view, paperFor(process.stdout, systemClock.now()));
+
+function sinceOf({ since }: Options): number | undefined {
+  if (since === undefined) return undefined;
+  const from = parseSince(since, systemClock.now());
+  if (from === undefined)
+    throw new UsageError(`--since is ${JSON.stringify(since)}; wanted is a duration such as 1h or 30m`);
+  return Math.max(0, Math.floor(from));
+}
+
+function atOf({ at }: Options): number | undefined {
+  if (at === undefined) return undefined;
+  const time = parseAt(at, systemClock.now());
+  if (time === undefined) {
+    throw new UsageError(`--at is ${JSON.stringify(at)}; wanted is 03:12, 03:12:30, "5m ago" or 2026-03-01T03:12:00Z`);
+  }
+  return Math.floor(time);
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { formatServiceKey, type ServiceKey } from '@sluice/messages';
+import { systemClock, UsageError } from '@sluice/process';
+import type { Command } from 'commander';
+import {
+  findParked,
+  matches,
+  named,
+  type ParkedFilter,
+  type ParkedKey,
+  parkedKeyOf,
+} from '../../composition/parked/parked-key.ts';
+import { releaseParked, retryParked } from '../../composition/parked/retry.ts';
+import type { OpenInfrastructure } from '../../composition/roles/open-infrastructure.ts';
+import { clientFor } from '../inspect/client-for.ts';
+import { describeParked, listParked, toJsonParked } from '../parked/print.ts';
+import { addConfiguredCommand, withFleet } from './configured-command.ts';
+
+interface Options extends ParkedFilter {
+  readonly output: 'table' | 'json';
+  readonly all?: boolean;
+  readonly console?: string;
+  readonly consoleTokenFile?: string;
+}
+
+/** What is done with the fleet, and what is printed of it. */
+type Action = (
+  fleet: OpenInfrastructure,
+  parked: readonly ParkedKey[],
+  names: readonly string[],
+  options: Options,
+) => Promise<string> | string;
+
+export function addParkedCommand(program: Command): void {
+  const group = program
+    .command('parked')
+    .summary('look at Services that a controller has given up for now, and try them again')
+    .description(
+      'A Service whose writes an API server refuses for good is parked with the reason. It is tried again with its next\n' +
+        'change, at every resync, by itself after one to two minutes, and when it is told to here. A Service is named\n' +
+        'NAMESPACE/SERVICE or CLUSTER/NAMESPACE/SERVICE, the cluster by the uid of its namespace kube-system.',
+    );
+  const list = add(group, 'list', 'list them', (_fleet, parked, _names, options) => listed(parked, options));
+  list.option('--cluster <uid>', 'only of this cluster').option('-n, --namespace <name>', 'only of this namespace');
+  list
+    .option('--console <url>', 'ask this console instead of bus and store, as that of a sluice run')
+    .option('--console-token-file <file>', 'token of the console (default: $SLUICE_CONSOLE_TOKEN or …_TOKEN_FILE)');
+  add(group, 'show <service>', 'show what is known of one', (_fleet, parked, names, { output }) => {
+    const found = find(parked, names);
+    return output === 'json' ? found.map(toJsonParked).join('') : found.map(describeParked).join('\n');
+  });
+  addAsking(group, 'retry', 'have them told again by their watcher, and so tried again', ({ bus }, key) =>
+    retryParked(bus, key, randomUUID()),
+  );
+  addAsking(
+    group,
+    'release',
+    'let removals of endpoints go that are held back, without a look at the cluster',
+    (fleet, key) => releaseParked(fleet.bus, key, systemClock.now(), randomUUID()),
+  );
+}
+
+function listed(parked: readonly ParkedKey[], { output, cluster, namespace }: Options): string {
+  const wanted = parked.filter((key) =>
+    matches(key, { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }),
+  );
+  return output === 'json' ? wanted.map(toJsonParked).join('') : listParked(wanted);
+}
+
+/** A command that asks something for each Service that is named. */
+function addAsking(
+  group: Command,
+  name: string,
+  summary: string,
+  ask: (fleet: OpenInfrastructure, key: ServiceKey) => Promise<void>,
+): void {
+  const command = add(group, `${name} [service...]`, summary, async (fleet, parked, names, { output, all }) => {
+    if (names.length === 0 && !all) throw new UsageError(`name the Services to ${name}, or give --all`);
+    const wanted = all ? parked : find(parked, names);
+    const services = new Map(wanted.map(({ key }) => [formatServiceKey(key), key]));
+    for (const key of services.values()) await ask(fleet, key);
+    const asked = [...services.keys()];
+    if (output === 'json') return asked.map((service) => `${JSON.stringify({ service, asked: true })}\n`).join('');
+    if (asked.length === 0) return 'Nothing is parked.\n';
+    return asked.map((service) => `${service} asked for: ${name}\n`).join('');
+  });
+  command.option('--all', 'all that are parked');
+}
+
+function add(group: Command, usage: string, summary: string, action: Action): Command {
+  const form = { usage, summary, forms: ['table', 'json'] as const };
+  return addConfiguredCommand<Options>(group, form, async ({ configure, args, options }) => {
+    if (options.console !== undefined) {
+      const parked = await clientFor({ ...options, console: options.console }).parked();
+      return listed(parked.map(parkedKeyOf), options);
+    }
+    const configuration = await configure();
+    return withFleet(configuration, async (fleet) =>
+      action(fleet, await findParked(fleet.store, configuration.partitions), args, options),
+    );
+  });
+}
+
+function find(parked: readonly ParkedKey[], names: readonly string[]): readonly ParkedKey[] {
+  return names.flatMap((name) => {
+    const found = named(parked, name);
+    if (found.length === 0) throw new UsageError(`${name} is not parked; "sluice parked list" shows what is`);
+    return found;
+  });
+}

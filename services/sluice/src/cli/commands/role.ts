@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { checkOnlySource, sourcesOf } from '@sluice/clusters';
+import type { Configuration } from '@sluice/configuration';
+import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
+import {
+  closing,
+  createLogger,
+  graceMs,
+  leaveSoon,
+  marginMs,
+  shutDown,
+  stopSignal,
+  systemClock,
+  systemRandom,
+  tracesGraceMs,
+  UsageError,
+} from '@sluice/process';
+import type { Command } from 'commander';
+import { openInfrastructure } from '../../composition/roles/open-infrastructure.ts';
+import { type Role, startRole } from '../../composition/roles/start-role.ts';
+import { untilReached } from '../../composition/roles/until-reached.ts';
+import { startTelemetry } from '../../composition/telemetry/start-telemetry.ts';
+import { startTracing } from '../../composition/telemetry/traces/start-tracing.ts';
+
+const summaries: Readonly<Record<Role, string>> = {
+  watcher: 'watch clusters and publish what happens in them; the others stand by',
+  reconciler: 'decide for a share of the partitions',
+  writer: 'apply plans of a share of the lanes to the clusters',
+};
+
+export function addRoleCommands(program: Command): void {
+  for (const role of Object.keys(summaries) as Role[]) {
+    const command = program
+      .command(role)
+      .summary(summaries[role])
+      .description(
+        `Runs one ${role} of a fleet, in the foreground until SIGINT or SIGTERM: ${summaries[role]}.\n` +
+          'Any number of them may run; what each does, it takes over from and hands over to the others.',
+      );
+    addConfigurationOptions(command).action(async () => {
+      const warnings: string[] = [];
+      const configuration = await configurationOf(command, process.env, (warning) => warnings.push(warning));
+      await run(role, configuration, warnings);
+    });
+  }
+}
+
+async function run(role: Role, configuration: Configuration, warnings: readonly string[]): Promise<void> {
+  const log = createLogger(configuration.log.format, configuration.log.level);
+  const logger = log.with({ role });
+  for (const warning of warnings) logger.warn(warning);
+  if (role !== 'reconciler' && configuration.clusters.length === 0 && configuration.clusterSecrets === undefined) {
+    throw new UsageError(
+      `a ${role} needs a cluster: give --kubeconfig FILE, --in-cluster, --cluster-secrets LABELS, or clusters in --config FILE`,
+    );
+  }
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const stop = stopSignal(undefined, logger);
+  if (role !== 'reconciler') await checkOnlySource(sourcesOf(configuration, process.env, ports));
+  const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
+  if (infrastructure === undefined) {
+    leaveSoon(logger);
+    return logger.info('asked to end before bus and store were reached');
+  }
+  try {
+    // Unique, and new with each start: who comes back after a crash is somebody else.
+    const member = `${role}-${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
+    const tracing = await startTracing(configuration.traces, {
+      systems: { messaging: configuration.bus.kind, store: configuration.store.kind },
+      fleet: configuration.fleet,
+      member,
+      ...ports,
+    });
+    const environment = process.env;
+    const running = startRole({ role, infrastructure, configuration, member, environment, tracing, ...ports });
+    const { metrics, health } = running;
+    const address = configuration.metricsBindAddress ?? undefined;
+    const server = metrics && (await startTelemetry(address, { metrics, health, log }, logger));
+    logger.info('started', { member, ...(server && { metrics: `${server.url}/metrics` }) });
+    try {
+      await Promise.race([stop.stopped, running.done]);
+    } finally {
+      await shutDown(
+        [
+          { what: `the ${role}`, graceMs: graceMs + marginMs, end: () => running.stop(graceMs) },
+          {
+            what: 'the delivery of traces',
+            graceMs: tracesGraceMs + marginMs,
+            end: () => tracing?.close(tracesGraceMs),
+          },
+          { what: 'the server of the metrics', graceMs: marginMs, end: () => server?.close() },
+        ],
+        ports,
+      );
+    }
+    logger.info('handed over and ended', { member });
+  } finally {
+    await shutDown([closing(infrastructure)], ports);
+    stop.cancel();
+    leaveSoon(logger);
+  }
+}

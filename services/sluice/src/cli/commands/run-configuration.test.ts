@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '@sluice/configuration';
+import { isUsageError } from '@sluice/process';
+import { defaultSettings } from '@sluice/service-state';
+import { Command } from 'commander';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type ConfiguredOptions, withConfiguration } from './run-configuration.ts';
+import { addRunOptions, checkRunOptions, type RunOptions } from './run-options.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-run-configuration-'));
+const file = join(directory, 'sluice.yaml');
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function options(yaml: string, args: readonly string[], environment: Environment = {}): Promise<ConfiguredOptions> {
+  writeFileSync(file, yaml);
+  const command = addRunOptions(new Command('run')).exitOverride();
+  command.parse(args, { from: 'user' });
+  return withConfiguration(command.opts<ConfiguredOptions>(), command, environment, () => {});
+}
+
+const all = `
+clusters: [{ name: here, kubeconfig: here.kubeconfig, context: sluice }]
+controllers: { enabled: endpointslice-controller, maxEndpointsPerSlice: 50, endpointUpdatesBatchPeriod: 1s }
+traces: { endpoint: 'http://127.0.0.1:4318', ratio: 0.5 }
+log: { level: warn }
+metricsBindAddress: '127.0.0.1:9'
+`;
+
+test('the file says what no flag says', async () => {
+  expect(await options(all, ['--config', file])).toMatchObject({
+    kubeconfig: join(directory, 'here.kubeconfig'),
+    context: 'sluice',
+    controllers: new Set(['endpointslice']),
+    maxEndpointsPerSlice: 50,
+    mirroringMaxEndpointsPerSubset: defaultSettings.maxEndpointsPerSubset,
+    endpointUpdatesBatchPeriod: 1_000,
+    otlpEndpoint: 'http://127.0.0.1:4318/v1/traces',
+    traceRatio: 0.5,
+    logLevel: 'warn',
+    metricsBindAddress: { address: { host: '127.0.0.1', port: 9 } },
+  });
+});
+
+test('file < environment < flags', async () => {
+  const environment = { SLUICE_CONFIG: file, SLUICE_LOG_LEVEL: 'error', SLUICE_TRACES_RATIO: '0.25' };
+  const flags = ['--trace-ratio', '1', '--max-endpoints-per-slice', '7', '--metrics-bind-address', '0', '--in-cluster'];
+  const found = await options(all, flags, environment);
+  expect(found).toMatchObject({ logLevel: 'error', traceRatio: 1, maxEndpointsPerSlice: 7, inCluster: true });
+  expect(found.metricsBindAddress).toEqual({ address: null });
+  // A cluster that is named by flag takes the place of the file's.
+  expect(found.kubeconfig).toBeUndefined();
+});
+
+describe('several clusters', () => {
+  const two = 'clusters: [{ name: a, kubeconfig: a }, { name: b, inCluster: true }]\n';
+  const a = { name: 'a', kubeconfig: join(directory, 'a') };
+
+  test('are those of the file, beside those of Secrets', async () => {
+    const { named } = await options(`${two}clusterSecrets: { selector: a=b }`, ['--config', file]);
+    expect(named).toEqual({
+      clusters: [a, { name: 'b', inCluster: true }],
+      clusterSecrets: { selector: 'a=b', namespace: 'sluice' },
+    });
+  });
+
+  test('by flag take the place of those of the file, each for itself', async () => {
+    const secrets = ['--config', file, '--cluster-secrets', 'c=d', '--cluster-secrets-namespace', 'n'];
+    expect((await options(two, secrets)).named).toMatchObject({
+      clusters: [a, { name: 'b' }],
+      clusterSecrets: { selector: 'c=d', namespace: 'n' },
+    });
+    const one = await options(two, ['--config', file, '--kubeconfig', 'other']);
+    expect(one.named).toBeUndefined();
+    expect(one.kubeconfig).toBe('other');
+  });
+
+  test('are none for shadow mode, nor for a world of its own', async () => {
+    for (const [flag, message] of [
+      ['--shadow', 'looks at one cluster'],
+      ['--distributed', 'simulated world'],
+      ['--seed=1', 'simulated world only'],
+    ] as const) {
+      const given = (await options(two, ['--config', file, flag])) as RunOptions;
+      expect(() => checkRunOptions(given)).toThrow(message);
+    }
+  });
+});
+
+test('without a file nothing else is read', async () => {
+  expect(await options(all, [], { SLUICE_LOG_LEVEL: 'error' })).toMatchObject({ logLevel: 'info' });
+});
+
+test.each([
+  ["bus: { servers: 'nats://n' }", /names a bus: start the roles/],
+  ["bus: { servers: 'nats://n' }\nstore: { url: 'redis://r' }", /names a bus and a store: start the roles/],
+  [
+    'clusters: [{ name: a, kubeconfig: a }, { name: a, kubeconfig: b }]',
+    /clusters\[1\]\.name is "a", as that of another/,
+  ],
+  ['clusterSecrets: { selector: a=b, context: c }', /clusterSecrets\.context.* is of no kubeconfig/],
+  ['log: { level: loud }', /log\.level/],
+])('%s is refused', async (yaml, message) => {
+  const refused = options(yaml, ['--config', file]);
+  await expect(refused).rejects.toThrow(message);
+  await expect(refused).rejects.toSatisfy(isUsageError);
+});

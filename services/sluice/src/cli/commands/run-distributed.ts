@@ -1,0 +1,79 @@
+import { type TracesOptions, tracesFlags } from '@sluice/configuration';
+import {
+  createLogger,
+  type LogLevel,
+  marginMs,
+  shutDown,
+  systemClock,
+  systemRandom,
+  UsageError,
+} from '@sluice/process';
+import type { DistributedBus } from '../../demo/distributed-bus.ts';
+import { startSimulation } from '../../demo/simulated.ts';
+import { createDisplay, type OutputFormat } from '../display/create-display.ts';
+import { Statistics } from '../display/statistics.ts';
+
+export interface DistributedRunOptions extends Partial<TracesOptions> {
+  /** Default: nats. */
+  readonly bus?: DistributedBus;
+  readonly output: OutputFormat;
+  readonly logLevel: LogLevel;
+  readonly seed?: number;
+  readonly rate?: number;
+  readonly jaegerUrl?: string;
+  readonly jaegerQueryUrl?: string;
+}
+
+/** Runs the simulated world on a fleet of processes with its own bus and store. */
+export async function runDistributed(stopped: Promise<void>, options: DistributedRunOptions): Promise<void> {
+  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const display = createDisplay(options.output);
+  const statistics = new Statistics();
+  const { seed, rate } = options;
+  const world = await startSimulation({
+    ...ports,
+    ...(seed !== undefined && { seed }),
+    ...(rate !== undefined && { rate }),
+  });
+  const startedAt = systemClock.now();
+  try {
+    // Only this mode needs the local servers and their packages.
+    const { startDistributed } = await import('../../demo/start-distributed.ts');
+    const fleet = await startDistributed({
+      ...ports,
+      bus: options.bus ?? 'nats',
+      // Like this process: bundled or from the sources, with the same options of Node.
+      program: [...process.execArgv, ...process.argv.slice(1, 2)],
+      server: world.server,
+      clusterName: 'simulated-world',
+      flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel, ...tracesFlags(options)],
+      consoleFlags: [
+        ...(options.jaegerUrl === undefined ? [] : ['--jaeger-url', options.jaegerUrl]),
+        ...(options.jaegerQueryUrl === undefined ? [] : ['--jaeger-query-url', options.jaegerQueryUrl]),
+      ],
+      onOutcome: (plan, outcome) => {
+        const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
+        const applied = { cluster: world.name, plan, outcome, latencyMs: outcome.completedAt - since };
+        statistics.add(applied);
+        display.applied(applied);
+      },
+      onLine: (process, line) => void globalThis.process.stderr.write(`${process}: ${line}\n`),
+    });
+    display.started([
+      `A fleet keeps Endpoints and EndpointSlices of a simulated world at ${world.server}`,
+      ...fleet.about,
+      ...world.about,
+    ]);
+    try {
+      const failed = await Promise.race([stopped, fleet.failed]);
+      if (failed !== undefined) throw new UsageError(failed);
+    } finally {
+      world.pause();
+      await fleet.stop();
+    }
+  } finally {
+    await shutDown([{ what: 'the simulated world', graceMs: marginMs, end: () => world.close() }], ports);
+  }
+  display.ended(statistics, systemClock.now() - startedAt);
+}

@@ -1,0 +1,136 @@
+import {
+  addSettingsOptions,
+  addTracesOptions,
+  addWriterOptions,
+  durationFlag,
+  parseQueryUrl,
+  parseTraceUrl,
+  type SettingsOptions,
+  type TracesOptions,
+  type WriterOptions,
+} from '@sluice/configuration';
+import {
+  type BindAddress,
+  defaultBindAddress,
+  formatBindAddress,
+  type LogLevel,
+  logLevels,
+  parseBindAddress,
+  UsageError,
+} from '@sluice/process';
+import { type Command, Option } from 'commander';
+import { type DistributedBus, distributedBuses } from '../../demo/distributed-bus.ts';
+import type { OutputFormat } from '../display/create-display.ts';
+import { type ManyClustersOptions, namesMany } from './many-clusters.ts';
+
+export interface RunOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {
+  readonly config?: string;
+  readonly for?: number;
+  readonly output: OutputFormat;
+  readonly distributed?: boolean;
+  readonly bus?: DistributedBus;
+  readonly shadow?: boolean;
+  readonly shadowSettle: number;
+  readonly logLevel: LogLevel;
+  readonly seed?: number;
+  readonly rate?: number;
+  readonly jaegerUrl?: string;
+  readonly jaegerQueryUrl?: string;
+  /** In an object, since commander takes a null for a flag without a value. Null: none. */
+  readonly metricsBindAddress?: { readonly address: BindAddress | null };
+  /** False: no page, and nothing is kept for it. */
+  readonly console: boolean;
+}
+
+/** All flags of `sluice run`. */
+export function addRunOptions(command: Command): Command {
+  command
+    .option('--config <file>', 'what no flag says, in YAML, as for the roles; default $SLUICE_CONFIG')
+    .option('--kubeconfig <path>', 'run on the cluster of this kubeconfig, or on those of a directory of kubeconfigs')
+    .option('--context <name,...>', 'contexts of the kubeconfig, * for all; its current context if left out')
+    .option('--cluster-secrets <selector>', 'run on the clusters of kubeconfigs in Secrets with these labels')
+    .option('--cluster-secrets-namespace <name>', 'where these Secrets are (default sluice)')
+    .option(
+      '--cluster-secrets-kubeconfig <file>',
+      'kubeconfig of the cluster that has them (default: that of this Pod)',
+    )
+    .option('--in-cluster', 'run on the cluster of the Pod in which this runs, as its service account')
+    .option(
+      '--distributed',
+      'start bus, store and the roles as separate processes, and run the simulated world on them',
+    )
+    .addOption(
+      new Option('--bus <kind>', 'bus of --distributed; kafka requires Java 17 and Maven (default: nats)').choices(
+        distributedBuses,
+      ),
+    )
+    .option('--shadow', 'write nothing: compare with what the controllers of the cluster write')
+    .addOption(
+      new Option(
+        '--shadow-settle <duration>',
+        'how long the controllers of the cluster may take before it counts as a difference',
+      )
+        .argParser(durationFlag)
+        .default(10_000, '10s'),
+    )
+    .option('--for <duration>', 'end by itself after this time, e.g. 20s or 1m30s', durationFlag)
+    .addOption(
+      new Option('-o, --output <format>', 'what standard output shows')
+        .choices(['text', 'json', 'none'])
+        .default('text'),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'least severe log line on standard error').choices(logLevels).default('info'),
+    )
+    .option(
+      '--metrics-bind-address <host:port>',
+      `serve the page, /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
+      (text) => ({ address: parseBindAddress(text) }),
+    )
+    .option('--no-console', 'no page, and no history is kept for it')
+    .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}', parseTraceUrl)
+    .option(
+      '--jaeger-query-url <url>',
+      'show traces on the page, asked of the Jaeger here, e.g. http://127.0.0.1:16686',
+      parseQueryUrl,
+    )
+    .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
+    .option('--rate <n>', 'simulated world: actions a second', Number);
+  return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
+}
+
+/** Throws UsageError where flags do not go together. */
+export function checkRunOptions(options: RunOptions): void {
+  if (options.context !== undefined && options.kubeconfig === undefined) {
+    throw new UsageError('--context names a context of a kubeconfig: give --kubeconfig FILE as well');
+  }
+  if (options.inCluster && options.kubeconfig !== undefined) {
+    throw new UsageError('--in-cluster and --kubeconfig name two clusters: give one of them');
+  }
+  const namesCluster = options.kubeconfig !== undefined || options.inCluster || namesMany(options);
+  if (options.distributed && namesCluster) {
+    throw new UsageError(
+      '--distributed shows the simulated world; on a cluster, start the roles: sluice watcher --help',
+    );
+  }
+  if (options.bus !== undefined && !options.distributed) {
+    throw new UsageError(
+      '--bus selects the bus of --distributed; add --distributed, or start the roles: see sluice watcher --help',
+    );
+  }
+  if (options.shadow && namesMany(options)) {
+    throw new UsageError('--shadow looks at one cluster: give one --kubeconfig FILE, and one --context');
+  }
+  if (options.shadow && options.kubeconfig === undefined && !options.inCluster) {
+    throw new UsageError('--shadow compares with the controllers of a cluster: give --kubeconfig FILE or --in-cluster');
+  }
+  if (options.shadow && options.distributed) {
+    throw new UsageError('--shadow runs in one process: leave --distributed out');
+  }
+  for (const name of ['seed', 'rate'] as const) {
+    const value = options[name];
+    if (value === undefined) continue;
+    if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a number, zero or more`);
+    if (namesCluster) throw new UsageError(`--${name} is for the simulated world only`);
+  }
+}

@@ -1,0 +1,97 @@
+import { connectReading } from '@sluice/clusters';
+import { type SettingsOptions, toSettings } from '@sluice/configuration';
+import type { BindAddress } from '@sluice/process';
+import { createLogger, graceMs, type LogLevel, marginMs, shutDown, systemClock, systemRandom } from '@sluice/process';
+import { sleep } from '@sluice/runtime';
+import { existing } from '@sluice/shadow';
+import { Metrics } from '@sluice/telemetry';
+import { startShadow } from '../../composition/shadow/start-shadow.ts';
+import { syncHealth } from '../../composition/telemetry/health.ts';
+import { startTelemetry } from '../../composition/telemetry/start-telemetry.ts';
+import type { OutputFormat } from '../display/create-display.ts';
+import { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from '../display/shadow-display.ts';
+
+export interface ShadowRunOptions extends SettingsOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly inCluster?: boolean;
+  readonly shadowSettle: number;
+  readonly output: OutputFormat;
+  readonly logLevel: LogLevel;
+  readonly metricsBindAddress?: { readonly address: BindAddress | null };
+}
+
+/** Everything but the write. The exit status is 1 if a difference that nothing explains is there at the end. */
+export async function runShadow(stopped: Promise<void>, options: ShadowRunOptions): Promise<void> {
+  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const { kubeconfig, context, inCluster, metricsBindAddress } = options;
+  const choice = { ...(kubeconfig && { kubeconfig }), ...(context && { context }), ...(inCluster && { inCluster }) };
+  const cluster = await connectReading({ ...ports, ...choice }, process.env);
+  const metrics = new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
+  const display = createShadowDisplay(options.output);
+  let ready = false;
+  const ended = new AbortController();
+  const server =
+    metricsBindAddress?.address === null
+      ? undefined
+      : await startTelemetry(
+          metricsBindAddress?.address,
+          { metrics, health: syncHealth(cluster.name, () => ready) },
+          logger,
+        );
+  const shadow = startShadow({
+    ...ports,
+    clusters: [{ ...cluster, existing: (key, signal) => existing(cluster.connection, key, signal) }],
+    settings: toSettings(options),
+    gracePeriodMs: options.shadowSettle,
+    metrics,
+    onDifference: (difference) => display.difference(difference),
+    onResolved: (difference) => display.resolved(difference),
+  });
+  const synced = shadow.synced.then(() => {
+    ready = true;
+  });
+  synced.catch(() => {});
+  const showing = show(display, shadow, ended.signal);
+  try {
+    await Promise.race([stopped, shadow.done]);
+  } finally {
+    ended.abort();
+    await showing;
+    await shutDown(
+      [
+        { what: 'the services', graceMs, end: () => shadow.stop() },
+        { what: 'the server of the metrics', graceMs: marginMs, end: () => server?.close() },
+        { what: `the connections to ${cluster.name}`, graceMs: marginMs, end: () => cluster.close() },
+      ],
+      ports,
+    );
+  }
+  const report = shadow.report();
+  display.ended(report);
+  if (report.services.unexplained > 0) process.exitCode = 1;
+}
+
+async function show(
+  display: ShadowDisplay,
+  shadow: Pick<ReturnType<typeof startShadow>, 'synced' | 'report'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const stopped = sleep(systemClock, 2 ** 31 - 1, signal);
+  await Promise.race([shadow.synced.catch(() => {}), stopped]);
+  if (!signal.aborted) display.started(shadow.report());
+  while (!signal.aborted) {
+    display.status(shadow.report());
+    await sleep(systemClock, display.everyMs, signal);
+  }
+}
+
+function createShadowDisplay(output: OutputFormat): ShadowDisplay {
+  const { stdout } = process;
+  const write = (text: string) => void stdout.write(text);
+  if (output === 'json') return jsonShadow(write);
+  if (output === 'none') return { ...jsonShadow(() => {}), everyMs: 60_000 };
+  if (!stdout.isTTY) return logShadow(write, 160);
+  return pageShadow(write, () => ({ width: stdout.columns, height: stdout.rows }));
+}

@@ -1,0 +1,46 @@
+import { execFile, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const sluice = (...args: string[]) => promisify(execFile)(process.execPath, [main, ...args]);
+
+test('--metrics-bind-address 0 serves no metrics, and the run goes on without', async () => {
+  const { stdout } = await sluice('run', '--metrics-bind-address', '0', '--for', '1s', '--output', 'json');
+  const [started = ''] = stdout.split('\n');
+  expect(JSON.parse(started)).toMatchObject({ event: 'started' });
+  expect(started).not.toContain('Metrics');
+}, 60_000);
+
+/** The command line of each process that this one has started. */
+function children(of: number | undefined): readonly string[][] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      const parent = /^PPid:\s(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+      return Number(parent) === of ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')] : [];
+    } catch {
+      // No process, or gone meanwhile.
+      return [];
+    }
+  });
+}
+
+test.runIf(process.platform === 'linux')(
+  'roles of --distributed are started as the process is that starts them, with the same options of Node',
+  async () => {
+    const node = ['--max-semi-space-size=8', '--stack-trace-limit=17', main];
+    const run = spawn(process.execPath, [...node, 'run', '--distributed', '--output', 'none'], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => run.once('exit', resolve));
+    try {
+      const roles = () => children(run.pid).map(([, ...args]) => args.slice(0, node.length + 1));
+      const all = ['watcher', 'reconciler', 'writer', 'console'].map((role) => [...node, role]);
+      await expect.poll(roles, { timeout: 60_000, interval: 200 }).toEqual(expect.arrayContaining(all));
+    } finally {
+      run.kill();
+      await ended;
+    }
+  },
+  120_000,
+);

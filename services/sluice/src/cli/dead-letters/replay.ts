@@ -1,0 +1,14 @@
+import type { Bus, Topic } from '@sluice/bus';
+import { UsageError } from '@sluice/process';
+import type { DeadLetter } from '@sluice/store';
+
+const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
+
+/** Appends the record to where it came from. Its id is new: under its own the bus might take it for a repetition. */
+export async function replayLetter(bus: Bus, { name, topic, partition, offset, record }: DeadLetter): Promise<void> {
+  const known = topics.find((one) => one === topic);
+  if (known === undefined || partition >= bus.partitions) {
+    throw new UsageError(`${name} cannot be sent again: this fleet has no partition ${partition} of ${topic}`);
+  }
+  await bus.append(known, partition, [{ ...record, id: `${record.id}/replayed/${offset}` }]);
+}

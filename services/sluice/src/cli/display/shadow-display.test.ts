@@ -1,0 +1,81 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { ReportedDifference, ShadowReport } from '@sluice/shadow';
+import { renderPage } from '@sluice/shadow';
+import { describe, expect, test } from 'vitest';
+import { jsonShadow, pageShadow } from './shadow-display.ts';
+
+const difference = (service: string, explained = false): ReportedDifference => ({
+  ...{ cluster: 'prod', namespace: 'shop', service, controller: 'endpointslice', kind: 'object' },
+  ...{ resource: 'endpointslices', lines: ['endpoints[]: 1 ≠ 2'], causes: ['Pod shop/p deleted'] },
+  since: '2026-01-01T00:00:00.000Z',
+  explanation: explained ? { rules: 'E15', why: 'because' } : null,
+});
+
+const report = (differences: readonly ReportedDifference[] = []): ShadowReport => ({
+  ...{ ranMs: 61_000, decisions: 12, writes: 10, withdrawn: 0, malformed: 0, later: null, differences },
+  clusters: [{ name: 'prod', identity: 'u', server: 'https://prod', version: 'v1.36.3' }],
+  services: { total: 7, agree: 7 - differences.length, waiting: 0, explained: 0, unexplained: differences.length },
+  sooner: { count: 9, p50: 12, p99: 80, max: 90 },
+  lasting: { explained: 1, unexplained: differences.length, resolved: 1 },
+});
+
+const plain = (given: ShadowReport, width: number, height: number) =>
+  renderPage(given, { width, height }).map(stripVTControlCharacters);
+
+describe('the page', () => {
+  test('says where everything stands', () => {
+    const text = plain(report([difference('web')]), 200, 40).join('\n');
+    expect(text).toContain('In the shadow of prod (Kubernetes v1.36.3) at https://prod: it only reads');
+    expect(text).toContain('7: 6 agree, 0 waiting, 0 explained, 1 unexplained');
+    expect(text).toContain('9 times: p50 12 ms, p99 80 ms, max 90 ms');
+    expect(text).toContain('EndpointSlices of shop/web  unexplained');
+    expect(text).toContain('endpoints[]: 1 ≠ 2');
+  });
+
+  const many = Array.from({ length: 50 }, (_, i) => difference(`s${i}`, i !== 40));
+
+  test.each([1, 5, 9, 10, 11, 24, 60])('of %i lines is kept, however many differences there are', (height) => {
+    expect(plain(report(many), 80, height).length).toBeLessThanOrEqual(height);
+  });
+
+  test.each([20, 80, 200])('of %i columns is kept', (width) => {
+    for (const line of plain(report(many), width, 40)) expect(line.length).toBeLessThanOrEqual(width);
+  });
+
+  test('shows what is unexplained first, and says how many are left out', () => {
+    const lines = plain(report(many), 120, 20);
+    expect(lines.findIndex((line) => line.includes('shop/s40 '))).toBeLessThan(10);
+    expect(lines.at(-1)).toMatch(/and \d+ more/);
+  });
+
+  test('is written over in place: as many lines up as were written before', () => {
+    const out: string[] = [];
+    const display = pageShadow(
+      (text) => out.push(text),
+      () => ({ width: 100, height: 30 }),
+    );
+    display.status(report(many));
+    display.status(report());
+    const written = (out[0]?.split('\n').length ?? 0) - 1;
+    expect(out[1]).toContain(`\u001b[${written}A`);
+    expect(written).toBeLessThan(30);
+  });
+});
+
+test('as JSON, each event is a line, and the last one is the whole report', () => {
+  let out = '';
+  const display = jsonShadow((text) => {
+    out += text;
+  });
+  display.started(report());
+  display.difference(difference('web'));
+  display.status(report());
+  display.resolved(difference('web'));
+  display.ended(report([difference('api')]));
+  const lines = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ event }) => event)).toEqual(['started', 'difference', 'status', 'resolved', 'report']);
+  expect(lines.at(-1)).toMatchObject({ differences: [{ service: 'api', explanation: null }], ranMs: 61_000 });
+});

@@ -1,0 +1,71 @@
+import {
+  describeReported,
+  type PageSize,
+  type ReportedDifference,
+  renderPage,
+  type ShadowReport,
+} from '@sluice/shadow';
+
+/** Shows a shadow run to whoever started it. */
+export interface ShadowDisplay {
+  /** How often `status` is to be called, in milliseconds. */
+  readonly everyMs: number;
+  /** All lists are in. */
+  started(report: ShadowReport): void;
+  status(report: ShadowReport): void;
+  difference(difference: ReportedDifference): void;
+  resolved(difference: ReportedDifference): void;
+  ended(report: ShadowReport): void;
+}
+
+type Write = (text: string) => void;
+
+/** One JSON object a line, the last one the report. */
+export function jsonShadow(write: Write): ShadowDisplay {
+  const line = (value: object) => write(`${JSON.stringify(value)}\n`);
+  return {
+    everyMs: 10_000,
+    started: ({ clusters, services }) => line({ event: 'started', clusters, services }),
+    status: ({ differences: _, ...status }) => line({ event: 'status', ...status }),
+    difference: (difference) => line({ event: 'difference', ...difference }),
+    resolved: ({ cluster, namespace, service, controller, since }) =>
+      line({ event: 'resolved', cluster, namespace, service, controller, since }),
+    ended: (report) => line({ event: 'report', ...report }),
+  };
+}
+
+const up = (lines: number) => (lines === 0 ? '' : `\u001b[${lines}A`);
+const clearBelow = '\r\u001b[J';
+
+/** A page that is written over and over in place. */
+export function pageShadow(write: Write, size: () => PageSize): ShadowDisplay {
+  let shown = 0;
+  const show = (report: ShadowReport, { width, height }: PageSize) => {
+    const lines = renderPage(report, { width, height });
+    write(`${up(shown)}${clearBelow}${lines.join('\n')}\n`);
+    shown = lines.length;
+  };
+  return {
+    everyMs: 1_000,
+    started() {},
+    // The line below the last one is the cursor's.
+    status: (report) => show(report, { ...size(), height: size().height - 1 }),
+    difference() {},
+    resolved() {},
+    ended: (report) => show(report, { ...size(), height: Number.MAX_SAFE_INTEGER }),
+  };
+}
+
+/** Where standard output is no terminal: differences as they are found, and the page now and then. */
+export function logShadow(write: Write, width: number): ShadowDisplay {
+  const page = (report: ShadowReport, height: number) =>
+    write(`${renderPage(report, { width, height }).join('\n')}\n\n`);
+  return {
+    everyMs: 60_000,
+    started() {},
+    status: (report) => page(report, 10),
+    difference: (difference) => write(`${describeReported(difference).join('\n')}\n\n`),
+    resolved() {},
+    ended: (report) => page(report, Number.MAX_SAFE_INTEGER),
+  };
+}

@@ -1,0 +1,131 @@
+import { stripVTControlCharacters } from 'node:util';
+import { watcherStarted } from '@sluice/messages';
+import { describe, expect, test, vi } from 'vitest';
+import { Statistics } from './statistics.ts';
+import { anApplied, type GivenApplied } from './testing/applied.ts';
+import { TextDisplay } from './text-display.ts';
+
+// Before the display is loaded, which asks for it once.
+vi.hoisted(() => {
+  process.env.FORCE_COLOR = '1';
+  delete process.env.NO_COLOR;
+});
+
+const colorCode = new RegExp(`${String.fromCharCode(27)}\\[([0-9;]*)m`, 'g');
+const plain = stripVTControlCharacters;
+
+/** The lines as written, with colours. */
+function colored(width: number, show: (display: TextDisplay) => void): string[] {
+  let out = '';
+  show(
+    new TextDisplay(
+      (text) => (out += text),
+      () => width,
+    ),
+  );
+  return out.split('\n').slice(0, -1);
+}
+
+function shown(...given: GivenApplied[]): string[] {
+  const lines = colored(160, (display) => {
+    for (const one of given) display.applied(anApplied(one));
+  });
+  // The time of day depends on where the test runs.
+  return lines.map((line) =>
+    plain(line)
+      .replace(/^\d\d:\d\d:\d\d\.\d{3} {2}/, '> ')
+      .trim(),
+  );
+}
+
+const written = (name: string) =>
+  expect.stringMatching(new RegExp(`^\\+ EndpointSlice shop/${name} +1/2 ready +3.2 ms$`));
+
+describe('writes', () => {
+  test('stand under what they were made for, which is said once', () => {
+    expect(shown({ slices: ['a'] }, { slices: ['b', 'c'] }, { slices: ['d'], causes: ['Node n1 deleted'] })).toEqual([
+      '> Pod shop/web-1 became ready',
+      ...['a', 'b', 'c'].map(written),
+      '> Node n1 deleted',
+      written('d'),
+    ]);
+  });
+
+  test('for another Service have a heading of their own, though the cause is the same', () => {
+    const causes = ['Node n1 deleted'];
+    expect(shown({ slices: ['a'], causes }, { slices: ['b'], causes, service: 'db' })).toHaveLength(4);
+  });
+
+  test.each([
+    [[], 0, '> retry'],
+    [['x', 'y'], 0, '> x, and 1 more'],
+    [['x', 'y'], 9, '> x, and 10 more'],
+  ])('of several causes name the first: %j and %i', (causes, more, heading) => {
+    expect(shown({ causes, more })[0]).toBe(heading);
+  });
+
+  test('that are none are not shown', () => {
+    expect(shown({ slices: [] })).toEqual([]);
+  });
+
+  test('that failed say why', () => {
+    expect(shown({ status: 'rejected', message: 'forbidden', slices: ['a'] }).slice(1)).toEqual([
+      expect.stringMatching(/^! EndpointSlice shop\/a/),
+      '! rejected forbidden',
+    ]);
+    expect(shown({ status: 'namespaceTerminating', slices: [] }).at(-1)).toContain('the namespace is going away');
+  });
+
+  test('at a start are shown for some Services, and then not any more', () => {
+    const services = Array.from({ length: 40 }, (_, i) => ({
+      service: `s${i}`,
+      slices: [`x${i}`],
+      causes: [watcherStarted],
+    }));
+    const lines = shown(...services, { slices: ['later'] });
+    expect(lines.filter((line) => line.startsWith('+'))).toHaveLength(13);
+    expect(lines.filter((line) => line.includes('and so on'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes(watcherStarted))).toHaveLength(1);
+    expect(lines.at(-1)).toEqual(written('later'));
+  });
+});
+
+describe('the width', () => {
+  const show = (display: TextDisplay) => {
+    display.started(['x'.repeat(60)]);
+    display.applied(anApplied({ causes: ['y'.repeat(200)], slices: ['z'.repeat(60)] }));
+    display.applied(anApplied({ status: 'rejected', message: 'm'.repeat(500) }));
+    display.ended(new Statistics(), 5);
+  };
+
+  test.each([10, 16, 17, 20, 40, 79, 80, 120, 300])('of %i columns is kept', (width) => {
+    for (const line of colored(width, show)) expect(plain(line).length, line).toBeLessThanOrEqual(width);
+  });
+
+  test('a line that fits is not cut', () => {
+    expect(colored(60, (display) => display.started(['x'.repeat(60)]))[0]).toBe('x'.repeat(60));
+    expect(colored(59, (display) => display.started(['x'.repeat(60)]))[0]).toBe(`${'x'.repeat(58)}…`);
+  });
+
+  test('a line that is cut leaves no colour on, and no half of a code', () => {
+    for (let width = 2; width < 120; width++) {
+      for (const line of colored(width, show)) {
+        const codes = [...line.matchAll(colorCode)].map(([, code]) => code);
+        expect(plain(line), `width ${width}: ${JSON.stringify(line)}`).not.toContain('\u001b');
+        if (codes.length > 0)
+          expect(['0', '22', '39'], `width ${width}: ${JSON.stringify(line)}`).toContain(codes.at(-1));
+      }
+    }
+  });
+});
+
+test('the end sums up', () => {
+  const statistics = new Statistics();
+  statistics.add(anApplied({ slices: ['a', 'b'], latencyMs: 4 }));
+  statistics.add(anApplied({ status: 'conflict', retries: 2, service: 'db', latencyMs: 8 }));
+  const text = plain(colored(200, (display) => display.ended(statistics, 61_000)).join('\n'));
+  expect(text).toContain('Ran 1 min 1 s');
+  expect(text).toContain('2 objects for 2 Services: 2 created, 0 updated, 0 deleted');
+  expect(text).toContain('p50 4.0 ms, p99 8.0 ms, max 8.0 ms');
+  expect(text).toContain('1 plans decided anew, 2 requests repeated, 0 malformed objects');
+});

@@ -1,0 +1,103 @@
+import { type Causes, watcherStarted } from '@sluice/messages';
+import { formatDuration, truncate } from '@sluice/process';
+import colors from 'picocolors';
+import type { Applied } from './applied.ts';
+import type { Display } from './display.ts';
+import type { Statistics } from './statistics.ts';
+import { type Write, writesOf } from './writes.ts';
+
+const signs = { create: colors.green('+'), update: colors.cyan('~'), delete: colors.red('-') };
+const indent = ' '.repeat(15);
+/** At a start, a line for each Service would say the same over and over. */
+const startLinesShown = 12;
+
+/** For people: what happened in the cluster, what was written for it, and how long that took. */
+export class TextDisplay implements Display {
+  readonly #write: (text: string) => void;
+  readonly #width: () => number;
+  #lastCause = '';
+  #startLines = 0;
+
+  constructor(write: (text: string) => void, width: () => number) {
+    this.#write = write;
+    this.#width = width;
+  }
+
+  started(lines: readonly string[]): void {
+    for (const line of lines) this.#line(line);
+    this.#line('');
+  }
+
+  /** What is written then says it well enough. */
+  synced(): void {}
+
+  applied(applied: Applied): void {
+    const { plan, outcome, cluster } = applied;
+    const writes = writesOf(plan, outcome);
+    if (writes.length === 0 && outcome.status === 'applied') return;
+    const starting = plan.causes.first[0]?.description === watcherStarted;
+    if (starting && ++this.#startLines > startLinesShown) {
+      if (this.#startLines === startLinesShown + 1)
+        this.#line(colors.dim(`${indent}… and so on for the other Services`));
+      return;
+    }
+    const service = starting ? '' : `${plan.key.namespace}/${plan.key.service} `;
+    const cause = `${cluster} ${service}${causeText(plan.causes)}`;
+    if (cause !== this.#lastCause) {
+      this.#lastCause = cause;
+      this.#line(`${colors.dim(timeOfDay(outcome.completedAt))}  ${colors.bold(causeText(plan.causes))}`);
+    }
+    for (const write of writes) this.#writeLine(plan.key.namespace, write, applied.latencyMs);
+    if (outcome.status !== 'applied') {
+      const text = outcome.message || 'the namespace is going away';
+      this.#line(`${indent}${colors.yellow(`! ${outcome.status}`)} ${text}`);
+    }
+  }
+
+  ended(statistics: Statistics, ranMs: number): void {
+    const { writes, latencies } = statistics;
+    this.#lastCause = '';
+    this.#line('');
+    this.#line(colors.bold(`Ran ${formatDuration(ranMs)}`));
+    this.#line(
+      `  written   ${writes.create + writes.update + writes.delete} objects for ${statistics.services} Services: ` +
+        `${writes.create} created, ${writes.update} updated, ${writes.delete} deleted`,
+    );
+    if (latencies !== undefined) {
+      this.#line(
+        `  latency   p50 ${formatDuration(latencies.p50)}, p99 ${formatDuration(latencies.p99)}, ` +
+          `max ${formatDuration(latencies.max)}, from the watch event to the API server's answer`,
+      );
+    }
+    this.#line(
+      `  trouble   ${statistics.failures} plans decided anew, ${statistics.retries} requests repeated, ${statistics.malformed} malformed objects`,
+    );
+  }
+
+  #writeLine(namespace: string, write: Write, latencyMs: number): void {
+    const name = `${write.kind.padEnd(13)} ${namespace}/${write.name}`;
+    const size = write.endpoints === undefined ? '' : `${write.ready}/${write.endpoints} ready`;
+    const type = write.addressType === 'IPv6' ? ' IPv6' : '';
+    const sign = write.applied ? signs[write.verb] : colors.yellow('!');
+    this.#line(
+      `${indent}${sign} ${name.padEnd(48)} ${(size + type).padEnd(18)} ${colors.dim(formatDuration(latencyMs))}`,
+    );
+  }
+
+  #line(text: string): void {
+    this.#write(`${truncate(text, this.#width())}\n`);
+  }
+}
+
+function causeText({ first, more }: Causes): string {
+  const [cause] = first;
+  if (cause === undefined) return 'retry';
+  const others = first.length - 1 + more;
+  return others === 0 ? cause.description : `${cause.description}, and ${others} more`;
+}
+
+function timeOfDay(at: number): string {
+  const date = new Date(at);
+  const two = (n: number) => String(n).padStart(2, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}

@@ -1,0 +1,103 @@
+import { type ClusterAccess, Connection, HttpCluster, isApiError } from '@sluice/kubernetes';
+import {
+  type CompetingControllerVerdict,
+  clusterProbe,
+  dateOf,
+  findCompetingControllerEvidence,
+  isSupportedVersion,
+  judgeCompetingController,
+  otherWriters,
+  switchOffAdvice,
+} from '@sluice/preflight';
+import { fieldManager, userAgent } from '@sluice/process';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import { type Check, failed, ok, warning } from './check.ts';
+import { checkPermissions, permissionsOf } from './check-permissions.ts';
+
+interface Ports {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** Clocks that differ by more make times in logs and metrics wrong, in milliseconds; the header Date has whole seconds. */
+const skewMs = 5_000;
+
+/** What there is to say of one cluster. Reads only, and asks "may I?". Never throws for what the cluster does. */
+export async function checkCluster(name: string, access: ClusterAccess, ports: Ports): Promise<readonly Check[]> {
+  const about = `cluster ${name}`;
+  const connection = new Connection({ access, userAgent: userAgent('doctor'), timeoutMs: 10_000, ...ports });
+  const probe = clusterProbe(new HttpCluster({ connection, ...ports }));
+  const { signal } = new AbortController();
+  const checks: Check[] = [];
+  const attempt = async (check: string, advice: string, run: () => Promise<readonly Check[]>): Promise<boolean> => {
+    try {
+      checks.push(...(await run()));
+      return true;
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      checks.push(failed(about, check, error.message, advice));
+      return false;
+    }
+  };
+  try {
+    const reached = await attempt('version', 'check the server and the credentials in the kubeconfig', async () => {
+      const version = await probe.serverVersion(signal);
+      return [
+        isSupportedVersion(version)
+          ? ok(about, 'version', version.gitVersion)
+          : failed(about, 'version', version.gitVersion, 'upgrade the cluster to Kubernetes 1.21 or later'),
+      ];
+    });
+    if (!reached) return checks;
+    await attempt('discovery.k8s.io/v1', 'upgrade the cluster to Kubernetes 1.21 or later', async () => {
+      const startedAt = ports.clock.now();
+      const answer = await connection.request({ method: 'GET', path: '/apis/discovery.k8s.io/v1', signal });
+      const skew = clockSkew(about, dateOf(answer), startedAt, ports.clock.now());
+      return [ok(about, 'discovery.k8s.io/v1', 'is served'), ...skew];
+    });
+    for (const work of ['watch', 'write'] as const) {
+      await attempt(
+        permissionsOf(work),
+        'allow SelfSubjectAccessReviews and SelfSubjectRulesReviews (system:basic-user)',
+        () => checkPermissions(about, work, (accesses) => probe.reviewAccess(accesses, signal)),
+      );
+    }
+    await attempt('other controllers', 'allow to list EndpointSlices', async () => {
+      const search = { connection, ownManager: fieldManager, now: ports.clock.now(), sample: 5_000 };
+      const evidence = await findCompetingControllerEvidence(search, signal);
+      return [rivalCheck(about, judgeCompetingController(evidence)), ...contests(about, otherWriters(evidence))];
+    });
+    return checks;
+  } finally {
+    await connection.destroy();
+  }
+}
+
+function rivalCheck(about: string, { rival, why }: CompetingControllerVerdict): Check {
+  const check = 'other controllers';
+  if (rival === 'alive')
+    return failed(about, check, why, `${switchOffAdvice}; Sluice writes before only with --take-over`);
+  if (rival === 'unclear') return warning(about, check, why, `if they are not switched off, ${switchOffAdvice}`);
+  return ok(about, check, why);
+}
+
+/** One that writes once may be a person; at one that writes all the time Sluice slows down. */
+function contests(about: string, writers: readonly string[]): readonly Check[] {
+  const [first] = writers;
+  if (first === undefined) return [];
+  const more = writers.length === 1 ? '' : `, and ${writers.length - 1} more objects in the last 5 minutes`;
+  const advice = 'if that goes on, see docs/operations/runbooks/another-writer.md';
+  return [warning(about, 'other writers', `${first}${more}`, advice)];
+}
+
+/** Against the middle of the request, since nobody knows when within it the server looked at its clock. */
+function clockSkew(about: string, server: number | undefined, from: number, to: number): readonly Check[] {
+  if (server === undefined) return [];
+  const ms = Math.abs(server + 500 - (from + to) / 2);
+  const detail = `${(ms / 1000).toFixed(1)} s between this machine and the API server`;
+  if (ms <= skewMs + (to - from)) return [ok(about, 'clock', detail)];
+  return [
+    warning(about, 'clock', detail, 'synchronise both with NTP: times in logs, metrics and annotations are wrong'),
+  ];
+}

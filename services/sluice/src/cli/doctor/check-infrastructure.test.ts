@@ -1,0 +1,26 @@
+import { noCauses } from '@sluice/messages';
+import { expect, test } from 'vitest';
+import type { ParkedKey } from '../../composition/parked/parked-key.ts';
+import { parkedCheck } from './check-infrastructure.ts';
+
+const parked = (service: string, reason: string): ParkedKey => ({
+  name: `c/shop/${service}/endpointslice`,
+  key: { cluster: 'c', namespace: 'shop', service },
+  controller: 'endpointslice',
+  ...{ reason, since: 1, nextTryAt: null, causes: noCauses },
+});
+
+test('what is parked is warned of, and removals that are held back come first', () => {
+  expect(parkedCheck('bus and store', [])).toMatchObject({ result: 'ok' });
+  const refused = parked('a', 'forbidden\nby a webhook');
+  expect(parkedCheck('bus and store', [refused])).toMatchObject({
+    result: 'warning',
+    detail: '1 given up for now: c/shop/a/endpointslice, forbidden',
+    advice: expect.stringContaining('docs/operations/runbooks/parked-keys.md'),
+  });
+  const held = parked('b', 'removal held back: 3 ready endpoints would be removed, but Pod p is ready');
+  expect(parkedCheck('bus and store', [refused, held])).toMatchObject({
+    detail: expect.stringMatching(/^2 given up for now, 1 of them since a removal is held back: c\/shop\/b/),
+    advice: expect.stringContaining('docs/operations/runbooks/removals-held-back.md'),
+  });
+});

@@ -1,0 +1,71 @@
+import type { Configuration } from '@sluice/configuration';
+import { firstLine, isUsageError } from '@sluice/process';
+import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
+import { heldBackReason } from '@sluice/writer';
+import { findParked, type ParkedKey } from '../../composition/parked/parked-key.ts';
+import { openInfrastructure } from '../../composition/roles/open-infrastructure.ts';
+import { type Check, failed, ok, warning } from './check.ts';
+
+/**
+ * Connects to bus and store as a role does: what would keep it from starting is told in the same words, and what it would
+ * warn of is a warning here (eviction, persistence, versions, partitions, rights).
+ */
+export async function checkInfrastructure(
+  configuration: Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>,
+  ports: { readonly clock: Clock; readonly random: Random },
+): Promise<readonly Check[]> {
+  const { bus, store } = configuration;
+  const about = 'bus and store';
+  if (bus.kind === 'memory' && store.kind === 'memory') {
+    return [ok(about, 'in this process', 'all in one: what is in them is read from the clusters anew at each start')];
+  }
+  const warnings: string[] = [];
+  try {
+    const opened = await openInfrastructure(configuration, { ...ports, logger: collecting(warnings) });
+    try {
+      const letters = await opened.deadLetters.list();
+      const checks = [ok(about, 'connection', `${bus.kind} and ${store.kind}, ${configuration.partitions} partitions`)];
+      checks.push(
+        ...warnings.map((text) =>
+          warning(about, 'settings', text, 'see docs/guides/redis.md, docs/guides/nats.md, docs/guides/kafka.md'),
+        ),
+      );
+      const detail = `${letters.length} records could not be used`;
+      checks.push(
+        letters.length === 0
+          ? ok(about, 'dead letters', 'none')
+          : warning(about, 'dead letters', detail, 'look at them with "sluice dead-letters list"'),
+      );
+      return [...checks, parkedCheck(about, await findParked(opened.store, configuration.partitions))];
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    if (!isUsageError(error)) throw error;
+    return [
+      failed(about, 'connection', error.message, 'correct the configuration or the servers; the message says which'),
+    ];
+  }
+}
+
+/** What is given up for now, removals that are held back before all else. */
+export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check {
+  const [first] = parked;
+  if (first === undefined) return ok(about, 'parked', 'nothing');
+  const held = parked.filter(({ reason }) => reason.startsWith(heldBackReason));
+  const shown = held[0] ?? first;
+  const removals = held.length === 0 ? '' : `, ${held.length} of them since a removal is held back`;
+  const detail = `${parked.length} given up for now${removals}: ${shown.name}, ${firstLine(shown.reason)}`;
+  const runbook = held.length === 0 ? 'parked-keys.md' : 'removals-held-back.md';
+  return warning(about, 'parked', detail, `"sluice parked list" tells all; see docs/operations/runbooks/${runbook}`);
+}
+
+function collecting(warnings: string[]): Logger {
+  const note = (message: string, fields?: LogFields) => {
+    const { error, ...rest } = fields ?? {};
+    const details = Object.entries(rest).map(([name, value]) => `${name} ${String(value)}`);
+    warnings.push([message, ...details, ...(error instanceof Error ? [error.message] : [])].join(', '));
+  };
+  const logger: Logger = { debug() {}, info() {}, warn: note, error: note, with: () => logger };
+  return logger;
+}

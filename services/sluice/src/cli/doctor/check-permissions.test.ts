@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@sluice/preflight';
+import { loadAll } from 'js-yaml';
+import { describe, expect, test } from 'vitest';
+import { checkPermissions } from './check-permissions.ts';
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+interface Granting {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly Rule[];
+}
+
+const granting = loadAll(
+  readFileSync(new URL('../../../../../infra/kubernetes/rbac.yaml', import.meta.url), 'utf8'),
+) as readonly Granting[];
+
+/** In one line each: `verb group/resource/subresource namespace name`. */
+function granted(role: string): string[] {
+  return granting
+    .filter(({ kind, metadata }) => kind.endsWith('Role') && metadata.name === role)
+    .flatMap(({ rules = [], metadata: { namespace = '' } }) =>
+      rules.flatMap(({ apiGroups, resources, resourceNames = [''], verbs }) =>
+        apiGroups.flatMap((group) =>
+          resources.flatMap((resource) =>
+            resourceNames.flatMap((name) => verbs.map((verb) => `${verb} ${group}/${resource} ${namespace} ${name}`)),
+          ),
+        ),
+      ),
+    )
+    .sort();
+}
+
+const line = ({ verb, group, resource, subresource, namespace = '', name = '' }: Access): string =>
+  `${verb} ${group}/${[resource, subresource].filter(Boolean).join('/')} ${namespace} ${name}`;
+
+test.each<[string, ClusterWork]>([
+  ['sluice-watcher', 'watch'],
+  ['sluice-writer', 'write'],
+])('rbac.yaml grants %s exactly what is asked for', (role, work) => {
+  const asked = [...neededAccess([work]), ...usefulAccess([work]).map(({ access }) => access)].map(line).sort();
+  expect(granted(role)).toEqual(asked);
+});
+
+describe('permissions', () => {
+  const without = (...lines: string[]) =>
+    checkPermissions('cluster c', 'write', async (accesses) => accesses.map((access) => !lines.includes(line(access))));
+
+  test('that are all there', async () => {
+    expect(await without()).toMatchObject([{ result: 'ok', detail: expect.stringMatching(/^all \d+ are there$/) }]);
+  });
+
+  test('that are needed fail', async () => {
+    expect(await without('update discovery.k8s.io/endpointslices  ', 'get /namespaces  kube-system')).toMatchObject([
+      { result: 'failed', detail: 'missing: get namespaces kube-system, update endpointslices.discovery.k8s.io' },
+    ]);
+  });
+
+  test('that are only useful are warned of, with what is missing then', async () => {
+    expect(await without('update /services/finalizers  ', 'create /events  ')).toMatchObject([
+      { result: 'warning', detail: 'missing: create events; no Events are recorded' },
+      { result: 'warning', detail: expect.stringMatching(/^missing: update services\/finalizers; where OwnerRef/) },
+    ]);
+  });
+});

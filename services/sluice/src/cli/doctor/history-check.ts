@@ -1,0 +1,29 @@
+import type { Configuration } from '@sluice/configuration';
+import { exactDuration } from '@sluice/process';
+import { guestBytes } from '../../composition/telemetry/start-console.ts';
+import { type Check, ok, warning } from './check.ts';
+
+/** What a bus keeps if it is told nothing else. */
+const dayMs = 24 * 3_600_000;
+
+/** How far back `sluice history`, `explain` and the console can look: what bounds it, and which bound comes first. */
+export function historyCheck({ bus, console }: Pick<Configuration, 'bus' | 'console'>): Check {
+  const [about, check] = ['history', 'retention'];
+  const wanted = exactDuration(console.retentionMs);
+  if (bus.kind === 'memory') {
+    return ok(
+      about,
+      check,
+      `what a process itself saw since its start: at most ${wanted} and ${mebibytes(guestBytes)}`,
+    );
+  }
+  const { changes = dayMs, mutations = dayMs } = (bus.kind === 'nats' ? bus.maxAgeMs : bus.retentionMs) ?? {};
+  const kept = Math.min(changes, mutations);
+  const limit = `at most ${mebibytes(console.maxBytes)} in a console`;
+  if (kept >= console.retentionMs) return ok(about, check, `${wanted}, ${limit}`);
+  const setting = changes <= mutations ? 'bus.maxAge.changes' : 'bus.maxAge.mutations';
+  const detail = `${exactDuration(kept)}, ${limit}: the bus keeps no more, though a console would hold ${wanted}`;
+  return warning(about, check, detail, `raise ${setting}, or lower console.retention`);
+}
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;

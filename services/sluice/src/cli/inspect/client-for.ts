@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { defaultBindAddress, formatBindAddress, isLoopback, UsageError } from '@sluice/process';
+import { ConsoleClient } from './console-client.ts';
+
+export interface ConsoleOptions {
+  readonly console: string;
+  readonly consoleTokenFile?: string;
+}
+
+export const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
+
+/** The console that the flags name; its token may be in the environment. */
+export function clientFor({ console: url, consoleTokenFile }: ConsoleOptions): ConsoleClient {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
+    throw new UsageError(`--console is ${JSON.stringify(url)}; wanted is an address such as ${defaultUrl}`);
+  }
+  const token = tokenOf(consoleTokenFile);
+  const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (token !== undefined && parsed.protocol === 'http:' && !isLoopback({ host, port: 0 })) {
+    throw new UsageError(
+      `--console: the token would go to ${parsed.host} for everybody to read; give an https:// address`,
+    );
+  }
+  return new ConsoleClient({ url, token });
+}
+
+function tokenOf(given: string | undefined): string | undefined {
+  const file = given ?? process.env.SLUICE_CONSOLE_TOKEN_FILE;
+  if (given === undefined && process.env.SLUICE_CONSOLE_TOKEN) return process.env.SLUICE_CONSOLE_TOKEN;
+  if (!file) return undefined;
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new UsageError(`--console-token-file: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Overview } from '@sluice/console';
+import { UsageError } from '@sluice/process';
+import { AnswerError } from './answer-error.ts';
+import type { ConsoleClient, ServiceName } from './console-client.ts';
+
+/** @throws UsageError if it is not NAMESPACE/SERVICE */
+export function parseServiceName(text: string): Omit<ServiceName, 'cluster'> {
+  const [namespace = '', service = '', ...more] = text.split('/');
+  if (namespace !== '' && service !== '' && more.length === 0) return { namespace, service };
+  throw new UsageError(`${JSON.stringify(text)} names no Service; write it as NAMESPACE/SERVICE, such as shop/web`);
+}
+
+/**
+ * The Service with its cluster: the one that was asked for, else the only one that has it.
+ *
+ * @throws AnswerError if there is no such cluster, or several have the Service
+ */
+export async function findService(
+  client: ConsoleClient,
+  { clusters }: Overview,
+  text: string,
+  wanted: string | undefined,
+): Promise<ServiceName> {
+  const name = parseServiceName(text);
+  const names = clusters.map((cluster) => cluster.name).join(', ');
+  if (wanted !== undefined) {
+    if (clusters.some((cluster) => cluster.name === wanted || cluster.identity === wanted)) {
+      return { cluster: wanted, ...name };
+    }
+    throw new AnswerError(
+      clusters.length === 0 ? 'this console knows no cluster yet' : `there is no cluster ${wanted}; there is: ${names}`,
+    );
+  }
+  const [only, ...others] = clusters;
+  if (only === undefined) throw new AnswerError('this console knows no cluster yet');
+  if (others.length === 0) return { cluster: only.identity, ...name };
+  const having = await clustersOf(client, name);
+  const [one, ...more] = having;
+  if (one !== undefined && more.length === 0) return { cluster: one.cluster, ...name };
+  if (one !== undefined) {
+    const several = having.map(({ clusterName }) => clusterName).join(', ');
+    throw new AnswerError(`${text} is in several clusters: give --cluster with one of ${several}`);
+  }
+  throw new AnswerError(`nothing is kept of Service ${text} in any cluster; there is: ${names}`);
+}
+
+async function clustersOf(client: ConsoleClient, { namespace, service }: Omit<ServiceName, 'cluster'>) {
+  const query = { namespace, q: `${namespace}/${service}`, limit: 1_000 };
+  // Those that are gone are listed only when they are asked for.
+  const lists = await Promise.all([client.services(query), client.services({ ...query, status: 'gone' })]);
+  return lists.flatMap(({ items }) => items).filter((item) => item.name === service);
+}

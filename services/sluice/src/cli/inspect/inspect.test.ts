@@ -1,0 +1,218 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createConsole, History } from '@sluice/console';
+import {
+  type Change,
+  encodeMessage,
+  formatServiceKey,
+  type Outcome,
+  type PlannedMutations,
+  type ServiceKey,
+} from '@sluice/messages';
+import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parkedKeyOf } from '../../composition/parked/parked-key.ts';
+import { listParked } from '../parked/print.ts';
+import { ConsoleClient } from './console-client.ts';
+import { findService, parseServiceName } from './find-service.ts';
+import { printPod, printService } from './print-explanation.ts';
+import { printEntry } from './print-history.ts';
+import { printTraces, traceLines } from './print-traces.ts';
+import { paperFor } from './text.ts';
+
+const startedAt = new Date(2026, 0, 1, 12, 0, 0).getTime();
+const paper = paperFor({}, startedAt + 60_000);
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+const key: ServiceKey = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
+let url: string;
+let close: () => Promise<void>;
+let client: ConsoleClient;
+/** What passes over the bus. */
+let add: (message: Change | Outcome | PlannedMutations) => void;
+
+/** A console that knows shop/web in two clusters, and shop/only in one; its Pod came and went. */
+beforeEach(async () => {
+  const clock = new VirtualClock(startedAt);
+  const history = new History({ clock });
+  add = (message) => {
+    const record = { id: 'any', key: formatServiceKey(message.key), headers: { traceparent } };
+    const topic = message.kind === 'mutations' ? 'mutations' : 'changes';
+    history.add(topic, { ...record, payload: encodeMessage(message) });
+  };
+  for (const known of [key, { ...key, cluster: 'uid-2' }, { ...key, service: 'only' }]) add(snapshot(known));
+  add(pod(2, startedAt + 2_000));
+  add(plan(startedAt + 2_001));
+  add(outcome(startedAt + 2_012));
+  clock.step(startedAt + 60_000);
+  const cluster = (identity: string, name: string) => ({ identity, name, version: '', server: '', state: 'watched' });
+  const clusters = () => [cluster('uid-1', 'production'), cluster('uid-2', 'staging')];
+  const jaeger = 'http://jaeger/trace/{traceId}';
+  const access = { hosts: [], token: 'secret' };
+  const app = await createConsole({
+    ...{ history, sources: { clusters }, access, clock, logger: silentLogger, version: '0.1.0', jaeger },
+  });
+  const server = createServer(app.handle);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  client = new ConsoleClient({ url, token: 'secret' });
+  close = async () => {
+    await app.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+});
+
+afterEach(() => close());
+
+const causes = { first: [{ description: 'Pod shop/web-1 became ready', observedAt: startedAt + 2_000 }], more: 0 };
+
+function snapshot(of: ServiceKey): Change {
+  const service = {
+    ...{ namespace: 'shop', name: of.service, uid: 'u', creationTimestamp: '2026-01-01T00:00:00Z', deleting: false },
+    ...{ labels: {}, annotations: {}, type: 'ClusterIP', selector: { app: 'web' }, clusterIP: '10.96.0.1' },
+    ...{ ipFamilies: ['IPv4'], publishNotReadyAddresses: false, trafficDistribution: null },
+    ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, appProtocol: null }],
+  } as const;
+  return {
+    ...{ kind: 'change', key: of, stamp: { epoch: 1, sequence: 1 }, facts: [{ kind: 'service', service }] },
+    ...{ causes: { first: [], more: 0 } },
+    snapshot: { first: true, last: true, initial: false, resourceVersions: { endpoints: '1', endpointslices: '1' } },
+  } as Change;
+}
+
+function pod(sequence: number, observedAt: number): Change {
+  const fact = {
+    ...{ namespace: 'shop', name: 'web-1', uid: 'p', ip: '10.0.0.1', ips: ['10.0.0.1'], nodeName: 'node-a' },
+    ...{ hostname: '', subdomain: '', terminal: false, terminating: false, ready: true, ports: [] },
+    readyTransitionTime: '2026-01-01T12:00:02Z',
+  };
+  const facts = [{ kind: 'pod', name: 'web-1', node: { zone: 'a' }, pod: fact }] as unknown as Change['facts'];
+  return {
+    kind: 'change',
+    key,
+    stamp: { epoch: 1, sequence },
+    facts,
+    causes: { first: [{ description: 'x', observedAt }], more: 0 },
+  };
+}
+
+const slice = {
+  metadata: {
+    ...{ name: 'web-abc', namespace: 'shop' },
+    labels: {
+      'kubernetes.io/service-name': 'web',
+      'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+    },
+  },
+  addressType: 'IPv4',
+  ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+  endpoints: [
+    {
+      ...{ addresses: ['10.0.0.1'], nodeName: 'node-a', zone: 'a' },
+      conditions: { ready: true, serving: true, terminating: false },
+      targetRef: { kind: 'Pod', namespace: 'shop', name: 'web-1', uid: 'p' },
+    },
+  ],
+} as const;
+
+function plan(decidedAt: number): PlannedMutations {
+  return {
+    ...{ kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number: 1 }, events: [], causes },
+    ...{ groups: [{ mutations: [{ verb: 'create', resource: 'endpointslices', object: slice }] }] },
+    ...{ incomplete: [], serviceUid: 'u', decidedAt },
+  } as unknown as PlannedMutations;
+}
+
+function outcome(completedAt: number): Outcome {
+  const stored = { uid: 's', resourceVersion: '7', generation: 1 };
+  const result = { group: 0, index: 0, verb: 'create', resource: 'endpointslices', name: 'web-abc', status: 'applied' };
+  return {
+    ...{ kind: 'outcome', key, controller: 'endpointslice', plan: { epoch: 1, number: 1 }, status: 'applied' },
+    ...{ results: [{ ...result, stored }], message: '', causes, decidedAt: startedAt + 2_001, completedAt, retries: 0 },
+  } as unknown as Outcome;
+}
+
+const web = { cluster: 'production', namespace: 'shop', service: 'web' };
+
+describe('which Service is meant', () => {
+  const find = async (text: string, cluster?: string) => findService(client, await client.overview(), text, cluster);
+
+  test('the cluster that was named, or the only one that has it', async () => {
+    expect(await find('shop/web', 'staging')).toEqual({ ...web, cluster: 'staging' });
+    expect(await find('shop/only')).toEqual({ ...web, service: 'only', cluster: 'uid-1' });
+  });
+
+  test('if it is not clear, what there is', async () => {
+    await expect(find('shop/web')).rejects.toThrow(
+      'in several clusters: give --cluster with one of production, staging',
+    );
+    await expect(find('shop/web', 'test')).rejects.toThrow('no cluster test; there is: production, staging');
+    await expect(find('shop/none')).rejects.toThrow('nothing is kept of Service shop/none in any cluster');
+    for (const text of ['web', 'a/b/c', '/web', '']) expect(() => parseServiceName(text)).toThrow('NAMESPACE/SERVICE');
+  });
+});
+
+describe('what goes wrong says what to do', () => {
+  test('a Service and a time of which nothing is known', async () => {
+    await expect(client.service({ ...web, service: 'wob' })).rejects.toThrow(/in cluster production\nThere is: shop\//);
+    await expect(client.service(web, startedAt - 1_000)).rejects.toThrow(
+      /the history begins at .*\nAsk for a later time/,
+    );
+  });
+
+  test('no token, no console, and something else', async () => {
+    await expect(new ConsoleClient({ url }).overview()).rejects.toThrow('give --console-token-file');
+    const other = createServer((_, response) => response.writeHead(404).end('there is /metrics'));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    await expect(new ConsoleClient({ url: address }).overview()).rejects.toThrow(
+      'is no console of Sluice (status 404)',
+    );
+    await new Promise((resolve) => other.close(resolve));
+    await expect(new ConsoleClient({ url: address }).overview()).rejects.toThrow(
+      /no console answers at .*ECONNREFUSED/,
+    );
+  });
+});
+
+test('the history, with causes and durations', async () => {
+  const { entries } = await client.history(web, { since: startedAt + 1_000 });
+  expect(entries.map((entry) => printEntry(entry, paper)).join('')).toBe(
+    '12:00:02.000  seen     Pod web-1 appeared: ready, 10.0.0.1, on node-a\n' +
+      '12:00:02.001  decided  endpointslice: create endpointslices web-abc\n' +
+      '12:00:02.012  applied  endpointslice: create web-abc, 12 ms after the first cause\n' +
+      '                       + web-1 10.0.0.1, ready, zone a\n' +
+      '                       because: Pod shop/web-1 became ready\n',
+  );
+  const narrow = printEntry(entries.at(-1) ?? expect.fail(), { ...paper, width: 60 });
+  expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
+});
+
+test('why a Pod is where it is, and when it came', async () => {
+  expect(printPod(await client.pod(web, 'web-1'), paper)).toBe(
+    'web-1: ready (node node-a, zone a)\n' +
+      '  10.0.0.1 in web-abc\n' +
+      '  its condition Ready is True since 2026-01-01T12:00:02Z\n' +
+      '  its endpoint came at 12:00:02.012 (58.0 s ago), 12 ms after the first cause: Pod shop/web-1 became ready\n',
+  );
+  expect(printService(await client.service(web), paper)).toContain('1 of 1 endpoints ready');
+  expect(printService(await client.service(web, startedAt + 1_000), paper)).toContain('No Pods.');
+});
+
+test('traces with their links', async () => {
+  const lines = traceLines(await client.history(web, {}), (await client.overview()).jaeger);
+  expect(lines).toMatchObject([
+    { traceId: '0af7651916cd43dd8448eb211c80319c', link: 'http://jaeger/trace/0af7651916cd43dd8448eb211c80319c' },
+  ]);
+  expect(printTraces(lines, paper.now)).toContain('12 ms');
+});
+
+test('what is parked, also where there is no store to look into', async () => {
+  expect(await client.parked()).toEqual([]);
+  const message = 'forbidden by a webhook';
+  add(plan(startedAt + 3_000));
+  add({ ...outcome(startedAt + 3_010), status: 'rejected', results: [], message });
+  const parked = (await client.parked()).map(parkedKeyOf);
+  expect(parked).toMatchObject([{ name: 'uid-1/shop/web/endpointslice', key, reason: message }]);
+  expect(listParked(parked)).toContain(message);
+});

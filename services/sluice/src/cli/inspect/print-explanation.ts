@@ -1,0 +1,67 @@
+import type { PodView, ServiceDetail } from '@sluice/console';
+import { formatDuration } from '@sluice/process';
+import { hanging, type Paper } from './text.ts';
+import { localTime } from './times.ts';
+
+/** A Service in a few lines, and each Pod with where it stands and why. */
+export function printService(detail: ServiceDetail, paper: Paper): string {
+  const { summary, notes, pods, at, live } = detail;
+  const { namespace, name, clusterName, status, endpoints, ready, slices, lastChangeAt, lastLatencyMs } = summary;
+  const when = live ? 'now' : `at ${localTime(at, paper.now)}`;
+  // The summary is of now, whatever time was asked for.
+  const counted = live
+    ? `: ${status}, ${ready} of ${endpoints} endpoints ready in ${slices} ${slices === 1 ? 'slice' : 'slices'}`
+    : '';
+  const written =
+    live && lastChangeAt !== null
+      ? `last written ${localTime(lastChangeAt, paper.now)}${lastLatencyMs === null ? '' : `, ${formatDuration(lastLatencyMs)} after its cause`}`
+      : '';
+  return [
+    paper.colors.bold(`Service ${namespace}/${name} in ${clusterName}, ${when}${counted}\n`),
+    ...(written === '' ? [] : [hanging('', written, paper)]),
+    ...notes.map((note) => hanging('', note, paper)),
+    ...(pods.length === 0 ? ['No Pods.\n'] : pods.map((pod) => printPod(pod, paper))),
+  ].join('');
+}
+
+export function printPod(pod: PodView, paper: Paper): string {
+  const { colors } = paper;
+  const { verdict, placements, reasons, deletingSince, lastChange, unready, node, zone } = pod;
+  const colours = { ready: colors.green, pending: colors.yellow, unknown: colors.dim } as const;
+  const paint = verdict in colours ? colours[verdict as keyof typeof colours] : colors.red;
+  const where = [node && `node ${node}`, zone && `zone ${zone}`].filter(Boolean).join(', ');
+  return [
+    hanging('', `${pod.pod}: ${verdictText(pod)}${where === '' ? '' : ` (${where})`}`, paper, paint),
+    ...placements.map(({ slice, addresses, hints }) =>
+      hanging('  ', `${addresses.join(', ')} in ${slice}${hints.length > 0 ? `, for ${hints.join(', ')}` : ''}`, paper),
+    ),
+    ...reasons.map((reason) => hanging('  ', reason, paper)),
+    ...(deletingSince === null ? [] : [hanging('  ', deletionText(deletingSince, paper), paper)]),
+    ...(unready === null || unready.at === lastChange?.at
+      ? []
+      : [hanging('  ', changeText({ ...unready, what: 'unready' }, paper), paper)]),
+    ...(lastChange === null ? [] : [hanging('  ', changeText(lastChange, paper), paper)]),
+  ].join('');
+}
+
+function verdictText({ verdict, lastChange }: PodView): string {
+  if (verdict !== 'unknown') return verdict;
+  return lastChange?.what === 'removed' ? 'gone' : 'not a Pod of this Service';
+}
+
+const deletionText = (at: number, { now }: Paper): string =>
+  `its deletion began at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)`;
+
+const words: Readonly<Record<string, string>> = {
+  added: 'came',
+  removed: 'left',
+  changed: 'changed',
+  unready: 'stopped being ready',
+};
+
+/** When its endpoint last came, went or changed, why, and how long that took. */
+function changeText({ at, what, causes, latencyMs }: NonNullable<PodView['lastChange']>, { now }: Paper): string {
+  const took = latencyMs === null ? '' : `, ${formatDuration(latencyMs)} after the first cause`;
+  const why = causes.length === 0 ? '' : `: ${causes.join(', ')}`;
+  return `its endpoint ${words[what] ?? what} at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)${took}${why}`;
+}

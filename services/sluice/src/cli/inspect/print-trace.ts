@@ -1,0 +1,58 @@
+import type { TraceView } from '@sluice/console';
+import { printable } from '@sluice/process';
+import type { Paper } from './text.ts';
+import { localTime } from './times.ts';
+
+type Span = TraceView['spans'][number];
+
+/** Columns for the bars. */
+const barWidth = 30;
+const narrowest = 24;
+
+/** A trace as a tree of its spans, each with when it began after the first, how long it took, and a bar for both. */
+export function printTrace(view: TraceView, paper: Paper): string {
+  const { colors } = paper;
+  const names = view.spans.map((span) => `${'  '.repeat(span.depth)}${nameOf(span)}`);
+  const room = Math.max(narrowest, Math.min(72, paper.width - barWidth - 24));
+  const width = Math.min(room, Math.max(...names.map((name) => name.length)));
+  const lines = view.spans.map((span, i) => {
+    const name = fitted(names[i] ?? '', width);
+    const start = milliseconds(span.startedAt - view.startedAt).padStart(9);
+    const took = milliseconds(span.durationMs).padStart(9);
+    const paint = span.error === null ? colors.reset : colors.red;
+    const why = span.error === null ? '' : `${' '.repeat(2 + 2 * span.depth)}${colors.red(printable(span.error))}\n`;
+    return `${paint(name)} ${colors.dim(start)} ${took}  ${paint(bar(span, view))}\n${why}`;
+  });
+  const cause = view.cause === null ? '' : `${printable(view.cause)}, `;
+  const title = `${cause}${localTime(view.startedAt, paper.now)}: ${milliseconds(view.durationMs)} ms, trace ${view.traceId}`;
+  const head = `${'SPAN'.padEnd(width)} ${'AT ms'.padStart(9)} ${'TOOK ms'.padStart(9)}`;
+  return `${colors.bold(title)}\n${colors.dim(head)}\n${lines.join('')}`;
+}
+
+/** With what an API server said to it, and whether another trace goes on with it. */
+function nameOf({ service, name, attributes, links }: Span): string {
+  const of = (wanted: string) => attributes.find((attribute) => attribute.name === wanted)?.value;
+  const answer = of('http.response.status_code') ?? of('sluice.status');
+  const next = links.find(({ carries }) => !carries);
+  return [
+    `${service.replace(/^sluice-/, '')}: ${printable(name)}`,
+    ...(answer === undefined ? [] : [answer]),
+    ...(next === undefined ? [] : [`→ trace ${next.traceId}`]),
+  ].join(' ');
+}
+
+/** Names end with what tells them apart: the middle is left out. */
+function fitted(name: string, width: number): string {
+  if (name.length <= width) return name.padEnd(width);
+  const end = Math.floor((width - 1) / 2);
+  return `${name.slice(0, width - 1 - end)}…${name.slice(name.length - end)}`;
+}
+
+const milliseconds = (ms: number): string => (ms < 10 ? ms.toFixed(2) : ms.toFixed(1));
+
+function bar(span: Span, { startedAt, durationMs }: TraceView): string {
+  const scale = barWidth / Math.max(durationMs, 0.001);
+  const from = Math.min(barWidth - 1, Math.floor((span.startedAt - startedAt) * scale));
+  const length = Math.max(1, Math.min(barWidth - from, Math.round(span.durationMs * scale)));
+  return `${' '.repeat(from)}${'█'.repeat(length)}`;
+}

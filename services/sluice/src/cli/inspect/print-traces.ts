@@ -1,0 +1,54 @@
+import type { HistoryView } from '@sluice/console';
+import { formatDuration, formatTable, printable } from '@sluice/process';
+import { causesText, traceOf } from './text.ts';
+import { localTime } from './times.ts';
+
+export interface TraceLine {
+  readonly at: number;
+  readonly traceId: string;
+  /** False: sampling left it out, and no link leads anywhere. */
+  readonly recorded: boolean;
+  readonly link: string | null;
+  readonly controller: string;
+  readonly status: string;
+  readonly latencyMs: number | null;
+  readonly causes: string;
+}
+
+/** The traces of what was written, newest first. */
+export function traceLines({ entries }: HistoryView, jaeger: string | null): readonly TraceLine[] {
+  return entries
+    .flatMap((entry): TraceLine[] => {
+      const trace = entry.kind === 'done' ? traceOf(entry.traceparent) : undefined;
+      if (entry.kind !== 'done' || trace === undefined) return [];
+      const link = jaeger !== null && trace.recorded ? jaeger.replaceAll('{traceId}', trace.id) : null;
+      const { at, controller, status, latencyMs } = entry;
+      return [
+        {
+          at,
+          traceId: trace.id,
+          recorded: trace.recorded,
+          link,
+          controller,
+          status,
+          latencyMs,
+          causes: causesText(entry.causes),
+        },
+      ];
+    })
+    .reverse();
+}
+
+export function printTraces(lines: readonly TraceLine[], now: number): string {
+  return formatTable(
+    ['TIME', 'TOOK', 'CONTROLLER', 'STATUS', 'TRACE', 'BECAUSE'],
+    lines.map(({ at, traceId, recorded, link, controller, status, latencyMs, causes }) => [
+      localTime(at, now),
+      latencyMs === null ? '' : formatDuration(latencyMs),
+      controller,
+      status,
+      link ?? (recorded ? traceId : `${traceId} (not recorded)`),
+      printable(causes),
+    ]),
+  );
+}

@@ -1,0 +1,56 @@
+import { printable } from '@sluice/process';
+import { createColors } from 'picocolors';
+
+/** How text is printed: where to, and when. */
+export interface Paper {
+  /** In characters. */
+  readonly width: number;
+  readonly now: number;
+  readonly colors: ReturnType<typeof createColors>;
+}
+
+export function paperFor(stream: { readonly isTTY?: boolean; readonly columns?: number }, now: number): Paper {
+  const terminal = stream.isTTY === true;
+  return {
+    width: terminal ? Math.max(60, stream.columns ?? 80) : Number.POSITIVE_INFINITY,
+    now,
+    colors: createColors(terminal && !process.env.NO_COLOR),
+  };
+}
+
+/**
+ * Text behind a first column; what does not fit goes on in further lines below itself. Nothing in it is obeyed by a
+ * terminal: names and messages come from clusters.
+ */
+export function hanging(first: string, text: string, paper: Paper, paint: (line: string) => string = (s) => s): string {
+  const room = Math.max(20, paper.width - first.length);
+  const lines: string[] = [''];
+  for (const word of printable(text).split(/\s+/)) {
+    const last = lines.at(-1) ?? '';
+    if (last === '') lines[lines.length - 1] = word;
+    else if (last.length + 1 + word.length <= room) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  const margin = ' '.repeat(first.length);
+  return lines.map((line, index) => `${index === 0 ? first : margin}${paint(line)}\n`).join('');
+}
+
+/** `and`-joined causes, as far as they are told. */
+export function causesText({
+  first,
+  more,
+}: {
+  readonly first: readonly { description: string }[];
+  readonly more: number;
+}): string {
+  return [...first.map(({ description }) => description), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
+/** The id in a W3C trace context, and whether the trace is recorded. */
+export function traceOf(
+  traceparent: string | undefined,
+): { readonly id: string; readonly recorded: boolean } | undefined {
+  const [, id, flags] = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? [];
+  if (id === undefined || flags === undefined) return undefined;
+  return { id, recorded: (Number.parseInt(flags, 16) & 1) === 1 };
+}

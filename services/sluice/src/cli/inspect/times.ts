@@ -1,0 +1,37 @@
+import { parseDuration } from '@sluice/process';
+
+/** `1h` before now, in milliseconds since the Unix epoch; undefined if it is no duration. */
+export function parseSince(text: string, now: number): number | undefined {
+  const ms = parseDuration(text);
+  return ms === undefined ? undefined : now - ms;
+}
+
+/**
+ * A point in time as people write it: RFC 3339 (`2026-03-01T03:12:00Z`), a time of today (`03:12`, `03:12:30`) or
+ * `5m ago`. In milliseconds since the Unix epoch; undefined if it is none of these.
+ */
+export function parseAt(text: string, now: number): number | undefined {
+  const [, ago] = /^(\S+) ago$/.exec(text) ?? [];
+  if (ago !== undefined) return parseSince(ago, now);
+  const [, hours, minutes, seconds = '0'] = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(text) ?? [];
+  if (hours !== undefined && minutes !== undefined) return timeOfToday([hours, minutes, seconds].map(Number), now);
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function timeOfToday([hours = 0, minutes = 0, seconds = 0]: readonly number[], now: number): number | undefined {
+  if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
+  return new Date(now).setHours(hours, minutes, seconds, 0);
+}
+
+/** `03:12:30.120` in local time, with the date unless it is today. */
+export function localTime(at: number, now: number): string {
+  const date = new Date(at);
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  const today = date.toDateString() === new Date(now).toDateString();
+  return `${today ? '' : `${day} `}${time}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+const two = (n: number): string => String(n).padStart(2, '0');

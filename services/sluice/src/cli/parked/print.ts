@@ -1,0 +1,40 @@
+import { firstLine, formatTable, printable, timestamp } from '@sluice/process';
+import type { ParkedKey } from '../../composition/parked/parked-key.ts';
+
+const headings = ['CLUSTER', 'NAMESPACE', 'SERVICE', 'CONTROLLER', 'SINCE', 'NEXT TRY', 'REASON'] as const;
+
+export function listParked(keys: readonly ParkedKey[]): string {
+  if (keys.length === 0) return 'Nothing is parked.\n';
+  return formatTable(
+    headings,
+    keys.map(({ key, controller, since, nextTryAt, reason }) => [
+      ...[key.cluster, key.namespace, key.service, controller],
+      ...[timestamp(since), nextTry(nextTryAt), printable(firstLine(reason))],
+    ]),
+  );
+}
+
+export function describeParked({ key, controller, since, nextTryAt, reason, causes }: ParkedKey): string {
+  const lines = [
+    ['Cluster', key.cluster],
+    ['Service', `${key.namespace}/${key.service}`],
+    ['Controller', controller],
+    ['Since', timestamp(since)],
+    ['Next try', nextTry(nextTryAt)],
+    ['Reason', printable(reason)],
+    ...causes.first.map(({ description, observedAt }) => [
+      'Because of',
+      `${printable(description)}, ${timestamp(observedAt)}`,
+    ]),
+    ...(causes.more > 0 ? [['', `and ${causes.more} more`]] : []),
+  ];
+  return lines.map(([label = '', value]) => `${(label && `${label}:`).padEnd(13)}${value}\n`).join('');
+}
+
+/** One line. */
+export function toJsonParked({ name, key, controller, reason, since, nextTryAt, causes }: ParkedKey): string {
+  const times = { since: timestamp(since), nextTryAt: nextTryAt === null ? null : timestamp(nextTryAt) };
+  return `${JSON.stringify({ name, ...key, controller, reason, ...times, causes })}\n`;
+}
+
+const nextTry = (at: number | null): string => (at === null ? 'with a change' : timestamp(at));

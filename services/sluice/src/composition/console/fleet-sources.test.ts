@@ -1,0 +1,108 @@
+import { MemoryBus } from '@sluice/bus';
+import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { beforeEach, expect, test } from 'vitest';
+import { FleetSources } from './fleet-sources.ts';
+
+const record = (id: string) => ({ id, key: 'c/shop/web', headers: {}, payload: new Uint8Array([1]) });
+let clock: VirtualClock;
+let fleet: ReturnType<typeof memoryFleet>;
+let sources: FleetSources;
+
+function memoryFleet() {
+  return {
+    bus: new MemoryBus({ partitions: 2 }),
+    store: new MemoryStore(),
+    leases: new MemoryLeases(clock),
+    deadLetters: new MemoryDeadLetters(),
+    directory: new MemoryClusterDirectory(),
+  };
+}
+
+beforeEach(() => {
+  clock = new VirtualClock(1_000);
+  fleet = memoryFleet();
+  sources = new FleetSources(fleet, { clock, logger: silentLogger });
+});
+
+const beat = (group: string, member: string, acquire: readonly string[]) =>
+  fleet.leases.heartbeat({ group, member, ttlMs: 60_000, acquire, release: [] });
+
+test('each partition has its owners, epochs and lags', async () => {
+  await fleet.bus.append('changes', 0, [record('a'), record('b'), record('c')]);
+  const end = await fleet.bus.end('changes', 0);
+  await fleet.bus.append('mutations', 0, [record('p')]);
+  await beat('reconciler', 'reconciler-1', ['0']);
+  await beat('writer', 'writer-1', ['0']);
+  const commit = { scope: 'reconciler/0', fencingToken: 1_000, expectedOffset: 0, entries: [] };
+  await fleet.store.commit({ ...commit, checkpoint: { offset: 1, id: 'a', streamId: end.streamId } });
+  expect(await sources.partitions()).toEqual([
+    {
+      ...{ partition: 0, owner: 'reconciler-1', epoch: 1_000, lag: 2 },
+      writer: { owner: 'writer-1', epoch: 1_000, lag: null },
+    },
+    { ...{ partition: 1, owner: '', epoch: 0, lag: 0 }, writer: { owner: '', epoch: 0, lag: 0 } },
+  ]);
+});
+
+test('clusters have the names that their watchers told, and whether one is there', async () => {
+  await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
+  await fleet.directory.put({ identity: 'uid-2', name: 'staging', version: 'v1.36.3', server: 'https://two' });
+  await beat('watcher/uid-1', 'watcher-1', ['cluster']);
+  expect(sources.clusters()).toEqual([]);
+  await sources.look();
+  expect(sources.clusters()).toMatchObject([
+    { name: 'production', state: 'watched', watcher: { owner: 'watcher-1', epoch: 1_000 } },
+    { name: 'staging', state: 'nobody watches it' },
+  ]);
+});
+
+test('dead letters and parked keys are those of the store', async () => {
+  const letter = {
+    topic: 'changes',
+    partition: 1,
+    offset: 7,
+    deadLetteredAt: 900,
+    reason: 'version 9.0',
+    record: record('x'),
+  };
+  await fleet.deadLetters.add(letter);
+  expect(await sources.deadLetters()).toEqual([
+    { name: 'changes/1/7', topic: 'changes', key: 'c/shop/web', reason: 'version 9.0', at: 900 },
+  ]);
+  const state = { parked: 'forbidden', parkedSince: 500, dueAt: 2_000, causes: { first: [], more: 0 } };
+  await fleet.store.commit({
+    scope: 'reconciler/1',
+    fencingToken: 1,
+    expectedOffset: 0,
+    checkpoint: { offset: 1, id: 'a', streamId: 'l' },
+    entries: [{ key: 'c/shop/web', field: 'controller/endpointslice', value: state }],
+  });
+  expect(await sources.parked()).toEqual([
+    {
+      cluster: 'c',
+      namespace: 'shop',
+      name: 'web',
+      controller: 'endpointslice',
+      message: 'forbidden',
+      since: 500,
+      nextTryAt: 2_000,
+    },
+  ]);
+});
+
+test('a fleet that starts is seen within a moment, and its clusters every few seconds after that', async () => {
+  const stop = new AbortController();
+  const running = sources.run(stop.signal);
+  await advance(clock, 1_000);
+  await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
+  await advance(clock, 250);
+  expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'nobody watches it' }]);
+  await advance(clock, 60_000);
+  await beat('watcher/uid-1', 'watcher-1', ['cluster']);
+  await advance(clock, 5_000);
+  expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'watched' }]);
+  stop.abort();
+  await running;
+});

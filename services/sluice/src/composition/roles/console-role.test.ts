@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { get as httpsGet } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MemoryBus } from '@sluice/bus';
+import type { ConsoleConfiguration } from '@sluice/configuration';
+import { makeServingCertificate } from '@sluice/local';
+import { createLogger, systemClock } from '@sluice/process';
+import { seededRandom } from '@sluice/runtime';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { type RunningConsole, startConsoleRole } from './console-role.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-console-'));
+let tls: { readonly cert: string; readonly key: string };
+let ca: string;
+let running: RunningConsole | undefined;
+
+beforeAll(async () => {
+  const files = await makeServingCertificate(directory, 'sluice-console');
+  tls = { cert: readFileSync(files.certificate, 'utf8'), key: readFileSync(files.key, 'utf8') };
+  ca = readFileSync(files.ca, 'utf8');
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+const plain: ConsoleConfiguration = {
+  ...{ bindAddress: { host: '127.0.0.1', port: 0 }, hosts: [], token: undefined, tls: undefined },
+  ...{ maxBytes: 1024 ** 2, retentionMs: 60_000, jaegerUrl: undefined, jaegerQueryUrl: undefined },
+};
+
+async function start(given: Partial<ConsoleConfiguration>, bus = new MemoryBus({ partitions: 2 })) {
+  const infrastructure = {
+    ...{ bus, store: new MemoryStore(), leases: new MemoryLeases(systemClock), deadLetters: new MemoryDeadLetters() },
+    ...{ directory: new MemoryClusterDirectory(), close: async () => {} },
+  };
+  const configuration = { console: { ...plain, ...given }, metricsBindAddress: undefined };
+  const ports = { clock: systemClock, random: seededRandom(1), logger: createLogger('text', 'error') };
+  running = await startConsoleRole({ infrastructure, configuration, ...ports });
+  return running;
+}
+
+test('serves page, API and metrics, and is ready once the logs are read', async () => {
+  const { url } = await start({});
+  await vi.waitFor(async () => expect(await (await fetch(`${url}/readyz`)).text()).toBe('ok'));
+  expect((await fetch(url)).headers.get('content-type')).toContain('text/html');
+  expect(await (await fetch(`${url}/api/v1/partitions`)).json()).toMatchObject({
+    items: [{ owner: '' }, { owner: '' }],
+  });
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('sluice_console_logs_behind 0');
+});
+
+test('is not ready while it cannot read the bus, and says why', async () => {
+  const bus = new MemoryBus({ partitions: 2 });
+  bus.beginning = () => new Promise(() => {});
+  const { url } = await start({}, bus);
+  const answer = await fetch(`${url}/readyz`);
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('the logs are not read')]);
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+});
+
+test('with TLS and a token, under its own name only', async () => {
+  const { url } = await start({ tls, token: 'secret', hosts: ['sluice.example.com'] });
+  expect(url).toMatch(/^https:/);
+  const ask = (path: string, headers: Record<string, string>) =>
+    new Promise<{ readonly status: number | undefined; readonly cookie: string }>((resolve, reject) => {
+      httpsGet(`${url}${path}`, { ca, headers, servername: 'localhost' }, (response) => {
+        response.resume();
+        resolve({ status: response.statusCode, cookie: String(response.headers['set-cookie']) });
+      }).on('error', reject);
+    });
+  const authorization = 'Bearer secret';
+  expect((await ask('/api/v1/overview', {})).status).toBe(401);
+  expect((await ask('/api/v1/overview', { authorization })).status).toBe(200);
+  expect((await ask('/api/v1/overview', { authorization, host: 'sluice.example.com' })).status).toBe(200);
+  expect((await ask('/api/v1/overview', { authorization, host: 'other.example.com' })).status).toBe(421);
+  expect((await ask('/?token=secret', {})).cookie).toContain('; Secure');
+  expect((await ask('/livez', {})).status).toBe(200);
+});
+
+test('what it cannot listen with or on is said', async () => {
+  await expect(start({ tls: { ...tls, key: 'nonsense' } })).rejects.toThrow('certificate and key cannot be used');
+  const { url } = await start({});
+  const taken = { host: '127.0.0.1', port: Number(new URL(url).port) };
+  const stop = running?.stop;
+  await expect(start({ bindAddress: taken })).rejects.toThrow(/--console-bind-address 127\.0\.0\.1:\d+: .* in use/);
+  await stop?.();
+});

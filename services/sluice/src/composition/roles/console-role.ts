@@ -1,0 +1,117 @@
+import { createSecureContext } from 'node:tls';
+import type { Configuration } from '@sluice/configuration';
+import { BusFollower, createConsole, History } from '@sluice/console';
+import type { RootLogger } from '@sluice/process';
+import { isLoopback, UsageError, version } from '@sluice/process';
+import type { Clock, Random } from '@sluice/runtime';
+import { Metrics } from '@sluice/telemetry';
+import { FleetSources } from '../console/fleet-sources.ts';
+import { tracesFrom } from '../console/jaeger-traces.ts';
+import { type Check, condition, type Health } from '../telemetry/health.ts';
+import { Inquiry } from '../telemetry/inquiry.ts';
+import { startTelemetry } from '../telemetry/start-telemetry.ts';
+import type { OpenInfrastructure } from './open-infrastructure.ts';
+
+export interface ConsoleRoleOptions {
+  readonly infrastructure: OpenInfrastructure;
+  readonly configuration: Pick<Configuration, 'console' | 'metricsBindAddress'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: RootLogger;
+}
+
+export interface RunningConsole {
+  /** Where page and API are. */
+  readonly url: string;
+  /** Rejects if it cannot go on; resolves after `stop`. */
+  readonly done: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Follows the fleet and serves what it tells. The infrastructure stays the caller's to close.
+ *
+ * @throws UsageError where it cannot listen as it was told
+ */
+export async function startConsoleRole(options: ConsoleRoleOptions): Promise<RunningConsole> {
+  const { infrastructure, configuration, clock, random, logger } = options;
+  const { console: settings, metricsBindAddress } = configuration;
+  checkTls(settings.tls);
+  const { maxBytes, retentionMs, token, jaegerUrl: jaeger, jaegerQueryUrl } = settings;
+  const history = new History({ clock, maxBytes, retentionMs });
+  const follower = new BusFollower({ bus: infrastructure.bus, history, clock, random, logger });
+  const sources = new FleetSources(infrastructure, { clock, logger }, tracesFrom(jaegerQueryUrl));
+  const behind = () => follower.behind;
+  const access = { hosts: hostsOf(settings), ...(token !== undefined && { token }) };
+  const shown = { version, behind, ...(jaeger !== undefined && { jaeger }) };
+  const console = await createConsole({ history, sources, access, clock, logger, ...shown });
+  const metrics = new Metrics({ clusters: new Map(), fleet: true });
+  metrics.openConsole(() => ({
+    services: history.size,
+    historyBytes: history.bytes,
+    since: history.since,
+    behind: behind(),
+  }));
+  let ready = false;
+  const served = { metrics, health: healthOf(options, () => ready), log: logger };
+  const page = { ...served, otherwise: console.handle, tls: settings.tls };
+  const servers = [await startTelemetry(settings.bindAddress, page, logger, '--console-bind-address')];
+  const [server] = servers;
+  if (server === undefined) throw new UsageError('no port of loopback can be had: give --console-bind-address');
+  // Told for all roles of a fleet, it is meant for this one as well.
+  if (metricsBindAddress) servers.push(await startTelemetry(metricsBindAddress, served, logger));
+  const working = new AbortController();
+  void follower.caughtUp.then(() => {
+    ready = true;
+    logger.info('all that the bus holds is read', { services: history.size, bytes: history.bytes });
+  });
+  return {
+    url: server.url,
+    done: Promise.all([follower.run(working.signal), sources.run(working.signal)]),
+    async stop() {
+      working.abort();
+      await console.close();
+      await Promise.all(servers.map((one) => one?.close()));
+    },
+  };
+}
+
+/** Of the address as well, if it is one machine's. */
+function hostsOf({ hosts, bindAddress }: Configuration['console']): readonly string[] {
+  if (bindAddress === undefined || isLoopback(bindAddress) || bindAddress.host === '') return hosts;
+  const { host } = bindAddress;
+  return [...hosts, (host.includes(':') ? `[${host}]` : host).toLowerCase()];
+}
+
+/** Ready once it knows what the bus holds, and while bus and store answer. */
+function healthOf({ infrastructure, clock }: ConsoleRoleOptions, isRead: () => boolean): Health {
+  const { bus, leases } = infrastructure;
+  const answers = (name: string, send: () => Promise<unknown>): Check => {
+    const inquiry = new Inquiry(clock, send);
+    return {
+      name,
+      ask: async () => {
+        await inquiry.ask();
+        return '';
+      },
+    };
+  };
+  const checks = [
+    answers('bus', () => bus.end('requests', 0)),
+    answers('store', () => leases.state('reconciler')),
+    condition('history', isRead, 'the logs are not read to their end yet'),
+  ];
+  return { livez: () => [], readyz: () => checks };
+}
+
+function checkTls(tls: Configuration['console']['tls']): void {
+  try {
+    if (tls !== undefined) createSecureContext(tls);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(
+      `console.tls: certificate and key cannot be used: ${reason}; wanted is both in PEM, of each other`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,170 @@
+import type { ClusterState } from '@sluice/clusters';
+import { ClusterSet, type ConnectedCluster, connectTo, Latecomers, sourcesOf } from '@sluice/clusters';
+import type { Configuration } from '@sluice/configuration';
+import { toSettings } from '@sluice/configuration';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import { sleep, YieldQueue } from '@sluice/runtime';
+import { Metrics } from '@sluice/telemetry';
+import type { WritableCluster } from '@sluice/writer';
+import { clusterChecks } from '../cluster-checks.ts';
+import { draining } from '../draining.ts';
+import type { Health } from '../telemetry/health.ts';
+import type { Tracing } from '../telemetry/traces/start-tracing.ts';
+import { writable } from '../writable-cluster.ts';
+import { runReconcilerRole } from './reconciler-role.ts';
+import type { Infrastructure, RoleOptions } from './role.ts';
+import { RoleHealth } from './role-health.ts';
+import { runWatcherRole } from './watcher-role.ts';
+import { runWriterRole } from './writer-role.ts';
+
+export type Role = 'watcher' | 'reconciler' | 'writer';
+
+export interface StartRoleOptions {
+  readonly role: Role;
+  readonly infrastructure: Infrastructure;
+  readonly member: string;
+  /** Its clusters are of no use to a reconciler, which sees none. */
+  readonly configuration: Pick<
+    Configuration,
+    'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'writer' | 'metricsBindAddress'
+  >;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+export interface RunningRole {
+  /** Undefined: they are to be served nowhere, so nothing is counted. */
+  readonly metrics: Metrics | undefined;
+  readonly health: Health;
+  /** Where each cluster of this process stands. */
+  clusters(): readonly ClusterState[];
+  /** Rejects if it cannot go on; resolves after `stop`. */
+  readonly done: Promise<unknown>;
+  /** Hands over, gives requests under way up to `graceMs`, and ends. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Starts one role in this process. The infrastructure stays the caller's to close. */
+export function startRole(options: StartRoleOptions): RunningRole {
+  const { role, infrastructure, configuration, member, tracing, clock, random, logger } = options;
+  const working = new AbortController();
+  const requests = new AbortController();
+  const names = new Map<string, string>();
+  const metrics: Metrics | undefined =
+    configuration.metricsBindAddress === null
+      ? undefined
+      : new Metrics({
+          ...{ clusters: names, fleet: true, spans: () => tracing?.counts, phases: () => clusters.states },
+        });
+  const counting = metrics && { metrics };
+  const health = new RoleHealth({
+    ...{ ...infrastructure, clock, member, leaseTimes: configuration.leases },
+    clusters: () => (role === 'reconciler' ? [] : clusterChecks(clusters)),
+  });
+  const roleOptions: RoleOptions = {
+    ...infrastructure,
+    member,
+    leaseTimes: configuration.leases,
+    tracer: tracing?.tracers[role],
+    clock,
+    random,
+    logger,
+    turns: new YieldQueue(setImmediate),
+    ...counting,
+    health,
+    onDeadLetter: (topic) => metrics?.pipeline.setAside(topic),
+  };
+  const reached = new Map<string, WritableCluster>();
+  let held = 0;
+  const lanes = () => held / infrastructure.bus.partitions;
+  const latecomers = new Latecomers(clock);
+  const watch = (cluster: ConnectedCluster, signal: AbortSignal) =>
+    runWatcherRole(
+      {
+        ...{ ...roleOptions, cluster },
+        onMalformed: (resource) => metrics?.pipeline.malformed(cluster.identity, resource),
+      },
+      signal,
+    );
+  const write = async (cluster: ConnectedCluster, signal: AbortSignal) => {
+    const { identity } = cluster;
+    const writing = draining(writable(cluster, { ...counting, clock, logger, lanes, limits: configuration.writer }));
+    reached.set(identity, writing.cluster);
+    latecomers.came(identity);
+    await aborted(signal);
+    // Its lanes end by themselves when the whole process does.
+    if (working.signal.aborted) return;
+    reached.delete(identity);
+    if (signal.reason === 'removed') latecomers.gone(identity);
+    await writing.idle();
+  };
+  const clusters: ClusterSet = new ClusterSet({
+    sources: role === 'reconciler' ? [] : sourcesOf(configuration, options.environment, { clock, logger }),
+    open: (access, signal) =>
+      connectTo(access, {
+        ...{ signal, clock, random, logger, work: [role === 'watcher' ? 'watch' : 'write'] },
+        takeOver: configuration.writer.takeOver,
+      }),
+    serve: (cluster, signal) => {
+      names.set(cluster.identity, cluster.name);
+      return role === 'watcher' ? watch(cluster, signal) : write(cluster, signal);
+    },
+    ...{ clock, random, logger },
+  });
+  const run = (): Promise<unknown> => {
+    switch (role) {
+      case 'reconciler':
+        return runReconcilerRole(
+          {
+            ...roleOptions,
+            settings: toSettings(configuration.controllers),
+          },
+          working.signal,
+        );
+      case 'watcher':
+        return clusters.run(working.signal);
+      case 'writer': {
+        // Connections are needed until the last lane is handed over.
+        const reaching = new AbortController();
+        const lanes = runWriterRole(
+          {
+            ...roleOptions,
+            requests: requests.signal,
+            onLane: (change) => (held += change),
+            cluster: (identity) =>
+              reached.get(identity) ?? (latecomers.mayCome(identity, clusters.complete) ? 'connecting' : undefined),
+            onOutcome: (plan, outcome) => metrics?.pipeline.repeated(plan.key.cluster, outcome.retries),
+          },
+          working.signal,
+        ).finally(() => reaching.abort());
+        return Promise.all([clusters.run(reaching.signal), lanes]);
+      }
+    }
+  };
+  const done = run();
+  return {
+    metrics,
+    health,
+    clusters: () => clusters.states,
+    done,
+    async stop(graceMs) {
+      working.abort();
+      const grace = new AbortController();
+      const ended = Promise.allSettled([done]).then(() => grace.abort());
+      await sleep(clock, graceMs, grace.signal);
+      requests.abort();
+      await ended;
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

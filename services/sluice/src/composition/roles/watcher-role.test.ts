@@ -1,0 +1,97 @@
+import { MemoryBus, streamStart } from '@sluice/bus';
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
+import { decodeMessage } from '@sluice/messages';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runWatcherRole } from './watcher-role.ts';
+
+const partitions = 3;
+
+let clock: VirtualClock;
+let bus: MemoryBus;
+let directory: MemoryClusterDirectory;
+let start: (member: string) => { end(how: 'handover' | 'removed'): Promise<void> };
+let ended: (() => Promise<void>)[];
+
+beforeEach(() => {
+  clock = new VirtualClock(1_000);
+  bus = new MemoryBus({ partitions });
+  directory = new MemoryClusterDirectory();
+  ended = [];
+  const server = new FakeApiServer({ clock, random: seededRandom(1) });
+  const shared = {
+    bus,
+    store: new MemoryStore(),
+    leases: new MemoryLeases(clock),
+    deadLetters: new MemoryDeadLetters(),
+  };
+  start = (member) => {
+    const served = new AbortController();
+    const cluster = { name: 'prod', identity: server.identity, reader: new FakeClient(server, { clock }) };
+    const running = runWatcherRole(
+      {
+        ...{ ...shared, directory, member, cluster, clock, random: seededRandom(2), logger: silentLogger },
+        leaseTimes: { ttlMs: 900, heartbeatMs: 250 },
+      },
+      served.signal,
+    );
+    const end = async (how: string) => {
+      served.abort(how);
+      await advance(clock, 5_000);
+      await running;
+    };
+    ended.push(() => end('handover'));
+    return { end };
+  };
+});
+
+afterEach(async () => {
+  for (const end of ended) await end();
+});
+
+const listed = async () => (await directory.list()).map(({ name }) => name);
+
+async function forgotten(): Promise<number> {
+  let count = 0;
+  for (let partition = 0; partition < partitions; partition++) {
+    const reader = bus.read('changes', partition, streamStart);
+    await bus.append('changes', partition, [
+      { key: 'end', id: `end-${count}`, headers: {}, payload: new Uint8Array() },
+    ]);
+    const records = await reader.next(1_000);
+    reader.close();
+    for (const { key, payload } of records) {
+      if (key !== 'end' && decodeMessage(payload).kind === 'clusterRemoved') count++;
+    }
+  }
+  return count;
+}
+
+test('a cluster is listed while somebody watches it, and still when it is handed over', async () => {
+  const [one] = [start('a')];
+  await advance(clock, 5_000);
+  expect(await listed()).toEqual(['prod']);
+  await one?.end('handover');
+  expect(await listed()).toEqual(['prod']);
+  expect(await forgotten()).toBe(0);
+});
+
+test('a cluster that is removed is forgotten in each partition, and listed no more', async () => {
+  const one = start('a');
+  await advance(clock, 5_000);
+  await one.end('removed');
+  expect(await listed()).toEqual([]);
+  expect(await forgotten()).toBe(partitions);
+});
+
+test('removed where it is watched, but not where somebody stands by, it goes on there, and is listed again', async () => {
+  const one = start('a');
+  await advance(clock, 5_000);
+  start('b');
+  await advance(clock, 5_000);
+  await one.end('removed');
+  await advance(clock, 5_000);
+  expect(await listed()).toEqual(['prod']);
+});

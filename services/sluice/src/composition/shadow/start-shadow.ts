@@ -1,0 +1,109 @@
+import { MemoryBus } from '@sluice/bus';
+import { type ClusterReader, chainReader } from '@sluice/kubernetes';
+import { encodeMessage, parseServiceKey, type ResyncRequest, type ServiceKey } from '@sluice/messages';
+import { runReconciler } from '@sluice/reconciler';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Settings } from '@sluice/service-state';
+import {
+  acknowledgePlans,
+  observeUpstreamWrites,
+  type ReportedDifference,
+  ShadowComparison,
+  type ShadowedCluster,
+  type ShadowReport,
+  shadowPolicy,
+} from '@sluice/shadow';
+import { MemoryStore } from '@sluice/store';
+import type { Metrics } from '@sluice/telemetry';
+import { ClusterWatcher } from '@sluice/watcher';
+import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
+import { observeDecisions } from './observe-decisions.ts';
+
+export interface ShadowOptions {
+  readonly clusters: readonly (ShadowedCluster & { readonly reader: ClusterReader })[];
+  readonly settings: Settings;
+  /** How long the upstream controllers may take before a disagreement counts as a difference, in milliseconds. */
+  readonly gracePeriodMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly onDifference?: (difference: ReportedDifference) => void;
+  readonly onResolved?: (difference: ReportedDifference) => void;
+}
+
+export interface Shadow {
+  /** Resolves once the caches of every cluster are synced. */
+  readonly synced: Promise<unknown>;
+  /** Rejects on a fatal error; never resolves before `stop`. */
+  readonly done: Promise<unknown>;
+  report(): ShadowReport;
+  stop(): Promise<void>;
+}
+
+const partitions = 16;
+
+/** Runs watcher and reconciler as in a normal run, but compares plans with the cluster instead of writing them. */
+export function startShadow(options: ShadowOptions): Shadow {
+  const { clock, random, logger, settings, metrics } = options;
+  const bus = new MemoryBus({ partitions });
+  const stop = new AbortController();
+  const epoch = Math.floor(clock.now());
+  const comparison: ShadowComparison = new ShadowComparison({
+    ...options,
+    maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
+    metrics: metrics.openShadow(() => comparison.report().services),
+    requestResync: resyncRequester(bus),
+  });
+  const watchers = options.clusters.map(({ identity, name, reader }) => {
+    return new ClusterWatcher({
+      ...{ cluster: identity, epoch, bus, clock, random },
+      reader: chainReader(
+        reader,
+        observeUpstreamWrites(identity, (key, controller) => comparison.wrote(key, controller)),
+      ),
+      logger: logger.with({ cluster: name }),
+      onMalformed: (resource) => {
+        comparison.malformed();
+        metrics.pipeline.malformed(identity, resource);
+      },
+    });
+  });
+  const reconciler = runReconciler(
+    {
+      ...{ bus, clock, random, epoch, logger, store: new MemoryStore() },
+      partitions: Array.from({ length: partitions }, (_, partition) => partition),
+      settings: { ...settings, policy: shadowPolicy(settings.policy, comparison.tracker, () => clock.now()) },
+      metrics: observeDecisions(reconcilerMetrics(metrics, clock), (key, controller, decided) => {
+        if (decided) comparison.decided(parseServiceKey(key), controller, decided.plan);
+      }),
+    },
+    stop.signal,
+  );
+  const done = Promise.all([
+    ...watchers.map((watcher) => watcher.run(stop.signal)),
+    reconciler,
+    acknowledgePlans(bus, clock, stop.signal),
+    comparison.run(stop.signal),
+  ]);
+  return {
+    synced: Promise.all(watchers.map(({ synced }) => synced)),
+    done,
+    report: () => comparison.report(),
+    async stop() {
+      stop.abort();
+      await bus.close();
+      await Promise.allSettled([done]);
+    },
+  };
+}
+
+/** Requests a resync of one Service: decided again on a fresh snapshot, a difference may go away. */
+function resyncRequester(bus: MemoryBus): (key: ServiceKey) => Promise<void> {
+  let requests = 0;
+  return async (key) => {
+    const request: ResyncRequest = { kind: 'resync', scope: { key }, reason: 'shadow mode found a difference' };
+    const record = { key: '', id: `shadow/${++requests}`, headers: {}, payload: encodeMessage(request) };
+    await bus.append('requests', 0, [record]);
+  };
+}

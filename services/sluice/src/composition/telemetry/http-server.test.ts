@@ -1,0 +1,141 @@
+import type { IncomingMessage } from 'node:http';
+import type { LogLevel } from '@sluice/process';
+import { parseBindAddress } from '@sluice/process';
+import { silentLogger } from '@sluice/runtime';
+import { Metrics } from '@sluice/telemetry';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { syncHealth } from './health.ts';
+import type { TelemetryServer } from './http-server.ts';
+import { answerLogLevel } from './log-level.ts';
+import { startTelemetry } from './start-telemetry.ts';
+
+const anyPort = { host: '127.0.0.1', port: 0 };
+const metrics = new Metrics({ clusters: new Map() });
+let ready: boolean;
+let servers: TelemetryServer[];
+
+beforeEach(() => {
+  ready = false;
+  servers = [];
+});
+
+afterEach(() => Promise.all(servers.map((server) => server.close())));
+
+async function start(at: Parameters<typeof startTelemetry>[0], log?: { level: LogLevel }): Promise<TelemetryServer> {
+  const server = await startTelemetry(
+    at,
+    { metrics, health: syncHealth('c', () => ready), ...(log && { log }) },
+    silentLogger,
+  );
+  if (server === undefined) throw new Error('not served');
+  servers.push(server);
+  return server;
+}
+
+test('serves metrics in the text format, those of the process among them', async () => {
+  const { url } = await start(anyPort);
+  const response = await fetch(`${url}/metrics`);
+  expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+  const text = await response.text();
+  expect(text).toMatch(/^process_cpu_seconds_total \d/m);
+  expect(text).toMatch(/^# TYPE endpoint_slice_controller_changes counter$/m);
+});
+
+test('serves OpenMetrics to a scraper that asks for it', async () => {
+  const { url } = await start(anyPort);
+  const response = await fetch(`${url}/metrics`, {
+    headers: { accept: 'application/openmetrics-text; version=1.0.0' },
+  });
+  expect(response.headers.get('content-type')).toContain('application/openmetrics-text; version=1.0.0');
+  expect(await response.text()).toMatch(/\n# EOF\n$/);
+});
+
+test('is live at once, and ready when all lists are in', async () => {
+  const { url } = await start(anyPort);
+  const status = async (path: string) => (await fetch(url + path)).status;
+  expect([await status('/healthz'), await status('/livez?verbose'), await status('/readyz')]).toEqual([200, 200, 503]);
+  ready = true;
+  expect(await status('/readyz')).toBe(200);
+});
+
+test('tells which checks failed, as kube-apiserver does, and why', async () => {
+  const { url } = await start(anyPort);
+  const body = async (path: string) => (await fetch(url + path)).text();
+  expect(await body('/livez')).toBe('ok');
+  expect(await body('/livez?verbose')).toBe('[+]ping ok\n[+]event-loop ok\nlivez check passed\n');
+  expect(await body('/readyz')).toBe(
+    '[+]ping ok\n[-]lists/c failed: not all lists of the cluster are in yet\nreadyz check failed\n',
+  );
+  expect(await body('/readyz?verbose&exclude=lists/c')).toContain('[+]lists/c ok: excluded\n');
+  expect((await fetch(`${url}/readyz/lists/c`)).status).toBe(503);
+  expect((await fetch(`${url}/readyz/ping`)).status).toBe(200);
+  expect((await fetch(`${url}/readyz/%ff`)).status).toBe(404);
+});
+
+test('answers HEAD, and nothing that it does not know', async () => {
+  const { url } = await start(anyPort);
+  expect((await fetch(`${url}/metrics`, { method: 'HEAD' })).status).toBe(200);
+  expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
+  expect((await fetch(`${url}/debug`)).status).toBe(404);
+});
+
+describe('the level of the log', () => {
+  const put = (url: string, body: string) => fetch(`${url}/debug/log-level`, { method: 'PUT', body });
+
+  test('can be read and changed from this machine', async () => {
+    const log = { level: 'info' as LogLevel };
+    const { url } = await start(anyPort, log);
+    expect(await (await fetch(`${url}/debug/log-level`)).text()).toBe('info\n');
+    expect((await put(url, 'debug\n')).status).toBe(200);
+    expect(log.level).toBe('debug');
+  });
+
+  test('stays as it is if there is no such level', async () => {
+    const log = { level: 'info' as LogLevel };
+    const { url } = await start(anyPort, log);
+    for (const body of ['', 'verbose', 'x'.repeat(1_000_000)]) {
+      const response = await put(url, body);
+      expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('debug, info, warn')]);
+    }
+    expect(log.level).toBe('info');
+    expect((await fetch(`${url}/debug/log-level`, { method: 'POST', body: 'debug' })).status).toBe(405);
+  });
+
+  test.each([
+    ['10.0.0.7', 'localhost:10270'],
+    // DNS rebinding: a page of this name, in a browser on this machine.
+    ['127.0.0.1', 'rebound.example:10270'],
+    ['127.0.0.1', 'localhost.rebound.example'],
+    ['127.0.0.1', '127.0.0.1.rebound.example'],
+    ['127.0.0.1', undefined],
+  ])('cannot be changed from %s as %s', async (remoteAddress, host) => {
+    const log = { level: 'info' as LogLevel };
+    for (const method of ['GET', 'PUT']) {
+      const request = { method, headers: { host }, socket: { remoteAddress } } as IncomingMessage;
+      expect((await answerLogLevel(request, log)).status).toBe(403);
+    }
+    expect(log.level).toBe('info');
+  });
+
+  test.each(['localhost', 'LOCALHOST:10270', '127.0.0.1:1', '127.8.0.1', '[::1]', '[::1]:10270'])(
+    'can be read as %s',
+    async (host) => {
+      const request = { method: 'GET', headers: { host }, socket: { remoteAddress: '::1' } } as IncomingMessage;
+      expect((await answerLogLevel(request, { level: 'warn' })).status).toBe(200);
+    },
+  );
+});
+
+test('an address that was given and is taken is an error that names it', async () => {
+  const { url } = await start(anyPort);
+  const taken = parseBindAddress(url.replace('http://', ''));
+  await expect(start(taken ?? undefined)).rejects.toThrow(
+    /^--metrics-bind-address 127\.0\.0\.1:\d+: 127\.0\.0\.1:\d+ is in use; give another one, or 0 for none$/,
+  );
+});
+
+test('without one, a second process on the machine gets a port of its own', async () => {
+  const [first, second] = [await start(undefined), await start(undefined)];
+  expect(first.url).not.toBe(second.url);
+  expect((await fetch(`${second.url}/livez`)).status).toBe(200);
+});

@@ -1,0 +1,116 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { RootLogger } from '@sluice/process';
+import { type BindAddress, formatBindAddress, systemClock } from '@sluice/process';
+import type { Metrics } from '@sluice/telemetry';
+import { answerHealth, type Health, type HealthAnswer } from './health.ts';
+import { answerLogLevel, logLevelPath } from './log-level.ts';
+import { eventLoopPulse } from './pulse.ts';
+
+export interface TelemetryServer {
+  /** Where it listens, to be opened by people on this machine. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface TelemetryServerOptions {
+  readonly metrics: Metrics;
+  readonly health: Health;
+  /** Its level can be changed from this machine. Default: it cannot. */
+  readonly log?: Pick<RootLogger, 'level'>;
+  /** Answers what is asked for under other paths. */
+  readonly otherwise?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** In PEM. Default: HTTP without TLS. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+}
+
+/** Somebody else listens on the address. */
+export class AddressInUseError extends Error {
+  override readonly name = 'AddressInUseError';
+}
+
+/**
+ * Serves `/metrics`, `/healthz`, `/livez`, `/readyz` and `/debug/log-level`. Throws AddressInUseError, or what else the
+ * system says where it cannot listen.
+ */
+export async function serveTelemetry(at: BindAddress, options: TelemetryServerOptions): Promise<TelemetryServer> {
+  const eventLoop = eventLoopPulse(systemClock);
+  const health: Health = {
+    livez: () => [eventLoop.check, ...options.health.livez()],
+    readyz: () => options.health.readyz(),
+  };
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void answer(request, response, { ...options, health });
+  const server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
+  try {
+    await listen(server, at);
+  } catch (error) {
+    eventLoop.close();
+    throw error;
+  }
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : at.port;
+  const host = ['', '0.0.0.0', '::'].includes(at.host) ? 'localhost' : at.host;
+  return {
+    url: `${options.tls === undefined ? 'http' : 'https'}://${formatBindAddress({ host, port })}`,
+    close: () =>
+      new Promise((resolve) => {
+        eventLoop.close();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server, at: BindAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      reject(taken ? new AddressInUseError(`${formatBindAddress(at)} is in use`, { cause: error }) : error);
+    });
+    server.listen({ port: at.port, ...(at.host !== '' && { host: at.host }) }, resolve);
+  });
+}
+
+const isOwn = (path: string): boolean =>
+  path === '/metrics' || path === logLevelPath || /^\/(livez|readyz|healthz)(\/|$)/.test(path);
+
+/** `/healthz` is the older name of `/livez`. Undefined: it is none of them. */
+async function healthAt(path: string, query: string, health: Health): Promise<HealthAnswer | undefined> {
+  const [, name, single] = /^\/(livez|readyz|healthz)(?:\/(.+))?$/.exec(path) ?? [];
+  if (name !== 'livez' && name !== 'readyz' && name !== 'healthz') return undefined;
+  const checks = name === 'readyz' ? health.readyz() : health.livez();
+  return answerHealth(name, single, new URLSearchParams(query), checks);
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, options: TelemetryServerOptions) {
+  const [path = '', query = ''] = (request.url ?? '').split('?');
+  if (options.otherwise && !isOwn(path)) return options.otherwise(request, response);
+  const text = (status: number, body: string, headers = {}) => {
+    response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers });
+    response.end(request.method === 'HEAD' ? undefined : body);
+  };
+  if (options.log !== undefined && path === logLevelPath) {
+    const { status, body, headers } = await answerLogLevel(request, options.log);
+    return text(status, body, headers);
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return text(405, 'only GET and HEAD\n', { Allow: 'GET, HEAD' });
+  }
+  switch (path) {
+    case '/metrics':
+      try {
+        {
+          const { contentType, body } = await options.metrics.expose(request.headers.accept);
+          return text(200, body, { 'Content-Type': contentType });
+        }
+      } catch (error) {
+        return text(500, `${error instanceof Error ? error.message : error}\n`);
+      }
+    default: {
+      const health = await healthAt(path, query, options.health);
+      if (health !== undefined) return text(health.status, health.body);
+      return text(404, 'there is /metrics, /healthz, /livez, /readyz and /debug/log-level\n');
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import type { Cluster } from '@sluice/clusters';
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
+import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/runtime';
+import { Metrics } from '@sluice/telemetry';
+import { beforeEach, expect, test } from 'vitest';
+import { type ClosableCluster, writable } from './writable-cluster.ts';
+
+let clock: VirtualClock;
+let metrics: Metrics;
+let logged: { readonly message: string; readonly fields: LogFields | undefined }[];
+let cluster: ClosableCluster;
+
+beforeEach(() => {
+  clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  metrics = new Metrics({ clusters: new Map([['uid-1', 'production']]), fleet: true });
+  logged = [];
+  const server = new FakeApiServer({ clock, random: seededRandom(1) });
+  const client = new FakeClient(server, { clock });
+  const served: Cluster = { name: 'production', identity: 'uid-1', reader: client, writer: client, record: () => {} };
+  const note = (message: string, fields?: LogFields) => void logged.push({ message, fields });
+  const logger: Logger = { debug() {}, info() {}, warn: note, error: note, with: () => logger };
+  cluster = writable(served, { clock, logger, metrics, limits: { maxWritesInFlight: 8 } });
+});
+
+const metric = async (name: string): Promise<readonly string[]> =>
+  (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
+
+test('its limit is told until it is closed, and that of its successor after it', async () => {
+  expect(await metric('sluice_write_limit{')).toEqual(['sluice_write_limit{cluster="production"} 8']);
+  cluster.close();
+  expect(await metric('sluice_write_limit{')).toEqual([]);
+});
+
+test('removals that are held back are counted each, and told at the top of the voice once a minute', async () => {
+  cluster.brake?.checked('confirmed', '');
+  for (let i = 0; i < 3; i++) cluster.brake?.checked('refuted', 'Pod p is ready');
+  expect(await metric('sluice_removal_checks_total{')).toEqual([
+    'sluice_removal_checks_total{cluster="production",result="confirmed"} 1',
+    'sluice_removal_checks_total{cluster="production",result="refuted"} 3',
+  ]);
+  expect(logged).toEqual([
+    {
+      message: 'removals are held back: the cluster does not confirm them',
+      fields: { cluster: 'production', reason: 'Pod p is ready' },
+    },
+  ]);
+  clock.step(clock.now() + 61_000);
+  cluster.brake?.checked('unknown', 'forbidden');
+  expect(logged).toHaveLength(2);
+});
+
+test('another writer is named', async () => {
+  const key = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
+  const causes = { first: [], more: 0 };
+  const plan = { kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number: 1 } } as const;
+  const rest = { groups: [], events: [], incomplete: [], serviceUid: '', causes, decidedAt: 0, consecutiveRepairs: 6 };
+  cluster.contests?.found({ ...plan, ...rest }, { object: 'endpointslices shop/web-1', manager: 'mesh', at: 'then' });
+  expect(logged).toMatchObject([
+    { fields: { key: 'uid-1/shop/web', object: 'endpointslices shop/web-1', manager: 'mesh', times: 6 } },
+  ]);
+  expect(await metric('sluice_contested_plans_total{')).toEqual([
+    'sluice_contested_plans_total{cluster="production",controller="endpointslice"} 1',
+  ]);
+});

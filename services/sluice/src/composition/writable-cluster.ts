@@ -1,0 +1,86 @@
+import type { Cluster } from '@sluice/clusters';
+import { type WriterLimits, writerDefaults } from '@sluice/configuration';
+import { formatServiceKey } from '@sluice/messages';
+import { fieldManager } from '@sluice/process';
+import type { Clock, Logger } from '@sluice/runtime';
+import type { Metrics } from '@sluice/telemetry';
+import {
+  AdaptiveLimit,
+  type Contests,
+  meteredWriter,
+  RemovalBrake,
+  type RemovalCheck,
+  type WritableCluster,
+} from '@sluice/writer';
+
+export interface WritableOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of each cluster. Default: as of the flags. */
+  readonly limits?: Partial<WriterLimits>;
+  /** The part of all lanes that this process works, 0 to 1. Default: all of them. */
+  readonly lanes?: () => number;
+  /** Default: nothing is counted. */
+  readonly metrics?: Metrics;
+}
+
+/** Between lines that say the same of a cluster at the top of their voice, in milliseconds. */
+const quietMs = 60_000;
+
+/** What is measured of it is told until it is closed. */
+export interface ClosableCluster extends WritableCluster {
+  close(): void;
+}
+
+/** The cluster as a writer uses it. All that is remembered of it for that goes with it. */
+export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {
+  const { clock, metrics, lanes } = options;
+  const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent } = { ...writerDefaults, ...options.limits };
+  const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
+  const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, clock });
+  const close = metrics?.pipeline.limited(cluster.identity, limit) ?? (() => {});
+  return {
+    writer:
+      metrics === undefined
+        ? cluster.writer
+        : meteredWriter(cluster.writer, (...answer) => metrics.pipeline.answered(cluster.identity, ...answer)),
+    server: cluster.server,
+    limit,
+    brake: new RemovalBrake({
+      ...{ percent: maxRemovalPercent, clock, ...(lanes && { lanes }) },
+      onChecked: tellingOfRemovals(cluster, options),
+    }),
+    contests: tellingOfContests(cluster, options),
+    record: cluster.record,
+    close,
+  };
+}
+
+function tellingOfRemovals({ identity, name }: Cluster, { clock, logger, metrics }: WritableOptions) {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return (result: RemovalCheck, reason: string) => {
+    metrics?.pipeline.checkedRemoval(identity, result);
+    if (result === 'confirmed' || result === 'overtaken' || clock.monotonic() - toldAt < quietMs) return;
+    toldAt = clock.monotonic();
+    logger.error('removals are held back: the cluster does not confirm them', { cluster: name, reason });
+  };
+}
+
+function tellingOfContests({ identity, name }: Cluster, { logger, metrics }: WritableOptions): Contests {
+  return {
+    ownManager: fieldManager,
+    found: ({ key, controller, consecutiveRepairs }, { object, manager = 'unknown', at }) => {
+      metrics?.pipeline.contested(identity, controller);
+      const fields = {
+        cluster: name,
+        key: formatServiceKey(key),
+        controller,
+        object,
+        manager,
+        at,
+        times: consecutiveRepairs,
+      };
+      logger.warn('another writer undoes what Sluice writes, again and again', fields);
+    },
+  };
+}

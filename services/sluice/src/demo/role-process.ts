@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Role } from '../composition/roles/start-role.ts';
+
+const fromSources = ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL('../main.ts', import.meta.url))];
+
+/**
+ * One role in a process of its own, which ends with this one. `program` is what Node runs, after Node's own options; the sources
+ * if left out.
+ */
+export class RoleProcess {
+  readonly name: string;
+  readonly child: ChildProcess;
+  readonly ended: Promise<string>;
+
+  constructor(
+    name: string,
+    role: Role | 'console',
+    args: readonly string[],
+    onLine: (name: string, line: string) => void,
+    program: readonly string[] = fromSources,
+  ) {
+    this.name = name;
+    // A group of its own: Ctrl-C in the terminal is for this process, which then stops the roles in order.
+    const child = spawn(process.execPath, [...program, role, ...args], {
+      detached: true,
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
+    this.child = child;
+    let rest = '';
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) onLine(name, line);
+    });
+    const kill = () => void child.kill('SIGKILL');
+    process.once('exit', kill);
+    this.ended = new Promise((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('exit', (code, signal) => {
+        process.off('exit', kill);
+        resolve(signal === null ? `exit status ${code}` : signal);
+      });
+    });
+  }
+
+  /** Asks it to hand over and end. */
+  async stop(): Promise<void> {
+    this.child.kill('SIGTERM');
+    await this.ended;
+  }
+}

@@ -1,0 +1,51 @@
+import { type ConnectedCluster, open } from '@sluice/clusters';
+import { ClusterSimulator } from '@sluice/demo';
+import { ApiServerHttp, FakeApiServer } from '@sluice/fake-apiserver';
+import { anonymousAccess } from '@sluice/kubernetes';
+import { type Clock, type Logger, type Random, randomInteger, seededRandom } from '@sluice/runtime';
+
+export interface SimulationOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** The same seed makes the same world. */
+  readonly seed?: number;
+  /** What happens in the world, in actions a second. */
+  readonly rate?: number;
+}
+
+export interface SimulatedWorld extends ConnectedCluster {
+  readonly about: readonly string[];
+  /** Lets nothing new happen. */
+  pause(): void;
+}
+
+/** A simulated API server on loopback with a small living world in it, reached over HTTP like any other. */
+export async function startSimulation(options: SimulationOptions): Promise<SimulatedWorld> {
+  const { clock, random, logger } = options;
+  const seed = options.seed ?? randomInteger(random, 1, 999_999);
+  const server = new FakeApiServer({ clock, random: seededRandom(seed) });
+  const http = new ApiServerHttp({ server, clock });
+  const url = await http.listen();
+  const world = new ClusterSimulator({
+    api: server,
+    clock,
+    random: seededRandom(seed + 1),
+    ...(options.rate !== undefined && { rate: options.rate }),
+  });
+  world.start();
+  const cluster = await open(anonymousAccess(url, 'a simulated world'), { clock, random, logger });
+  return {
+    ...cluster,
+    about: [
+      `Deployments roll, Pods come and go, Nodes fail: watch what is written for it. The same world again: --seed ${seed}`,
+      `Look inside with: kubectl --server ${url} get endpointslices --all-namespaces --watch`,
+      `Delete a Pod with: kubectl --server ${url} delete pod -n shop NAME, and ask: bin/sluice explain shop/SERVICE --pod NAME`,
+    ],
+    pause: () => world.stop(),
+    async close() {
+      await cluster.close();
+      await http.close();
+    },
+  };
+}

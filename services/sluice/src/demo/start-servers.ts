@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Configuration } from '@sluice/configuration';
+import { loadConfiguration } from '@sluice/configuration';
+import { ensureKafkaJars, ensureNatsServer, startKafka, startNats, startRedis } from '@sluice/local';
+import { type Ending, graceMs } from '@sluice/process';
+import type { Logger } from '@sluice/runtime';
+import type { DistributedBus } from './distributed-bus.ts';
+
+export interface ServersOptions {
+  readonly bus: DistributedBus;
+  readonly directory: string;
+  readonly partitions: number;
+  readonly logger: Logger;
+}
+
+export interface Servers {
+  /** Bus and store of the fleet on these servers. */
+  readonly configuration: Configuration;
+  /** Flags with which a role uses them. */
+  readonly flags: readonly string[];
+  /** For the user, for example `NATS at nats://127.0.0.1:4222, Redis at redis://127.0.0.1:6379`. */
+  readonly about: string;
+}
+
+interface BusServer {
+  readonly name: string;
+  readonly url: string;
+  /** Settings of `bus` in a configuration file, besides `servers`. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly stop: () => Promise<void>;
+}
+
+/** A broker hands over its partitions before it stops. */
+const busGraceMs = { nats: graceMs, kafka: 20_000 } as const;
+
+/**
+ * Starts Redis and the bus on loopback, and adds to `endings` how to stop them.
+ *
+ * @throws LocalError, for example if redis-server or Java is missing. `endings` stops what has started.
+ */
+export async function startServers(options: ServersOptions, endings: Ending[]): Promise<Servers> {
+  const { directory, partitions } = options;
+  const redis = await startRedis({ directory: join(directory, 'redis') });
+  endings.push({ what: 'Redis', graceMs, end: () => redis.stop() });
+  const bus = await startBus(options);
+  endings.push({ what: bus.name, graceMs: busGraceMs[options.bus], end: bus.stop });
+  const file = join(directory, 'sluice.json');
+  const settings = { partitions, bus: { servers: [bus.url], ...bus.settings }, store: { url: [redis.url] } };
+  // JSON is valid YAML.
+  writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+  return {
+    configuration: loadConfiguration({ file, environment: {}, flags: {} }),
+    // Addresses as flags too: flags take precedence over the user's environment.
+    flags: ['--config', file, '--bus', bus.url, '--store', redis.url, '--partitions', String(partitions)],
+    about: `${bus.name} at ${bus.url}, Redis at ${redis.url}`,
+  };
+}
+
+async function startBus({ bus, directory, logger }: ServersOptions): Promise<BusServer> {
+  const report = (line: string) => logger.info(line);
+  if (bus === 'nats') {
+    await ensureNatsServer(report);
+    const nats = await startNats({ directory: join(directory, bus) });
+    return { name: 'NATS', url: nats.url, settings: {}, stop: () => nats.stop() };
+  }
+  await ensureKafkaJars(report);
+  const kafka = await startKafka({ directory: join(directory, bus) });
+  // One broker has one replica.
+  const settings = { replicas: 1, minInsyncReplicas: 1 };
+  return { name: 'Kafka', url: `kafka://${kafka.broker}`, settings, stop: () => kafka.stop() };
+}

@@ -1,0 +1,60 @@
+import { FakeApiServer } from '@sluice/fake-apiserver';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { MemoryStore } from '@sluice/store';
+import { expect, test } from 'vitest';
+import { partitions, startFleet } from './harness/fleet.ts';
+import { RandomUser } from './harness/random-user.ts';
+
+/**
+ * Services come and go; what the store keeps of them goes too. To play one seed again: `SEED=17` before
+ * `npx vitest run --project unit tests/churn.test.ts`.
+ */
+const seeds = process.env.SEED === undefined ? Array.from({ length: 20 }, (_, i) => i + 1) : [Number(process.env.SEED)];
+const resources = ['services', 'pods', 'endpoints', 'endpointslices', 'nodes'] as const;
+
+/** Generous: a slow machine is no failure. */
+const timeLimitMs = 300_000;
+
+test.each(seeds)('of Services that are gone nothing stays in the store: seed %d', (seed) => play(seed), timeLimitMs);
+
+async function play(seed: number): Promise<void> {
+  const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  const server = new FakeApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
+  server.create('namespaces', { metadata: { name: 'shop' } });
+  const user = new RandomUser(server, seededRandom(seed + 2), clock);
+  const store = new MemoryStore();
+  const fleet = startFleet({ server, clock, seed, store });
+  for (let round = 0; round < 3; round++) {
+    user.begin();
+    for (let step = 0; step < 30; step++) {
+      user.step();
+      await advance(clock, step % 3 === 0 ? 3_000 : 5);
+    }
+    removeAll(server);
+    await advance(clock, 300_000);
+    removeAll(server);
+    await advance(clock, 300_000);
+    expect(kept(store)).toEqual([]);
+  }
+  await fleet.stop();
+}
+
+function removeAll(server: FakeApiServer): void {
+  for (const resource of resources) {
+    for (const { metadata } of server.list(resource).items) {
+      server.delete(resource, metadata.namespace ?? '', metadata.name, { gracePeriodSeconds: 0 });
+    }
+  }
+}
+
+/** What is in the store, but for what there is once per partition. */
+function kept(store: MemoryStore): string[] {
+  const scopes = Array.from({ length: partitions }, (_, i) => [`reconciler/${i}`, `writer/${i}`]).flat();
+  return scopes.flatMap((scope) =>
+    store.peek(scope).entries.flatMap(({ key, field }) => {
+      const perPartition = field === 'heard' || key === 'partition' || (key === 'lane' && field === 'done');
+      return perPartition ? [] : [`${scope} ${key} ${field}`];
+    }),
+  );
+}

@@ -1,0 +1,284 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { accessibilityOf } from './harness/page/accessibility.ts';
+import { startChromium } from './harness/page/chromium.ts';
+import { serveHistory } from './harness/page/served-history.ts';
+import { type ServedWorld, serveWorld } from './harness/page/served-world.ts';
+import { Shop } from './harness/page/shop.ts';
+import { openPage, type WatchedPage } from './harness/page/watched-page.ts';
+
+/** The page in a real browser, on a simulated cluster that all services in this process keep right. */
+const waiting = { timeout: 20_000, interval: 50 };
+const markup = `<img src=x onerror="document.title='broken in'">`;
+
+let browser: Browser;
+let world: ServedWorld;
+let shop: Shop;
+let watched: WatchedPage | undefined;
+
+beforeAll(async () => {
+  [browser, world] = await Promise.all([startChromium(), serveWorld()]);
+  shop = new Shop(world.server);
+  shop.addService('web', 3);
+  shop.addService('db', 1);
+  shop.addService('idle', 0);
+  shop.addCustom('legacy', '192.0.2.1', '192.0.2.2');
+});
+afterEach(async () => {
+  const complaints = watched?.complaints ?? [];
+  await watched?.page.context().close();
+  watched = undefined;
+  expect(complaints).toEqual([]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+});
+
+/** Opens a path of the console. What the browser complains of until the end of the test fails it. */
+async function open(path = '/', url = world.url): Promise<Page> {
+  watched = await openPage(browser, url + path);
+  return watched.page;
+}
+
+const pathOf = (service: string): string => `/services/${world.server.identity}/shop/${service}`;
+const rowOf = (page: Page, service: string) => page.locator('.row.entry', { hasText: `shop/${service}` });
+const names = (page: Page) => page.locator('.row.entry .name').allInnerTexts();
+/** With the words of neighbouring elements apart. */
+const textOf = async (element: Locator) => (await element.allInnerTexts()).join('\n');
+const cells = (page: Page, state: string) => page.locator(`.slices article .cell.${state}`).count();
+const wait = (actual: () => unknown) => expect.poll(actual, waiting);
+
+describe('the list of Services', () => {
+  test('shows what is there, and changes as it changes, without being loaded again', async () => {
+    const page = await open();
+    await wait(() => names(page)).toEqual(expect.arrayContaining(['shop/db', 'shop/idle', 'shop/legacy', 'shop/web']));
+    await wait(() => textOf(rowOf(page, 'web'))).toMatch(/^ok\b[\s\S]*3\/3/);
+    expect(await page.title()).toBe('Services · Sluice');
+    shop.setPod('web', 'web-1', false);
+    await wait(() => textOf(rowOf(page, 'web'))).toMatch(/^degraded\b[\s\S]*2\/3/);
+    await wait(() => textOf(page.locator('.feed li').first())).toMatch(
+      /shop\/web[\s\S]*~1[\s\S]*web-1 became not ready/,
+    );
+    shop.setPod('web', 'web-1', true);
+    await wait(() => textOf(rowOf(page, 'web'))).toMatch(/^ok\b/);
+    shop.addService('new', 1);
+    await wait(() => names(page)).toContain('shop/new');
+    expect(watched?.loads()).toBe(1);
+  });
+
+  test('is searched, and narrowed to a status', async () => {
+    const page = await open();
+    await page.getByRole('searchbox').fill('shop/d');
+    await wait(() => names(page)).toEqual(['shop/db']);
+    await page.getByRole('searchbox').fill('nothing of this name');
+    await page.getByText('No Service matches').waitFor();
+    await page.getByRole('searchbox').fill('');
+    await page.getByRole('button', { name: 'empty' }).click();
+    await wait(() => names(page)).toEqual(['shop/idle']);
+    expect(new URL(page.url()).search).toBe('?status=empty');
+    await page.reload();
+    await wait(() => names(page)).toEqual(['shop/idle']);
+    await page.locator('.row.entry', { hasText: 'idle' }).click();
+    await wait(() => page.title()).toBe('shop/idle · Sluice');
+    await page.keyboard.press('Escape');
+    await wait(() => names(page)).toEqual(['shop/idle']);
+  });
+
+  test('is used by keys alone', async () => {
+    const page = await open();
+    await rowOf(page, 'db').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('shop/');
+    await wait(() => names(page)).not.toContain('default/kubernetes');
+    await page.keyboard.press('Enter');
+    await wait(() => textOf(page.locator('.row.selected .name'))).toBe('shop/db');
+    await page.keyboard.press('j');
+    await wait(() => textOf(page.locator('.row.selected .name'))).toBe('shop/idle');
+    await page.keyboard.press('k');
+    await wait(() => textOf(page.locator('.row.selected .name'))).toBe('shop/db');
+    await page.keyboard.press('Enter');
+    await wait(() => page.title()).toBe('shop/db · Sluice');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.title(), 'the first Esc only closes the help').toBe('shop/db · Sluice');
+    await page.keyboard.press('Escape');
+    await wait(() => page.title()).toBe('Services · Sluice');
+    const theme = () => page.locator('html').getAttribute('data-theme');
+    const before = await theme();
+    await page.keyboard.press('t');
+    await wait(theme).not.toBe(before);
+    await page.keyboard.press('g');
+    await wait(() => page.title()).toBe('Fleet · Sluice');
+    await page.getByText('Kubernetes v1.36.3').waitFor();
+  });
+});
+
+describe('one Service', () => {
+  test('a Pod that is not ready any more: its cell, its reason, and what was written how fast', async () => {
+    shop.addService('cells', 3);
+    const page = await open(pathOf('cells'));
+    await wait(() => cells(page, 'ready')).toBe(3);
+    shop.setPod('cells', 'cells-2', false);
+    await wait(() => cells(page, 'not-ready')).toBe(1);
+    expect(await cells(page, 'ready')).toBe(2);
+    const pod = page.locator('.pods li', { hasText: 'cells-2' });
+    await wait(() => textOf(pod)).toMatch(/not ready[\s\S]*its condition Ready is not True since 2026/);
+    const write = page.locator('.timeline li.done', { hasText: 'not ready any more' }).first();
+    await wait(() => textOf(write)).toMatch(
+      /cells-2 not ready any more[\s\S]*Pod shop\/cells-2 became not ready[\s\S]*\d (ms|s)/,
+    );
+    await page.locator('.slices .cell.not-ready').first().click();
+    await wait(() => page.locator('.timeline li').allInnerTexts()).not.toContainEqual(expect.stringMatching('cells-1'));
+    await page.keyboard.press('Escape');
+    await wait(() => textOf(page.locator('.timeline'))).toContain('cells-1');
+  });
+
+  test('goes back in time by keys, by the slider and by its address, and back to now', async () => {
+    shop.addService('past', 2);
+    const page = await open(pathOf('past'));
+    await wait(() => cells(page, 'ready')).toBe(2);
+    shop.setPod('past', 'past-1', false);
+    await wait(() => cells(page, 'not-ready')).toBe(1);
+    await wait(() => textOf(page.locator('.timeline'))).toContain('past-1 not ready any more');
+    const isThen = () => page.locator('.service.then').count();
+    let steps = 0;
+    while ((await cells(page, 'ready')) < 2 && steps++ < 20) {
+      const address = page.url();
+      await page.keyboard.press('ArrowLeft');
+      await wait(() => page.url()).not.toBe(address);
+      await wait(() => page.locator(`.service[data-at="${atOf(page)}"]`).count()).toBe(1);
+    }
+    expect(await cells(page, 'ready')).toBe(2);
+    expect(await isThen()).toBe(1);
+    const address = page.url();
+    await page.keyboard.press('l');
+    await wait(() => cells(page, 'not-ready')).toBe(1);
+    await wait(isThen).toBe(0);
+
+    await page.goto(address);
+    await wait(() => cells(page, 'ready')).toBe(2);
+    await page.keyboard.press('ArrowRight');
+    await wait(() => page.url()).not.toBe(address);
+    await page.getByRole('button', { name: 'now' }).click();
+    await wait(isThen).toBe(0);
+
+    const slider = page.getByRole('slider');
+    await slider.fill(String(atOf({ url: () => address })));
+    await wait(isThen).toBe(1);
+    await wait(() => cells(page, 'ready')).toBe(2);
+    await page.keyboard.press('l');
+    await wait(() => cells(page, 'not-ready')).toBe(1);
+  });
+
+  test('a time before the history, and a Service that is not there, say so and lead back', async () => {
+    const page = await open(`${pathOf('web')}?at=1000`);
+    await page.getByText('the history begins at').waitFor();
+    await page.getByRole('button', { name: 'show now' }).click();
+    await wait(() => cells(page, 'ready')).toBe(3);
+    await page.goto(world.url + pathOf('nobody'));
+    await page.getByText('nothing is kept of Service shop/nobody').waitFor();
+    shop.addService('nobody', 1);
+    await wait(() => cells(page, 'ready')).toBe(1);
+  });
+
+  test('custom Endpoints have cells, and no Pods are missed', async () => {
+    const page = await open(pathOf('legacy'));
+    await wait(() => cells(page, 'ready')).toBe(2);
+    await page.getByText('It has no selector').waitFor();
+    expect(await page.locator('.pods').count()).toBe(0);
+  });
+
+  test('a Service of 1,000 endpoints: every cell can be hit', async () => {
+    shop.addService('many', 1_000);
+    const page = await open(pathOf('many'));
+    await wait(() => cells(page, 'ready')).toBe(1_000);
+    const last = page.locator('.slices .cell.ready[title^="many-1000:"]');
+    await last.click();
+    await wait(() => textOf(page.locator('.pods li.chosen'))).toContain('many-1000');
+  });
+});
+
+describe.each(['dark', 'light'] as const)('in a %s theme, contrast, names and roles are right of', (theme) => {
+  const places: readonly (readonly [string, () => string, string])[] = [
+    ['the list', () => '/', '.row.entry'],
+    ['a Service', () => pathOf('web'), '.timeline li.done'],
+    ['a Service as it was', () => `${pathOf('web')}?at=${Date.now() - 1}`, '.service.then .pods li'],
+    ['the fleet', () => '/fleet', '.cards li'],
+    ['what is not there', () => pathOf('nothing-of-this-name'), '.notice.failed'],
+  ];
+  test.each(places)('%s', async (_, path, shows) => {
+    expect(await accessibilityOf(browser, world.url + path(), shows, theme)).toEqual([]);
+  });
+});
+
+test('names and messages from a cluster are text, never markup', async () => {
+  world.refuse('evil', `refused because of ${markup}`);
+  shop.addService('evil', 0);
+  shop.setPod('evil', markup, true);
+  shop.setPod('web', `${markup} too`, false);
+  const page = await open(pathOf('evil'));
+  await page.getByText(`refused because of ${markup}`).first().waitFor();
+  await page.locator('.pods li', { hasText: markup }).waitFor();
+  await page.goto(`${world.url}/fleet`);
+  await page.getByText(`refused because of ${markup}`).first().waitFor();
+  await page.goto(world.url + pathOf('web'));
+  await page.locator('.pods li', { hasText: `${markup} too` }).click();
+  await page.locator('.timeline', { hasText: `${markup} too` }).waitFor();
+  expect(await page.locator('main img').count()).toBe(0);
+  expect(await page.title()).toBe('shop/web · Sluice');
+});
+
+test('a server that is gone is told of; once it is back, the page shows what is now, by itself', async () => {
+  shop.addService('away', 2);
+  const page = await open(pathOf('away'));
+  await wait(() => cells(page, 'ready')).toBe(2);
+  await page.getByText('live', { exact: true }).waitFor();
+  await world.goAway();
+  await page.getByRole('alert').getByText('Sluice does not answer').first().waitFor();
+  expect(await cells(page, 'ready'), 'what was known stays to be read').toBe(2);
+  shop.setPod('away', 'away-1', false);
+  await world.comeBack();
+  await page.getByText('live', { exact: true }).waitFor();
+  await wait(() => cells(page, 'not-ready')).toBe(1);
+  await wait(() => page.getByRole('alert').count()).toBe(0);
+  expect(watched?.loads()).toBe(1);
+});
+
+test('10,000 Services: only those in sight are in the document, and the last can be scrolled to', async () => {
+  const services = 10_000;
+  const large = await serveHistory(services);
+  try {
+    const others = monitorEventLoopDelay({ resolution: 1 });
+    others.enable();
+    const page = await open('/', large.url);
+    await page.locator('.row.entry').first().waitFor();
+    others.disable();
+    const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1);
+    const filled = await page.evaluate(() => performance.now());
+    await page.getByText('10000 Services').waitFor();
+    await page.locator('.rows').evaluate((rows) => rows.scrollTo(0, rows.scrollHeight));
+    await page.getByText('svc-09999').waitFor();
+    expect(await page.locator('.row').count()).toBeLessThan(100);
+    const flipped = performance.now();
+    large.flip('svc-09999');
+    await rowOf(page, 'svc-09999').getByText('degraded').waitFor();
+    const lag = performance.now() - flipped;
+    await page.locator('.feed li', { hasText: 'svc-09999' }).waitFor();
+    const asked = performance.now();
+    await page.getByRole('searchbox').fill('svc-05');
+    await page.getByText('1000 Services').waitFor();
+    const searched = performance.now() - asked;
+    await page.getByRole('button', { name: 'degraded' }).waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?q=svc-05');
+    const ms = Object.entries({ paint, filled, lag, searched, othersWaited: others.max / 1e6 });
+    console.info(ms.map(([what, took]) => `${what} ${Math.round(took)} ms`).join(', '));
+  } finally {
+    await large.stop();
+  }
+});
+
+const atOf = (page: { url(): string }): number => Number(new URL(page.url()).searchParams.get('at'));

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { HistoryView, ServiceList, TraceView } from '@sluice/console';
+import { type Jaeger, startJaeger } from '@sluice/local';
+import { traceFromJaeger } from '@sluice/sluice';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { accessibilityOf } from './harness/page/accessibility.ts';
+import { startChromium } from './harness/page/chromium.ts';
+import { type ServedWorld, serveWorld } from './harness/page/served-world.ts';
+import { Shop } from './harness/page/shop.ts';
+import { openPage } from './harness/page/watched-page.ts';
+
+/** Traces of a real Jaeger, as the console shows them: to programs, in a terminal, and in a real browser. */
+const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
+const waiting = { timeout: 60_000, interval: 100 };
+let directory: string;
+let jaeger: Jaeger;
+let browser: Browser;
+let world: ServedWorld;
+let shop: Shop;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-console-traces-'));
+  [jaeger, browser] = await Promise.all([startJaeger({ directory }), startChromium()]);
+  world = await serveWorld(jaeger);
+  shop = new Shop(world.server);
+  shop.addService('web', 2);
+}, 1_500_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await world?.stop();
+  await jaeger?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const get = async (path: string) => (await fetch(`${world.url}${path}`)).json();
+const readyOf = async () => ((await get('/api/v1/services?q=shop/web')) as ServiceList).items[0]?.ready;
+
+/** Id of the trace in which this Pod's slice was written last. */
+async function traceOf(pod: string): Promise<string | undefined> {
+  const { entries } = (await get(`/api/v1/services/prod/shop/web/history?pod=${pod}`)) as HistoryView;
+  return entries.findLast(({ kind }) => kind === 'done')?.traceparent?.slice(3, 35);
+}
+
+async function wholeTrace(traceId: string): Promise<TraceView> {
+  const isWhole = ({ spans = [] }: Partial<TraceView>) => spans.some(({ name }) => name === 'process mutations');
+  await expect.poll(async () => isWhole((await get(`/api/v1/traces/${traceId}`)) as TraceView), waiting).toBe(true);
+  return (await get(`/api/v1/traces/${traceId}`)) as TraceView;
+}
+
+async function sluice(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args, '--console', world.url]);
+  return stdout;
+}
+
+test('a change: the page leads from its line to its spans, and back to the Service', async () => {
+  await expect.poll(readyOf, waiting).toBe(2);
+  shop.setPod('web', 'web-1', false);
+  await expect.poll(readyOf, waiting).toBe(1);
+  const traceId = (await traceOf('web-1')) ?? '';
+  const trace = await wholeTrace(traceId);
+  expect(trace.service).toMatchObject({ namespace: 'shop', name: 'web' });
+  expect(trace.services).toEqual(['sluice-watcher', 'sluice-reconciler', 'sluice-writer']);
+  expect(trace.spans.map(({ depth }) => depth)).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]));
+
+  const { page, complaints } = await openPage(browser, `${world.url}/services/prod/shop/web`);
+  const line = page.locator('.timeline li.done', { hasText: 'web-1 not ready any more' }).first();
+  await line.getByRole('link', { name: 'trace' }).click();
+  await page.getByRole('heading', { name: 'Pod shop/web-1 became not ready' }).waitFor();
+  await expect.poll(() => page.locator('.span.writer').count(), waiting).toBeGreaterThan(1);
+  const write = page.locator('.span', { hasText: 'process mutations' }).first();
+  await write.getByRole('button').click();
+  await expect.poll(() => write.textContent(), waiting).toMatch(/sluice\.statusapplied/);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.locator('.span dl').count(), waiting).toBe(0);
+  await page.keyboard.press('j');
+  await expect.poll(() => page.locator('.span.open .name').textContent(), waiting).toContain('watch Pod');
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'shop/web' }).click();
+  await page.locator('.timeline li.done').first().waitFor();
+  expect(complaints).toEqual([]);
+  for (const theme of ['dark', 'light'] as const)
+    expect(await accessibilityOf(browser, `${world.url}/traces/${traceId}`, '.span', theme)).toEqual([]);
+  await page.close();
+}, 120_000);
+
+test('a write that fails: its spans say so, with the reason', async () => {
+  world.refuse('web', 'no such luck');
+  shop.setPod('web', 'web-2', false);
+  const refused = async () => {
+    const { entries } = (await get('/api/v1/services/prod/shop/web/history')) as HistoryView;
+    const entry = entries.findLast((one) => one.kind === 'done' && one.status === 'rejected');
+    return entry?.traceparent?.slice(3, 35);
+  };
+  await expect.poll(refused, waiting).toBeDefined();
+  const trace = await wholeTrace((await refused()) ?? '');
+  const errors = trace.spans.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
+  expect(errors).toContainEqual(expect.stringMatching(/^process mutations: rejected: .*no such luck/));
+}, 120_000);
+
+test('in a terminal: the traces of a Service, and the spans of one as a tree', async () => {
+  const traceId = (await traceOf('web-1')) ?? '';
+  const list = await sluice('trace', 'shop/web');
+  expect(list).toContain(traceId);
+  const tree = await sluice('trace', 'shop/web', '--id', traceId);
+  expect(tree).toMatch(/^Pod shop\/web-1 became not ready, [0-9:.]+: [0-9.]+ ms, trace [0-9a-f]{32}\n/);
+  expect(tree).toMatch(/^watcher: watch Pod +0\.00 +[0-9.]+ +█/m);
+  expect(tree).toMatch(/^ +writer: process mutations applied +[0-9.]+ +[0-9.]+ +█/m);
+  expect(list, 'the newest recorded one stands below the list').toMatch(/█/);
+}, 120_000);
+
+test('a trace that Jaeger does not have, and an id that is none', async () => {
+  expect(await get(`/api/v1/traces/${'0'.repeat(31)}1`)).toMatchObject({
+    error: `Jaeger has no trace ${'0'.repeat(31)}1`,
+  });
+  expect(await get('/api/v1/traces/nonsense')).toMatchObject({ error: expect.stringContaining('32 hexadecimal') });
+});
+
+test('a Jaeger that is slow, gone, or none', async () => {
+  const stuck = createServer((request, response) => {
+    if (request.url?.startsWith('/api/traces/0')) return;
+    if (request.url?.startsWith('/api/traces/1')) response.end('<html>');
+    else response.writeHead(500).end('{}');
+  });
+  await new Promise<void>((resolve) => stuck.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(stuck.address() as AddressInfo).port}`;
+  await expect(traceFromJaeger(url, '0', 100)).rejects.toThrow(`${url} took longer than 0.1 s`);
+  await expect(traceFromJaeger(url, '1')).rejects.toThrow('speaks no JSON');
+  await expect(traceFromJaeger(url, '2')).rejects.toThrow(`${url} answers with status 500`);
+  stuck.closeAllConnections();
+  stuck.close();
+  const { page } = await openPage(browser, `${world.url}/traces/${await traceOf('web-1')}`);
+  await page.locator('.span').first().waitFor();
+  await jaeger.process.kill();
+  await page.reload();
+  await page.getByText('Jaeger does not tell: ').waitFor();
+  await page.goto(`${world.url}/services/prod/shop/web`);
+  await page.locator('.timeline li.done').first().waitFor();
+  await page.close();
+}, 120_000);

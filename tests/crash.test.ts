@@ -1,0 +1,178 @@
+import { type Bus, type BusRecord, MemoryBus, type Topic } from '@sluice/bus';
+import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
+import type { RawObject } from '@sluice/kubernetes';
+import { runReconciler } from '@sluice/reconciler';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
+import { startAllInOne } from '@sluice/sluice';
+import { type Commit, MemoryStore, type ScopeState, type Store } from '@sluice/store';
+import { ClusterWatcher } from '@sluice/watcher';
+import { defaultRetry, runWriter, unlimited } from '@sluice/writer';
+import { describe, expect, test } from 'vitest';
+
+/** Where a process dies: before the n-th use of a port does anything, or after it did all and before it is told so. */
+interface Crash {
+  readonly at: number;
+  readonly when: 'before' | 'after';
+}
+
+/** Steps at which commits or appends happen in the scenario below; more than it needs does no harm. */
+const steps = Array.from({ length: 24 }, (_, i) => i + 1);
+const crashes = (['before', 'after'] as const).flatMap((when) => steps.map((at): Crash => ({ at, when })));
+
+describe('a crash at any step loses no Change and writes nothing twice (A10)', () => {
+  test.each(crashes)('$when commit $at', async (crash) => {
+    await survive(
+      (bus) => bus,
+      (store) => new CrashingStore(store, crash),
+    );
+  });
+
+  test.each(crashes)('$when append $at', async (crash) => {
+    await survive(
+      (bus) => new CrashingBus(bus, crash),
+      (store) => store,
+    );
+  });
+});
+
+async function survive(wrapBus: (bus: Bus) => Bus, wrapStore: (store: Store) => Store): Promise<void> {
+  const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  const server = new FakeApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
+  const population = populate(server, { services: 2, podsPerService: 3 });
+  const cluster = new FakeClient(server, { clock });
+  const bus = wrapBus(new MemoryBus({ partitions: 1 }));
+  const store = wrapStore(new MemoryStore());
+  const stop = new AbortController();
+  const ports = { clock, random: seededRandom(2), logger: silentLogger, bus };
+  const work = { ...ports, store, epoch: 1, partitions: [0] };
+  const watcher = new ClusterWatcher({ ...ports, cluster: server.identity, epoch: 1, reader: cluster });
+  const writable = { writer: cluster, limit: unlimited, record: () => {} };
+  const running = [
+    watcher.run(stop.signal),
+    runReconciler({ ...work, settings: defaultSettings }, stop.signal),
+    runWriter(
+      { ...work, cluster: () => writable, retry: defaultRetry, requests: new AbortController().signal },
+      stop.signal,
+    ),
+  ];
+  await settle(clock);
+  for (const ready of [false, true, false]) {
+    server.put('pods', population.podObject(0, 0, ready) as RawObject);
+    await settle(clock);
+  }
+  stop.abort();
+  await bus.close();
+  await settle(clock);
+  await Promise.allSettled(running);
+
+  const written = snapshot(server);
+  expect(written.slices).toHaveLength(2);
+  expect(written.notReady).toEqual([population.pod(0, 0).name]);
+  const fresh = await writesOfAFreshStart(server, cluster, clock);
+  expect(fresh).toBe(0);
+}
+
+/** What a new Sluice with empty hands would still write: nothing, if all is right. */
+async function writesOfAFreshStart(server: FakeApiServer, cluster: FakeClient, clock: VirtualClock) {
+  const before = Number(server.resourceVersion);
+  const fleet = startAllInOne({
+    clusters: [{ name: 'sim', identity: server.identity, reader: cluster, writer: cluster, record: () => {} }],
+    settings: defaultSettings,
+    clock,
+    random: seededRandom(3),
+    logger: silentLogger,
+  });
+  await settle(clock);
+  await fleet.stop(0);
+  return Number(server.resourceVersion) - before;
+}
+
+async function settle(clock: VirtualClock): Promise<void> {
+  const until = clock.now() + 300_000;
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step(until));
+}
+
+interface SliceShape {
+  readonly endpoints?: readonly {
+    readonly conditions: { readonly ready: boolean };
+    readonly targetRef: { readonly name: string };
+  }[];
+}
+
+function snapshot(server: FakeApiServer) {
+  const slices = server.list('endpointslices').items as unknown as readonly SliceShape[];
+  const endpoints = slices.flatMap((slice) => slice.endpoints ?? []);
+  return { slices, notReady: endpoints.filter((e) => !e.conditions.ready).map((e) => e.targetRef.name) };
+}
+
+class CrashError extends Error {}
+
+class CrashPoint {
+  readonly #crash: Crash;
+  #uses = 0;
+
+  constructor(crash: Crash) {
+    this.#crash = crash;
+  }
+
+  async pass(work: () => Promise<void>): Promise<void> {
+    const strikes = ++this.#uses === this.#crash.at;
+    if (strikes && this.#crash.when === 'before') throw new CrashError();
+    await work();
+    if (strikes) throw new CrashError();
+  }
+}
+
+class CrashingStore implements Store {
+  readonly #inner: Store;
+  readonly #point: CrashPoint;
+
+  constructor(inner: Store, crash: Crash) {
+    this.#inner = inner;
+    this.#point = new CrashPoint(crash);
+  }
+
+  claim(scope: string, epoch: number): Promise<ScopeState> {
+    return this.#inner.claim(scope, epoch);
+  }
+
+  find: Store['find'] = (scope, prefix) => this.#inner.find(scope, prefix);
+
+  setIfAbsent(name: string, value: string): Promise<string> {
+    return this.#inner.setIfAbsent(name, value);
+  }
+
+  checkpoint: Store['checkpoint'] = (scope) => this.#inner.checkpoint(scope);
+
+  commit(commit: Commit): Promise<void> {
+    return this.#point.pass(() => this.#inner.commit(commit));
+  }
+}
+
+class CrashingBus implements Bus {
+  readonly partitions: number;
+  readonly #inner: Bus;
+  readonly #point: CrashPoint;
+
+  constructor(inner: Bus, crash: Crash) {
+    this.#inner = inner;
+    this.partitions = inner.partitions;
+    this.#point = new CrashPoint(crash);
+  }
+
+  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+    return this.#point.pass(() => this.#inner.append(topic, partition, records));
+  }
+
+  read: Bus['read'] = (topic, partition, after) => this.#inner.read(topic, partition, after);
+
+  beginning: Bus['beginning'] = (topic, partition) => this.#inner.beginning(topic, partition);
+
+  end: Bus['end'] = (topic, partition) => this.#inner.end(topic, partition);
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}

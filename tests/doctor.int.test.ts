@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import {
+  type ControlPlane,
+  kubectl,
+  type ServerProcess,
+  startControlPlane,
+  startKubeControllerManager,
+} from '@sluice/local';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+interface Check {
+  readonly check: string;
+  readonly result: string;
+  readonly detail: string;
+}
+
+/** `sluice doctor` and the start of a writer on the genuine API server, kube-controller-manager alive and gone. */
+const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
+let directory: string;
+let controlPlane: ControlPlane;
+let manager: ServerProcess | undefined;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-doctor-'));
+  controlPlane = await startControlPlane({ directory, name: 'doctor', authorization: 'RBAC' });
+}, 120_000);
+
+afterAll(async () => {
+  await manager?.stop();
+  await controlPlane?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function sluice(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], (error, stdout, stderr) =>
+      resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+async function doctor(kubeconfig: string) {
+  const { status, stdout } = await sluice('doctor', '--kubeconfig', kubeconfig, '-o', 'json');
+  const checks = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Check);
+  return { status, of: (check: string) => checks.find((one) => one.check === check), checks };
+}
+
+test('an empty cluster, with exactly the rights of rbac.yaml: nothing is wrong', async () => {
+  const { status, checks, of } = await doctor(controlPlane.kubeconfigs.sluice);
+  expect(checks.filter(({ result }) => result === 'failed')).toEqual([]);
+  expect(status).toBe(0);
+  expect(of('version')?.detail).toMatch(/^v1\./);
+  for (const check of ['discovery.k8s.io/v1', 'clock', 'permissions of the watcher', 'permissions of the writer']) {
+    expect(of(check)?.result, check).toBe('ok');
+  }
+}, 60_000);
+
+test('kube-controller-manager alive: refused, with how to switch it off, unless told to take over', async () => {
+  manager = await startKubeControllerManager(controlPlane, { serviceAccountCredentials: true });
+  const admin = controlPlane.kubeconfigs.admin;
+  await kubectl(admin, ['create', 'service', 'clusterip', 'web', '--tcp=80']);
+  for (let i = 0; i < 300; i++) {
+    if ((await kubectl(admin, ['get', 'endpointslices', '--output=name'])).includes('web')) break;
+    await sleep(100);
+  }
+  const { status, of } = await doctor(admin);
+  expect(of('other controllers')).toMatchObject({
+    result: 'failed',
+    detail: expect.stringMatching(/^kube-controller-manager wrote endpoint\w+ default\/web\S* \d+ s ago$/),
+    advice: expect.stringContaining(
+      '-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller',
+    ),
+  });
+  expect(status).toBe(1);
+  const run = ['run', '--kubeconfig', admin, '--metrics-bind-address', '0', '-o', 'none'];
+  // Long enough to find out; it ends when it has.
+  const refused = await sluice(...run, '--for', '60s');
+  expect(refused.status).toBe(2);
+  expect(refused.stderr).toContain('another controller writes');
+  expect((await sluice(...run, '--for', '1s', '--take-over')).status).toBe(0);
+}, 120_000);
+
+test('kube-controller-manager gone, with a lease that has run out: what it wrote is no hindrance', async () => {
+  await manager?.stop();
+  manager = undefined;
+  const admin = controlPlane.kubeconfigs.admin;
+  const lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'kube-controller-manager', namespace: 'kube-system' },
+    spec: {
+      holderIdentity: 'node-1_x',
+      leaseDurationSeconds: 1,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: new Date().toISOString().replace('Z', '000Z'),
+    },
+  };
+  await kubectl(admin, ['apply', '--filename=-'], JSON.stringify(lease));
+  for (let i = 0; i < 60; i++) {
+    if ((await doctor(admin)).of('other controllers')?.result === 'ok') break;
+    await sleep(1_000);
+  }
+  expect((await doctor(admin)).of('other controllers')).toMatchObject({
+    result: 'ok',
+    detail: expect.stringContaining('has not renewed its leader lease'),
+  });
+  const run = await sluice('run', '--kubeconfig', admin, '--for', '1s', '--metrics-bind-address', '0', '-o', 'none');
+  expect(run).toMatchObject({ status: 0 });
+}, 180_000);
+
+test('a cluster that cannot be reached, and one without rights, are told with what to do', async () => {
+  const gone = await sluice('doctor', '--kubeconfig', join(directory, 'none'), '-o', 'table');
+  expect(gone.status).not.toBe(0);
+  await kubectl(controlPlane.kubeconfigs.admin, [
+    'delete',
+    'clusterrolebinding',
+    '--selector=app.kubernetes.io/name=sluice',
+  ]);
+  const { status, of } = await doctor(controlPlane.kubeconfigs.sluice);
+  expect(status).toBe(1);
+  expect(of('permissions of the writer')).toMatchObject({
+    result: 'failed',
+    detail: expect.stringContaining('create endpointslices.discovery.k8s.io'),
+  });
+}, 60_000);

@@ -1,0 +1,244 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { loadConfiguration } from '@sluice/configuration';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { type RedisServer, type RunningServer, startKafka, startNats, startRedis } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { randomInteger, seededRandom, silentLogger } from '@sluice/runtime';
+import type { Role } from '@sluice/sluice';
+import { openInfrastructure, RoleProcess } from '@sluice/sluice';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+/**
+ * A fleet of processes on a real bus and a real Redis, with a fake API server: whatever crashes, the written slices converge.
+ */
+const [services, podsPerService, partitions] = [20, 4, 8];
+const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
+const seed = Number(process.env.SEED ?? 1);
+const random = seededRandom(seed);
+
+interface BusServer {
+  /** Section `bus` of the configuration file. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly server: RunningServer;
+}
+
+const startBus = {
+  NATS: async (directory: string): Promise<BusServer> => {
+    const server = await startNats({ directory });
+    return { server, settings: { servers: [server.url] } };
+  },
+  Kafka: async (directory: string): Promise<BusServer> => {
+    const server = await startKafka({ directory });
+    return { server, settings: { servers: [`kafka://${server.broker}`], replicas: 1, minInsyncReplicas: 1 } };
+  },
+} as const;
+
+let directory: string;
+let configuration: string;
+let redis: RedisServer;
+let bus: RunningServer;
+let server: FakeApiServer;
+let http: ApiServerHttp;
+let population: Population;
+let log: string[];
+const processes = new Map<string, RoleProcess>();
+/** Whether each Pod of each Service is ready. */
+let ready: boolean[][];
+
+async function startFleet(kind: keyof typeof startBus): Promise<void> {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-fleet-'));
+  configuration = join(directory, 'sluice.json');
+  log = [];
+  ready = Array.from({ length: services }, () => Array.from({ length: podsPerService }, () => true));
+  redis = await startRedis({ directory: join(directory, 'redis') });
+  const { server: busServer, settings } = await startBus[kind](join(directory, 'bus'));
+  bus = busServer;
+  writeFileSync(configuration, JSON.stringify({ partitions, bus: settings, store: { url: [redis.url] } }));
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(seed) });
+  population = populate(server, { services, podsPerService, now: systemClock.now() });
+  http = new ApiServerHttp({ server, clock: systemClock });
+  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
+  for (const role of ['watcher', 'reconciler', 'writer'] as const) {
+    for (const n of [1, 2]) start(role, n);
+  }
+}
+
+async function stopFleet(): Promise<void> {
+  for (const { child } of processes.values()) child.kill('SIGKILL');
+  processes.clear();
+  await http?.close();
+  await bus?.stop();
+  await redis?.stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function start(role: Role, n: number): void {
+  const name = `${role}-${n}`;
+  const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(directory, 'kubeconfig.json')];
+  const flags = ['--config', configuration, '--metrics-bind-address', '0'];
+  const onLine = (from: string, line: string) => log.push(`${from}: ${line}`);
+  processes.set(name, new RoleProcess(name, role, [...flags, ...cluster], onLine));
+}
+
+function processOf(name: string): RoleProcess {
+  const found = processes.get(name);
+  if (found === undefined) throw new Error(`no ${name}`);
+  return found;
+}
+
+function flip(): void {
+  const [service, pod] = [randomInteger(random, 0, services - 1), randomInteger(random, 0, podsPerService - 1)];
+  const of = ready[service];
+  if (of === undefined) return;
+  of[pod] = !of[pod];
+  server.put('pods', population.podObject(service, pod, of[pod]));
+}
+
+/** Flips Pods while `meanwhile` runs. */
+async function churn(meanwhile: () => Promise<void>): Promise<void> {
+  let over = false;
+  const flipping = (async () => {
+    while (!over) {
+      flip();
+      await sleep(20);
+    }
+  })();
+  await meanwhile();
+  over = true;
+  await flipping;
+}
+
+interface Slice {
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly endpoints: readonly {
+    readonly targetRef: { readonly name: string };
+    readonly conditions: { readonly ready: boolean };
+  }[];
+}
+
+/** The Services whose slices differ from the Pods. */
+function differences(): string[] {
+  const slices = server.list('endpointslices').items as unknown as Slice[];
+  return population.services.flatMap(({ name }, service) => {
+    const own = slices.filter(({ metadata }) => metadata.labels['kubernetes.io/service-name'] === name);
+    const written = own.flatMap(({ endpoints }) =>
+      endpoints.map(({ targetRef, conditions }) => `${targetRef.name} ${conditions.ready}`),
+    );
+    const wanted = (ready[service] ?? []).map((isReady, pod) => `${population.pod(service, pod).name} ${isReady}`);
+    const same = own.length === 1 && written.sort().join() === wanted.sort().join();
+    return same ? [] : [`${name}: ${own.length} slices, ${written.join()} instead of ${wanted.join()}`];
+  });
+}
+
+async function converged(): Promise<void> {
+  const deadline = performance.now() + 120_000;
+  while (differences().length > 0 && performance.now() < deadline) await sleep(50);
+  expect(differences(), `seed ${seed}\n${log.slice(-40).join('\n')}`).toEqual([]);
+}
+
+describe.each(['NATS', 'Kafka'] as const)('a fleet of processes on %s', (kind) => {
+  beforeAll(() => startFleet(kind));
+  afterAll(stopFleet);
+
+  test('writes the slices of all Services', converged);
+
+  test('follows changes', async () => {
+    for (let i = 0; i < 50; i++) flip();
+    await converged();
+  });
+
+  test.each(['reconciler-1', 'writer-1', 'watcher-1', 'watcher-2'])(
+    'loses nothing when %s is killed under load and restarted',
+    async (name) => {
+      const [role = '', n = ''] = name.split('-');
+      await churn(async () => {
+        await sleep(300);
+        processOf(name).child.kill('SIGKILL');
+        await processOf(name).ended;
+        await sleep(1_500);
+        start(role as Role, Number(n));
+        await sleep(1_500);
+      });
+      await converged();
+    },
+  );
+
+  test.each(['reconciler-2', 'writer-2'])('loses nothing when %s is frozen for longer than its lease', async (name) => {
+    await churn(async () => {
+      processOf(name).child.kill('SIGSTOP');
+      await sleep(2_500);
+      processOf(name).child.kill('SIGCONT');
+      await sleep(500);
+    });
+    await converged();
+  });
+
+  test.each([
+    [
+      'the bus',
+      async () => {
+        await bus.process.kill();
+        await bus.process.start();
+        await bus.ready();
+      },
+    ],
+    [
+      'Redis',
+      async () => {
+        await redis.process.kill();
+        await redis.restart();
+      },
+    ],
+    ['Redis, which loses all data', () => redis.restore(undefined)],
+  ])('converges after a crash of %s', async (_, crash) => {
+    await churn(async () => {
+      await sleep(300);
+      await crash();
+      await sleep(1_000);
+    });
+    await converged();
+  });
+
+  test('dead-letters records that it cannot decode, continues, and lists them', async () => {
+    const ports = { clock: systemClock, random, logger: silentLogger };
+    const fleet = await openInfrastructure(
+      loadConfiguration({ file: configuration, environment: {}, flags: {} }),
+      ports,
+    );
+    const payload = new TextEncoder().encode('{"version":"9.0"}');
+    for (const topic of ['changes', 'mutations'] as const) {
+      await fleet.bus.append(topic, 3, [{ key: 'c/shop/web', id: `garbage ${topic}`, headers: {}, payload }]);
+    }
+    flip();
+    await converged();
+    const waiting = performance.now() + 30_000;
+    while ((await fleet.deadLetters.list()).length < 2 && performance.now() < waiting) await sleep(50);
+    await fleet.close();
+    const sluice = async (...args: string[]) =>
+      (await promisify(execFile)(process.execPath, [main, ...args, '--config', configuration])).stdout;
+    const listed = await sluice('dead-letters', 'list');
+    const names = [...listed.matchAll(/^((?:changes|mutations)\/3\/\d+) .*version 9\.0/gm)].map(
+      ([, name = '']) => name,
+    );
+    expect(names.map((name) => name.split('/')[0]).sort(), listed).toEqual(['changes', 'mutations']);
+    expect(await sluice('dead-letters', 'show', names[0] ?? '')).toContain('{"version":"9.0"}');
+    await sluice('dead-letters', 'drop', ...names);
+    expect(await sluice('dead-letters', 'list')).toBe('No dead letters.\n');
+  });
+
+  test('hands over and exits with status 0 on SIGTERM', async () => {
+    const ended = await Promise.all(
+      [...processes.values()].map(async (process) => {
+        await process.stop();
+        return process.ended;
+      }),
+    );
+    expect(ended).toEqual(ended.map(() => 'exit status 0'));
+  });
+});

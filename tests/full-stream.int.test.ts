@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf } from '@sluice/fake-apiserver';
+import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import type { Role } from '@sluice/sluice';
+import { type OpenInfrastructure, openInfrastructure, RoleProcess } from '@sluice/sluice';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PodWorld } from './harness/pod-world.ts';
+import { type SpiedWrite, spiedServer } from './harness/spied-server.ts';
+
+/**
+ * A stream forgets its oldest records at its limit while nobody reads it: what was in them, Pods that went among it, is
+ * heard of in no other way than by being told again.
+ */
+const partitions = 2;
+const maxBytes = 128 * 1024;
+const seed = Number(process.env.SEED ?? 1);
+
+let directory: string;
+let redis: RedisServer;
+let nats: Nats;
+let http: ApiServerHttp;
+let world: PodWorld;
+let fleet: OpenInfrastructure;
+let writes: SpiedWrite[];
+let log: string[];
+const processes: RoleProcess[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-full-stream-'));
+  [log, writes] = [[], []];
+  redis = await startRedis({ directory: join(directory, 'redis') });
+  nats = await startNats({ directory: join(directory, 'nats') });
+  const server = new FakeApiServer({ clock: systemClock, random: seededRandom(seed) });
+  world = new PodWorld(server, { services: 20, pods: 4 }, seededRandom(seed + 1), systemClock.now());
+  const spied = spiedServer(
+    server,
+    (write) => writes.push(write),
+    () => {},
+  );
+  http = new ApiServerHttp({ server: spied, clock: systemClock });
+  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
+  const configuration = {
+    partitions,
+    bus: { servers: [nats.url], maxBytes: { changes: maxBytes } },
+    store: { url: [redis.url] },
+    clusters: [{ name: 'c', kubeconfig: 'kubeconfig.json' }],
+    metricsBindAddress: '0',
+  };
+  writeFileSync(join(directory, 'sluice.yaml'), JSON.stringify(configuration));
+  fleet = await openInfrastructure(
+    {
+      ...{ fleet: 'sluice', partitions },
+      bus: { kind: 'nats', servers: [nats.url], maxBytes: { changes: maxBytes } },
+      store: { kind: 'redis', urls: [redis.url] },
+    },
+    { clock: systemClock, random: seededRandom(seed + 2), logger: silentLogger },
+  );
+}, 300_000);
+
+afterAll(async () => {
+  for (const { child } of processes) child.kill('SIGKILL');
+  await fleet?.close();
+  await http?.close();
+  await nats?.stop();
+  await redis?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function start(role: Role): RoleProcess {
+  const onLine = (from: string, line: string) => log.push(`${from}: ${line}`);
+  const process = new RoleProcess(role, role, ['--config', join(directory, 'sluice.yaml')], onLine);
+  processes.push(process);
+  return process;
+}
+
+async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + 120_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`seed ${seed}: never ${what}\n${log.slice(-40).join('\n')}`);
+    await sleep(20);
+  }
+}
+
+test('records that went unread at the limit of a stream are told again, and nothing wrong is written', async () => {
+  start('watcher');
+  const reconciler = start('reconciler');
+  start('writer');
+  await until('right at the start', () => world.wrong().length === 0);
+
+  await reconciler.stop();
+  const all = Array.from({ length: partitions }, (_, partition) => partition);
+  const read = await Promise.all(all.map(async (partition) => (await fleet.bus.end('changes', partition)).offset));
+  await until('full', async () => {
+    for (let i = 0; i < 5; i++) world.change();
+    const oldest = await Promise.all(all.map((partition) => fleet.bus.beginning('changes', partition)));
+    return oldest.every(({ offset }, partition) => offset > (read[partition] ?? 0));
+  });
+  expect(world.wrong()).not.toEqual([]);
+
+  writes = [];
+  const said = log.length;
+  start('reconciler');
+  await until('right after the return', () => world.wrong().length === 0);
+  // Nothing changes any more: whatever is written has to be right at once, and nothing of it goes.
+  const wrong = writes.filter(({ verb, resource, name, after }) => {
+    if (verb === 'delete' || (resource !== 'endpoints' && resource !== 'endpointslices')) return true;
+    const service = resource === 'endpoints' ? name : after.metadata.labels?.['kubernetes.io/service-name'];
+    return !world.isWanted(service ?? '', resource, after);
+  });
+  expect(wrong, `seed ${seed}`).toEqual([]);
+  // Told by what the stream says of itself, or by the first record that comes.
+  const lost = log.slice(said).filter((line) => /starting afresh.*(begins|goes on) at \d+/.test(line));
+  expect(lost, log.slice(said).join('\n')).toHaveLength(partitions);
+}, 400_000);

@@ -1,0 +1,74 @@
+import { type Bus, MemoryBus } from '@sluice/bus';
+import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
+import { type ReconcilerMetrics, runReconciler } from '@sluice/reconciler';
+import { seededRandom, silentLogger, type VirtualClock } from '@sluice/runtime';
+import { defaultSettings, type Settings } from '@sluice/service-state';
+import { MemoryStore, type Store } from '@sluice/store';
+import { ClusterWatcher } from '@sluice/watcher';
+import { defaultRetry, runWriter, unlimited, type WritableCluster } from '@sluice/writer';
+
+export interface FleetOptions {
+  readonly server: FakeApiServer;
+  readonly clock: VirtualClock;
+  readonly seed: number;
+  readonly faults?: FaultPlan;
+  readonly settings?: Settings;
+  /** Default: an empty one. */
+  readonly store?: MemoryStore;
+  /** Of the bus. */
+  readonly maxBacklog?: number;
+  /** Hands messages on as all-in-one does. Default: bytes. */
+  readonly byReference?: boolean;
+  /** Puts something between the services and their bus. */
+  readonly wrapBus?: (bus: Bus) => Bus;
+  readonly comparePeriodMs?: number;
+  readonly metrics?: ReconcilerMetrics;
+  /** What the writer is given besides the cluster's writer. */
+  readonly writable?: Partial<WritableCluster>;
+}
+
+export interface Fleet {
+  readonly watcher: ClusterWatcher;
+  readonly bus: Bus;
+  readonly store: Store;
+  stop(): Promise<void>;
+}
+
+export const partitions = 2;
+
+/** Watcher, reconciler and writer on one simulated cluster, with an empty bus and store. */
+export function startFleet(options: FleetOptions): Fleet {
+  const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
+  const { maxBacklog, wrapBus, comparePeriodMs, metrics, byReference = false } = options;
+  const memory = new MemoryBus({ partitions, byReference, ...(maxBacklog !== undefined && { maxBacklog }) });
+  const bus = wrapBus?.(memory) ?? memory;
+  const cluster = new FakeClient(server, { clock, ...(faults && { faults }) });
+  const stop = new AbortController();
+  const requests = new AbortController();
+  const ports = { clock, random: seededRandom(seed), logger: silentLogger, bus };
+  const work = { ...ports, store, epoch: 1, partitions: [...Array(partitions).keys()] };
+  const watcher = new ClusterWatcher({
+    ...ports,
+    cluster: server.identity,
+    epoch: 1,
+    reader: cluster,
+    ...(comparePeriodMs !== undefined && { comparePeriodMs }),
+  });
+  const writable = { writer: cluster, limit: unlimited, record: () => {}, ...options.writable };
+  const running = Promise.all([
+    watcher.run(stop.signal),
+    runReconciler({ ...work, settings, ...(metrics && { metrics }) }, stop.signal),
+    runWriter({ ...work, cluster: () => writable, retry: defaultRetry, requests: requests.signal }, stop.signal),
+  ]);
+  return {
+    watcher,
+    bus,
+    store: work.store,
+    async stop() {
+      stop.abort();
+      requests.abort();
+      await bus.close();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { parseEndpoint } from '@sluice/configuration';
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
+import { ApiError, type ClusterWriter } from '@sluice/kubernetes';
+import type { Jaeger } from '@sluice/local';
+import { systemClock, systemRandom } from '@sluice/process';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
+import { clusterView, serveTelemetry, startAllInOne, startConsole, startTracing } from '@sluice/sluice';
+import { Metrics } from '@sluice/telemetry';
+
+/** A simulated cluster that is kept right by all services in this process, and the page that shows it on loopback. */
+export interface ServedWorld {
+  readonly server: FakeApiServer;
+  readonly url: string;
+  /** From now on the API server refuses for good what is written for this Service, in these words. */
+  refuse(service: string, message: string): void;
+  /** Nobody listens any more, and who was connected is cut off. */
+  goAway(): Promise<void>;
+  /** Listens again where it did before. */
+  comeBack(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** `jaeger`: takes a trace of each change, and is asked for them. */
+export async function serveWorld(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>): Promise<ServedWorld> {
+  const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
+  const server = new FakeApiServer(ports);
+  const client = new FakeClient(server, ports);
+  const refusals = new Map<string, string>();
+  const cluster = {
+    identity: server.identity,
+    name: 'prod',
+    server: 'https://prod.example',
+    version: 'v1.36.3',
+    reader: client,
+    writer: refusing(client, refusals),
+    record: () => {},
+  };
+  const { console, tap } = await startConsole(
+    () => [clusterView(cluster)],
+    { jaegerQueryUrl: jaeger?.queryUrl },
+    ports,
+  );
+  const tracing = await tracingTo(jaeger?.otlpUrl);
+  const fleet = startAllInOne({
+    ...{ ...ports, clusters: [cluster], settings: defaultSettings, tap },
+    tracers: tracing?.tracers,
+  });
+  const metrics = new Metrics({ clusters: new Map(), process: false });
+  const health = { livez: () => [], readyz: () => [] };
+  const listen = (port: number) =>
+    serveTelemetry({ host: '127.0.0.1', port }, { metrics, health, otherwise: console.handle });
+  let telemetry = await listen(0);
+  const { url } = telemetry;
+  return {
+    server,
+    url,
+    refuse: (service, message) => refusals.set(service, message),
+    goAway: () => telemetry.close(),
+    async comeBack() {
+      telemetry = await listen(Number(new URL(url).port));
+    },
+    async stop() {
+      await fleet.stop(0);
+      await tracing?.close(1_000);
+      await console.close();
+      await telemetry.close();
+    },
+  };
+}
+
+const tracingTo = (otlpUrl: string | undefined) =>
+  startTracing(
+    { endpoint: otlpUrl && parseEndpoint(otlpUrl), ratio: 1, slowMs: 60_000 },
+    {
+      ...{ systems: { messaging: 'memory', store: 'memory' }, fleet: 'test', member: 'test' },
+      ...{ clock: systemClock, random: systemRandom, logger: silentLogger },
+    },
+  );
+
+function refusing(writer: ClusterWriter, refusals: ReadonlyMap<string, string>): ClusterWriter {
+  const check = (object: { readonly metadata: { readonly name: string } }) => {
+    for (const [service, message] of refusals) {
+      const { name } = object.metadata;
+      if (name !== service && !name.startsWith(`${service}-`)) continue;
+      throw new ApiError(message, { reaction: 'terminal', status: 422, reason: 'Invalid' });
+    }
+  };
+  return {
+    get: (...request) => writer.get(...request),
+    async create(...request) {
+      check(request[1]);
+      return writer.create(...request);
+    },
+    async update(...request) {
+      check(request[1]);
+      return writer.update(...request);
+    },
+    delete: (...request) => writer.delete(...request),
+  };
+}

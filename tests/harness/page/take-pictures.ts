@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { RecentChange, ServiceList, TraceView } from '@sluice/console';
+import { freePorts, startJaeger } from '@sluice/local';
+import type { Page } from 'playwright-core';
+import { startChromium } from './chromium.ts';
+
+/**
+ * Takes the pictures of the README again: the living world of one seed, after it has lived for a while, and one of its
+ * changes as a genuine Jaeger has it.
+ */
+const seed = 7;
+const lifeMs = 40_000;
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const folder = join(root, 'docs', 'images');
+
+const [port] = await freePorts(1);
+const url = `http://127.0.0.1:${port}`;
+const directory = await mkdtemp(join(tmpdir(), 'sluice-pictures-'));
+const jaeger = await startJaeger({ directory });
+const sluice = spawn(
+  process.execPath,
+  ['--disable-warning=ExperimentalWarning', join(root, 'services/sluice/src/main.ts'), 'run', `--seed=${seed}`].concat([
+    '--output=none',
+    `--metrics-bind-address=127.0.0.1:${port}`,
+    `--otlp-endpoint=${jaeger.otlpUrl}`,
+    '--trace-ratio=1',
+    `--jaeger-query-url=${jaeger.queryUrl}`,
+  ]),
+  { stdio: 'inherit' },
+);
+try {
+  await Promise.race([sleep(lifeMs), once(sluice, 'exit').then(() => Promise.reject(new Error('sluice ended early')))]);
+  const browser = await startChromium();
+  try {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 800 }, colorScheme: 'dark' });
+    await mkdir(folder, { recursive: true });
+    await picture(page, '/', 'console-services', '.feed li');
+    await picture(page, await pathOf('frontend'), 'console-timeline', '.timeline li.done');
+    await picture(page, `/traces/${await richestTrace()}`, 'console-trace', '.span.writer');
+  } finally {
+    await browser.close();
+  }
+} finally {
+  sluice.kill('SIGTERM');
+  await once(sluice, 'exit');
+  await jaeger.stop();
+  await rm(directory, { recursive: true, force: true });
+}
+
+async function picture(page: Page, path: string, name: string, shows: string): Promise<void> {
+  await page.goto(url + path);
+  await page.locator(shows).first().waitFor();
+  await page.locator('.live.on').waitFor();
+  const file = join(folder, `${name}.png`);
+  await page.screenshot({ path: file, animations: 'disabled' });
+  console.info(file);
+}
+
+async function pathOf(service: string): Promise<string> {
+  const { items } = (await (await fetch(`${url}/api/v1/services?q=${service}`)).json()) as ServiceList;
+  const [found] = items;
+  if (found === undefined) throw new Error(`the world of seed ${seed} has no Service ${service}`);
+  return `/services/${[found.cluster, found.namespace, found.name].map(encodeURIComponent).join('/')}`;
+}
+
+/** Of the last changes, the one of which there is most to see. */
+async function richestTrace(): Promise<string> {
+  const { items } = (await (await fetch(`${url}/api/v1/changes?limit=100`)).json()) as {
+    readonly items: readonly RecentChange[];
+  };
+  const ids = new Set(
+    items.flatMap(({ traceparent }) => (traceparent === undefined ? [] : [traceparent.slice(3, 35)])),
+  );
+  const answers = await Promise.all([...ids].map((id) => fetch(`${url}/api/v1/traces/${id}`)));
+  const traces = await Promise.all(answers.filter(({ ok }) => ok).map((answer) => answer.json() as Promise<TraceView>));
+  const isOfPod = ({ cause }: TraceView) => Number(cause?.startsWith('Pod ') ?? false);
+  const [richest] = traces.toSorted((a, b) => isOfPod(b) - isOfPod(a) || b.spans.length - a.spans.length);
+  if (richest === undefined) throw new Error('Jaeger has none of the last traces');
+  return richest.traceId;
+}

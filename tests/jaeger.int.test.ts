@@ -1,0 +1,226 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  ApiServerHttp,
+  FakeApiServer,
+  FaultPlan,
+  kubeconfigOf,
+  type Population,
+  populate,
+} from '@sluice/fake-apiserver';
+import { type Jaeger, type Nats, type RedisServer, startJaeger, startNats, startRedis } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { seededRandom } from '@sluice/runtime';
+import type { Role } from '@sluice/sluice';
+import { RoleProcess } from '@sluice/sluice';
+import { parseScrape, sampleOf } from '@sluice/telemetry/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  findTraces,
+  type JaegerTrace,
+  linksOf,
+  named,
+  orphansOf,
+  outlineOf,
+  tagOf,
+  traceOfId,
+} from './harness/jaeger-traces.ts';
+
+/** A fleet of processes on real NATS and Redis, and what a real Jaeger has to tell of it. */
+const partitions = 4;
+const slicesPath = '/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices/{name}';
+
+let directory: string;
+let redis: RedisServer;
+let nats: Nats;
+let jaeger: Jaeger;
+let server: FakeApiServer;
+let http: ApiServerHttp;
+let population: Population;
+const faults = new FaultPlan();
+const log: string[] = [];
+const processes: RoleProcess[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-traces-'));
+  jaeger = await startJaeger({ directory: join(directory, 'jaeger') });
+  redis = await startRedis({ directory: join(directory, 'redis') });
+  nats = await startNats({ directory: join(directory, 'nats') });
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
+  population = populate(server, { services: 5, podsPerService: 3, now: systemClock.now() });
+  http = new ApiServerHttp({ server, clock: systemClock, faults });
+  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
+  for (const role of ['watcher', 'reconciler', 'writer'] as const) start(role);
+  for (let service = 0; service < 5; service++) await written(service, 3);
+}, 1_500_000);
+
+afterAll(async () => {
+  for (const { child } of processes) child.kill('SIGKILL');
+  await http?.close();
+  await nats?.stop();
+  await redis?.stop();
+  await jaeger?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function start(role: Role): void {
+  const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(directory, 'kubeconfig.json')];
+  const where = ['--bus', nats.url, '--store', redis.url, '--partitions', String(partitions)];
+  const traces = ['--otlp-endpoint', jaeger.otlpUrl, '--trace-ratio', '1'];
+  const rest = ['--controllers', 'endpointslice-controller', '--metrics-bind-address', '127.0.0.1:0'];
+  const onLine = (from: string, line: string) => log.push(`${from}: ${line}`);
+  processes.push(new RoleProcess(role, role, [...where, ...traces, ...rest, ...cluster], onLine));
+}
+
+async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) throw new Error(`in vain: ${what}\n${log.slice(-40).join('\n')}`);
+    await sleep(100);
+  }
+}
+
+const nameOf = (service: number): string => population.services[service]?.name ?? '';
+const setReady = (service: number, pod: number, ready: boolean) =>
+  server.put('pods', population.podObject(service, pod, ready));
+
+interface Slice {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly endpoints: readonly { readonly conditions: { readonly ready: boolean } }[];
+}
+
+/** Waits until so many endpoints of the Service are ready, as it is written. */
+const written = (service: number, ready: number): Promise<true> =>
+  until(`${nameOf(service)} with ${ready} ready endpoints`, () => {
+    const slices = server.list('endpointslices').items as unknown as Slice[];
+    const own = slices.filter(({ metadata }) => metadata.labels['kubernetes.io/service-name'] === nameOf(service));
+    const count = own.flatMap(({ endpoints }) => endpoints).filter(({ conditions }) => conditions.ready).length;
+    return own.length === 1 && count === ready ? true : undefined;
+  });
+
+/** What has come in so far of the traces of a Service's Pods. */
+async function tracesOfPods(service: number): Promise<readonly JaegerTrace[]> {
+  const found = await findTraces(jaeger.queryUrl, 'sluice-watcher', { 'k8s.service.name': nameOf(service) });
+  return found.filter((trace) => named(trace, 'watch Pod').length > 0);
+}
+
+/** The one trace of its Pods, once all of it is there. */
+const traceOfPods = (service: number, plans: number): Promise<JaegerTrace> =>
+  until(`a trace of ${nameOf(service)}`, async () => {
+    const [trace, ...others] = await tracesOfPods(service);
+    expect(others).toEqual([]);
+    // One of the Change, and one of each Outcome. Each process delivers its spans in its own time.
+    const isWhole =
+      trace !== undefined &&
+      named(trace, 'process mutations').length === plans &&
+      named(trace, 'process changes').length === 1 + plans;
+    return isWhole ? trace : undefined;
+  });
+
+describe('Jaeger has of a change', () => {
+  test('one trace, through every service, with no gap in it', async () => {
+    setReady(0, 0, false);
+    await written(0, 2);
+    const trace = await traceOfPods(0, 1);
+    expect(outlineOf(trace)).toEqual([
+      'sluice-watcher: watch Pod',
+      '  sluice-watcher: publish changes',
+      '    sluice-reconciler: process changes',
+      '      sluice-reconciler: decide endpointslice',
+      '        sluice-reconciler: commit',
+      '        sluice-reconciler: publish mutations',
+      '          sluice-writer: process mutations',
+      `            sluice-writer: PUT ${slicesPath}`,
+      '            sluice-writer: publish changes',
+      '              sluice-reconciler: process changes',
+    ]);
+    expect(orphansOf(trace)).toEqual([]);
+    const [watched] = named(trace, 'watch Pod');
+    expect(watched && tagOf(watched, 'sluice.cause')).toContain('became not ready');
+    const [plan] = named(trace, 'process mutations');
+    expect(plan && tagOf(plan, 'messaging.system.name')).toBe('nats');
+    expect(plan && tagOf(plan, 'sluice.status')).toBe('applied');
+    const [commit] = named(trace, 'commit');
+    expect(commit && tagOf(commit, 'db.system.name')).toBe('redis');
+    const [request] = named(trace, `PUT ${slicesPath}`);
+    expect(request && tagOf(request, 'url.full')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/apis\/.*\/endpointslices\/svc-/);
+  }, 120_000);
+
+  test('each request, with why it was repeated', async () => {
+    faults.add({ verb: 'update', resource: 'endpointslices', error: 'unavailable', times: 2 });
+    setReady(1, 0, false);
+    await written(1, 2);
+    const trace = await traceOfPods(1, 1);
+    const requests = named(trace, `PUT ${slicesPath}`).map((span) => [
+      tagOf(span, 'http.response.status_code'),
+      tagOf(span, 'http.request.resend_count'),
+      tagOf(span, 'error'),
+    ]);
+    expect(requests).toEqual([
+      [503, undefined, true],
+      [503, 1, true],
+      [200, 2, undefined],
+    ]);
+  }, 120_000);
+
+  test('of those that share a write, links that lead to it', async () => {
+    faults.add({ verb: 'update', resource: 'endpointslices', latencyMs: 2_000, times: 1 });
+    setReady(2, 0, false);
+    await until('the first write to be decided', async () =>
+      (await tracesOfPods(2)).some((trace) => named(trace, 'publish mutations').length > 0) ? true : undefined,
+    );
+    setReady(2, 1, false);
+    setReady(2, 2, false);
+    await written(2, 0);
+    // What each comes to, in the trace of its own or in the one that it is linked with.
+    const writeOf = async (trace: JaegerTrace): Promise<string | undefined> => {
+      if (named(trace, 'process mutations').length > 0) return trace.traceID;
+      const carried = trace.spans.find((span) => tagOf(span, 'sluice.coalesced') === true);
+      const [link] = carried === undefined ? [] : linksOf(carried);
+      const carrier = link && (await traceOfId(jaeger.queryUrl, link.traceID));
+      expect(carrier?.spans.some(({ spanID }) => spanID === link?.spanID)).not.toBe(false);
+      return carrier && writeOf(carrier);
+    };
+    const writes = await until('three traces that lead to two writes', async () => {
+      const traces = await tracesOfPods(2);
+      const found = await Promise.all(traces.map(writeOf));
+      return found.length === 3 && found.every((write) => write !== undefined) ? found : undefined;
+    });
+    expect(new Set(writes).size).toBe(2);
+  }, 120_000);
+
+  test('nothing without a parent', async () => {
+    const all = await findTraces(jaeger.queryUrl, 'sluice-watcher', {});
+    expect(all.length).toBeGreaterThan(5);
+    const orphans = await until('all spans', async () => {
+      const traces = await findTraces(jaeger.queryUrl, 'sluice-watcher', {});
+      return traces.some((trace) => orphansOf(trace).length > 0) ? undefined : [];
+    });
+    expect(orphans).toEqual([]);
+  }, 120_000);
+});
+
+test('if Jaeger goes away nobody else notices, and what it missed is counted', async () => {
+  await jaeger.process.kill();
+  setReady(3, 0, false);
+  await written(3, 2);
+  const scrapes = log.flatMap((line) => /metrics=(\S+)/.exec(line)?.[1] ?? []);
+  expect(scrapes).toHaveLength(3);
+  const dropped = async (url: string): Promise<number> => {
+    const scrape = parseScrape(await (await fetch(url)).text());
+    return sampleOf(scrape, 'sluice_trace_spans_dropped_total', { reason: 'export_failed' });
+  };
+  await until('lost spans in the metrics of each', async () => {
+    const counts = await Promise.all(scrapes.map(dropped));
+    return counts.every((count) => count > 0) ? true : undefined;
+  });
+  await jaeger.process.start();
+  await jaeger.ready();
+  setReady(4, 0, false);
+  await written(4, 2);
+  expect(orphansOf(await traceOfPods(4, 1))).toEqual([]);
+}, 180_000);

@@ -1,0 +1,161 @@
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
+import type { RawObject, Resource } from '@sluice/kubernetes';
+import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { defaultSettings } from '@sluice/service-state';
+import { type AllInOne, startAllInOne } from '@sluice/sluice';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+/** What no genuine API server stores, but what a broken or a future one might send. */
+let clock: VirtualClock;
+let server: FakeApiServer;
+let fleet: AllInOne;
+let skipped: Resource[];
+let warnings: string[];
+
+beforeEach(() => {
+  clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  server = new FakeApiServer({ clock, random: seededRandom(1) });
+  skipped = [];
+  warnings = [];
+  server.create('namespaces', { metadata: { name: 'shop' } });
+  server.put('nodes', { metadata: { name: 'n1' } });
+  server.create('services', service('web'));
+  server.put('pods', pod('web-1', '10.1.0.1'));
+});
+
+afterEach(() => fleet.stop(0));
+
+describe('a malformed object on the watch', () => {
+  it.each<[Resource, RawObject]>([
+    ['pods', { ...pod('web-bad', '10.1.0.9'), status: { podIPs: 'none' } }],
+    ['pods', { ...pod('web-bad', '10.1.0.9'), spec: { nodeName: 7, containers: 'none' } }],
+    ['nodes', { metadata: { name: 'web-bad' }, status: { conditions: 'Ready' } }],
+    ['services', { ...service('web-bad'), spec: { selector: 'app=web', ports: 80 } }],
+    ['endpointslices', { metadata: { name: 'web-bad', namespace: 'shop' }, addressType: 4, endpoints: {} }],
+    ['endpoints', { metadata: { name: 'web-bad', namespace: 'shop' }, subsets: 'none' }],
+  ])('of %s is skipped, counted and named, and the rest goes on', async (resource, malformed) => {
+    await start();
+    server.put(resource, malformed);
+    server.put('pods', pod('web-2', '10.1.0.2'));
+    await settle();
+    expect(skipped).toEqual([resource]);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('web-bad');
+    expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
+  });
+
+  it('that was right before leaves what is known of it, until it is right again', async () => {
+    server.put('pods', pod('web-2', '10.1.0.2'));
+    await start();
+    server.put('pods', { ...pod('web-2', ''), status: { podIPs: 'none' } });
+    await settle();
+    expect(skipped).toEqual(['pods']);
+    server.put('pods', pod('web-2', '10.1.0.3'));
+    await settle();
+    expect(addresses()).toEqual(['10.1.0.1', '10.1.0.3']);
+  });
+
+  it('in the list at the start is skipped as well', async () => {
+    server.put('pods', { ...pod('web-bad', '10.1.0.9'), status: { podIPs: 'none' } });
+    await start();
+    expect(skipped).toEqual(['pods']);
+    expect(addresses()).toEqual(['10.1.0.1']);
+  });
+});
+
+describe('what is at the limits of Kubernetes, or hardly there', () => {
+  const long = (length: number, end = '') => `${'x'.repeat(length - end.length)}${end}`;
+
+  it('names and labels as long as they may be, and as many as one likes', async () => {
+    const [prefix, name, value] = [`${long(61)}.${long(61)}.${long(61)}.${long(61)}.com`, long(63), long(63)];
+    const labels = { app: 'web', [`${prefix}/${name}`]: value };
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`label-${i}`, `${i}`]));
+    server.delete('services', 'shop', 'web');
+    const spec = { selector: labels, ports: [{ port: 80 }] };
+    for (const name of ['web', long(63)]) server.create('services', { ...service(name), spec });
+    const longest = pod(long(253, '.pod'), '10.1.0.253');
+    const metadata = {
+      ...(longest.metadata as object),
+      labels: { ...labels, ...many },
+      annotations: { note: 'ü–😀'.repeat(9_000) },
+    };
+    server.put('pods', { ...longest, metadata });
+    await start();
+    expect([skipped, warnings]).toEqual([[], []]);
+    expect(addresses()).toEqual(['10.1.0.253']);
+    const slices = server.list('endpointslices').items as unknown as readonly Slice[];
+    expect(slices.map((slice) => slice.metadata.labels?.['kubernetes.io/service-name']).sort()).toEqual([
+      'web',
+      long(63),
+    ]);
+  });
+
+  it.each<[Resource, RawObject]>([
+    ['pods', { metadata: { name: 'web-bare', namespace: 'shop', labels: { app: 'web' } } }],
+    ['pods', { metadata: { name: 'web-bare', namespace: 'shop', labels: null }, spec: null, status: null }],
+    ['services', { metadata: { name: 'web-bare', namespace: 'shop' } }],
+    ['nodes', { metadata: { name: 'web-bare' }, spec: {} }],
+    ['endpoints', { metadata: { name: 'web-bare', namespace: 'shop' }, subsets: null }],
+    [
+      'endpointslices',
+      { metadata: { name: 'web-bare', namespace: 'shop' }, addressType: 'IPv4', endpoints: null, ports: null },
+    ],
+  ])('of %s all that may be missing', async (resource, bare) => {
+    await start();
+    server.put(resource, bare);
+    server.put('pods', pod('web-2', '10.1.0.2'));
+    await settle();
+    expect([skipped, warnings]).toEqual([[], []]);
+    expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
+  });
+});
+
+async function start(): Promise<void> {
+  const cluster = new FakeClient(server, { clock });
+  fleet = startAllInOne({
+    clusters: [{ name: 'sim', identity: server.identity, reader: cluster, writer: cluster, record: () => {} }],
+    settings: defaultSettings,
+    clock,
+    random: seededRandom(2),
+    logger: listening,
+    onMalformed: (_, resource) => skipped.push(resource),
+  });
+  await settle();
+  await fleet.synced;
+}
+
+const listening: Logger = {
+  ...silentLogger,
+  warn: (message: string, fields?: LogFields) => warnings.push(`${message} ${JSON.stringify(fields)}`),
+  with: () => listening,
+};
+
+/** Lets everything that can happen happen: all pending promises, and the timers of the next two minutes. */
+async function settle(): Promise<void> {
+  const until = clock.now() + 120_000;
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step(until));
+}
+
+interface Slice {
+  readonly metadata: { readonly labels?: Readonly<Record<string, string>> };
+  readonly endpoints?: readonly { readonly addresses: readonly string[] }[];
+}
+
+function addresses(): readonly string[] {
+  const slices = server.list('endpointslices').items as unknown as readonly Slice[];
+  const ofWeb = slices.filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === 'web');
+  return ofWeb.flatMap(({ endpoints = [] }) => endpoints.flatMap((endpoint) => endpoint.addresses)).sort();
+}
+
+function service(name: string): RawObject {
+  return { metadata: { name, namespace: 'shop' }, spec: { selector: { app: name }, ports: [{ port: 80 }] } };
+}
+
+function pod(name: string, ip: string): RawObject {
+  return {
+    metadata: { name, namespace: 'shop', labels: { app: 'web' } },
+    spec: { nodeName: 'n1', containers: [{ name: 'main', image: 'x' }] },
+    status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: 'True' }] },
+  };
+}

@@ -1,0 +1,93 @@
+import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { findParked, matches, named, type ParkedKey, retryParked } from '@sluice/sluice';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Fleet, startFleet } from './harness/fleet.ts';
+
+const startedAt = Date.parse('2026-01-01T00:00:00Z');
+let clock: VirtualClock;
+let server: FakeApiServer;
+let faults: FaultPlan;
+let fleet: Fleet;
+
+beforeEach(async () => {
+  clock = new VirtualClock(startedAt);
+  faults = new FaultPlan();
+  server = new FakeApiServer({ clock, random: seededRandom(1) });
+  server.create('namespaces', { metadata: { name: 'shop' } });
+  fleet = startFleet({ server, clock, seed: 2, faults });
+  await advance(clock, 1_000);
+});
+
+afterEach(() => fleet.stop());
+
+const parked = (): Promise<readonly ParkedKey[]> => findParked(fleet.store, fleet.bus.partitions);
+const slices = () => server.list('endpointslices').items.length;
+
+async function forbidSlicesOf(...services: string[]): Promise<void> {
+  faults.add({ verb: 'create', resource: 'endpointslices', error: 'forbidden' });
+  for (const name of services) {
+    server.create('services', {
+      metadata: { name, namespace: 'shop' },
+      spec: { selector: { app: name }, ports: [{ port: 80 }] },
+    });
+  }
+  await advance(clock, 5_000);
+}
+
+test('what is refused for good is found with the words of the API server, and since when', async () => {
+  expect(await parked()).toEqual([]);
+  await forbidSlicesOf('web', 'db');
+  const [db, web, ...more] = await parked();
+  expect(more).toEqual([]);
+  expect(db?.name).toBe(`${server.identity}/shop/db/endpointslice`);
+  expect(web).toMatchObject({
+    key: { cluster: server.identity, namespace: 'shop', service: 'web' },
+    controller: 'endpointslice',
+    reason: expect.stringContaining('forbidden'),
+    causes: { first: [{ description: expect.stringContaining('shop/web') }] },
+  });
+  expect(web?.since).toBeGreaterThan(startedAt);
+  // The slow retry fails as well: it is still parked since the first time.
+  await advance(clock, 180_000);
+  expect((await parked())[1]).toMatchObject({ since: web?.since });
+});
+
+test('a person who asks gets it tried at once, and gone from the list', async () => {
+  await forbidSlicesOf('web', 'db');
+  faults.clear();
+  const [web] = named(await parked(), 'shop/web');
+  if (web === undefined) throw new Error('not parked');
+  await retryParked(fleet.bus, web.key, 'first');
+  await advance(clock, 1_000);
+  expect((await parked()).map(({ key }) => key.service)).toEqual(['db']);
+  expect(slices()).toBe(1);
+});
+
+test('a retry that is refused again leaves it parked', async () => {
+  await forbidSlicesOf('web');
+  const [before] = await parked();
+  if (before === undefined) throw new Error('not parked');
+  await retryParked(fleet.bus, before.key, 'first');
+  await advance(clock, 1_000);
+  expect(await parked()).toMatchObject([{ name: before.name, since: before.since }]);
+});
+
+const key: ParkedKey = {
+  name: 'c/shop/web/endpointslice',
+  key: { cluster: 'c', namespace: 'shop', service: 'web' },
+  controller: 'endpointslice',
+  reason: 'forbidden\u001b[31m\nby a webhook',
+  since: startedAt,
+  nextTryAt: null,
+  causes: { first: [{ description: 'Pod shop/web-1 added', observedAt: startedAt }], more: 2 },
+};
+
+test('it is named from its namespace or from its cluster on, with or without the controller', () => {
+  for (const text of ['shop/web', 'c/shop/web', 'shop/web/endpointslice', key.name])
+    expect(named([key], text)).toEqual([key]);
+  for (const text of ['web', 'hop/web', 'shop/web/endpoints', '']) expect(named([key], text)).toEqual([]);
+  expect(matches(key, { cluster: 'c', namespace: 'shop' })).toBe(true);
+  expect(matches(key, { cluster: 'd' }) || matches(key, { namespace: 'web' })).toBe(false);
+});

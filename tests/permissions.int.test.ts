@@ -1,0 +1,68 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection, loadKubeconfig } from '@sluice/kubernetes';
+import { type ControlPlane, kubectl, startControlPlane } from '@sluice/local';
+import { neededAccess, reviewAccess } from '@sluice/preflight';
+import { systemClock } from '@sluice/process';
+import { silentLogger } from '@sluice/runtime';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+/** What a start asks a genuine API server about its permissions, and what it hears. */
+let directory: string;
+let controlPlane: ControlPlane;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-permissions-'));
+  controlPlane = await startControlPlane({ directory, name: 'local', authorization: 'RBAC', audit: 'Metadata' });
+}, 120_000);
+
+afterAll(async () => {
+  await controlPlane?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const accesses = neededAccess(['watch', 'write']);
+
+/** What is answered to each, and how often each kind of review was asked for meanwhile. */
+async function review(userAgent: string) {
+  const access = await loadKubeconfig({ paths: [controlPlane.kubeconfigs.sluice] });
+  const connection = new Connection({ access, userAgent, clock: systemClock, logger: silentLogger });
+  try {
+    const answers = await reviewAccess(connection, accesses, new AbortController().signal);
+    return { allowed: accesses.filter((_, index) => answers[index]), asked: () => reviewsBy(userAgent) };
+  } finally {
+    await connection.destroy();
+  }
+}
+
+function reviewsBy(userAgent: string): Record<string, number> {
+  const lines = readFileSync(controlPlane.auditLog ?? '', 'utf8')
+    .trim()
+    .split('\n');
+  const counts: Record<string, number> = {};
+  for (const event of lines.map((line) => JSON.parse(line))) {
+    if (event.userAgent !== userAgent || event.stage !== 'ResponseComplete') continue;
+    counts[event.objectRef.resource] = (counts[event.objectRef.resource] ?? 0) + 1;
+  }
+  return counts;
+}
+
+test('with the rights of rbac.yaml one question is enough', async () => {
+  const { allowed, asked } = await review('sluice/granted');
+  expect(allowed).toEqual(accesses);
+  // The log is written after the answer.
+  await expect.poll(asked).toEqual({ selfsubjectrulesreviews: 1 });
+}, 60_000);
+
+test('what is allowed in each namespace that there is, is not taken for allowed in all of them', async () => {
+  const admin = controlPlane.kubeconfigs.admin;
+  await kubectl(admin, ['delete', 'clusterrolebinding', 'sluice-watcher', 'sluice-writer']);
+  const namespaces = (await kubectl(admin, ['get', 'namespaces', '--output=name'])).trim().split('\n');
+  for (const namespace of namespaces.map((name) => name.replace('namespace/', ''))) {
+    const all = ['--clusterrole=cluster-admin', '--serviceaccount=sluice:sluice'];
+    await kubectl(admin, ['create', 'rolebinding', 'here-alone', `--namespace=${namespace}`, ...all]);
+  }
+  // It takes the API server a moment to hear of it.
+  await expect.poll(async () => (await review('sluice/in-namespaces')).allowed, { timeout: 30_000 }).toEqual([]);
+}, 60_000);

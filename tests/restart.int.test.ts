@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bus } from '@sluice/bus';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import type { Role } from '@sluice/sluice';
+import { type OpenInfrastructure, openInfrastructure, RoleProcess } from '@sluice/sluice';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { slicesOf } from './harness/what-should-be.ts';
+
+/**
+ * A restart of every watcher with nothing changed sends no message and writes nothing: on real NATS and Redis, with
+ * processes. Prints what it counted.
+ */
+const [services, podsPerService, partitions] = [50, 4, 8];
+const fleet = 'sluice';
+
+let directory: string;
+let redis: RedisServer;
+let nats: Nats;
+let server: FakeApiServer;
+let http: ApiServerHttp;
+let population: Population;
+let infrastructure: OpenInfrastructure;
+const processes = new Map<string, RoleProcess>();
+const log: string[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-restart-'));
+  redis = await startRedis({ directory: join(directory, 'redis') });
+  nats = await startNats({ directory: join(directory, 'nats') });
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
+  population = populate(server, { services, podsPerService, now: systemClock.now() });
+  http = new ApiServerHttp({ server, clock: systemClock });
+  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
+  infrastructure = await openInfrastructure(
+    {
+      fleet,
+      partitions,
+      bus: { kind: 'nats', servers: [nats.url] },
+      store: { kind: 'redis', urls: [redis.url] },
+    },
+    { clock: systemClock, random: seededRandom(2), logger: silentLogger },
+  );
+  for (const role of ['watcher', 'watcher', 'reconciler', 'writer'] as const) start(role);
+}, 300_000);
+
+afterAll(async () => {
+  for (const { child } of processes.values()) child.kill('SIGKILL');
+  await infrastructure.close();
+  await http.close();
+  await nats.stop();
+  await redis.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function start(role: Role): RoleProcess {
+  const name = `${role}-${processes.size}`;
+  const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(directory, 'kubeconfig.json')];
+  const where = ['--bus', nats.url, '--store', redis.url, '--partitions', String(partitions)];
+  const onLine = (from: string, line: string) => log.push(`${from}: ${line}`);
+  const process = new RoleProcess(name, role, [...where, '--metrics-bind-address', '0', ...cluster], onLine);
+  processes.set(name, process);
+  return process;
+}
+
+const watchers = () => [...processes].filter(([name]) => name.startsWith('watcher'));
+
+/** Stops all watchers, starts as many, and waits until one has every list in. */
+async function restartWatchers(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  const former = watchers();
+  for (const [name, process] of former) {
+    process.child.kill(signal);
+    processes.delete(name);
+  }
+  await Promise.all(former.map(([, process]) => process.ended));
+  log.length = 0;
+  for (const _ of former) start('watcher');
+  await until('a watcher has all lists', () => log.some((line) => line.includes('all lists are in')));
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited for nothing: ${what}\n${log.slice(-30).join('\n')}`);
+    await sleep(50);
+  }
+}
+
+const isRight = () => {
+  const { expected, actual } = slicesOf(server);
+  return expected.join('\n') === actual.join('\n');
+};
+
+/** Messages ever sent on the topics that every change goes through. */
+async function messages(bus: Bus): Promise<number> {
+  const ends = (['changes', 'mutations', 'requests'] as const).flatMap((topic) =>
+    Array.from({ length: topic === 'requests' ? 1 : partitions }, (_, partition) => bus.end(topic, partition)),
+  );
+  return (await Promise.all(ends)).reduce((sum, { offset }) => sum + offset, 0);
+}
+
+/** Until nothing was sent for two seconds. */
+async function quiet(): Promise<void> {
+  let last = -1;
+  let since = performance.now();
+  await until('quiet', async () => {
+    const now = await messages(infrastructure.bus);
+    if (now !== last) [last, since] = [now, performance.now()];
+    return performance.now() - since > 2_000;
+  });
+}
+
+test.each(['SIGTERM', 'SIGKILL'] as const)(
+  'a restart of every watcher (%s) with nothing changed: 0 messages, 0 writes; what changed meanwhile is told',
+  async (signal) => {
+    await until('all is written', isRight);
+    await quiet();
+    // Of one that is killed, the last words must have been noted by then: after ten quiet seconds.
+    if (signal === 'SIGKILL') await sleep(13_000);
+    const before = { messages: await messages(infrastructure.bus), version: Number(server.resourceVersion) };
+    await restartWatchers(signal);
+    await sleep(5_000);
+    const sent = (await messages(infrastructure.bus)) - before.messages;
+    const writes = Number(server.resourceVersion) - before.version;
+    process.stdout.write(
+      `restart of every watcher (${signal}), ${services} Services: ${sent} messages, ${writes} writes\n`,
+    );
+    expect({ sent, writes }, log.join('\n')).toEqual({ sent: 0, writes: 0 });
+    server.put('pods', population.podObject(7, 1, signal === 'SIGKILL'));
+    await until('the change is written', isRight);
+    expect(await messages(infrastructure.bus)).toBeGreaterThan(before.messages);
+  },
+  180_000,
+);

@@ -1,0 +1,109 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kubeconfigText } from '@sluice/clusters/testing';
+import { SluiceProcess } from '@sluice/conformance';
+import { ApiServerHttp, FakeApiServer, FaultPlan, FaultyNetwork } from '@sluice/fake-apiserver';
+import { freePorts } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { seededRandom } from '@sluice/runtime';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+let directory: string;
+let faults: FaultPlan;
+let server: FakeApiServer;
+let http: ApiServerHttp;
+let network: FaultyNetwork;
+let sluice: SluiceProcess | undefined;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sluice-shut-down-'));
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
+  faults = new FaultPlan();
+  http = new ApiServerHttp({ server, clock: systemClock, faults });
+  network = new FaultyNetwork(await http.listen());
+  const url = `http://${await network.listen()}`;
+  await writeFile(join(directory, 'one.yaml'), kubeconfigText({ server: url }));
+  server.create('namespaces', { metadata: { name: 'shop' } });
+  server.create('services', {
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
+  });
+});
+
+afterEach(async () => {
+  await sluice?.kill();
+  sluice = undefined;
+  await network.refuse();
+  await http.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Both ways to run: on one cluster, and on as many as come. */
+const ways = [
+  ['a cluster', () => join(directory, 'one.yaml')],
+  ['the clusters of a directory', () => directory],
+] as const;
+
+async function start(kubeconfig: string, ...args: readonly string[]): Promise<SluiceProcess> {
+  const run = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfig, ...args]);
+  sluice = run;
+  await run.until(() => server.list('endpointslices').items.length > 0, 60_000, 'it has written');
+  return run;
+}
+
+describe.each(ways)('a run on %s ends at SIGTERM', (_, kubeconfig) => {
+  test('with the event stream of a page open', async () => {
+    const [port = 0] = await freePorts(1);
+    const run = await start(kubeconfig(), '--metrics-bind-address', `127.0.0.1:${port}`);
+    const stream = await fetch(`http://127.0.0.1:${port}/api/v1/stream`);
+    expect(stream.headers.get('content-type')).toContain('text/event-stream');
+    const read = stream.text().catch(() => 'cut');
+    expect(await run.stop()).toBe(0);
+    await read;
+    expect(run.events('summary')).toHaveLength(1);
+  }, 60_000);
+
+  test('with an API server that swallows what is sent to it', async () => {
+    const run = await start(kubeconfig());
+    network.swallow();
+    expect(await run.stop()).toBe(0);
+    expect(run.stderr).not.toMatch(/did not end in time|still open/);
+  }, 60_000);
+
+  test('with a write that is never answered; a second signal ends it at once', async () => {
+    faults.add({ verb: 'create', resource: 'endpointslices', latencyMs: 3_600_000 });
+    const hanging = async () => {
+      const run = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfig()]);
+      sluice = run;
+      const requests = vi.spyOn(faults, 'take').mockClear();
+      await vi.waitFor(
+        () =>
+          expect(requests.mock.calls.map(([{ verb, resource }]) => `${verb} ${resource}`)).toContain(
+            'create endpointslices',
+          ),
+        { timeout: 60_000, interval: 20 },
+      );
+      return run;
+    };
+    const first = await hanging();
+    expect(await first.stop()).toBe(0);
+    expect(first.events('summary')).toHaveLength(1);
+    const second = await hanging();
+    const ended = second.stop();
+    await second.until(() => second.stderr.includes('asked to end'), 60_000, 'it has heard');
+    expect([await second.stop(), await ended]).toEqual([143, 143]);
+  }, 120_000);
+
+  test('while it is still being connected', async () => {
+    network.swallow();
+    const run = new SluiceProcess(['--kubeconfig', kubeconfig(), '--log-level', 'debug']);
+    sluice = run;
+    const late = AbortSignal.timeout(60_000);
+    while (network.connections === 0) {
+      late.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await run.stop()).toBe(0);
+  }, 90_000);
+});
