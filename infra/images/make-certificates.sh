@@ -1,7 +1,7 @@
 #!/bin/sh
 # Creates once what docker-compose.yml needs: a certificate authority, serving certificates, the console token, the signing
 # key of ServiceAccount tokens, a token and kubeconfigs per identity (for containers in $1/internal, for the host in
-# $1/host), and the configurations of NATS and Redis with their passwords. Requires openssl.
+# $1/host), and the configurations of NATS, Kafka and Redis with their passwords. Requires openssl.
 set -eu
 umask 077
 
@@ -65,6 +65,25 @@ listen: "0.0.0.0:4222"
 max_payload: 8MB
 jetstream { store_dir: "/data", max_file_store: 16GB, sync_interval: 1s }
 authorization { token: "$(cat bus-token)" }
+EOF
+
+openssl rand -hex 24 > bus-password
+cat > kafka.properties <<EOF
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@localhost:9093
+controller.listener.names=CONTROLLER
+listeners=CLIENTS://:9092,CONTROLLER://localhost:9093,INTERNAL://localhost:9094
+advertised.listeners=CLIENTS://kafka:9092,INTERNAL://localhost:9094
+listener.security.protocol.map=CLIENTS:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT
+inter.broker.listener.name=INTERNAL
+sasl.enabled.mechanisms=PLAIN
+listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_sluice="$(cat bus-password)";
+log.dirs=/var/lib/kafka/data
+auto.create.topics.enable=false
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
 EOF
 
 openssl rand -hex 24 > store-password

@@ -1,16 +1,27 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureBinaries, ensureNatsServer, ensurePrometheus, freePorts, ServerProcess } from './src/index.ts';
+import {
+  ensureBinaries,
+  ensureKafkaJars,
+  ensureNatsServer,
+  ensurePrometheus,
+  freePorts,
+  KAFKA_VERSION,
+  ServerProcess,
+} from './src/index.ts';
 
 /** Checks docker-compose.yml without Docker: the programs accept their flags, environment and configuration files. */
 
 interface Service {
+  readonly profiles?: readonly string[];
+  readonly entrypoint?: readonly string[];
   readonly image?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -43,11 +54,11 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 function merged(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(merged);
   if (typeof node !== 'object' || node === null) return node;
-  const { '<<': base, ...own } = node as Record<string, unknown>;
-  const entries = Object.entries({ ...(base as Record<string, unknown> | undefined), ...own });
-  return base === undefined
-    ? Object.fromEntries(entries.map(([key, value]) => [key, merged(value)]))
-    : merged(Object.fromEntries(entries));
+  const { '<<': bases = [], ...own } = node as Record<string, unknown>;
+  // Of several bases the first takes precedence.
+  const inherited = [bases].flat().toReversed().map(merged);
+  const entries = Object.entries(own).map(([key, value]) => [key, merged(value)]);
+  return Object.assign({}, ...inherited, Object.fromEntries(entries));
 }
 
 const service = (name: string): Service => compose.services[name] ?? {};
@@ -57,8 +68,23 @@ const here = (value: string) => value.replaceAll('/certificates', made);
 it('has the fleet and its dependencies', () => {
   const counts = ['watcher', 'reconciler', 'writer'].map((role) => service(role).deploy?.replicas);
   expect(counts).toEqual([2, 3, 2]);
-  const others = ['etcd', 'kube-apiserver', 'nats', 'redis', 'console', 'jaeger', 'prometheus', 'grafana'];
+  const others = ['etcd', 'kube-apiserver', 'nats', 'kafka', 'redis', 'console', 'jaeger', 'prometheus', 'grafana'];
   expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(others));
+});
+
+it('runs the same fleet with the profiles nats, the default, and kafka', () => {
+  expect(readFileSync(join(root, '.env'), 'utf8')).toContain('\nCOMPOSE_PROFILES=nats\n');
+  const ofProfile = (profile: string) =>
+    services.filter(([, { profiles }]) => profiles?.includes(profile)).map(([name]) => name);
+  const roles = ['watcher', 'reconciler', 'writer', 'console'];
+  expect(ofProfile('nats')).toEqual(['nats', ...roles]);
+  expect(ofProfile('kafka')).toEqual(['kafka', ...roles.map((role) => `${role}-kafka`)]);
+  for (const role of roles) {
+    expect(service(`${role}-kafka`)).toMatchObject({ networks: { default: { aliases: [role] } } });
+    for (const key of ['command', 'deploy', 'ports'] as const) {
+      expect(service(`${role}-kafka`)[key]).toEqual(service(role)[key]);
+    }
+  }
 });
 
 it('refers only to existing services, volumes and files', () => {
@@ -82,7 +108,8 @@ it('publishes ports on loopback only, pins every image and contains no secret', 
   expect(text).not.toMatch(/-----BEGIN|:\/\/[^/\s]+:[^/\s]+@/);
 });
 
-describe.each(['watcher', 'reconciler', 'writer', 'console', 'sluice'])('%s', (name) => {
+const roles = ['watcher', 'reconciler', 'writer', 'console'];
+describe.each([...roles, ...roles.map((role) => `${role}-kafka`), 'sluice'])('%s', (name) => {
   const { command = [], environment = {}, read_only, cap_drop, security_opt } = service(name);
 
   it('accepts its flags and environment', async () => {
@@ -99,7 +126,9 @@ describe.each(['watcher', 'reconciler', 'writer', 'console', 'sluice'])('%s', (n
     const { stdout, stderr } = await run(process.execPath, [main, 'config', ...flags], { env });
     expect(stderr).toBe('');
     expect(stdout).toContain('redis://redis:6379');
-    expect(stdout).not.toContain(readFileSync(join(made, 'bus-token'), 'utf8').trim());
+    for (const secret of ['bus-token', 'bus-password']) {
+      expect(stdout).not.toContain(readFileSync(join(made, secret), 'utf8').trim());
+    }
   });
 
   it('runs with reduced privileges', () => {
@@ -141,6 +170,45 @@ it('passes valid configurations to NATS and Redis', async () => {
   }
 });
 
+it('starts Kafka with a valid configuration', async () => {
+  expect(service('kafka').image).toBe(`apache/kafka:${KAFKA_VERSION}`);
+  const home = join(directory, 'kafka');
+  mkdirSync(join(home, 'bin'), { recursive: true });
+  // The image has scripts for the same classes.
+  for (const [script, mainClass] of [
+    ['kafka-storage.sh', 'kafka.tools.StorageTool'],
+    ['kafka-server-start.sh', 'kafka.Kafka'],
+  ] as const) {
+    const java = `exec java -Xmx512m -cp '${join(await ensureKafkaJars(), '*')}' ${mainClass} "$@"`;
+    writeFileSync(join(home, 'bin', script), `#!/bin/sh\n${java}\n`, { mode: 0o755 });
+  }
+  const [program = '', ...args] = service('kafka').entrypoint ?? [];
+  const properties = here(args.at(-1) ?? '');
+  const ports = await freePorts(3);
+  const configuration = ['9092', '9093', '9094']
+    .reduce((text, port, index) => text.replaceAll(`:${port}`, `:${ports[index]}`), readFileSync(properties, 'utf8'))
+    .replace('/var/lib/kafka/data', join(home, 'data'));
+  writeFileSync(join(home, 'kafka.properties'), configuration);
+  const log = join(home, 'kafka.log');
+  const script = join(root, 'infra/images/start-kafka.sh');
+  const kafka = new ServerProcess({
+    name: 'kafka',
+    program,
+    args: [script, home, join(home, 'kafka.properties')],
+    log,
+  });
+  try {
+    // The second start finds a formatted data directory.
+    for (let start = 1; start <= 2; start++) {
+      await kafka.start();
+      for (const port of ports) await kafka.ready(() => accepts(port), 180_000);
+      await kafka.stop(20_000);
+    }
+  } finally {
+    await kafka.kill();
+  }
+});
+
 it('passes a valid configuration and rules to Prometheus', async () => {
   const copy = join(directory, 'prometheus');
   cpSync(join(root, 'infra/prometheus'), copy, { recursive: true });
@@ -154,3 +222,16 @@ it('passes a valid configuration and rules to Prometheus', async () => {
     expect(`${help.stdout}${help.stderr}`).toContain(flag.split('=')[0]);
   }
 }, 900_000);
+
+/** Whether a server accepts connections on the port. */
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    const finish = (accepted: boolean) => {
+      socket.destroy();
+      resolve(accepted);
+    };
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+  });
+}
