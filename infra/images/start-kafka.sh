@@ -5,6 +5,6 @@ set -eu
 kafka=${1:?usage: start-kafka.sh KAFKA_HOME PROPERTIES}
 properties=${2:?usage: start-kafka.sh KAFKA_HOME PROPERTIES}
 
-# A new cluster id at every start: an existing data directory keeps its own.
-"$kafka/bin/kafka-storage.sh" format --ignore-formatted -t "$("$kafka/bin/kafka-storage.sh" random-uuid)" -c "$properties"
+# The same cluster id at every start: Kafka rejects a data directory with another one.
+"$kafka/bin/kafka-storage.sh" format --ignore-formatted -t U2x1aWNlQ29tcG9zZUthZg -c "$properties"
 exec "$kafka/bin/kafka-server-start.sh" "$properties"

@@ -100,9 +100,9 @@ describe('kubectl apply -k', () => {
       expect(container?.args).toEqual([metadata.name.replace('sluice-', '')]);
       const own = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
       // Warns about unknown variables, and exits with status 2 if one is invalid.
-      const told = await promisify(execFile)(process.execPath, [main, 'config'], { env: { ...shared, ...own } });
-      expect(told.stderr).toBe('');
-      expect(told.stdout).toContain('nats://nats.nats.svc:4222');
+      const printed = await promisify(execFile)(process.execPath, [main, 'config'], { env: { ...shared, ...own } });
+      expect(printed.stderr).toBe('');
+      expect(printed.stdout).toContain('nats://nats.nats.svc:4222');
     }
   });
 });
@@ -142,7 +142,7 @@ describe('flow-control.yaml', () => {
 });
 
 /** Permissions of each ServiceAccount: verbs on `resource.group`. */
-const asked: readonly (readonly [resource: string, verbs: readonly string[], by: readonly Identity[]])[] = [
+const permissions: readonly (readonly [resource: string, verbs: readonly string[], by: readonly Identity[]])[] = [
   ['services', ['list', 'watch'], ['sluice-watcher']],
   ['pods', ['list', 'watch'], ['sluice-watcher']],
   ['nodes', ['list', 'watch'], ['sluice-watcher']],
@@ -171,7 +171,7 @@ describe('each role', () => {
     const wrong: string[] = [];
     for (const identity of ['sluice-watcher', 'sluice-reconciler', 'sluice-writer'] as const) {
       const allowed = await rulesOf(identity);
-      for (const [resource, verbs, by] of asked) {
+      for (const [resource, verbs, by] of permissions) {
         for (const verb of verbs) {
           if (allowed(verb, resource) !== by.includes(identity)) wrong.push(`${identity} ${verb} ${resource}`);
         }

@@ -10,7 +10,7 @@ import { makeServingCertificate, type ServingCertificate } from './openssl.ts';
 import { type RunningServer, startServer } from './running-server.ts';
 
 export interface KafkaOptions extends KafkaSecurity {
-  /** For its data, configuration and log; created if missing. Existing data is kept. */
+  /** For its data, configuration and log; created if missing. */
   readonly directory: string;
   /** Port for clients. Default: a free port. */
   readonly port?: number;
