@@ -1,7 +1,7 @@
 import { textOfSeconds } from './instant.ts';
 import { type Field, integer, keptInteger, type MessageType, projectionOf, text } from './message-type.ts';
 import type { TextTable } from './text-table.ts';
-import { NotProtobuf, WireReader } from './wire-reader.ts';
+import { MalformedProtobufError, WireReader } from './wire-reader.ts';
 
 type JsonObject = Record<string, unknown>;
 
@@ -12,7 +12,7 @@ export interface Decoded {
   readonly isPartial: boolean;
 }
 
-/** Reads a message of the Kubernetes API as if it had come as JSON. Throws NotProtobuf. */
+/** Reads a message of the Kubernetes API as if it had come as JSON. Throws MalformedProtobufError. */
 export function decodeMessage(type: MessageType, bytes: Buffer, texts: TextTable): Decoded {
   const decoder = new Decoder(bytes, texts);
   const object = decoder.message(type, bytes.length);
@@ -41,9 +41,9 @@ class Decoder {
         if (field === undefined && type.closed) this.isPartial = true;
         reader.skip(tag & 7);
       } else if ((tag & 7) === wireTypeOf(field)) this.#read(object, field);
-      else throw new NotProtobuf(`${field.name} has wire type ${tag & 7}`);
+      else throw new MalformedProtobufError(`${field.name} has wire type ${tag & 7}`);
     }
-    if (reader.position > end) throw new NotProtobuf('a message ends within a value');
+    if (reader.position > end) throw new MalformedProtobufError('a message ends within a value');
     for (const name of type.nullable) object[name] ??= null;
     return object;
   }

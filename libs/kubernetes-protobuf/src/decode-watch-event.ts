@@ -15,7 +15,7 @@ export interface DecodedWatchEvent {
 
 const watchEventType = projectionOf({ 1: text('type'), 2: one('object', projectionOf({ 1: bytes('raw') })) });
 
-/** Decodes one frame of a watch, a meta/v1 WatchEvent. Throws NotProtobuf. */
+/** Decodes one frame of a watch, a meta/v1 WatchEvent. Throws MalformedProtobufError. */
 export function decodeWatchEvent(resource: WatchedResource, frame: Buffer, texts: TextTable): DecodedWatchEvent {
   const event = decodeMessage(watchEventType, frame, texts).object as { type?: string; object?: { raw?: Buffer } };
   const { type = '', object: { raw = Buffer.alloc(0) } = {} } = event;

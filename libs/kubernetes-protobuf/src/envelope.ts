@@ -4,7 +4,7 @@ import { encodeMessage } from './encode-message.ts';
 import { bytes, type MessageType, one, projectionOf, text, wholeMessage } from './message-type.ts';
 import type { TextTable } from './text-table.ts';
 import { statusType, writtenTypes } from './types.ts';
-import { NotProtobuf } from './wire-reader.ts';
+import { MalformedProtobufError } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 export const protobufMediaType = 'application/vnd.kubernetes.protobuf';
@@ -22,14 +22,14 @@ const typeMetas: Readonly<Record<WrittenResource, { readonly apiVersion: string;
   endpointslices: { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' },
 };
 
-/** Returns the bytes of the object inside its envelope. Throws NotProtobuf. */
+/** Returns the bytes of the object inside its envelope. Throws MalformedProtobufError. */
 export function openEnvelope(enveloped: Buffer, texts: TextTable): Buffer {
-  if (!enveloped.subarray(0, magic.length).equals(magic)) throw new NotProtobuf('missing the k8s prefix');
+  if (!enveloped.subarray(0, magic.length).equals(magic)) throw new MalformedProtobufError('missing the k8s prefix');
   const { raw } = decodeMessage(readEnvelope, enveloped.subarray(magic.length), texts).object;
   return Buffer.isBuffer(raw) ? raw : Buffer.alloc(0);
 }
 
-/** Decodes a Status into the shape of its JSON. Throws NotProtobuf. */
+/** Decodes a Status into the shape of its JSON. Throws MalformedProtobufError. */
 export function decodeStatus(enveloped: Buffer, texts: TextTable): Readonly<Record<string, unknown>> {
   return { kind: 'Status', ...decodeMessage(statusType, openEnvelope(enveloped, texts), texts).object };
 }

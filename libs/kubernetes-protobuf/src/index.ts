@@ -2,4 +2,4 @@ export * from './decode-watch-event.ts';
 export * from './envelope.ts';
 export * from './frame-splitter.ts';
 export * from './text-table.ts';
-export { NotProtobuf } from './wire-reader.ts';
+export { MalformedProtobufError } from './wire-reader.ts';

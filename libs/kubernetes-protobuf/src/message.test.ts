@@ -16,7 +16,7 @@ import {
 import { encoded } from './testing/fixtures.ts';
 import { TextTable } from './text-table.ts';
 import { watchedTypes, writtenTypes } from './types.ts';
-import { NotProtobuf } from './wire-reader.ts';
+import { MalformedProtobufError } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
 const anyText = fc.string({ unit: 'grapheme', maxLength: 90 });
@@ -75,7 +75,7 @@ describe('a message', () => {
           try {
             decodeMessage(watchedTypes.endpointslices, given, texts);
           } catch (error) {
-            expect(error).toBeInstanceOf(NotProtobuf);
+            expect(error).toBeInstanceOf(MalformedProtobufError);
           }
         }
       }),

@@ -1,11 +1,11 @@
 import type { TextTable } from './text-table.ts';
 
-/** Bytes that are no protobuf message. */
-export class NotProtobuf extends Error {
-  override readonly name = 'NotProtobuf';
+/** The bytes are not a protobuf message. */
+export class MalformedProtobufError extends Error {
+  override readonly name = 'MalformedProtobufError';
 }
 
-/** Reads the values of a protobuf message from left to right. Everything that reaches beyond the bytes throws NotProtobuf. */
+/** Reads the values of a protobuf message in order. Reading beyond the bytes throws MalformedProtobufError. */
 export class WireReader {
   readonly bytes: Buffer;
   position: number;
@@ -24,7 +24,7 @@ export class WireReader {
     let position = this.position;
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = bytes[position++];
-      if (byte === undefined) throw new NotProtobuf('it ends within a number');
+      if (byte === undefined) throw new MalformedProtobufError('it ends within a number');
       low |= (byte & 0x7f) << shift;
       if (byte < 0x80) {
         this.position = position;
@@ -40,20 +40,20 @@ export class WireReader {
     let high = 0;
     for (let factor = 1; factor <= 2 ** 35; factor *= 128) {
       const byte = this.bytes[this.position++];
-      if (byte === undefined) throw new NotProtobuf('it ends within a number');
+      if (byte === undefined) throw new MalformedProtobufError('it ends within a number');
       high += (byte & 0x7f) * factor;
       if (byte < 0x80) {
         const isNegative = high >= 2 ** 35;
         return (isNegative ? high - 2 ** 36 : high) * 2 ** 28 + low;
       }
     }
-    throw new NotProtobuf('a number has more than ten bytes');
+    throw new MalformedProtobufError('a number has more than ten bytes');
   }
 
   /** The length of what follows, which is within the bytes. */
   length(): number {
     const length = this.integer();
-    if (length < 0 || this.position + length > this.bytes.length) throw new NotProtobuf('it ends early');
+    if (length < 0 || this.position + length > this.bytes.length) throw new MalformedProtobufError('it ends early');
     return length;
   }
 
@@ -77,11 +77,11 @@ export class WireReader {
     else if (wireType === 1) this.#step(8);
     else if (wireType === 2) this.#step(this.length());
     else if (wireType === 5) this.#step(4);
-    else throw new NotProtobuf(`wire type ${wireType} is not known`);
+    else throw new MalformedProtobufError(`wire type ${wireType} is not known`);
   }
 
   #step(bytes: number): void {
     this.position += bytes;
-    if (this.position > this.bytes.length) throw new NotProtobuf('it ends early');
+    if (this.position > this.bytes.length) throw new MalformedProtobufError('it ends early');
   }
 }

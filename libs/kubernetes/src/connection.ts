@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { decodeStatus, NotProtobuf, protobufMediaType, TextTable } from '@sluice/kubernetes-protobuf';
+import { decodeStatus, MalformedProtobufError, protobufMediaType, TextTable } from '@sluice/kubernetes-protobuf';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { Dispatcher } from 'undici';
 import type { ApiError } from './api-error.ts';
@@ -247,7 +247,7 @@ async function parseRefusal({ headers, body }: Dispatcher.ResponseData): Promise
   try {
     return { ok: true, value: decodeStatus(Buffer.from(await body.arrayBuffer()), new TextTable()) };
   } catch (error) {
-    if (error instanceof NotProtobuf) return { ok: false, text: '' };
+    if (error instanceof MalformedProtobufError) return { ok: false, text: '' };
     throw error;
   }
 }

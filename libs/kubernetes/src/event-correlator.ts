@@ -1,7 +1,7 @@
 import type { EventToRecord } from '@sluice/controllers';
 
-/** What is to be done with an event, after everything that was recorded before (J4). */
-export type Correlated =
+/** What to do with an event, given all earlier ones (J4). */
+export type EventCorrelateResult =
   | {
       readonly action: 'create';
       readonly key: string;
@@ -9,7 +9,7 @@ export type Correlated =
       readonly firstAt: number;
       readonly count: number;
     }
-  /** It happened before: the stored Event of that key is counted up. */
+  /** A repetition: increase the count of the stored Event with this key. */
   | {
       readonly action: 'patch';
       readonly key: string;
@@ -17,66 +17,66 @@ export type Correlated =
       readonly firstAt: number;
       readonly count: number;
     }
-  /** Too many about this object. */
+  /** Rate limited: too many events for this object. */
   | { readonly action: 'drop' };
 
-interface Similar {
+interface AggregateRecord {
   readonly messages: Set<string>;
   lastAt: number;
 }
 
-interface Seen {
+interface EventLog {
   readonly count: number;
   readonly firstAt: number;
 }
 
-interface Tokens {
+interface TokenBucket {
   left: number;
   at: number;
 }
 
-const remembered = 4096;
-/** More than this many different messages of one kind within the interval are told as one. */
-const similarMessages = 10;
+const maxLruCacheEntries = 4096;
+/** From this many different messages of one kind within the interval on, events are combined into one. */
+const maxSimilarMessages = 10;
 const similarIntervalMs = 600_000;
 const burst = 25;
 const refillMs = 300_000;
 
 /**
- * Keeps a controller's events from flooding a cluster, by the rules of client-go (J4): similar ones are combined, equal
- * ones counted, and each object gets a burst of 25 and then one in five minutes.
+ * Limits a controller's events by the rules of client-go's EventCorrelator (J4): similar events are combined, equal events are
+ * counted, and each object gets a burst of 25 and then one per five minutes.
  */
 export class EventCorrelator {
-  readonly #similar = new Recent<Similar>(remembered);
-  readonly #seen = new Recent<Seen>(remembered);
-  readonly #tokens = new Recent<Tokens>(remembered);
+  readonly #similar = new LruCache<AggregateRecord>(maxLruCacheEntries);
+  readonly #seen = new LruCache<EventLog>(maxLruCacheEntries);
+  readonly #tokens = new LruCache<TokenBucket>(maxLruCacheEntries);
 
   /** `now` is in milliseconds since the epoch. */
-  correlate(event: EventToRecord, component: string, now: number): Correlated {
+  correlate(event: EventToRecord, component: string, now: number): EventCorrelateResult {
     const { kind, namespace, name, uid = '' } = event.regarding;
     const object = [component, kind, namespace, name, uid].join('\n');
-    const { key, message } = this.#combine(`${object}\n${event.type}\n${event.reason}`, event.message, now);
+    const { key, message } = this.#aggregate(`${object}\n${event.type}\n${event.reason}`, event.message, now);
     const before = this.#seen.get(key);
     const seen = { count: (before?.count ?? 0) + 1, firstAt: before?.firstAt ?? now };
     this.#seen.set(key, seen);
-    if (!this.#admits(object, now)) return { action: 'drop' };
+    if (!this.#allow(object, now)) return { action: 'drop' };
     return { action: before === undefined ? 'create' : 'patch', key, message, ...seen };
   }
 
-  /** The stored Event of this key is gone, so the next one is created anew. */
+  /** The stored Event with this key no longer exists; the next one is created. */
   forget(key: string): void {
     this.#seen.delete(key);
   }
 
-  #combine(group: string, message: string, now: number): { readonly key: string; readonly message: string } {
+  #aggregate(group: string, message: string, now: number): { readonly key: string; readonly message: string } {
     let similar = this.#similar.get(group);
     if (similar === undefined || now - similar.lastAt > similarIntervalMs)
       similar = { messages: new Set(), lastAt: now };
     similar.lastAt = now;
     similar.messages.add(message);
     this.#similar.set(group, similar);
-    if (similar.messages.size < similarMessages) return { key: `${group}\n${message}`, message };
-    // Bounded: which of the messages is forgotten makes no difference.
+    if (similar.messages.size < maxSimilarMessages) return { key: `${group}\n${message}`, message };
+    // Bounds the set; which message is dropped makes no difference.
     for (const oldest of similar.messages) {
       similar.messages.delete(oldest);
       break;
@@ -84,7 +84,7 @@ export class EventCorrelator {
     return { key: group, message: `(combined from similar events): ${message}` };
   }
 
-  #admits(object: string, now: number): boolean {
+  #allow(object: string, now: number): boolean {
     const tokens = this.#tokens.get(object) ?? { left: burst, at: now };
     tokens.left = Math.min(burst, tokens.left + (now - tokens.at) / refillMs);
     tokens.at = now;
@@ -95,8 +95,8 @@ export class EventCorrelator {
   }
 }
 
-/** A map that forgets what was not used for longest. */
-class Recent<V> {
+/** Evicts the least recently set entry. */
+class LruCache<V> {
   readonly #entries = new Map<string, V>();
   readonly #size: number;
 

@@ -1,9 +1,9 @@
 import type { EventToRecord } from '@sluice/controllers';
 import type { Random } from '@sluice/runtime';
 
-export interface Occurrences {
+export interface EventCount {
   readonly count: number;
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly firstAt: number;
   readonly lastAt: number;
 }
@@ -14,13 +14,13 @@ export interface EventObject {
 }
 
 /**
- * The core/v1 Event to be stored for `event` (section J). Without a namespace, as for an object that is not stored yet,
- * it goes to `default` (J1).
+ * The core/v1 Event for `event` (section J). It goes to the namespace `default` if the object has none, e.g. because it is not
+ * stored yet (J1).
  */
 export function eventObject(
   event: EventToRecord,
   component: string,
-  { count, firstAt, lastAt }: Occurrences,
+  { count, firstAt, lastAt }: EventCount,
   random: Random,
 ): EventObject {
   const namespace = event.regarding.namespace || 'default';
@@ -28,7 +28,7 @@ export function eventObject(
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    // Names may have 253 characters.
+    // Names have at most 253 characters.
     metadata: { namespace, name: `${event.regarding.name.slice(0, 230)}.${suffix}` },
     involvedObject: { apiVersion: 'v1', ...event.regarding },
     type: event.type,
@@ -43,7 +43,7 @@ export function eventObject(
   };
 }
 
-/** Whole seconds, as metav1.Time has them. */
+/** metav1.Time: RFC 3339 with whole seconds. */
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -17,7 +17,7 @@ import type { ApiStream, Connection } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import type { EventObject } from './event-object.ts';
 import type { EventStore } from './event-recorder.ts';
-import { NotAList } from './list-splitter.ts';
+import { MalformedListError } from './list-splitter.ts';
 import { readList } from './read-list.ts';
 import { apiVersion, collectionPath, objectPath, resourceInfo } from './resources.ts';
 import { eventsOfFrames, eventsOfLines } from './watch-events.ts';
@@ -77,7 +77,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     try {
       return { items, ...(await readList(resource, chunks, { onItem, onSkipped })) };
     } catch (error) {
-      if (error instanceof NotAList) {
+      if (error instanceof MalformedListError) {
         throw invalidAnswerError(this.connection.server, `it is not a list of ${resource}: ${error.message}`);
       }
       throw error;

@@ -1,7 +1,7 @@
 import { asRecord, asString } from '@sluice/runtime';
 import type { RawObject, WatchEvent } from './cluster.ts';
 
-/** Gathers what a watch with `sendInitialEvents` tells until its closing bookmark: the same as a list, but streamed. */
+/** Collects the initial events of a WatchList up to their closing bookmark: the streamed equivalent of a list. */
 export class InitialEvents<T> {
   readonly #decode: (object: RawObject) => { readonly value: T } | undefined;
   readonly #objects = new Map<string, T>();
@@ -10,12 +10,12 @@ export class InitialEvents<T> {
     this.#decode = decode;
   }
 
-  /** The version as of which all is here, and the events of the batch after that; undefined while more must come. */
+  /** Returns the list's resourceVersion and the events after it once the list is complete, and undefined before. */
   add(
     batch: readonly WatchEvent[],
   ): { readonly resourceVersion: string; readonly rest: readonly WatchEvent[] } | undefined {
     for (const [index, event] of batch.entries()) {
-      if (event.type !== 'BOOKMARK') this.#fold(event.type, event.object);
+      if (event.type !== 'BOOKMARK') this.#apply(event.type, event.object);
       else if (event.initialEventsEnd) {
         return { resourceVersion: event.resourceVersion, rest: batch.slice(index + 1) };
       }
@@ -27,8 +27,8 @@ export class InitialEvents<T> {
     return [...this.#objects.values()];
   }
 
-  /** Objects may change while the first events are being sent. */
-  #fold(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: RawObject): void {
+  /** Objects may change while the initial events are sent. */
+  #apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: RawObject): void {
     const metadata = asRecord(object.metadata);
     const key = `${asString(metadata.namespace)}/${asString(metadata.name)}`;
     if (type === 'DELETED') {

@@ -1,6 +1,6 @@
 import { randomInteger, seededRandom } from '@sluice/runtime';
 import { describe, expect, test } from 'vitest';
-import { ListSplitter, NotAList } from './list-splitter.ts';
+import { ListSplitter, MalformedListError } from './list-splitter.ts';
 
 /** What the text is taken apart into, if it comes in chunks that end at the given places. */
 function split(text: string, cuts: readonly number[] = []) {
@@ -68,7 +68,7 @@ describe('ListSplitter', () => {
     ['{"items":[{}', 'it ended early'],
     ['', 'it ended early'],
   ])('refuses %s', (text, why) => {
-    expect(() => split(text)).toThrow(new NotAList(why));
+    expect(() => split(text)).toThrow(new MalformedListError(why));
   });
 
   test('does not fill the memory with an item that never ends', () => {

@@ -7,8 +7,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /** What a stream of bytes turned out not to be. */
-export class NotAList extends Error {
-  override readonly name = 'NotAList';
+export class MalformedListError extends Error {
+  override readonly name = 'MalformedListError';
 }
 
 export interface ListSplitterOptions {
@@ -47,7 +47,7 @@ export class ListSplitter {
     return this.#hasItems;
   }
 
-  /** Throws NotAList, and what the callbacks throw. */
+  /** Throws MalformedListError, and what the callbacks throw. */
   push(chunk: Buffer): void {
     let start = 0;
     for (let i = 0; i < chunk.length; i++) {
@@ -87,9 +87,9 @@ export class ListSplitter {
     if (start < chunk.length) this.#gather(chunk.subarray(start));
   }
 
-  /** Throws NotAList if more should have come. */
+  /** Throws MalformedListError if more should have come. */
   end(): void {
-    if (!this.#ended) throw new NotAList('it ended early');
+    if (!this.#ended) throw new MalformedListError('it ended early');
   }
 
   /** The index of the last byte of the chunk that belongs to the string. */
@@ -114,7 +114,7 @@ export class ListSplitter {
 
   #begin(byte: number, before: Buffer): void {
     if (byte !== openBrace || this.#ended || this.#text(before).trim() !== '')
-      throw new NotAList('it is not an object');
+      throw new MalformedListError('it is not an object');
   }
 
   #isItems(last: Buffer): boolean {
@@ -135,9 +135,10 @@ export class ListSplitter {
   #gather(bytes: Buffer): void {
     this.#gathered.push(bytes);
     this.#gatheredBytes += bytes.length;
-    if (this.#depth === 0 && this.#text(Buffer.alloc(0)).trim() !== '') throw new NotAList('it is not an object');
+    if (this.#depth === 0 && this.#text(Buffer.alloc(0)).trim() !== '')
+      throw new MalformedListError('it is not an object');
     if (this.#gatheredBytes > this.#maxBytes)
-      throw new NotAList(`one of its items is larger than ${this.#maxBytes} bytes`);
+      throw new MalformedListError(`one of its items is larger than ${this.#maxBytes} bytes`);
   }
 
   #text(last: Buffer): string {

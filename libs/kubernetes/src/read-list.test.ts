@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RawObject } from './cluster.ts';
-import { NotAList } from './list-splitter.ts';
+import { MalformedListError } from './list-splitter.ts';
 import { readList } from './read-list.ts';
 import type { SkippedObject } from './watch-line.ts';
 
@@ -54,5 +54,5 @@ test.each([
   ['{"metadata":{,},"items":[]}', 'it is not JSON'],
   ['{"metadata":{"resourceVersion":"9"},"items":[{}', 'it ended early'],
 ])('refuses %s', async (text, why) => {
-  await expect(read(text)).rejects.toThrow(new NotAList(why));
+  await expect(read(text)).rejects.toThrow(new MalformedListError(why));
 });

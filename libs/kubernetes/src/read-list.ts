@@ -1,6 +1,6 @@
 import { asRecord, asString } from '@sluice/runtime';
 import type { ListPage, RawObject, Resource } from './cluster.ts';
-import { ListSplitter, NotAList } from './list-splitter.ts';
+import { ListSplitter, MalformedListError } from './list-splitter.ts';
 import { describe, type SkippedObject, whatIsWrong } from './watch-line.ts';
 
 export interface ListReceiver {
@@ -8,7 +8,7 @@ export interface ListReceiver {
   readonly onSkipped: (skipped: SkippedObject) => void;
 }
 
-/** Reads a list as its bytes come, and hands over one item after the other. Throws NotAList. */
+/** Reads a list as its bytes come, and hands over one item after the other. Throws MalformedListError. */
 export async function readList(
   resource: Resource,
   chunks: AsyncIterable<Buffer>,
@@ -18,7 +18,7 @@ export async function readList(
   const splitter = new ListSplitter({
     onMember(text) {
       const member = parse(`{${text}}`);
-      if (member === undefined) throw new NotAList('it is not JSON');
+      if (member === undefined) throw new MalformedListError('it is not JSON');
       members = { ...members, ...asRecord(member) };
     },
     onItem(text) {
@@ -32,9 +32,9 @@ export async function readList(
   splitter.end();
   const metadata = asRecord(members.metadata);
   const resourceVersion = asString(metadata.resourceVersion);
-  if (resourceVersion === '') throw new NotAList('it has no resourceVersion');
+  if (resourceVersion === '') throw new MalformedListError('it has no resourceVersion');
   // A server may say `items: null` for none.
-  if (!splitter.hasItems && members.items !== null) throw new NotAList('it has no array of items');
+  if (!splitter.hasItems && members.items !== null) throw new MalformedListError('it has no array of items');
   return { resourceVersion, continueToken: asString(metadata.continue) };
 }
 

@@ -2,31 +2,31 @@ import { sleep } from '@sluice/runtime';
 import { type ApiError, isApiError } from './api-error.ts';
 import type { RawObject, WatchEvent } from './cluster.ts';
 import { InitialEvents } from './initial-events.ts';
-import { PastGuard } from './past-guard.ts';
 import type { ReflectorOptions, ReflectorState, ReflectorStatus } from './reflector-options.ts';
+import { ResourceVersionGuard } from './resource-version-guard.ts';
 import { readerError, retryDelayMs } from './retry-delay.ts';
 import { describe, resourceVersionOf } from './watch-line.ts';
 
-/** A watch that ended earlier and brought no change counts as a failure, lest a broken server be asked without pause. */
+/** A watch that ends earlier without events counts as a failure, so that a broken server is not polled without pause. */
 const shortWatchMs = 1_000;
-/** A page that holds everything, when the server forgets its pages faster than they are fetched. */
+/** Lists everything in one page, for servers whose continue tokens expire before the next page is fetched. */
 const unpaged = 1_000_000_000;
-/** After this many WatchLists that came to nothing, whyever, the next list comes in pages. */
+/** After this many failed WatchLists in a row the reflector lists in pages. */
 const maxStreamFailures = 2;
 
 /**
- * Keeps a sink equal to one resource of a cluster: lists it, watches from there, resumes a cut watch where it stood, and
- * lists again when the server no longer knows that version (410). The sink never sees an older state after a newer one.
+ * Keeps a sink in sync with one resource of a cluster: lists it, watches from there, resumes a broken watch at its last
+ * resourceVersion, and relists after 410 Gone. The sink never receives an older state after a newer one.
  */
 export class Reflector<T = RawObject> {
   readonly #options: ReflectorOptions<T>;
   #state: ReflectorState = 'listing';
   #resourceVersion = '';
-  readonly #past: PastGuard;
+  readonly #versions: ResourceVersionGuard;
   #failures = 0;
   #goneInRow = 0;
   #watchList: boolean;
-  /** Watches in a row that ended before the first state was complete. */
+  /** WatchLists in a row that ended before the initial events were complete. */
   #streamFailures = 0;
   #pageExpired = false;
   #lastHeardMs: number;
@@ -37,7 +37,7 @@ export class Reflector<T = RawObject> {
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#past = new PastGuard(options.notOlderThan ?? '');
+    this.#versions = new ResourceVersionGuard(options.notOlderThan ?? '');
     this.#watchList = options.watchList ?? false;
     this.#lastHeardMs = options.clock.monotonic();
   }
@@ -54,7 +54,7 @@ export class Reflector<T = RawObject> {
     };
   }
 
-  /** Runs until `signal` aborts. Every failure of the cluster is retried; rejects only with what the sink throws. */
+  /** Runs until `signal` aborts. Retries every failure of the cluster; rejects only with errors of the sink. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -100,7 +100,7 @@ export class Reflector<T = RawObject> {
     const initial = new InitialEvents((object) => this.#decode(object));
     let complete = false;
     try {
-      for await (const batch of cluster.watch(resource, this.#past.floor, signal, { sendInitialEvents: true })) {
+      for await (const batch of cluster.watch(resource, this.#versions.minimum, signal, { sendInitialEvents: true })) {
         if (signal.aborted) return;
         this.#lastHeardMs = clock.monotonic();
         if (complete) {
@@ -124,15 +124,15 @@ export class Reflector<T = RawObject> {
         return this.#giveUpWatchList(error.message);
       }
       if (!complete) this.#streamFailures++;
-      if (isApiError(error) && error.status === 504) this.#past.countBehind();
+      if (isApiError(error) && error.status === 504) this.#versions.countStaleResponse();
       throw error;
     }
     if (complete || signal.aborted) return;
     this.#streamFailures++;
-    throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch before its first state was complete');
+    throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch before the initial events were complete');
   }
 
-  /** It knows no `sendInitialEvents`: it refuses, or is so old that it takes no notice. */
+  /** The server does not support `sendInitialEvents`: it rejects it, or is so old that it ignores it. */
   #giveUpWatchList(reason: string): void {
     const { logger, resource } = this.#options;
     logger.info('the server knows no WatchList; listing in pages', { resource, reason });
@@ -148,7 +148,7 @@ export class Reflector<T = RawObject> {
   }
 
   #checkList(resourceVersion: string): void {
-    if (this.#past.acceptList(resourceVersion)) return;
+    if (this.#versions.acceptList(resourceVersion)) return;
     const { logger, resource } = this.#options;
     logger.warn('the cluster went back in time; taken as restored', { resource, resourceVersion });
   }
@@ -174,7 +174,7 @@ export class Reflector<T = RawObject> {
         this.#recovered();
       }
     } catch (error) {
-      if (open && !heard && isApiError(error) && error.reason === 'Timeout') this.#past.distrustSilence();
+      if (open && !heard && isApiError(error) && error.reason === 'Timeout') this.#versions.countSilentWatch();
       throw error;
     }
     if (changed || signal.aborted) return;
@@ -187,13 +187,13 @@ export class Reflector<T = RawObject> {
     let resourceVersion = this.#resourceVersion;
     for (const event of batch) {
       if (event.type === 'BOOKMARK') {
-        this.#past.checkBookmark(event.resourceVersion, resourceVersion);
+        this.#versions.checkBookmark(event.resourceVersion, resourceVersion);
         resourceVersion = event.resourceVersion;
         events.push(event);
         continue;
       }
       const version = resourceVersionOf(event.object);
-      if (this.#past.isOutdated(version, resourceVersion)) {
+      if (this.#versions.isOutdated(version, resourceVersion)) {
         this.#outdated++;
         continue;
       }
@@ -207,7 +207,7 @@ export class Reflector<T = RawObject> {
 
   #advance(resourceVersion: string): void {
     this.#resourceVersion = resourceVersion;
-    this.#past.advance(resourceVersion);
+    this.#versions.advance(resourceVersion);
   }
 
   #recovered(): void {

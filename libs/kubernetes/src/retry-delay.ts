@@ -1,19 +1,19 @@
 import { backoffMs, type Random } from '@sluice/runtime';
 import { ApiError } from './api-error.ts';
 
-/** For what passes by itself: broken connections, overload. */
-const quick = { baseMs: 400, maxMs: 30_000 };
-/** For what a person must repair: permissions, tokens. */
-const slow = { baseMs: 5_000, maxMs: 120_000 };
+/** Transient errors: broken connections, overload. */
+const transient = { baseMs: 400, maxMs: 30_000 };
+/** Errors that need an operator: permissions, tokens. */
+const persistent = { baseMs: 5_000, maxMs: 120_000 };
 
-/** Milliseconds until a reader tries again after its failure number `failures` (0 for the first) in a row. */
+/** Milliseconds until the next attempt. `failures` is the number of consecutive failures before this one. */
 export function retryDelayMs(error: ApiError, failures: number, random: Random): number {
-  const passing = error.reaction === 'gone' || error.reaction === 'retry';
-  const backoff = backoffMs(passing ? quick : slow, failures, random);
+  const isTransient = error.reaction === 'gone' || error.reaction === 'retry';
+  const backoff = backoffMs(isTransient ? transient : persistent, failures, random);
   return Math.max(backoff, error.retryAfterMs ?? 0);
 }
 
-/** What a reader finds wrong with answers that the server takes for right. */
+/** A successful response that the reflector rejects. */
 export function readerError(reaction: 'retry' | 'gone', reason: string, message: string): ApiError {
   return new ApiError(message, { reaction, status: 0, reason });
 }

@@ -1,4 +1,4 @@
-import { decodeWatchEvent, NotProtobuf, type TextTable } from '@sluice/kubernetes-protobuf';
+import { decodeWatchEvent, MalformedProtobufError, type TextTable } from '@sluice/kubernetes-protobuf';
 import type { Resource } from './cluster.ts';
 import { errorFromStatus } from './status.ts';
 import { type WatchLine, watchLineOf } from './watch-line.ts';
@@ -13,7 +13,7 @@ export function parseWatchFrame(resource: Resource, frame: Buffer, texts: TextTa
     if (type === 'ERROR') return { kind: 'error', error: errorFromStatus(object, now) };
     return isPartial ? { kind: 'partial' } : watchLineOf(resource, type, object);
   } catch (error) {
-    if (!(error instanceof NotProtobuf)) throw error;
+    if (!(error instanceof MalformedProtobufError)) throw error;
     const skipped = { resource, namespace: '', name: '', why: `invalid protobuf: ${error.message}` };
     return { kind: 'skipped', skipped };
   }
