@@ -198,7 +198,7 @@ describe('of its own', () => {
     faults.add({ verb: 'create', resource: 'endpointslices', error: 'forbidden', times: 1 });
     only().create('services', service('web'));
     await advance(clock, 60_000);
-    const parked = async () => sampleOf(await scrape(), 'sluice_parked_keys', { controller: 'endpointslice' });
+    const parked = async () => sampleOf(await scrape(), 'sluice_parked_services', { controller: 'endpointslice' });
     expect(await parked()).toBe(1);
     await advance(clock, 1_200_000);
     expect(await parked()).toBe(0);
@@ -211,7 +211,7 @@ describe('of its own', () => {
     const count = async () =>
       sampleOf(await scrape(), 'sluice_change_to_write_seconds_count', { controller: 'endpointslice' });
     expect(await count()).toBe(1);
-    expect(sampleOf(await scrape(), 'sluice_records_folded_total', { kind: 'change' })).toBeGreaterThan(0);
+    expect(sampleOf(await scrape(), 'sluice_messages_processed_total', { kind: 'change' })).toBeGreaterThan(0);
   });
 
   test('each event that led to a write is timed by what it was; how many came together is counted', async () => {
@@ -240,7 +240,7 @@ describe('of its own', () => {
     await advance(clock, 10);
     // Bookmarks come each minute.
     clock.skipTo(clock.now() + 45_000);
-    const age = async (resource: string) => sampleOf(await scrape(), 'sluice_watch_age_seconds', { resource });
+    const age = async (resource: string) => sampleOf(await scrape(), 'sluice_watch_idle_seconds', { resource });
     expect(await age('services')).toBeCloseTo(45, 0);
     await advance(clock, 120_000);
     expect(await age('nodes')).toBeLessThan(61);

@@ -118,7 +118,7 @@ describe('in the shadow of controllers that work', () => {
     server.put('pods', pod(false));
     await pass(2_000);
     expect(running.report().sooner).toMatchObject({ count: 2, p50: 250, max: 250 });
-    expect(await metrics.text()).toMatch(/sluice_shadow_sooner_seconds_count\{controller="endpointslice"\} 1/);
+    expect(await metrics.text()).toMatch(/sluice_shadow_lead_seconds_count\{controller="endpointslice"\} 1/);
   });
 
   test('what takes them longer than they are given is told, and told again when they come to it', async () => {
@@ -161,7 +161,7 @@ describe('where somebody else is wrong', () => {
       },
     ]);
     expect(running.report().services).toEqual({ total: 1, agree: 0, waiting: 0, explained: 0, unexplained: 1 });
-    expect(await metrics.text()).toMatch(/sluice_shadow_services\{stand="unexplained"\} 1/);
+    expect(await metrics.text()).toMatch(/sluice_shadow_services\{result="unexplained"\} 1/);
   });
 
   test('what upstream overlooks is explained by that: an edit of Endpoints (D3)', async () => {

@@ -53,7 +53,7 @@ function pass(record: BusRecord): BusRecord {
 /** How many views were found to differ, by part. */
 async function found(): Promise<Record<string, number>> {
   const text = await metrics.text();
-  const lines = text.matchAll(/^sluice_view_differences_total\{part="(\w+)"\} (\d+)$/gm);
+  const lines = text.matchAll(/^sluice_state_digest_mismatches_total\{part="(\w+)"\} (\d+)$/gm);
   const counts = [...lines].map(([, part = '', count]): [string, number] => [part, Number(count)]);
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }

@@ -99,10 +99,10 @@ const functions = /^(histogram_quantile|sum|max|rate|increase|changes|by)$/;
 
 /** What counts nothing while all goes well has no series until it does: counted here by their names alone. */
 const onlyWhenWrong = [
-  'sluice_contested_plans_total',
-  'sluice_fence_rejections_total',
+  'sluice_competing_controller_plans_total',
+  'sluice_fencing_rejections_total',
   'sluice_malformed_objects_total',
-  'sluice_removal_checks_total',
+  'sluice_mass_removal_checks_total',
   'sluice_write_retries_total',
 ];
 

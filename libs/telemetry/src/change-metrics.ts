@@ -21,19 +21,19 @@ export class ChangeMetrics {
     this.#cluster = cluster;
     this.#triggered = histogramVec(exposition, {
       name: 'sluice_trigger_to_applied_seconds',
-      help: 'From each event, as the watcher received it, to the last answer to the writes that it led to',
+      help: 'Time from each event, as received by the watcher, to the last response to the writes it caused',
       buckets: latencyBuckets,
       labelNames: [...cluster.names, 'cause'],
     });
     this.#together = histogramVec(exposition, {
       name: 'sluice_plan_causes',
-      help: 'Events that came together in one plan; sum by count is the coalescing ratio',
+      help: 'Events coalesced into one plan',
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
       labelNames: ['controller'],
     });
     const age = {
-      name: 'sluice_watch_age_seconds',
-      help: 'Since the watch of a resource told anything, a bookmark included, which comes about each minute',
+      name: 'sluice_watch_idle_seconds',
+      help: 'Time since the last event or bookmark of a watch; bookmarks arrive about every minute',
       labelNames: [...cluster.names, 'resource'],
     };
     observableGauge(exposition, age, (report) => {

@@ -10,7 +10,7 @@ export interface ClusterPhase {
 export function clusterPhaseGauge(exposition: Exposition, phases: () => readonly ClusterPhase[]): void {
   const about = {
     name: 'sluice_cluster_phase',
-    help: 'Clusters that this process is to serve, by where they stand: 1 for the phase of each',
+    help: '1 for the current phase of each configured cluster',
     labelNames: ['cluster', 'phase'],
   };
   observableGauge(exposition, about, (report) => {

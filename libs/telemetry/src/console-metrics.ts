@@ -16,8 +16,12 @@ export function consoleMetrics(exposition: Exposition, stands: () => ConsoleStan
     observableGauge(exposition, { name: `sluice_console_${name}`, help, labelNames: [] }, (report) =>
       report(of(stands())),
     );
-  gauge('services', 'Services of which a history is kept', ({ services }) => services);
-  gauge('history_bytes', 'Size of the records that are kept', ({ historyBytes }) => historyBytes);
-  gauge('history_since_timestamp_seconds', 'When the history begins', ({ since = 0 }) => since / 1_000);
-  gauge('logs_behind', 'Logs of which older records are still being read', ({ behind }) => behind);
+  gauge('services', 'Services with a history', ({ services }) => services);
+  gauge('history_bytes', 'Size of the history', ({ historyBytes }) => historyBytes);
+  gauge(
+    'history_start_timestamp_seconds',
+    'Time of the oldest record of the history',
+    ({ since = 0 }) => since / 1_000,
+  );
+  gauge('partitions_backfilling', 'Partitions whose older records are still being read', ({ behind }) => behind);
 }

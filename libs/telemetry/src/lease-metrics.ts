@@ -15,7 +15,7 @@ export interface HeldLease {
 interface Held {
   readonly role: OwningRole;
   readonly scope: string;
-  readonly epoch: number;
+  readonly fencingToken: number;
 }
 
 interface Lag {
@@ -36,16 +36,20 @@ export class LeaseMetrics {
       observableGauge(exposition, { name: `sluice_lease_${name}`, help, labelNames }, (report) => {
         for (const held of this.#held) report(of(held), held.role, held.scope);
       });
-    gauge('held', '1 for each partition, lane or cluster that this process owns', () => 1);
-    gauge('epoch', 'Epoch of each lease that this process holds; it rises with each new owner', ({ epoch }) => epoch);
+    gauge('held', '1 for each partition or cluster that this process owns', () => 1);
+    gauge(
+      'fencing_token',
+      'Fencing token of each lease of this process; increases with each take-over',
+      (held) => held.fencingToken,
+    );
     this.#fenced = counterVec(exposition, {
-      name: 'sluice_fence_rejections_total',
-      help: 'Work that was given up because somebody else owns it by now, or may',
+      name: 'sluice_fencing_rejections_total',
+      help: 'Work abandoned because the lease was lost or expired',
       labelNames,
     });
     const lag = {
       name: 'sluice_partition_lag_records',
-      help: 'Records of a partition of this process that it is not done with',
+      help: 'Records in a partition of this process that are not yet processed',
       labelNames: ['topic', 'partition'],
     };
     observableGauge(exposition, lag, async (report) => {
@@ -59,8 +63,8 @@ export class LeaseMetrics {
   }
 
   /** `scope`: the partition number, or the cluster name. */
-  hold(role: OwningRole, scope: string, epoch: number): HeldLease {
-    const held: Held = { role, scope, epoch };
+  hold(role: OwningRole, scope: string, fencingToken: number): HeldLease {
+    const held: Held = { role, scope, fencingToken };
     this.#held.add(held);
     // Exposed as 0 from the start, so that rate() sees the first increase.
     const fenced = this.#fenced.withLabelValues(role, scope);

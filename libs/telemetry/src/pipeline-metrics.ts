@@ -19,9 +19,13 @@ export interface LimitReadings {
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 const limitGauges: readonly (readonly [string, string, (readings: LimitReadings) => number])[] = [
-  ['write_limit', "The writer's requests that may be under way at once; it adapts", ({ current }) => current],
-  ['write_in_flight', "The writer's requests that are under way", ({ inFlight }) => inFlight],
-  ['write_waiting', "The writer's requests that wait to be sent", ({ waiting }) => waiting],
+  [
+    'write_concurrency_limit',
+    'Maximum number of concurrent API requests of the writer; adapts to response times',
+    ({ current }) => current,
+  ],
+  ['write_requests_in_flight', 'API requests of the writer in flight', ({ inFlight }) => inFlight],
+  ['write_requests_queued', 'API requests of the writer that wait for a free slot', ({ waiting }) => waiting],
 ];
 
 /** Sluice's own metrics of the pipeline from Changes to plans to writes. */
@@ -44,39 +48,45 @@ export class PipelineMetrics {
     this.#cluster = cluster;
     const counter = (name: string, help: string, labelNames: readonly string[]) =>
       counterVec(exposition, { name: `sluice_${name}`, help, labelNames });
-    this.#folded = counter('records_folded_total', 'Changes and Outcomes folded by reconcilers', ['kind']);
-    this.#plans = counter('plans_total', 'Plans by what became of them', [...cluster.names, 'controller', 'status']);
-    this.#requests = counter('write_requests_total', "The writer's requests to API servers, by the answer", [
+    this.#folded = counter('messages_processed_total', 'Changes and Outcomes processed by reconcilers', ['kind']);
+    this.#plans = counter('plans_total', 'Plans by the result of applying them', [
+      ...cluster.names,
+      'controller',
+      'status',
+    ]);
+    this.#requests = counter('write_requests_total', 'API requests of the writer, by response code', [
       ...cluster.names,
       'verb',
       'resource',
       'code',
     ]);
-    this.#retries = counter('write_retries_total', "The writer's requests that were repeated", cluster.names);
+    this.#retries = counter('write_retries_total', 'API requests that the writer retried', cluster.names);
     this.#removalChecks = counter(
-      'removal_checks_total',
-      'Removals of endpoints looked at in the cluster before they are made',
+      'mass_removal_checks_total',
+      'Endpoint removals that the mass-removal guard verified with a quorum read',
       [...cluster.names, 'result'],
     );
     this.#contested = counter(
-      'contested_plans_total',
-      'Plans that put right what another writer undid several times before',
+      'competing_controller_plans_total',
+      'Plans that restore objects another controller has repeatedly changed',
       [...cluster.names, 'controller'],
     );
-    this.#deadLetters = counter('dead_letters_total', 'Records set aside because they cannot be used', ['topic']);
-    this.#differences = counter('view_differences_total', 'Views that were not what the watcher knows, and repaired', [
-      'part',
-    ]);
+    this.#deadLetters = counter('dead_letters_total', 'Records dead-lettered because they are invalid', ['topic']);
+    this.#differences = counter(
+      'state_digest_mismatches_total',
+      "Services whose state differed from the watcher's and was resynced, by part",
+      ['part'],
+    );
     // Exposed as 0 from the start, so that rate() sees the first increase.
     for (const topic of ['changes', 'mutations']) this.#deadLetters.withLabelValues(topic);
     for (const part of ['service', 'pods', 'topology', 'endpoints', 'slices']) this.#differences.withLabelValues(part);
-    this.#malformed = counter('malformed_objects_total', 'Objects left out because they are malformed', [
+    this.#malformed = counter('malformed_objects_total', 'Objects ignored because they are malformed', [
       ...cluster.names,
       'resource',
     ]);
     this.#latency = histogramVec(exposition, {
       name: 'sluice_change_to_write_seconds',
-      help: 'From the earliest event that caused a plan, as the watcher received it, to the last answer to its writes',
+      help: 'Time from the earliest event of a plan, as received by the watcher, to the last response to its writes',
       buckets: latencyBuckets,
       labelNames: [...cluster.names, 'controller'],
     });
@@ -86,8 +96,8 @@ export class PipelineMetrics {
       });
     }
     const parked = {
-      name: 'sluice_parked_keys',
-      help: 'Services given up for now by a controller, until a change, a resync or the slow retry',
+      name: 'sluice_parked_services',
+      help: 'Services parked by a controller until a change, a resync or the slow retry',
       labelNames: ['controller'],
     };
     observableGauge(exposition, parked, (report) => {

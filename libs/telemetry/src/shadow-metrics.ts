@@ -20,20 +20,20 @@ export class ShadowMetrics {
     this.#cluster = cluster;
     const services = {
       name: 'sluice_shadow_services',
-      help: 'Services by whether Sluice and the genuine controllers agree on them',
-      labelNames: ['stand'],
+      help: 'Services by the result of comparing Sluice with the upstream controllers',
+      labelNames: ['result'],
     };
     observableGauge(exposition, services, (report) => {
       for (const [stand, count] of Object.entries(stands())) report(count, stand);
     });
     this.#differences = counterVec(exposition, {
       name: 'sluice_shadow_differences_total',
-      help: 'Differences that lasted longer than the genuine controllers are given',
+      help: 'Differences that lasted longer than the settle time',
       labelNames: [...cluster.names, 'explained'],
     });
     this.#sooner = histogramVec(exposition, {
-      name: 'sluice_shadow_sooner_seconds',
-      help: "From Sluice's decision to the genuine controller's write of the same being seen",
+      name: 'sluice_shadow_lead_seconds',
+      help: "Time from Sluice's decision to the watch event of the upstream controller's equivalent write",
       buckets: leadBuckets,
       labelNames: [...cluster.names, 'controller'],
     });

@@ -26,17 +26,17 @@ const metric = async (name: string): Promise<readonly string[]> =>
   (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
 
 test('its limit is told until it is closed, and that of its successor after it', async () => {
-  expect(await metric('sluice_write_limit{')).toEqual(['sluice_write_limit{cluster="production"} 8']);
+  expect(await metric('sluice_write_concurrency_limit{')).toEqual(['sluice_write_concurrency_limit{cluster="production"} 8']);
   cluster.close();
-  expect(await metric('sluice_write_limit{')).toEqual([]);
+  expect(await metric('sluice_write_concurrency_limit{')).toEqual([]);
 });
 
 test('removals that are held back are counted each, and told at the top of the voice once a minute', async () => {
   cluster.brake?.checked('confirmed', '');
   for (let i = 0; i < 3; i++) cluster.brake?.checked('refuted', 'Pod p is ready');
-  expect(await metric('sluice_removal_checks_total{')).toEqual([
-    'sluice_removal_checks_total{cluster="production",result="confirmed"} 1',
-    'sluice_removal_checks_total{cluster="production",result="refuted"} 3',
+  expect(await metric('sluice_mass_removal_checks_total{')).toEqual([
+    'sluice_mass_removal_checks_total{cluster="production",result="confirmed"} 1',
+    'sluice_mass_removal_checks_total{cluster="production",result="refuted"} 3',
   ]);
   expect(logged).toEqual([
     {
@@ -58,7 +58,7 @@ test('another writer is named', async () => {
   expect(logged).toMatchObject([
     { fields: { key: 'uid-1/shop/web', object: 'endpointslices shop/web-1', manager: 'mesh', times: 6 } },
   ]);
-  expect(await metric('sluice_contested_plans_total{')).toEqual([
-    'sluice_contested_plans_total{cluster="production",controller="endpointslice"} 1',
+  expect(await metric('sluice_competing_controller_plans_total{')).toEqual([
+    'sluice_competing_controller_plans_total{cluster="production",controller="endpointslice"} 1',
   ]);
 });

@@ -50,7 +50,7 @@ test('serves page, API and metrics, and is ready once the logs are read', async 
   expect(await (await fetch(`${url}/api/v1/partitions`)).json()).toMatchObject({
     items: [{ owner: '' }, { owner: '' }],
   });
-  expect(await (await fetch(`${url}/metrics`)).text()).toContain('sluice_console_logs_behind 0');
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('sluice_console_partitions_backfilling 0');
 });
 
 test('is not ready while it cannot read the bus, and says why', async () => {

@@ -151,11 +151,11 @@ test('shows what it holds under which epoch, and counts what was refused', async
     ['reconciler', '0', 1],
     ['reconciler', '1', 1],
   ]);
-  expect(now('sluice_fence_rejections_total')).toEqual([
+  expect(now('sluice_fencing_rejections_total')).toEqual([
     ['reconciler', '0', 0],
     ['reconciler', '1', 1],
   ]);
-  const epochs = now('sluice_lease_epoch').map(([, , epoch]) => epoch);
+  const epochs = now('sluice_lease_fencing_token').map(([, , epoch]) => epoch);
   expect(epochs.every((epoch) => Number(epoch) >= Date.UTC(2026, 0, 1))).toBe(true);
   stop.abort();
   await advance(1_000);
