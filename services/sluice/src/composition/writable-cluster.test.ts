@@ -25,8 +25,10 @@ beforeEach(() => {
 const metric = async (name: string): Promise<readonly string[]> =>
   (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
 
-test('its limit is told until it is closed, and that of its successor after it', async () => {
-  expect(await metric('sluice_write_concurrency_limit{')).toEqual(['sluice_write_concurrency_limit{cluster="production"} 8']);
+test('exposes its concurrency limit until it is closed, then that of its successor', async () => {
+  expect(await metric('sluice_write_concurrency_limit{')).toEqual([
+    'sluice_write_concurrency_limit{cluster="production"} 8',
+  ]);
   cluster.close();
   expect(await metric('sluice_write_concurrency_limit{')).toEqual([]);
 });
