@@ -50,7 +50,7 @@ async function survive(wrapBus: (bus: Bus) => Bus, wrapStore: (store: Store) => 
   const writable = { writer: cluster, limit: unlimited, record: () => {} };
   const running = [
     watcher.run(stop.signal),
-    runReconciler({ ...work, settings: defaultSettings }, stop.signal),
+    runReconciler({ ...work, fencingToken: 1, settings: defaultSettings }, stop.signal),
     runWriter(
       { ...work, cluster: () => writable, retry: defaultRetry, requests: new AbortController().signal },
       stop.signal,

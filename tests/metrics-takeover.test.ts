@@ -50,7 +50,13 @@ function owner(bus: MemoryBus, store: MemoryStore, epoch: number) {
   const stop = new AbortController();
   const ports = { bus, store, clock, random: seededRandom(1), logger: silentLogger };
   const settings = { ...defaultSettings };
-  const options = { ...ports, epoch, settings, partitions: [0], metrics: reconcilerMetrics(metrics, clock) };
+  const options = {
+    ...ports,
+    fencingToken: epoch,
+    settings,
+    partitions: [0],
+    metrics: reconcilerMetrics(metrics, clock),
+  };
   const running = runReconciler(options, stop.signal);
   return {
     async gauges() {

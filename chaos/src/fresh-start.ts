@@ -44,7 +44,7 @@ export async function whatAFreshStartWrites(options: FreshStartOptions): Promise
   const watcher = new ClusterWatcher({ ...ports, cluster: identity, epoch: 1, reader });
   const running = Promise.all([
     watcher.run(stop.signal),
-    runReconciler({ ...work, settings: defaultSettings }, stop.signal),
+    runReconciler({ ...work, fencingToken: 1, settings: defaultSettings }, stop.signal),
     runWriter({ ...work, cluster: () => writable, retry: defaultRetry, requests: stop.signal }, stop.signal),
   ]);
   await Promise.race([watcher.synced, running]);

@@ -57,7 +57,7 @@ export function startFleet(options: FleetOptions): Fleet {
   const writable = { writer: cluster, limit: unlimited, record: () => {}, ...options.writable };
   const running = Promise.all([
     watcher.run(stop.signal),
-    runReconciler({ ...work, settings, ...(metrics && { metrics }) }, stop.signal),
+    runReconciler({ ...work, fencingToken: 1, settings, ...(metrics && { metrics }) }, stop.signal),
     runWriter({ ...work, cluster: () => writable, retry: defaultRetry, requests: requests.signal }, stop.signal),
   ]);
   return {

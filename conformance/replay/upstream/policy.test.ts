@@ -28,8 +28,8 @@ describe('a slice that was written and is not there', () => {
   const staleAs = (controller: 'endpointslice' | 'endpointslicemirroring', ...slices: EndpointSlice[]) => {
     const view = new ServiceState({ cluster: 'c', namespace: 'shop', service: 'web' });
     const stamp = { epoch: 1, sequence: 1 };
-    view.set('service', { service: projectService({ metadata: { name: 'web' }, spec: {} }), stamp });
-    view.set('endpoints', { endpoints: projectEndpoints({ metadata: { name: 'web' } }), stamp });
+    view.setService({ service: projectService({ metadata: { name: 'web' }, spec: {} }), stamp });
+    view.setEndpoints({ endpoints: projectEndpoints({ metadata: { name: 'web' } }), stamp });
     for (const slice of slices) view.setSlice(slice.metadata.name, { slice, stamp });
     view.setController(controller, { ...initialControllerState, tracked: { 'uid-s': 1 } });
     return policy.isStale(view, controller);

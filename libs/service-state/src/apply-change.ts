@@ -7,14 +7,18 @@ import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 import { WorkSet } from './work-set.ts';
 
-/** Folds what a watcher saw into the view, and notes which controllers have to look again. */
-export function applyChange(view: ServiceState, change: Change, now: number, settings: Settings): void {
+/**
+ * Applies a watcher's Change and requests the decisions that follow from it. First deliveries arrive in order, so a Change
+ * that is not newer than the last one is a duplicate; every fact of a Change that is applied is therefore newer than all
+ * facts before it.
+ */
+export function applyChange(state: ServiceState, change: Change, now: number, settings: Settings): void {
   const { stamp, snapshot } = change;
-  if (compareStamps(stamp, view.snapshot.stamp) <= 0) return;
+  if (compareStamps(stamp, state.snapshot.stamp) <= 0) return;
   const { policy } = settings;
-  const touched = new WorkSet(now);
-  const { complete, open, resourceVersions } = view.snapshot;
-  view.set('snapshot', {
+  const work = new WorkSet(now);
+  const { complete, open, resourceVersions } = state.snapshot;
+  state.setSnapshot({
     open: snapshot?.first
       ? { since: stamp, start: snapshot.initial, resourceVersions: snapshot.resourceVersions }
       : open,
@@ -23,68 +27,72 @@ export function applyChange(view: ServiceState, change: Change, now: number, set
     resourceVersions: change.resourceVersions ?? resourceVersions,
   });
   for (const fact of change.facts) {
-    touched.only = policy.affected(view, fact, snapshot?.initial === false);
-    applyFact(view, fact, stamp, touched, settings);
+    work.only = policy.affected(state, fact, snapshot?.initial === false);
+    applyFact(state, fact, stamp, work, settings);
   }
-  if (change.resourceVersions !== undefined) forgetUnseen(view, change.resourceVersions, touched);
-  if (snapshot?.last) endSnapshot(view, touched, settings);
+  if (change.resourceVersions !== undefined) removeUnpublished(state, change.resourceVersions, work);
+  if (snapshot?.last) endSnapshot(state, work, settings);
   for (const controller of settings.controllers) {
-    const state = view.controller(controller);
-    const next = touched.apply(controller, state, change.causes, settings);
-    if (next !== state) view.setController(controller, next);
+    const before = state.controller(controller);
+    const after = work.applyTo(controller, before, change.causes, settings);
+    if (after !== before) state.setController(controller, after);
   }
 }
 
 /**
- * An object that only an Outcome told of, and the watcher never though it has come further, was deleted or relabelled
- * before the watcher saw it: while its watch was cut, say.
+ * Removes objects that only an Outcome reported although the watcher has published newer resourceVersions: they were
+ * deleted or relabelled before the watcher saw them, for example while its watch was interrupted.
  */
-function forgetUnseen(view: ServiceState, versions: PublishedResourceVersions, touched: WorkSet): void {
-  for (const [name, { slice, stamp }] of [...view.slices]) {
-    if (stamp !== null || !upTo(slice.metadata.resourceVersion, versions.endpointslices)) continue;
-    view.setSlice(name, undefined);
-    touched.repair(observerOf(slice));
+function removeUnpublished(state: ServiceState, versions: PublishedResourceVersions, work: WorkSet): void {
+  for (const [name, { slice, stamp }] of [...state.slices]) {
+    if (stamp !== null || !isUpTo(slice.metadata.resourceVersion, versions.endpointslices)) continue;
+    state.removeSlice(name);
+    work.repair(observerOf(slice));
   }
-  const { endpoints } = view;
+  const { endpoints } = state;
   if (endpoints === null || endpoints.stamp !== null) return;
-  if (!upTo(endpoints.endpoints.metadata.resourceVersion, versions.endpoints)) return;
-  view.set('endpoints', undefined);
-  touched.repair('endpoints');
-  touched.add('endpointslicemirroring');
+  if (!isUpTo(endpoints.endpoints.metadata.resourceVersion, versions.endpoints)) return;
+  state.setEndpoints(null);
+  work.repair('endpoints');
+  work.add('endpointslicemirroring');
 }
 
-/** What the snapshot did not assert is gone, unless it was written after the list that the snapshot speaks of. */
-function endSnapshot(view: ServiceState, touched: WorkSet, settings: Settings): void {
-  const { open } = view.snapshot;
+/** Removes what the snapshot did not contain, unless it was written after the list that the snapshot was taken from. */
+function endSnapshot(state: ServiceState, work: WorkSet, settings: Settings): void {
+  const { open } = state.snapshot;
   if (open === null) return;
-  const before = (stamp: Stamp | null) => stamp === null || compareStamps(stamp, open.since) < 0;
-  if (view.service !== null && before(view.service.stamp)) removeService(view, open.since, touched);
-  for (const [name, entry] of [...view.pods]) {
-    if (before(entry.stamp)) view.removePod(name);
+  const isMissing = (stamp: Stamp | null) => stamp === null || compareStamps(stamp, open.since) < 0;
+  if (state.service !== null && isMissing(state.service.stamp)) removeService(state, open.since, work);
+  for (const [name, { stamp }] of [...state.pods]) {
+    if (isMissing(stamp)) state.removePod(name);
   }
-  for (const [name, { slice, stamp }] of [...view.slices]) {
-    if (before(stamp) && upTo(slice.metadata.resourceVersion, open.resourceVersions.endpointslices)) {
-      view.setSlice(name, undefined);
+  for (const [name, { slice, stamp }] of [...state.slices]) {
+    if (isMissing(stamp) && isUpTo(slice.metadata.resourceVersion, open.resourceVersions.endpointslices)) {
+      state.removeSlice(name);
     }
   }
-  const entry = view.endpoints;
-  if (entry && before(entry.stamp) && upTo(entry.endpoints.metadata.resourceVersion, open.resourceVersions.endpoints)) {
-    view.set('endpoints', undefined);
+  const entry = state.endpoints;
+  if (
+    entry !== null &&
+    isMissing(entry.stamp) &&
+    isUpTo(entry.endpoints.metadata.resourceVersion, open.resourceVersions.endpoints)
+  ) {
+    state.setEndpoints(null);
   }
-  if (open.start && !view.service?.service && isLeftover(view.endpoints?.endpoints)) view.set('orphaned', true);
-  if (open.start) clearTracked(view);
-  view.set('snapshot', { ...view.snapshot, open: null, complete: true });
-  touched.only = null;
+  if (open.start && !state.service?.service && isLeftover(state.endpoints?.endpoints)) state.setOrphaned(true);
+  if (open.start) clearTracked(state);
+  state.setSnapshot({ ...state.snapshot, open: null, complete: true });
+  work.only = null;
   const { policy, batchPeriodMs } = settings;
-  for (const [controller, delayMs] of policy.affectedBySnapshot(view, open.start, batchPeriodMs)) {
-    touched.add(controller, delayMs);
+  for (const [controller, delayMs] of policy.affectedBySnapshot(state, open.start, batchPeriodMs)) {
+    work.add(controller, delayMs);
   }
 }
 
-/** Swept at a watcher's start if no Service has its name; leader election once used such objects (D4). */
+/** D4: deleted in the sweep at watcher start if no Service has the name, unless leader election uses the object. */
 function isLeftover(endpoints: Endpoints | undefined): boolean {
   return endpoints !== undefined && endpoints.metadata.annotations?.[leaderAnnotation] === undefined;
 }
 
-const upTo = (version: string | undefined, limit: string): boolean =>
+const isUpTo = (version: string | undefined, limit: string): boolean =>
   compareResourceVersions(version ?? '', limit) <= 0;

@@ -4,101 +4,93 @@ import { observerOf } from './own-slices.ts';
 import { removeService, removeTracked } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
-import { deletes, recordWatchEcho } from './watch-echo.ts';
+import { isDeletedByPlan, recordWatchEcho } from './watch-echo.ts';
 import type { WorkSet } from './work-set.ts';
 
-/** Folds what is so of one object; one that is older than what is known changes nothing. */
-export function applyFact(view: ServiceState, fact: Fact, stamp: Stamp, touched: WorkSet, settings: Settings): void {
+/** Applies one fact of a Change with this stamp. Objects that Sluice writes are compared by resourceVersion. */
+export function applyFact(state: ServiceState, fact: Fact, stamp: Stamp, work: WorkSet, settings: Settings): void {
   switch (fact.kind) {
-    case 'service': {
-      if (view.service !== null && compareStamps(stamp, view.service.stamp) < 0) return;
-      if (fact.service === null) return removeService(view, stamp, touched);
-      if (view.orphaned) view.set('orphaned', undefined);
-      view.set('service', { service: fact.service, stamp });
-      return touched.all();
-    }
-    case 'pod': {
-      const known = view.podStamp(fact.name);
-      if (known !== undefined && compareStamps(stamp, known) < 0) return;
-      if (fact.pod === null) view.setPodGone(fact.name, stamp);
-      else view.setPod(fact.name, { pod: fact.pod, node: fact.node, stamp });
-      touched.add('endpoints', settings.batchPeriodMs.endpoints);
-      touched.add('endpointslice', settings.batchPeriodMs.endpointslice);
+    case 'service':
+      if (fact.service === null) return removeService(state, stamp, work);
+      state.setOrphaned(false);
+      state.setService({ service: fact.service, stamp });
+      return work.addAll();
+    case 'pod':
+      if (fact.pod === null) state.removePod(fact.name);
+      else state.setPod(fact.name, { pod: fact.pod, node: fact.node, stamp });
+      work.add('endpoints', settings.batchPeriodMs.endpoints);
+      work.add('endpointslice', settings.batchPeriodMs.endpointslice);
       return;
-    }
     case 'topology':
-      view.set('topology', fact.topology ?? undefined);
-      return touched.add('endpointslice');
+      state.setTopology(fact.topology);
+      return work.add('endpointslice');
     case 'endpoints':
-      return applyEndpoints(view, fact, stamp, touched);
+      return applyEndpoints(state, fact, stamp, work);
     case 'slice':
-      return applySlice(view, fact, stamp, touched);
+      return applySlice(state, fact, stamp, work);
   }
 }
 
 function applyEndpoints(
-  view: ServiceState,
+  state: ServiceState,
   fact: Extract<Fact, { kind: 'endpoints' }>,
   stamp: Stamp,
-  touched: WorkSet,
+  work: WorkSet,
 ): void {
-  const known = view.endpoints?.endpoints.metadata;
+  const known = state.endpoints?.endpoints.metadata;
   if (fact.endpoints === null) {
-    view.rememberDeleted(fact.uid);
-    if (view.endpoints !== null && isGone(view.endpoints, known?.uid, fact.uid, stamp))
-      view.set('endpoints', undefined);
-    if (!deletes(view, 'endpoints', fact.uid)) touched.repair('endpoints');
-    return touched.add('endpointslicemirroring');
+    state.addDeletedUid(fact.uid);
+    if (state.endpoints !== null && isDeleted(state.endpoints, known?.uid, fact.uid, stamp)) state.setEndpoints(null);
+    if (!isDeletedByPlan(state, 'endpoints', fact.uid)) work.repair('endpoints');
+    return work.add('endpointslicemirroring');
   }
   const { uid = '', resourceVersion = '', name } = fact.endpoints.metadata;
-  if (view.deletedUids.includes(uid)) return;
+  if (state.deletedUids.includes(uid)) return;
   const order = known === undefined ? 1 : compareResourceVersions(resourceVersion, known.resourceVersion ?? '');
   if (order < 0) return;
-  view.set('endpoints', {
-    endpoints: order === 0 && view.endpoints ? view.endpoints.endpoints : fact.endpoints,
-    stamp,
-  });
+  const endpoints = order === 0 && state.endpoints ? state.endpoints.endpoints : fact.endpoints;
+  state.setEndpoints({ endpoints, stamp });
   if (order === 0) return;
-  if (!recordWatchEcho(view, 'endpoints', name, resourceVersion)) touched.repair('endpoints');
-  touched.add('endpointslicemirroring');
+  if (!recordWatchEcho(state, 'endpoints', name, resourceVersion)) work.repair('endpoints');
+  work.add('endpointslicemirroring');
 }
 
 /**
- * Whether what is known under a name is gone, now that an object of this name is. Of one with another uid only a watcher
- * may say so that told of it before: it may have missed that one's end, or the Outcome of its creation came first.
+ * Whether the known object of a name is deleted, now that the watcher reports a deletion under this name. If the uids
+ * differ, only a watcher that published the known object before can tell: it may have missed that object's deletion, or
+ * the Outcome of a later creation arrived first.
  */
-function isGone(
-  { stamp: told }: { readonly stamp: Stamp | null },
+function isDeleted(
+  { stamp: published }: { readonly stamp: Stamp | null },
   uid: string | undefined,
-  goneUid: string,
+  deletedUid: string,
   stamp: Stamp,
 ): boolean {
-  return uid === goneUid || (told !== null && compareStamps(told, stamp) < 0);
+  return uid === deletedUid || (published !== null && compareStamps(published, stamp) < 0);
 }
 
-function applySlice(view: ServiceState, fact: Extract<Fact, { kind: 'slice' }>, stamp: Stamp, touched: WorkSet): void {
-  const known = view.slices.get(fact.name)?.slice;
+function applySlice(state: ServiceState, fact: Extract<Fact, { kind: 'slice' }>, stamp: Stamp, work: WorkSet): void {
+  const entry = state.slices.get(fact.name);
   if (fact.slice === null) {
     if (!fact.relabelled) {
-      view.rememberDeleted(fact.uid);
-      removeTracked(view, fact.uid);
+      state.addDeletedUid(fact.uid);
+      removeTracked(state, fact.uid);
     }
-    const entry = view.slices.get(fact.name);
-    if (entry === undefined || known === undefined || !isGone(entry, known.metadata.uid, fact.uid, stamp)) return;
-    view.setSlice(fact.name, undefined);
-    const controller = observerOf(known);
-    if (!deletes(view, controller, fact.uid)) touched.repair(controller);
+    if (entry === undefined || !isDeleted(entry, entry.slice.metadata.uid, fact.uid, stamp)) return;
+    state.removeSlice(fact.name);
+    const controller = observerOf(entry.slice);
+    if (!isDeletedByPlan(state, controller, fact.uid)) work.repair(controller);
     return;
   }
   const { uid = '', resourceVersion = '' } = fact.slice.metadata;
-  if (view.deletedUids.includes(uid)) return;
+  if (state.deletedUids.includes(uid)) return;
+  const known = entry?.slice;
   const order =
     known === undefined ? 1 : compareResourceVersions(resourceVersion, known.metadata.resourceVersion ?? '');
   if (order < 0) return;
-  view.setSlice(fact.name, { slice: order === 0 && known ? known : fact.slice, stamp });
+  state.setSlice(fact.name, { slice: order === 0 && known ? known : fact.slice, stamp });
   if (order === 0) return;
   for (const controller of new Set([fact.slice, ...(known ? [known] : [])].map(observerOf))) {
-    if (recordWatchEcho(view, controller, fact.name, resourceVersion)) continue;
-    touched.repair(controller);
+    if (!recordWatchEcho(state, controller, fact.name, resourceVersion)) work.repair(controller);
   }
 }

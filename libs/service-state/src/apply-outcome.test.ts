@@ -1,9 +1,16 @@
 import type { Controller, EndpointSlice, Mutation } from '@sluice/controllers';
-import { type Fact, type MutationResult, noCauses, type Outcome, type PlannedMutations } from '@sluice/messages';
+import {
+  type Change,
+  type Fact,
+  type MutationResult,
+  noCauses,
+  type Outcome,
+  type PlannedMutations,
+} from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { applyChange } from './apply-change.ts';
-import { applyOutcome } from './apply-outcome.ts';
-import { decide, decisionOrder } from './decide.ts';
+import { decideController } from './decide.ts';
+import { decisionOrder } from './decision-order.ts';
+import { evolve } from './evolve.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';
 import { aChange, allApplied, anOutcome, aSnapshot, fact, key, whatHappened } from './testing/messages.ts';
@@ -11,46 +18,48 @@ import { aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
 
 const now = 1_000_000;
 const settings = defaultSettings;
-let view: ServiceState;
+let state: ServiceState;
 let plan: PlannedMutations;
 let plans: number;
 
 /** The EndpointSlice controller has one plan in flight: to create the first slice. */
 beforeEach(() => {
   plans = 0;
-  view = new ServiceState(key);
+  state = new ServiceState(key);
   change(
     aSnapshot(1, [{ kind: 'service', service: aService() }, fact.pod('p')], { endpoints: '9', endpointslices: '9' }),
   );
   for (const controller of decisionOrder) {
-    view.setController(controller, { ...view.controller(controller), dueAt: null, causes: noCauses });
+    state.setController(controller, { ...state.controller(controller), dueAt: null, causes: noCauses });
   }
   plan = decided('endpointslice');
 });
 
-function change(given: Parameters<typeof applyChange>[1]): void {
-  applyChange(view, given, now, settings);
+function change(given: Change): void {
+  evolve(state, given, now, settings);
 }
 
 function decided(controller: Controller): PlannedMutations {
-  const made = decide(view, controller, () => ({ epoch: 1, number: ++plans }), now, settings).plan;
-  if (made === undefined) throw new Error(`${controller} wants nothing`);
+  const nextPlan = { epoch: 1, number: plans + 1 };
+  const made = decideController(state, controller, now, { settings, nextPlan }).plan;
+  if (made === undefined) throw new Error(`no plan of ${controller}`);
+  plans++;
   return made;
 }
 
-function fold(outcome: Partial<Outcome> = {}, at = now): void {
-  applyOutcome(view, anOutcome(plan, outcome), at, settings);
+function complete(outcome: Partial<Outcome> = {}, at = now): void {
+  evolve(state, anOutcome(plan, outcome), at, settings);
 }
 
-const state = () => view.controller('endpointslice');
-const names = () => [...view.slices].map(([name, { slice }]) => `${name}@${slice.metadata.resourceVersion}`);
+const slicesState = () => state.controller('endpointslice');
+const names = () => [...state.slices].map(([name, { slice }]) => `${name}@${slice.metadata.resourceVersion}`);
 const created = (): EndpointSlice => {
   const mutation: Mutation | undefined = plan.groups[0]?.mutations[0];
   if (mutation?.verb !== 'create' || mutation.resource !== 'endpointslices') throw new Error('no slice is created');
   return mutation.object;
 };
-/** As the watch shows what the plan created. */
-const echo = (version: number, given: Partial<EndpointSlice> = {}): Fact => {
+/** The created slice as the watch delivers it. */
+const watched = (version: number, given: Partial<EndpointSlice> = {}): Fact => {
   const object = created();
   const uid = `stored-${object.metadata.name}`;
   const metadata = { ...object.metadata, uid, resourceVersion: `${version}`, generation: 1 };
@@ -64,64 +73,64 @@ function failure(given: Partial<MutationResult>): Partial<Outcome> {
 }
 
 describe('applied', () => {
-  test('what was written is known with the metadata of what is stored, and the trackers move (C17, E30)', () => {
-    expect(state().triggers).toBeNull();
-    fold();
+  test('written objects are known with their stored metadata, and the trackers advance (C17, E30)', () => {
+    expect(slicesState().triggers).toBeNull();
+    complete();
     const { name } = created().metadata;
-    const { slice, stamp } = view.slices.get(name) ?? {};
+    const { slice, stamp } = state.slices.get(name) ?? {};
     expect(slice).toMatchObject({ metadata: { uid: `stored-${name}`, resourceVersion: '50', generation: 1 } });
     expect(slice?.endpoints).toEqual(created().endpoints);
     expect(stamp).toBeNull();
-    expect(state()).toMatchObject({ inFlight: null, dueAt: null, failures: 0, triggers: expect.anything() });
-    expect(Object.keys(state().tracked)).toHaveLength(1);
+    expect(slicesState()).toMatchObject({ inFlight: null, dueAt: null, failures: 0, triggers: expect.anything() });
+    expect(Object.keys(slicesState().tracked)).toHaveLength(1);
   });
 
-  test('a deleted object is gone, and a late echo does not bring it back', () => {
+  test('a deleted object is removed, and a late watch event does not bring it back', () => {
     change(aChange(2, [fact.slice('extra', { version: 8 })]));
-    fold();
+    complete();
     plan = decided('endpointslice');
     expect(plan.groups[0]?.mutations).toMatchObject([{ verb: 'delete', name: 'extra', uid: 'uid-extra' }]);
-    fold();
-    expect(view.slices.has('extra')).toBe(false);
+    complete();
+    expect(state.slices.has('extra')).toBe(false);
     change(aChange(3, [fact.slice('extra', { version: 9 })]));
-    expect(view.slices.has('extra')).toBe(false);
+    expect(state.slices.has('extra')).toBe(false);
   });
 
-  test('causes another decision at once if somebody wrote the object after the plan did', () => {
-    change(aChange(2, [echo(51, { endpoints: [] })]));
-    fold();
+  test('causes another decision at once if somebody wrote the object after the plan', () => {
+    change(aChange(2, [watched(51, { endpoints: [] })]));
+    complete();
     expect(names()).toEqual([`${created().metadata.name}@51`]);
-    expect(state().dueAt).toBe(now);
+    expect(slicesState().dueAt).toBe(now);
   });
 
-  test('what had to be read back is taken as it is there, and looked at again', () => {
+  test('an object that was read back is taken as stored, and decided again', () => {
     const { name } = created().metadata;
     const current = { ...aSlice(name, { uid: `stored-${name}`, version: 60 }), endpoints: [] };
-    fold({ results: allApplied(plan, 60).map((result) => ({ ...result, current })) });
-    expect(view.slices.get(name)?.slice).toEqual(current);
-    expect(state()).toMatchObject({ inFlight: null, failures: 0, dueAt: now });
+    complete({ results: allApplied(plan, 60).map((result) => ({ ...result, current })) });
+    expect(state.slices.get(name)?.slice).toEqual(current);
+    expect(slicesState()).toMatchObject({ inFlight: null, failures: 0, dueAt: now });
   });
 
-  test('what had to be read back, but is known to be gone, is a conflict: decided anew with growing pauses', () => {
+  test('an object that was read back but is known to be deleted is a conflict: retried with backoff', () => {
     const delays: number[] = [];
     for (let n = 0; n < 5; n++) {
       const current = aSlice(created().metadata.name, { version: 8 });
-      fold({ results: allApplied(plan, 8).map((result) => ({ ...result, current })) });
+      complete({ results: allApplied(plan, 8).map((result) => ({ ...result, current })) });
       expect(names()).toEqual([]);
-      delays.push((state().dueAt ?? 0) - now);
+      delays.push((slicesState().dueAt ?? 0) - now);
       plan = decided('endpointslice');
     }
     expect(delays[0]).toBe(0);
     expect(Math.min(...delays.slice(1))).toBeGreaterThan(0);
-    expect(state().failures).toBe(5);
+    expect(slicesState().failures).toBe(5);
   });
 
-  test('a namespace that is going away counts as done (B10)', () => {
-    fold({ status: 'namespaceTerminating', results: [], message: 'being terminated' });
-    expect(state()).toMatchObject({ inFlight: null, dueAt: null, failures: 0, parked: null });
+  test('a terminating namespace counts as success (B10)', () => {
+    complete({ status: 'namespaceTerminating', results: [], message: 'being terminated' });
+    expect(slicesState()).toMatchObject({ inFlight: null, dueAt: null, failures: 0, parked: null });
   });
 
-  test('Endpoints of a Service that lost its selector meanwhile are mirrored, though their echo is no news', () => {
+  test('Endpoints of a Service that lost its selector meanwhile are mirrored, although their watch echo is ignored', () => {
     plan = decided('endpoints');
     change(
       aSnapshot(2, [{ kind: 'service', service: aService({ selector: null }) }], {
@@ -129,86 +138,86 @@ describe('applied', () => {
         endpoints: '9',
       }),
     );
-    const mirror = () => view.controller('endpointslicemirroring').dueAt;
-    view.setController('endpointslicemirroring', { ...view.controller('endpointslicemirroring'), dueAt: null });
-    fold();
+    const mirror = () => state.controller('endpointslicemirroring').dueAt;
+    state.setController('endpointslicemirroring', { ...state.controller('endpointslicemirroring'), dueAt: null });
+    complete();
     expect(mirror()).toBe(now);
   });
 });
 
-describe('the echo of an own write (E7)', () => {
-  test.each(['before', 'after'])('%s the Outcome is no news', (when) => {
-    if (when === 'before') change(aChange(2, [echo(50)]));
-    fold();
-    if (when === 'after') change(aChange(2, [echo(50)]));
-    expect(state().dueAt).toBeNull();
+describe('the watch echo of an own write (E7)', () => {
+  test.each(['before', 'after'])('%s the Outcome causes no decision', (when) => {
+    if (when === 'before') change(aChange(2, [watched(50)]));
+    complete();
+    if (when === 'after') change(aChange(2, [watched(50)]));
+    expect(slicesState().dueAt).toBeNull();
     expect(names()).toEqual([`${created().metadata.name}@50`]);
-    expect(view.slices.get(created().metadata.name)?.stamp).toEqual({ epoch: 1, sequence: 2 });
+    expect(state.slices.get(created().metadata.name)?.stamp).toEqual({ epoch: 1, sequence: 2 });
   });
 
   test.each(['before', 'after'])(
-    '%s the Outcome leaves the very endpoints of the plan, which the next decision knows',
+    '%s the Outcome keeps the endpoints of the plan by identity, which the next decision recognizes',
     (when) => {
-      const copied = () => change(aChange(2, [structuredClone(echo(50))]));
+      const copied = () => change(aChange(2, [structuredClone(watched(50))]));
       if (when === 'before') copied();
-      fold();
+      complete();
       if (when === 'after') copied();
-      expect(view.slices.get(created().metadata.name)?.slice.endpoints).toBe(created().endpoints);
+      expect(state.slices.get(created().metadata.name)?.slice.endpoints).toBe(created().endpoints);
     },
   );
 
-  test('that is a later version, written by somebody else, is not taken for the plan', () => {
-    change(aChange(2, [echo(51, { endpoints: [] })]));
-    fold();
-    expect(view.slices.get(created().metadata.name)?.slice.endpoints).toEqual([]);
+  test('of a later version, written by somebody else, is not mistaken for the plan', () => {
+    change(aChange(2, [watched(51, { endpoints: [] })]));
+    complete();
+    expect(state.slices.get(created().metadata.name)?.slice.endpoints).toEqual([]);
   });
 
-  test('may be followed by its deletion before the Outcome comes: the slice is not believed in any more', () => {
+  test('and a deletion before the Outcome remove the slice', () => {
     const { name } = created().metadata;
-    change(aChange(2, [echo(50)]));
+    change(aChange(2, [watched(50)]));
     change(aChange(3, [fact.sliceGone(name, `stored-${name}`)]));
-    fold();
+    complete();
     expect(names()).toEqual([]);
-    expect(state().dueAt).toBe(now);
+    expect(slicesState().dueAt).toBe(now);
   });
 
-  test('may never be seen, if the slice was deleted or relabelled at once: the watcher has come further by then', () => {
+  test('may be missing if the slice was deleted or relabelled at once: the watcher has passed its resourceVersion', () => {
     change(aChange(2, [], { resourceVersions: { endpoints: '50', endpointslices: '50' } }));
-    fold();
+    complete();
     expect(names()).toEqual([]);
-    expect(state().dueAt).toBe(now);
+    expect(slicesState().dueAt).toBe(now);
   });
 
-  test('may be heard of only as gone: the slice is created again, though not ever faster', () => {
+  test('may be only the deletion: the slice is created again, at a limited rate', () => {
     for (const at of [now, now + 1000]) {
       const { name } = created().metadata;
       change(aChange(at, [fact.sliceGone(name, `stored-${name}`)]));
-      fold();
-      expect(state().dueAt).toBe(at);
+      complete();
+      expect(slicesState().dueAt).toBe(at);
       plan = decided('endpointslice');
     }
   });
 
-  test('that is yet to come leaves the slice known', () => {
+  test('that has not arrived yet keeps the slice known', () => {
     change(aChange(2, [], { resourceVersions: { endpoints: '49', endpointslices: '49' } }));
-    fold();
+    complete();
     expect(names()).toEqual([`${created().metadata.name}@50`]);
   });
 });
 
 describe('a conflict', () => {
-  test('brings what is there now, and is decided anew at once the first time', () => {
+  test('carries the current object, and the first one is retried at once', () => {
     const current = aSlice(created().metadata.name, { uid: 'theirs', version: 60 });
-    fold(failure({ current }));
+    complete(failure({ current }));
     expect(names()).toEqual([`${current.metadata.name}@60`]);
-    expect(state()).toMatchObject({ inFlight: null, dueAt: now, failures: 1, triggers: null });
+    expect(slicesState()).toMatchObject({ inFlight: null, dueAt: now, failures: 1, triggers: null });
   });
 
-  test('the next ones wait a growing time', () => {
+  test('that repeats is retried with growing delays', () => {
     const delays: number[] = [];
     for (let n = 0; n < 6; n++) {
-      fold(failure({}));
-      delays.push((state().dueAt ?? 0) - now);
+      complete(failure({}));
+      delays.push((slicesState().dueAt ?? 0) - now);
       plan = decided('endpointslice');
     }
     expect(delays[0]).toBe(0);
@@ -218,149 +227,149 @@ describe('a conflict', () => {
     }
   });
 
-  test('says that there is nothing', () => {
-    fold();
+  test('without object removes it', () => {
+    complete();
     const { name } = created().metadata;
     change(aChange(2, [fact.pod('q')]));
     plan = decided('endpointslice');
     const base = { group: 0, index: 0, verb: 'update' as const, resource: 'endpointslices' as const, name };
-    fold({ status: 'conflict', results: [{ ...base, status: 'failed', current: null }] });
+    complete({ status: 'conflict', results: [{ ...base, status: 'failed', current: null }] });
     expect(names()).toEqual([]);
   });
 
-  test('says that there is nothing, of what it was to write: another of that name came meanwhile', () => {
+  test('without object keeps another one that was created under the name meanwhile', () => {
     change(aChange(2, [fact.endpoints({ uid: 'first', version: 20 })]));
     plan = decided('endpoints');
     change(aChange(3, [fact.endpointsGone('first')]));
     change(aChange(4, [fact.endpoints({ uid: 'second', version: 30 })]));
     const base = { group: 0, index: 0, verb: 'update' as const, resource: 'endpoints' as const, name: 'web' };
-    fold({ status: 'conflict', results: [{ ...base, status: 'failed', current: null }] });
-    expect(view.endpoints?.endpoints.metadata).toMatchObject({ uid: 'second' });
+    complete({ status: 'conflict', results: [{ ...base, status: 'failed', current: null }] });
+    expect(state.endpoints?.endpoints.metadata).toMatchObject({ uid: 'second' });
   });
 
   test.each<[string, EndpointSlice]>([
-    ['that is not of this Service any more', relabelled(aSlice('x', { version: 60 }))],
-    ['that is known to be deleted', aSlice('gone', { version: 60 })],
-    ['that the watcher has come past without it', aSlice('x', { version: 8 })],
-  ])('shows an object %s', (_, current) => {
+    ['of another Service', relabelled(aSlice('x', { version: 60 }))],
+    ['known to be deleted', aSlice('gone', { version: 60 })],
+    ['that is older than what the watcher has published', aSlice('x', { version: 8 })],
+  ])('ignores an object %s', (_, current) => {
     change(aChange(2, [fact.sliceGone('gone')]));
-    fold(failure({ name: current.metadata.name, current }));
+    complete(failure({ name: current.metadata.name, current }));
     expect(names()).toEqual([]);
   });
 
-  test('shows an object that is older than what is known', () => {
+  test('ignores an object that is older than the known one', () => {
     change(aChange(2, [fact.slice('x', { uid: 'second', version: 70 })]));
-    fold(failure({ name: 'x', current: aSlice('x', { uid: 'first', version: 60 }) }));
+    complete(failure({ name: 'x', current: aSlice('x', { uid: 'first', version: 60 }) }));
     expect(names()).toEqual(['x@70']);
   });
 
-  test('of Endpoints brings theirs', () => {
+  test('of Endpoints carries the current object', () => {
     plan = decided('endpoints');
     const base = { group: 0, index: 0, verb: 'create' as const, resource: 'endpoints' as const, name: 'web' };
-    fold({ status: 'conflict', results: [{ ...base, status: 'failed', current: someEndpoints({ version: 33 }) }] });
-    expect(view.endpoints?.endpoints.metadata.resourceVersion).toBe('33');
+    complete({ status: 'conflict', results: [{ ...base, status: 'failed', current: someEndpoints({ version: 33 }) }] });
+    expect(state.endpoints?.endpoints.metadata.resourceVersion).toBe('33');
     expect(decided('endpoints').groups[0]?.mutations).toMatchObject([
       { verb: 'update', object: { metadata: { resourceVersion: '33' } } },
     ]);
   });
 });
 
-describe('a plan that came to nothing', () => {
+describe('a failed plan', () => {
   test.each(['unavailable', 'rejected'] as const)(
-    '%s: is decided anew, later, with its causes and trigger time (B11, D18)',
+    '%s: is decided again later, with its causes and trigger time (B11, D18)',
     (status) => {
       const { causes } = plan;
       const annotation = created().metadata.annotations;
-      fold({ status, results: [], message: 'no' });
-      expect(state()).toMatchObject({ inFlight: null, triggers: null, hints: null, causes });
-      expect(state()).toMatchObject(
+      complete({ status, results: [], message: 'no' });
+      expect(slicesState()).toMatchObject({ inFlight: null, triggers: null, hints: null, causes });
+      expect(slicesState()).toMatchObject(
         status === 'rejected' ? { failures: 0, parked: 'no' } : { failures: 1, parked: null },
       );
-      expect(state().dueAt).toBeGreaterThan(now);
+      expect(slicesState().dueAt).toBeGreaterThan(now);
       plan = decided('endpointslice');
       expect(plan.plan.number).toBe(2);
       expect(created().metadata.annotations).toEqual(annotation);
     },
   );
 
-  test('keeps what was written before it failed', () => {
+  test('keeps what it wrote before it failed', () => {
     const [result] = allApplied(plan);
-    fold({ status: 'unavailable', results: result === undefined ? [] : [result], message: 'no' });
+    complete({ status: 'unavailable', results: result === undefined ? [] : [result], message: 'no' });
     expect(names()).toEqual([`${created().metadata.name}@50`]);
   });
 
-  test('waits no longer than what came meanwhile asks for', () => {
+  test('does not delay changes that arrived meanwhile', () => {
     change(aChange(2, [fact.pod('q')]));
-    fold({ status: 'unavailable', results: [], message: 'no' });
-    expect(state().dueAt).toBe(now);
-    expect(state().causes.first.map(({ description }) => description)).toEqual(['change 2']);
+    complete({ status: 'unavailable', results: [], message: 'no' });
+    expect(slicesState().dueAt).toBe(now);
+    expect(slicesState().causes.first.map(({ description }) => description)).toEqual(['change 2']);
   });
 
-  test('counts the requests that the writer repeated', () => {
-    fold({ status: 'unavailable', results: [], retries: 3 });
-    expect(state().failures).toBe(4);
+  test('counts the requests that the writer retried', () => {
+    complete({ status: 'unavailable', results: [], retries: 3 });
+    expect(slicesState().failures).toBe(4);
   });
 
   test(`parks the key after ${settings.maxAttempts} requests, for one to two minutes (B4)`, () => {
     for (let n = 1; n < settings.maxAttempts; n++) {
-      fold({ status: 'unavailable', results: [], message: 'no answer' });
-      expect(state().parked).toBeNull();
+      complete({ status: 'unavailable', results: [], message: 'no answer' });
+      expect(slicesState().parked).toBeNull();
       plan = decided('endpointslice');
     }
-    fold({ status: 'unavailable', results: [], message: 'no answer', causes: whatHappened('cause') });
-    expect(state()).toMatchObject({
+    complete({ status: 'unavailable', results: [], message: 'no answer', causes: whatHappened('cause') });
+    expect(slicesState()).toMatchObject({
       parked: 'no answer',
       parkedSince: now,
       failures: 0,
       causes: whatHappened('cause'),
     });
-    const wait = (state().dueAt ?? 0) - now;
+    const wait = (slicesState().dueAt ?? 0) - now;
     expect(wait).toBeGreaterThanOrEqual(60_000);
     expect(wait).toBeLessThanOrEqual(120_000);
   });
 
-  test('parks the key at once when it was refused for good: it would only be refused again', () => {
-    fold({ status: 'rejected', results: [], message: 'forbidden' });
-    expect(state()).toMatchObject({ parked: 'forbidden', parkedSince: now, failures: 0 });
+  test('parks the key at once if it was rejected: it would be rejected again', () => {
+    complete({ status: 'rejected', results: [], message: 'forbidden' });
+    expect(slicesState()).toMatchObject({ parked: 'forbidden', parkedSince: now, failures: 0 });
   });
 
-  test('remembers since when the key is parked, whatever is tried in between, until it goes through', () => {
-    fold({ status: 'rejected', results: [], message: 'forbidden' });
+  test('keeps the time of the first parking until a plan succeeds', () => {
+    complete({ status: 'rejected', results: [], message: 'forbidden' });
     const later = now + 60_000;
     change(aChange(2, [fact.pod('q')]));
     plan = decided('endpointslice');
-    fold({ status: 'rejected', results: [], message: 'still forbidden' }, later);
-    expect(state()).toMatchObject({ parked: 'still forbidden', parkedSince: now });
+    complete({ status: 'rejected', results: [], message: 'still forbidden' }, later);
+    expect(slicesState()).toMatchObject({ parked: 'still forbidden', parkedSince: now });
     change(aChange(3, [fact.pod('r')]));
     plan = decided('endpointslice');
-    fold();
-    expect(state()).toMatchObject({ parked: null, parkedSince: null });
+    complete();
+    expect(slicesState()).toMatchObject({ parked: null, parkedSince: null });
   });
 
-  test('is not parked if something came meanwhile', () => {
-    view.setController('endpointslice', { ...state(), failures: settings.maxAttempts });
+  test('is not parked if a change arrived meanwhile', () => {
+    state.setController('endpointslice', { ...slicesState(), failures: settings.maxAttempts });
     change(aChange(2, [fact.pod('q')]));
-    fold({ status: 'rejected', results: [], message: 'forbidden' });
-    expect(state()).toMatchObject({ parked: null, failures: 0, dueAt: now });
+    complete({ status: 'rejected', results: [], message: 'forbidden' });
+    expect(slicesState()).toMatchObject({ parked: null, failures: 0, dueAt: now });
   });
 
-  test('a parked key is tried in full again after a change', () => {
-    view.setController('endpointslice', { ...state(), failures: settings.maxAttempts });
-    fold({ status: 'rejected', results: [], message: 'forbidden' });
+  test('a parked key gets the full number of attempts after a change', () => {
+    state.setController('endpointslice', { ...slicesState(), failures: settings.maxAttempts });
+    complete({ status: 'rejected', results: [], message: 'forbidden' });
     change(aChange(2, [fact.pod('q')]));
-    expect(state()).toMatchObject({ parked: null, failures: 0, dueAt: now });
+    expect(slicesState()).toMatchObject({ parked: null, failures: 0, dueAt: now });
   });
 
-  test('a success in between forgets the failures (B5)', () => {
-    fold({ status: 'unavailable', results: [], message: 'no' });
+  test('a success resets the failures (B5)', () => {
+    complete({ status: 'unavailable', results: [], message: 'no' });
     plan = decided('endpointslice');
-    fold();
-    expect(state().failures).toBe(0);
+    complete();
+    expect(slicesState().failures).toBe(0);
   });
 });
 
-describe('an Outcome that is not awaited', () => {
-  const before = () => ({ slices: names(), state: state() });
+describe('an Outcome of no plan in flight', () => {
+  const before = () => ({ slices: names(), controllerState: slicesState() });
 
   test.each<[string, Partial<Outcome>]>([
     ['of an earlier plan', { plan: { epoch: 1, number: 0 } }],
@@ -369,14 +378,14 @@ describe('an Outcome that is not awaited', () => {
     ['of another controller', { controller: 'endpoints' }],
   ])('%s changes nothing', (_, given) => {
     const was = before();
-    fold(given);
+    complete(given);
     expect(before()).toEqual(was);
   });
 
-  test('that comes twice counts once', () => {
-    fold();
+  test('that is a duplicate changes nothing', () => {
+    complete();
     const was = before();
-    fold({ status: 'conflict' });
+    complete({ status: 'conflict' });
     expect(before()).toEqual(was);
   });
 });
@@ -386,10 +395,10 @@ function relabelled(slice: EndpointSlice): EndpointSlice {
   return { ...slice, metadata: { ...slice.metadata, labels } };
 }
 
-test('what is folded meanwhile leads to one decision afterwards', () => {
+test('changes that arrive while a plan is in flight lead to one decision', () => {
   for (let n = 2; n < 20; n++) change(aChange(n, [fact.pod(`p${n}`)]));
-  expect(view.pods.get('p2')?.pod).toEqual(aPod('p2'));
-  fold();
-  expect(state().dueAt).toBe(now);
-  expect(state().causes).toMatchObject({ first: { length: 8 }, more: 10 });
+  expect(state.pods.get('p2')?.pod).toEqual(aPod('p2'));
+  complete();
+  expect(slicesState().dueAt).toBe(now);
+  expect(slicesState().causes).toMatchObject({ first: { length: 8 }, more: 10 });
 });

@@ -7,45 +7,50 @@ import { repairAfterOutcome } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
-/**
- * Folds what became of a plan into the view: what is stored in the cluster now, and what the controller does next.
- * Returns how it was judged; undefined if nobody waits for it (any more).
- */
-export function applyOutcome(
-  view: ServiceState,
-  outcome: Outcome,
-  now: number,
-  settings: Settings,
-): OutcomeStatus | undefined {
-  const state = view.controller(outcome.controller);
-  const { inFlight } = state;
-  if (inFlight === null || comparePlans(inFlight.message.plan, outcome.plan) !== 0) return undefined;
-  const gone = new Set(view.deletedUids);
-  const endpointsBefore = view.endpoints;
-  for (const result of outcome.results) applyResult(view, inFlight, result);
-  // What was read back but is taken for gone would be created again without end if that counted as success.
-  const doubtful = outcome.results.some(
-    (result) => result.status === 'applied' && result.current && !knows(view, result),
-  );
-  const judged: Outcome = doubtful && outcome.status === 'applied' ? { ...outcome, status: 'conflict' } : outcome;
-  const free = next(state, inFlight, judged, now, settings);
-  const undone = outcome.results.some((result) => isUndone(view, inFlight, result));
-  const after = undone ? repaired(free, outcome, now, settings) : free;
-  view.setController(outcome.controller, { ...after, tracked: track(state.tracked, inFlight, outcome.results, gone) });
-  if (view.endpoints !== endpointsBefore) mirrorAgain(view, outcome, now, settings);
-  return judged.status;
+/** Whether this is the Outcome of the plan in flight. Any other one is ignored. */
+export function isAwaited(state: ServiceState, { controller, plan }: Pick<Outcome, 'controller' | 'plan'>): boolean {
+  const { inFlight } = state.controller(controller);
+  return inFlight !== null && comparePlans(inFlight.message.plan, plan) === 0;
 }
 
 /**
- * It was created, and the watch showed before its Outcome that it is gone again, or not this Service's any more. Of what
- * was not known under its name yet, that was no news then.
+ * The status of an Outcome that has been applied. It is worse than the writer's if an object was read back that the watch
+ * has reported as deleted: as a success, it would be created again without end.
  */
-function isUndone(view: ServiceState, inFlight: InFlight, result: MutationResult): boolean {
+export function judgedStatus(state: ServiceState, { status, results }: Outcome): OutcomeStatus {
+  if (status !== 'applied') return status;
+  return results.some((result) => isReadBack(result) && !knows(state, result)) ? 'conflict' : 'applied';
+}
+
+/** Applies what the cluster now stores, and what the controller does next. */
+export function applyOutcome(state: ServiceState, outcome: Outcome, now: number, settings: Settings): void {
+  const { controller, results } = outcome;
+  const before = state.controller(controller);
+  const { inFlight } = before;
+  if (inFlight === null || !isAwaited(state, outcome)) return;
+  const deletedBefore = new Set(state.deletedUids);
+  const endpointsBefore = state.endpoints;
+  for (const result of results) applyResult(state, inFlight, result);
+  const judged = { ...outcome, status: judgedStatus(state, outcome) };
+  const idle = nextState(before, inFlight, judged, now, settings);
+  const undone = results.some((result) => isUndone(state, inFlight, result));
+  const after = undone ? requestRepair(idle, outcome, now, settings) : idle;
+  state.setController(controller, { ...after, tracked: track(before.tracked, inFlight, results, deletedBefore) });
+  if (state.endpoints !== endpointsBefore) requestMirroring(state, outcome, now, settings);
+}
+
+const isReadBack = ({ status, current }: MutationResult): boolean => status === 'applied' && Boolean(current);
+
+/**
+ * Whether an object was created and, before this Outcome, deleted or relabelled. That watch event was ignored, since the
+ * object was not known yet.
+ */
+function isUndone(state: ServiceState, inFlight: InFlight, result: MutationResult): boolean {
   const mutation = inFlight.message.groups[result.group]?.mutations[result.index];
-  return result.status === 'applied' && mutation?.verb === 'create' && !result.current && !knows(view, result);
+  return result.status === 'applied' && mutation?.verb === 'create' && !result.current && !knows(state, result);
 }
 
-function repaired(
+function requestRepair(
   state: ControllerState,
   { controller, causes }: Outcome,
   now: number,
@@ -54,21 +59,19 @@ function repaired(
   return policy.requestRepair({ controller, state, now }, batchPeriodMs[controller], causes);
 }
 
-/** The echo will be no news any more. Only Endpoints of a Service that just lost its selector are written and mirrored. */
-function mirrorAgain(view: ServiceState, { causes }: Outcome, now: number, settings: Settings): void {
-  if (view.service?.service?.selector !== null || !settings.controllers.has('endpointslicemirroring')) return;
-  view.setController(
-    'endpointslicemirroring',
-    requestDecision(view.controller('endpointslicemirroring'), now, causes, now),
-  );
+/** The watch echo will not be news. Only Endpoints of a Service that just lost its selector are both written and mirrored. */
+function requestMirroring(state: ServiceState, { causes }: Outcome, now: number, settings: Settings): void {
+  if (state.service?.service?.selector !== null || !settings.controllers.has('endpointslicemirroring')) return;
+  const before = state.controller('endpointslicemirroring');
+  state.setController('endpointslicemirroring', requestDecision(before, now, causes, now));
 }
 
-/** C19: what was written is tracked with its generation, what was deleted until the watch shows that it is gone. */
+/** C19: tracks written slices by generation, and deleted ones until the watch reports the deletion. */
 function track(
   tracked: TrackedSlices,
   inFlight: InFlight,
   results: readonly MutationResult[],
-  gone: ReadonlySet<string>,
+  deleted: ReadonlySet<string>,
 ): TrackedSlices {
   let next = tracked;
   for (const { status, resource, group, index, stored } of results) {
@@ -76,81 +79,90 @@ function track(
     if (status !== 'applied' || resource !== 'endpointslices' || mutation === undefined) continue;
     if (mutation.verb !== 'delete') {
       if (stored !== undefined) next = endpointSliceTracker.update(next, { metadata: stored });
-    } else if (mutation.uid !== undefined && !gone.has(mutation.uid)) {
+    } else if (mutation.uid !== undefined && !deleted.has(mutation.uid)) {
       next = endpointSliceTracker.expectDeletion(next, { metadata: { uid: mutation.uid } });
     }
   }
   return next;
 }
 
-function next(
-  state: ControllerState,
+function nextState(
+  before: ControllerState,
   inFlight: InFlight,
   outcome: Outcome,
   now: number,
   settings: Settings,
 ): ControllerState {
-  const free = { ...state, inFlight: null };
+  const idle = { ...before, inFlight: null };
   switch (outcome.status) {
     case 'applied':
+    // Nothing more happens in a terminating namespace. Should it stay, a resync tries again.
     case 'namespaceTerminating': {
-      const rest = settings.policy.writeCooldownMs(inFlight.message, now - inFlight.message.decidedAt);
-      // Of a namespace that goes away nothing more is expected; should it stay, a resync tries again.
+      const cooldownMs = settings.policy.writeCooldownMs(inFlight.message, now - inFlight.message.decidedAt);
       const after = {
-        ...free,
-        ...(foreignWrite(inFlight, outcome.results) && repairAfterOutcome(state, now)),
+        ...idle,
+        ...(isModifiedByOthers(inFlight, outcome.results) && repairAfterOutcome(before, now)),
         triggers: inFlight.triggersAfter,
         hints: inFlight.hintsAfter,
-        ...(rest > 0 && { cooldownUntil: now + rest }),
+        ...(cooldownMs > 0 && { cooldownUntil: now + cooldownMs }),
       };
       if (inFlight.message.incomplete.length > 0 && settings.policy.retriesIncomplete)
-        return failed(after, outcome, now, settings);
+        return afterFailure(after, outcome, now, settings);
       return { ...after, failures: 0, parkedSince: null };
     }
     case 'conflict':
     case 'unavailable':
     case 'rejected':
-      return failed(free, outcome, now, settings);
+      return afterFailure(idle, outcome, now, settings);
   }
 }
 
 /**
- * B4: tried again later, up to the limit; then parked, unless something else asks for a decision anyway. What was refused
- * for good would only be refused again, so it is parked at once.
+ * B4: retries up to the limit, then parks the key unless another decision is requested anyway. A rejected write would be
+ * rejected again, so its key is parked at once.
  */
-function failed(free: ControllerState, outcome: Outcome, now: number, settings: Settings): ControllerState {
-  const failures = free.failures + outcome.retries + 1;
-  const due = free.dueAt ?? Number.POSITIVE_INFINITY;
-  const inVain = outcome.status === 'rejected' && settings.policy.parksRejected;
-  if (failures < settings.maxAttempts && !inVain) {
-    const moment = { controller: outcome.controller, state: free, now };
+function afterFailure(idle: ControllerState, outcome: Outcome, now: number, settings: Settings): ControllerState {
+  const failures = idle.failures + outcome.retries + 1;
+  const isFinal = outcome.status === 'rejected' && settings.policy.parksRejected;
+  if (failures < settings.maxAttempts && !isFinal) {
+    const moment = { controller: outcome.controller, state: idle, now };
     const delayedUntil = settings.policy.retryAt(moment, outcome.status, settings.backoff, jitterOf(outcome));
-    return { ...free, dueAt: Math.min(due, delayedUntil), failures, delayedUntil, causes: mergeBack(free, outcome) };
+    const dueAt = Math.min(idle.dueAt ?? Number.POSITIVE_INFINITY, delayedUntil);
+    return { ...idle, dueAt, failures, delayedUntil, causes: causesOfRetry(idle, outcome) };
   }
-  if (free.dueAt === null) return park(free, outcome, now, settings);
-  return { ...free, failures: 0, causes: mergeBack(free, outcome) };
+  if (idle.dueAt === null) return park(idle, outcome, now, settings);
+  return { ...idle, failures: 0, causes: causesOfRetry(idle, outcome) };
 }
 
-/** Its history is forgotten (B4): whatever arms the key again gives it the full number of attempts. */
-function park(free: ControllerState, outcome: Outcome, now: number, { parkedRetryMs }: Settings): ControllerState {
+/** B4: whatever activates the key again gives it the full number of attempts. */
+function park(idle: ControllerState, outcome: Outcome, now: number, { parkedRetryMs }: Settings): ControllerState {
   const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs * (1 + jitterOf(outcome));
-  const parkedSince = free.parkedSince ?? now;
-  return { ...free, dueAt, failures: 0, causes: outcome.causes, parked: outcome.message, parkedSince };
+  const parkedSince = idle.parkedSince ?? now;
+  return { ...idle, dueAt, failures: 0, causes: outcome.causes, parked: outcome.message, parkedSince };
 }
 
-/** The retry is still on behalf of what caused the plan, and of what has come in since. */
-function mergeBack(state: ControllerState, outcome: Outcome): ControllerState['causes'] {
-  return mergeCauses(outcome.causes, state.causes);
+/** A retry is for the causes of the failed plan and for those that arrived since. */
+function causesOfRetry(idle: ControllerState, outcome: Outcome): ControllerState['causes'] {
+  return mergeCauses(outcome.causes, idle.causes);
 }
 
 /**
- * Somebody else wrote the object after the plan did, and the watch showed it before the Outcome came; or perhaps so, since
+ * Whether somebody else wrote an object after the plan did and the watch delivered that before the Outcome; possibly so if
  * the object had to be read back.
  */
-function foreignWrite(inFlight: InFlight, results: readonly MutationResult[]): boolean {
-  if (results.some(({ status, current }) => status === 'applied' && current)) return true;
-  return Object.entries(inFlight.watchEchoes).some(([name, seen]) => {
+function isModifiedByOthers(inFlight: InFlight, results: readonly MutationResult[]): boolean {
+  return results.some(isReadBack) || namesModifiedByOthers(inFlight, results).length > 0;
+}
+
+/** Names of written objects whose watch echo is newer than the plan's own write. */
+export function namesModifiedByOthers(
+  { watchEchoes }: Pick<InFlight, 'watchEchoes'>,
+  results: readonly MutationResult[],
+): readonly string[] {
+  const names: string[] = [];
+  for (const [name, seen] of Object.entries(watchEchoes)) {
     const stored = results.find((result) => result.name === name)?.stored;
-    return stored === undefined || compareResourceVersions(seen, stored.resourceVersion) > 0;
-  });
+    if (stored === undefined || compareResourceVersions(seen, stored.resourceVersion) > 0) names.push(name);
+  }
+  return names;
 }

@@ -10,121 +10,125 @@ import type { MutationResult, Stamp } from '@sluice/messages';
 import type { InFlight } from './controller-state.ts';
 import type { ServiceState } from './service-state.ts';
 
-/** Whether the view has an object under the name that the result speaks of. */
-export function knows(view: ServiceState, { resource, name }: MutationResult): boolean {
-  return resource === 'endpoints' ? view.endpoints !== null : view.slices.has(name);
+interface Version {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
 }
 
-/** Folds what the cluster holds after one mutation of the plan in flight, as far as the result tells. */
-export function applyResult(view: ServiceState, inFlight: InFlight, result: MutationResult): void {
+/** Whether the state has the object that the result is about. */
+export function knows(state: ServiceState, { resource, name }: MutationResult): boolean {
+  return resource === 'endpoints' ? state.endpoints !== null : state.slices.has(name);
+}
+
+/** Applies what the cluster stores after one mutation of the plan in flight, as far as the result reports it. */
+export function applyResult(state: ServiceState, inFlight: InFlight, result: MutationResult): void {
   const mutation = inFlight.message.groups[result.group]?.mutations[result.index];
   if (mutation === undefined) return;
   if (result.status === 'failed') {
-    if (result.current) foldCurrent(view, result, result.current);
-    else if (result.current === null) foldAbsent(view, mutation, result.name);
+    if (result.current) applyCurrent(state, result, result.current);
+    else if (result.current === null) applyNotFound(state, mutation, result.name);
     return;
   }
-  if (mutation.verb === 'delete') return foldDelete(view, mutation);
-  if (result.current) return foldCurrent(view, result, result.current);
-  if (result.stored === undefined) return;
-  foldStored(view, mutation, result.name, result.stored);
+  if (mutation.verb === 'delete') return applyDeleted(state, mutation);
+  if (result.current) return applyCurrent(state, result, result.current);
+  if (result.stored !== undefined) applyStored(state, mutation, result.name, result.stored);
 }
 
-function foldDelete(view: ServiceState, mutation: Extract<Mutation, { verb: 'delete' }>): void {
-  const { resource, name, uid = '' } = mutation;
-  view.rememberDeleted(uid);
+function applyDeleted(state: ServiceState, { resource, name, uid = '' }: Extract<Mutation, { verb: 'delete' }>): void {
+  state.addDeletedUid(uid);
   if (resource === 'endpoints') {
-    if (view.endpoints?.endpoints.metadata.uid === uid) view.set('endpoints', undefined);
-    // What a Service left behind is gone. Endpoints that come under the name from now on are a user's (rule 9).
-    if (view.orphaned) view.set('orphaned', undefined);
-  } else if (view.slices.get(name)?.slice.metadata.uid === uid) {
-    view.setSlice(name, undefined);
+    if (state.endpoints?.endpoints.metadata.uid === uid) state.setEndpoints(null);
+    // The Service's Endpoints are deleted. Endpoints created under the name from now on are a user's (rule 9).
+    state.setOrphaned(false);
+  } else if (state.slices.get(name)?.slice.metadata.uid === uid) {
+    state.removeSlice(name);
   }
 }
 
-function foldStored(
-  view: ServiceState,
+/**
+ * The plan's content takes the place of what is known, also where the watch has delivered the same version: the next
+ * decision then recognizes the object and need not examine its endpoints (ADR 0039).
+ */
+function applyStored(
+  state: ServiceState,
   mutation: Exclude<Mutation, { verb: 'delete' }>,
   name: string,
   stored: NonNullable<MutationResult['stored']>,
 ): void {
   const metadata = { ...mutation.object.metadata, ...stored, name };
   if (mutation.resource === 'endpoints') {
-    const known = view.endpoints?.endpoints;
-    if (isNews(view, mutation.resource, stored, known) || isEcho(stored, known)) {
-      const stamp = toldOf(view.endpoints, view.endpoints?.endpoints, stored);
-      view.set('endpoints', { endpoints: { ...mutation.object, metadata }, stamp });
+    const known = state.endpoints?.endpoints;
+    if (isNewer(state, mutation.resource, stored, known) || isSameVersion(stored, known)) {
+      const stamp = publishedStamp(state.endpoints, known, stored);
+      state.setEndpoints({ endpoints: { ...mutation.object, metadata }, stamp });
     }
     return;
   }
-  const known = view.slices.get(name);
-  if (isNews(view, mutation.resource, stored, known?.slice) || isEcho(stored, known?.slice)) {
-    view.setSlice(name, { slice: { ...mutation.object, metadata }, stamp: toldOf(known, known?.slice, stored) });
+  const entry = state.slices.get(name);
+  if (isNewer(state, mutation.resource, stored, entry?.slice) || isSameVersion(stored, entry?.slice)) {
+    const stamp = publishedStamp(entry, entry?.slice, stored);
+    state.setSlice(name, { slice: { ...mutation.object, metadata }, stamp });
   }
 }
 
-/**
- * The watch showed this very version before its Outcome came. The plan's own content takes its place, as it does where the
- * echo comes later: the next decision knows these objects, and need not look at all of them.
- */
-function isEcho(
-  { resourceVersion = '' }: { readonly resourceVersion?: string },
-  known: { readonly metadata: { readonly resourceVersion?: string } } | undefined,
-): boolean {
+function isSameVersion({ resourceVersion = '' }: Version, known: { readonly metadata: Version } | undefined): boolean {
   return known !== undefined && compareResourceVersions(resourceVersion, known.metadata.resourceVersion ?? '') === 0;
 }
 
-/** The stamp under which a watcher told of this very object; null if none has yet. */
-function toldOf(
+/** The stamp under which a watcher published this object; null if none has yet. */
+function publishedStamp(
   entry: { readonly stamp: Stamp | null } | null | undefined,
-  known: { readonly metadata: { readonly uid?: string } } | undefined,
-  { uid }: { readonly uid?: string },
+  known: { readonly metadata: Version } | undefined,
+  { uid }: Version,
 ): Stamp | null {
   return entry && known?.metadata.uid === uid ? entry.stamp : null;
 }
 
 /**
- * When the writer looked, there was nothing. That is the end of what the plan wrote to or deleted; another one of that name
- * was told of by a watcher meanwhile, which will also tell of its end.
+ * The writer found no object, so the one that the plan wrote or deleted is gone. If a watcher has published another object
+ * of this name meanwhile, it will also report that one's deletion.
  */
-function foldAbsent(view: ServiceState, mutation: Mutation, name: string): void {
+function applyNotFound(state: ServiceState, mutation: Mutation, name: string): void {
   const uid = mutation.verb === 'delete' ? mutation.uid : mutation.object.metadata.uid;
   if (mutation.resource === 'endpoints') {
-    if (view.endpoints?.endpoints.metadata.uid === uid) view.set('endpoints', undefined);
-  } else if (view.slices.get(name)?.slice.metadata.uid === uid) view.setSlice(name, undefined);
+    if (state.endpoints?.endpoints.metadata.uid === uid) state.setEndpoints(null);
+  } else if (state.slices.get(name)?.slice.metadata.uid === uid) state.removeSlice(name);
 }
 
-function foldCurrent(view: ServiceState, result: MutationResult, current: Endpoints | EndpointSlice): void {
+function applyCurrent(state: ServiceState, result: MutationResult, current: Endpoints | EndpointSlice): void {
   const { resource, name } = result;
   if (resource === 'endpoints') {
-    const stamp = toldOf(view.endpoints, view.endpoints?.endpoints, current.metadata);
-    if (isNews(view, resource, current.metadata, view.endpoints?.endpoints))
-      view.set('endpoints', { endpoints: current as Endpoints, stamp });
+    const known = state.endpoints?.endpoints;
+    if (isNewer(state, resource, current.metadata, known)) {
+      const stamp = publishedStamp(state.endpoints, known, current.metadata);
+      state.setEndpoints({ endpoints: current as Endpoints, stamp });
+    }
     return;
   }
-  const known = view.slices.get(name);
-  if (!concerns(view, current as EndpointSlice)) view.setSlice(name, undefined);
-  else if (isNews(view, resource, current.metadata, known?.slice)) {
-    view.setSlice(name, { slice: current as EndpointSlice, stamp: toldOf(known, known?.slice, current.metadata) });
+  const entry = state.slices.get(name);
+  const slice = current as EndpointSlice;
+  if (!belongsToService(state, slice)) state.removeSlice(name);
+  else if (isNewer(state, resource, slice.metadata, entry?.slice)) {
+    state.setSlice(name, { slice, stamp: publishedStamp(entry, entry?.slice, slice.metadata) });
   }
 }
 
-/** A slice whose labels were changed by somebody may not be this Service's any more. */
-function concerns(view: ServiceState, slice: EndpointSlice): boolean {
-  return slice.metadata.labels?.[serviceNameLabel] === view.key.service;
+/** False if somebody changed the label that names the slice's Service. */
+function belongsToService(state: ServiceState, slice: EndpointSlice): boolean {
+  return slice.metadata.labels?.[serviceNameLabel] === state.key.service;
 }
 
 /**
- * Whether an object is newer than what is known. One that is not known, though the watcher has told more than it since,
- * was deleted or relabelled while the Outcome was on its way.
+ * Whether an object is newer than the known one. An unknown object that is older than what the watcher has published was
+ * deleted or relabelled while the Outcome was on its way.
  */
-function isNews(
-  view: ServiceState,
+function isNewer(
+  state: ServiceState,
   resource: WrittenResource,
-  { uid = '', resourceVersion = '' }: { readonly uid?: string; readonly resourceVersion?: string },
-  known: { readonly metadata: { readonly resourceVersion?: string } } | undefined,
+  { uid = '', resourceVersion = '' }: Version,
+  known: { readonly metadata: Version } | undefined,
 ): boolean {
-  if (view.deletedUids.includes(uid)) return false;
-  const newest = known === undefined ? view.snapshot.resourceVersions[resource] : known.metadata.resourceVersion;
+  if (state.deletedUids.includes(uid)) return false;
+  const newest = known === undefined ? state.snapshot.resourceVersions[resource] : known.metadata.resourceVersion;
   return compareResourceVersions(resourceVersion, newest ?? '') > 0;
 }

@@ -7,52 +7,53 @@ import {
 } from '@sluice/controllers';
 import { type Causes, mergeCauses, noCauses, type PlannedMutations, type TraceContext } from '@sluice/messages';
 
-/** Where one controller stands with one Service. Replaced, never changed. */
+/** The state of one controller for one Service. Replaced, never modified. All times in milliseconds since the Unix epoch. */
 export interface ControllerState {
-  /** When to decide again, in milliseconds since the Unix epoch; null: nothing has come in since the last decision. */
+  /** When to decide next; null: nothing has happened since the last decision. */
   readonly dueAt: number | null;
-  /** Not before this time, whatever is due: the last write was large enough for a while. */
+  /** Earliest time of the next decision after a large or slow write. */
   readonly cooldownUntil?: number;
-  /** Why, gathered since the last decision. */
+  /** Causes collected since the last decision. */
   readonly causes: Causes;
-  /** The one plan whose Outcome is awaited. */
+  /** The one plan whose Outcome is pending. */
   readonly inFlight: InFlight | null;
-  /** Tries in a row that came to nothing; drives the back-off. */
+  /** Consecutive failed attempts; determines the backoff. */
   readonly failures: number;
-  /** The earliest of what was asked for later than at once, be it a retry (B2); of use only if it is yet to come. */
+  /** The earliest decision that was requested with a delay, a retry for example (B2). Meaningless once it has passed. */
   readonly delayedUntil: number | null;
-  /** For when a decision was last asked for only to put right what somebody else did to what is written. */
+  /** The last time for which a repair was requested: a decision because somebody else modified what is written. */
   readonly repairAt: number | null;
-  /** The next decision is wanted for that. */
+  /** The next decision is a repair. */
   readonly repairing: boolean;
-  /** Plans in a row that were made for that. */
+  /** Consecutive plans that were repairs. */
   readonly repairs: number;
-  /** Why the key is given up for now: it waits for a change, a resync or the slow retry. */
+  /** Why the key is parked; null: it is not. A parked key waits for a change, a resync or the slow retry. */
   readonly parked: string | null;
-  /** Since when it has been given up again and again, the tries in between included; null: it has not. */
+  /** When the key was first parked without success since; null: the last plan succeeded. */
   readonly parkedSince: number | null;
-  /** A person lets the next plan remove what it likes. */
+  /** An operator has released the next plan from the mass-removal guard. */
   readonly released?: true;
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;
   /** Generations of the slices that this controller wrote (C19). */
   readonly tracked: TrackedSlices;
-  /** What the last decision counted (I1); null: this controller has nothing to do with the Service. */
+  /** What the last decision counted (I1); null: this controller does not handle the Service. */
   readonly counted: CountedSlices | null;
 }
 
+/** A plan whose Outcome is pending. */
 export interface InFlight {
   readonly message: PlannedMutations;
-  /** Trackers as they become if the plan succeeds; a failed one loses no trigger time (B11, D18). */
+  /** Trackers to keep if the plan succeeds, so a failed plan loses no trigger time (B11, D18). */
   readonly triggersAfter: TriggerTimes | null;
   readonly hintsAfter: ServiceHints | null;
-  /** resourceVersions that the watch showed, by name, of objects that the plan writes: probably its own echo. */
+  /** resourceVersion by name of written objects that the watch delivered before the Outcome: probably the plan's own writes. */
   readonly watchEchoes: Readonly<Record<string, string>>;
-  /** When to send it again, in case it or its Outcome was lost, in milliseconds since the Unix epoch. */
+  /** When to publish the plan again in case it or its Outcome was lost. */
   readonly redeliverAt: number;
-  /** How often it was sent again. */
+  /** How often it has been published again. */
   readonly redeliveries: number;
-  /** Of the plan's message, each time it is sent. */
+  /** Trace context of the plan's message. */
   readonly trace?: TraceContext;
 }
 
@@ -73,15 +74,11 @@ export const initialControllerState: ControllerState = {
   counted: null,
 };
 
-/** When the controller decides again, what it waits for and its rest considered; null: not before something comes in. */
-export const decidesAt = ({ dueAt, cooldownUntil = 0 }: ControllerState): number | null =>
-  dueAt === null ? null : Math.max(dueAt, cooldownUntil);
-
-/** The time of `delayedUntil` if it is still to come, else infinity. */
+/** `delayedUntil` if it is in the future, else infinity. */
 export const pendingDelay = ({ delayedUntil }: ControllerState, now: number): number =>
   delayedUntil !== null && delayedUntil > now ? delayedUntil : Number.POSITIVE_INFINITY;
 
-/** Something came in: decide at `at`, or earlier if that is due already. What was parked gets another chance. */
+/** Requests a decision at `at` or earlier. A parked key becomes active again. */
 export function requestDecision(state: ControllerState, at: number, causes: Causes, now: number): ControllerState {
   return {
     ...state,

@@ -1,164 +1,177 @@
-import type { Controller } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { applyChange } from './apply-change.ts';
-import { applyOutcome } from './apply-outcome.ts';
-import { decide, decisionOrder, isDue } from './decide.ts';
-import { ServiceState } from './service-state.ts';
+import { describe, expect, test } from 'vitest';
+import { decisionOrder } from './decision-order.ts';
+import { isDue } from './due.ts';
+import type { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';
+import { given, startTime } from './testing/given.ts';
 import { aChange, anOutcome, aSnapshot, fact, key, whatHappened } from './testing/messages.ts';
 import { aPod, aService, mirroring } from './testing/objects.ts';
 
-const now = 1_000_000;
 const service: Fact = { kind: 'service', service: aService() };
-let view: ServiceState;
-let plans: number;
+const custom: Fact = { kind: 'service', service: aService({ selector: null }) };
+const behind = { endpoints: '9', endpointslices: '9' };
+const slicesOnly = { settings: { ...defaultSettings, controllers: new Set(['endpointslice'] as const) } };
 
-beforeEach(() => {
-  view = new ServiceState(key);
-  plans = 0;
-});
-
-const nextPlan = () => ({ epoch: 3, number: ++plans });
-
-const fold = (change: Parameters<typeof applyChange>[1]) => applyChange(view, change, now, defaultSettings);
-const due = (at = now) => decisionOrder.filter((controller) => isDue(view, controller, at));
-const decided = (controller: Controller) => decide(view, controller, nextPlan, now, defaultSettings).plan;
-/** Decides, and has the plan applied. The name of what it creates first. */
-function applied(controller: Controller): string {
-  const plan = decided(controller);
-  const [mutation] = plan?.groups.flatMap(({ mutations }) => mutations) ?? [];
-  if (plan === undefined || mutation?.verb !== 'create') throw new Error('nothing created');
-  applyOutcome(view, anOutcome(plan), now, defaultSettings);
-  return mutation.object.metadata.name;
-}
-
-const verbs = (controller: Controller) =>
-  decided(controller)?.groups.flatMap(({ mutations }) => mutations.map(({ verb, resource }) => `${verb} ${resource}`));
+const due = (state: ServiceState, at = startTime) => decisionOrder.filter((controller) => isDue(state, controller, at));
 
 describe('a decision is due', () => {
-  test('only after a whole snapshot (A9)', () => {
-    fold(aChange(1, [service]));
-    expect(due()).toEqual([]);
-    fold(aSnapshot(2, [service]));
-    expect(due()).toEqual(decisionOrder);
+  test('only after a complete snapshot (A9)', () => {
+    const history = given(aChange(1, [service])).thenDueAt(null);
+    expect(due(history.state)).toEqual([]);
+    expect(due(history.and(aSnapshot(2, [service])).state)).toEqual(decisionOrder);
   });
 
   test('not before its time', () => {
-    fold(aSnapshot(1, [service]));
-    expect(due(now - 1)).toEqual([]);
+    const { state } = given(aSnapshot(1, [service])).thenDueAt(startTime);
+    expect(due(state, startTime - 1)).toEqual([]);
   });
 
-  test('not while a plan of the controller is in flight; the others go on (B2)', () => {
-    fold(aSnapshot(1, [service, fact.pod('p')]));
-    decided('endpointslice');
-    fold(aChange(2, [fact.pod('q')]));
-    expect(due()).toEqual(['endpointslicemirroring', 'endpoints']);
+  test('not while a plan of the controller is in flight; the others continue (B2)', () => {
+    const history = given(aSnapshot(1, [service, fact.pod('p')], behind), slicesOnly).when();
+    history.thenPlans({ endpointslice: ['create'] });
+    history
+      .and(aChange(2, [fact.pod('q')]))
+      .when()
+      .thenNothing();
   });
 
-  test('not twice for the same thing', () => {
-    fold(aSnapshot(1, [service]));
-    for (const controller of decisionOrder) decided(controller);
-    expect(due(now + 1e9)).toEqual([]);
+  test('not twice for the same change', () => {
+    given(aSnapshot(1, [service], behind))
+      .when()
+      .applied()
+      .thenDueAt(null)
+      .when(startTime + 1e9)
+      .thenNothing();
+  });
+
+  test('again if the Outcome is overdue: the plan is redelivered unchanged, ever later', () => {
+    const first = given(aSnapshot(1, [service, fact.pod('p')], behind), slicesOnly).when();
+    const second = first.thenDueAt(startTime + 5_000).when(startTime + 5_000);
+    expect(second.decisions).toEqual([
+      { kind: 'redelivered', controller: 'endpointslice', plan: first.plan('endpointslice') },
+    ]);
+    second.thenDueAt(startTime + 15_000);
+  });
+
+  test('later if it fails: its key is parked', () => {
+    const failing = { ...defaultSettings.policy, isStale: () => expect.unreachable('broken') };
+    const history = given(aSnapshot(1, [service]), { settings: { ...slicesOnly.settings, policy: failing } }).when();
+    expect(history.decisions).toMatchObject([{ kind: 'failed', reason: expect.stringContaining('broken') }]);
+    expect(history.state.controller('endpointslice').parked).toContain('broken');
+    history.thenDueAt(startTime + 60_000);
   });
 });
 
 describe('a plan', () => {
-  test('says what it is, why, and for whom', () => {
-    fold(aSnapshot(1, [service, fact.pod('p')]));
-    expect(decided('endpointslice')).toMatchObject({
+  test('names its id, causes and Service', () => {
+    const history = given(aSnapshot(1, [service, fact.pod('p')])).when();
+    expect(history.plan('endpointslice')).toMatchObject({
       kind: 'mutations',
       key,
       controller: 'endpointslice',
-      plan: { epoch: 3, number: 1 },
+      plan: { epoch: 1, number: 1 },
       serviceUid: 'service-uid',
       causes: whatHappened('change 1'),
-      decidedAt: now,
+      decidedAt: startTime,
     });
-    expect(view.controller('endpointslice').causes).toEqual({ first: [], more: 0 });
+    expect(history.state.controller('endpointslice').causes).toEqual({ first: [], more: 0 });
   });
 
-  test('has the next number; those that want nothing use none', () => {
-    fold(aSnapshot(1, [service, fact.pod('p')]));
-    expect(decided('endpointslice')?.plan.number).toBe(1);
-    view.setController('endpointslice', { ...view.controller('endpointslice'), inFlight: null });
-    expect(decided('endpointslicemirroring')).toBeUndefined();
-    expect(decided('endpointslice')?.plan.number).toBe(2);
+  test('has the next number; a decision without plan uses none', () => {
+    const history = given(aSnapshot(1, [service, fact.pod('p')], behind)).when();
+    history.thenPlans({ endpointslice: ['create'], endpoints: ['create'] });
+    expect(history.plan('endpoints').plan.number).toBe(2);
+    const next = history
+      .applied()
+      .and(aChange(2, [fact.pod('q')]))
+      .when();
+    expect(next.plan('endpointslice').plan.number).toBe(3);
   });
 
-  test('is not made where the cluster is as it should be; trackers then move at once', () => {
-    fold(aSnapshot(1, [{ kind: 'service', service: aService({ selector: null }) }]));
-    view.setController('endpointslice', { ...view.controller('endpointslice'), failures: 3 });
-    expect(decided('endpointslice')).toBeUndefined();
-    expect(view.controller('endpointslice')).toMatchObject({ failures: 0, dueAt: null, inFlight: null });
+  test('is not made if the cluster is as it should be; trackers then advance at once', () => {
+    const history = given(aSnapshot(1, [custom]));
+    const { state } = history;
+    state.setController('endpointslice', { ...state.controller('endpointslice'), failures: 3 });
+    history.when().thenNothing();
+    expect(state.controller('endpointslice')).toMatchObject({ failures: 0, dueAt: null, inFlight: null });
   });
 
-  test('is not needed for the trigger times to move (C17)', () => {
-    fold(aSnapshot(1, [service, fact.pod('p')], { endpointslices: '9' }));
-    applied('endpointslice');
+  test('is not needed for the trigger times to advance (C17)', () => {
     const later = aPod('p', { readyTransitionTime: '2026-01-01T00:09:00Z' });
-    fold(aChange(2, [{ kind: 'pod', name: 'p', pod: later, node: { zone: 'a' } }]));
-    expect(decided('endpointslice')).toBeUndefined();
-    expect(view.controller('endpointslice').triggers?.pods.p).toBe('2026-01-01T00:09:00Z');
+    const history = given(aSnapshot(1, [service, fact.pod('p')], behind), slicesOnly)
+      .when()
+      .applied()
+      .and(aChange(2, [{ kind: 'pod', name: 'p', pod: later, node: { zone: 'a' } }]))
+      .when()
+      .thenNothing();
+    expect(history.state.controller('endpointslice').triggers?.pods.p).toBe('2026-01-01T00:09:00Z');
   });
 
-  test('puts another slice in the place of one that was relabelled: nothing waits for a stale cache (C21, C22)', () => {
-    fold(aSnapshot(1, [service, fact.pod('p')], { endpointslices: '9' }));
-    const written = applied('endpointslice');
-    expect(Object.keys(view.controller('endpointslice').tracked)).toHaveLength(1);
-    const uid = `stored-${written}`;
-    fold(aChange(2, [{ kind: 'slice', name: written, slice: null, uid, relabelled: true }]));
-    expect(verbs('endpointslice')).toEqual(['create endpointslices']);
+  test('replaces a slice that was relabelled at once: nothing waits for a stale cache (C21, C22)', () => {
+    const written = given(aSnapshot(1, [service, fact.pod('p')], behind), slicesOnly)
+      .when()
+      .applied();
+    expect(Object.keys(written.state.controller('endpointslice').tracked)).toHaveLength(1);
+    const [[name, { slice }] = expect.unreachable('no slice')] = written.state.slices;
+    const uid = slice.metadata.uid ?? '';
+    const elsewhere = aChange(2, [{ kind: 'slice', name, slice: null, uid, relabelled: true }]);
+    written
+      .and(elsewhere)
+      .when()
+      .thenPlans({ endpointslice: ['create'] });
   });
 
-  test('that is incomplete is sent although it writes nothing, so that its failure is told (E15)', () => {
+  test('that is incomplete is published although it writes nothing, so that its failure is reported (E15)', () => {
     const pod: Fact = { kind: 'pod', name: 'p', pod: aPod('p'), node: null };
-    fold(aSnapshot(1, [service, pod], { endpointslices: '9' }));
-    const placeholder = decided('endpointslice');
-    if (placeholder === undefined) throw new Error('no placeholder');
-    applyOutcome(view, anOutcome(placeholder), now, defaultSettings);
-    expect(decided('endpointslice')).toMatchObject({
-      groups: [],
-      incomplete: [expect.stringContaining('Node node-a')],
-    });
+    const placeholder = given(aSnapshot(1, [service, pod], behind), slicesOnly)
+      .when()
+      .applied();
+    const again = placeholder
+      .and(aChange(2, [pod]))
+      .when()
+      .thenPlans({ endpointslice: [] });
+    expect(again.plan('endpointslice').incomplete).toEqual([expect.stringContaining('Node node-a')]);
   });
 });
 
-describe('controllers see only what is theirs', () => {
+describe('controllers see only their own objects', () => {
   test('a Service without selector keeps its slices; the mirrored ones follow its Endpoints', () => {
-    const custom: Fact = { kind: 'service', service: aService({ selector: null }) };
-    fold(aSnapshot(1, [custom, fact.slice('s'), fact.slice('m', { manager: mirroring }), fact.endpoints()]));
-    expect(verbs('endpointslice')).toBeUndefined();
-    expect(verbs('endpoints')).toBeUndefined();
-    expect(verbs('endpointslicemirroring')).toEqual(['delete endpointslices']);
+    given(aSnapshot(1, [custom, fact.slice('s'), fact.slice('m', { manager: mirroring }), fact.endpoints()]))
+      .when()
+      .thenPlans({ endpointslicemirroring: ['delete'] });
   });
 
-  test('a clean-up of mirrored slices forgets what was tracked (H6)', () => {
-    const custom: Fact = { kind: 'service', service: aService({ selector: null }) };
-    fold(aSnapshot(1, [custom, fact.slice('m', { manager: mirroring }), fact.endpoints()]));
+  test('deleting mirrored slices clears the tracker (H6)', () => {
+    const history = given(aSnapshot(1, [custom, fact.slice('m', { manager: mirroring }), fact.endpoints()]));
+    const { state } = history;
     const tracked = { 'uid-m': 1 };
-    view.setController('endpointslicemirroring', { ...view.controller('endpointslicemirroring'), tracked });
-    fold(aChange(2, [fact.endpointsGone()]));
-    expect(verbs('endpointslicemirroring')).toEqual(['delete endpointslices']);
-    expect(view.controller('endpointslicemirroring').tracked).toEqual({});
+    state.setController('endpointslicemirroring', { ...state.controller('endpointslicemirroring'), tracked });
+    history
+      .and(aChange(2, [fact.endpointsGone()]))
+      .when()
+      .thenPlans({ endpointslicemirroring: ['delete'] });
+    expect(state.controller('endpointslicemirroring').tracked).toEqual({});
   });
 
-  test('slices of the other controller are not touched', () => {
-    fold(aSnapshot(1, [service, fact.pod('p'), fact.slice('m', { manager: mirroring })]));
-    expect(verbs('endpointslice')).toEqual(['create endpointslices']);
+  test('a controller does not write slices of another one', () => {
+    given(aSnapshot(1, [service, fact.pod('p'), fact.slice('m', { manager: mirroring })]), slicesOnly)
+      .when()
+      .thenPlans({ endpointslice: ['create'] });
   });
 
-  test('a Service that goes leaves its slices to the garbage collector (E8) and takes its Endpoints along (D5)', () => {
-    fold(aSnapshot(1, [service, fact.slice('s'), fact.endpoints()]));
-    fold(aChange(2, [fact.noService]));
-    expect(verbs('endpointslice')).toBeUndefined();
-    expect(verbs('endpoints')).toEqual(['delete endpoints']);
+  test('a deleted Service leaves its slices to the garbage collector (E8), and its Endpoints are deleted (D5)', () => {
+    given([aSnapshot(1, [service, fact.slice('s'), fact.endpoints()]), aChange(2, [fact.noService])])
+      .when()
+      .thenPlans({ endpoints: ['delete'] });
   });
 
-  test('every update and delete carries what it was decided on (D23, E31, K2)', () => {
-    fold(aSnapshot(1, [service, fact.pod('p'), fact.slice('s'), fact.slice('t'), fact.endpoints()]));
-    const mutations = ['endpointslice', 'endpoints'].flatMap((controller) =>
-      (decided(controller as Controller)?.groups ?? []).flatMap((group) => group.mutations),
+  test('every update and delete carries the resourceVersion it was decided on (D23, E31, K2)', () => {
+    const history = given(
+      aSnapshot(1, [service, fact.pod('p'), fact.slice('s'), fact.slice('t'), fact.endpoints()]),
+    ).when();
+    const mutations = (['endpointslice', 'endpoints'] as const).flatMap((controller) =>
+      history.plan(controller).groups.flatMap((group) => group.mutations),
     );
     expect(mutations.map(({ verb }) => verb).sort()).toEqual(['delete', 'update', 'update']);
     for (const mutation of mutations) {
@@ -166,4 +179,15 @@ describe('controllers see only what is theirs', () => {
       expect(version, JSON.stringify(mutation)).toBe('5');
     }
   });
+});
+
+test('an Outcome may arrive late; changes that arrived before it lead to one plan', () => {
+  const first = given(aSnapshot(1, [service, fact.pod('p')], behind), slicesOnly).when();
+  first
+    .and([aChange(2, [fact.pod('q')]), aChange(3, [fact.pod('r')])], startTime + 10)
+    .when()
+    .thenNothing()
+    .and(anOutcome(first.plan('endpointslice')), startTime + 12)
+    .when()
+    .thenPlans({ endpointslice: ['update'] });
 });

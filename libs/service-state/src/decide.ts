@@ -1,166 +1,159 @@
-import {
-  type Controller,
-  endpointSliceTracker,
-  type Plan,
-  reconcileEndpointSlices,
-  reconcileEndpoints,
-  reconcileMirroring,
-  type ServiceHints,
-  type SyncCounts,
-  type TrackedSlices,
-  type TriggerTimes,
-} from '@sluice/controllers';
-import { noCauses, type PlanId, type PlannedMutations } from '@sluice/messages';
-import { type ControllerState, decidesAt } from './controller-state.ts';
+import type { Controller, MutationGroup, Plan, SyncCounts } from '@sluice/controllers';
+import { noCauses, type PlanId, type PlannedMutations, type TraceContext } from '@sluice/messages';
+import type { ControllerState } from './controller-state.ts';
+import { decisionOrder } from './decision-order.ts';
 import { withDerivedNames } from './derived-name.ts';
-import { isMirrored, slicesOf } from './own-slices.ts';
-import { ReadyEndpoints } from './ready-endpoints.ts';
-import { readyAsWritten, readyEndpointsDelta } from './ready-endpoints-delta.ts';
-import { redeliverAt } from './redelivery.ts';
+import { isDue } from './due.ts';
+import { readyEndpointsDelta } from './ready-endpoints-delta.ts';
+import { reconcile, trackUnchanged } from './reconcile.ts';
+import { redeliver, redeliverAt } from './redelivery.ts';
 import { afterDecision, freeRepairs } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
-/** Slices first: they are what traffic follows. */
-export const decisionOrder: readonly Controller[] = ['endpointslice', 'endpointslicemirroring', 'endpoints'];
-
-interface Decision {
-  readonly plan: Plan;
-  readonly triggers: TriggerTimes | null;
-  readonly hints: ServiceHints | null;
-  readonly counts: SyncCounts | null;
+export interface DecisionInputs {
+  readonly settings: Settings;
+  /** Id of the next plan. Several plans of one `decide` get consecutive numbers. */
+  readonly nextPlan: PlanId;
+  /**
+   * Ready endpoints that a controller has written for all other Services of the cluster, for the mass-removal guard.
+   * Default: none.
+   */
+  readonly readyElsewhere?: (controller: Controller) => number;
+  /** Trace context for the message of the next plan. */
+  readonly trace?: TraceContext | undefined;
 }
 
-export interface Decided {
-  /** What is to be published; undefined if the cluster is as it should be. */
-  readonly plan: PlannedMutations | undefined;
-  /** What the metrics are to know of it; null: nothing. */
-  readonly counts: SyncCounts | null;
-}
-
-/** True if the controller may and should decide now: something is due, nothing is in flight, all inputs are in. */
-export function isDue(view: ServiceState, controller: Controller, now: number): boolean {
-  const state = view.controller(controller);
-  const at = decidesAt(state);
-  return at !== null && at <= now && state.inFlight === null && view.snapshot.complete && view.snapshot.open === null;
-}
+/** What a controller did because it was due. The state already reflects it. */
+export type Decision =
+  | {
+      readonly kind: 'decided';
+      readonly controller: Controller;
+      /** The plan, now in flight; undefined if the cluster is as it should be. */
+      readonly plan: PlannedMutations | undefined;
+      /** For the metrics; null: nothing to count. */
+      readonly counts: SyncCounts | null;
+    }
+  /** The Outcome is overdue: publish the plan in flight again, unchanged. */
+  | { readonly kind: 'redelivered'; readonly controller: Controller; readonly plan: PlannedMutations }
+  /** The decision failed with an error. The key is parked. */
+  | { readonly kind: 'failed'; readonly controller: Controller; readonly plan: undefined; readonly reason: string };
 
 /**
- * Decides for one controller and notes it in the view. `nextPlan` names the plan, if there is one; `ready` is told how many
- * endpoints are.
+ * Lets every controller act that is due at `now`, and returns the state, which is the given one, updated in place, with
+ * what the controllers did. The result depends on the arguments alone. It never throws.
  */
 export function decide(
-  view: ServiceState,
-  controller: Controller,
-  nextPlan: () => PlanId,
+  state: ServiceState,
   now: number,
-  settings: Settings,
-  ready = new ReadyEndpoints(),
-): Decided {
-  const { released, ...state } = view.controller(controller);
-  const dueAt = settings.policy.dueAfterDecision({ controller, state, now });
-  if (settings.policy.isStale(view, controller)) {
-    view.setController(controller, { ...state, dueAt, causes: noCauses });
-    return { plan: undefined, counts: null };
+  inputs: DecisionInputs,
+): { readonly state: ServiceState; readonly decisions: readonly Decision[] } {
+  const decisions: Decision[] = [];
+  let { number } = inputs.nextPlan;
+  for (const controller of decisionOrder) {
+    if (!isDue(state, controller, now)) continue;
+    const nextPlan = { epoch: inputs.nextPlan.epoch, number };
+    const decision = decideController(state, controller, now, { ...inputs, nextPlan });
+    if (decision.kind === 'decided' && decision.plan !== undefined) number += 1;
+    decisions.push(decision);
   }
-  const { plan, triggers, hints, counts } = reconcile(view, controller, state, settings);
-  const tracked = trackLeftAlone(view, controller, state.tracked, plan);
-  const counted = counts?.service ?? null;
-  const repaired = afterDecision(state, plan.groups.length > 0);
-  const rested: ControllerState = { ...state, ...repaired, tracked, counted, dueAt, causes: noCauses, parked: null };
-  if (controller === 'endpoints' && view.orphaned && view.endpoints === null) view.set('orphaned', undefined);
+  return { state, decisions };
+}
+
+/** The part of `decide` for one controller that is due, for callers that measure each decision. */
+export function decideController(
+  state: ServiceState,
+  controller: Controller,
+  now: number,
+  inputs: DecisionInputs,
+): Decision {
+  const again = redeliver(state, controller, now);
+  if (again !== undefined) return { kind: 'redelivered', controller, plan: again.message };
+  try {
+    return decideNow(state, controller, now, inputs);
+  } catch (error) {
+    // One Service whose decision fails must not stop the others.
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    park(state, controller, reason, now, inputs.settings);
+    return { kind: 'failed', controller, plan: undefined, reason };
+  }
+}
+
+function decideNow(state: ServiceState, controller: Controller, now: number, inputs: DecisionInputs): Decision {
+  const { settings } = inputs;
+  const { released, ...before } = state.controller(controller);
+  const dueAt = settings.policy.dueAfterDecision({ controller, state: before, now });
+  if (settings.policy.isStale(state, controller)) {
+    state.setController(controller, { ...before, dueAt, causes: noCauses });
+    return { kind: 'decided', controller, plan: undefined, counts: null };
+  }
+  const { plan, triggers, hints, counts } = reconcile(state, controller, before, settings);
+  const idle: ControllerState = {
+    ...before,
+    ...afterDecision(before, plan.groups.length > 0),
+    tracked: trackUnchanged(state, controller, before.tracked, plan),
+    counted: counts?.service ?? null,
+    dueAt,
+    causes: noCauses,
+    parked: null,
+  };
+  if (controller === 'endpoints' && state.endpoints === null) state.setOrphaned(false);
   if (plan.groups.length === 0 && plan.events.length === 0 && plan.incomplete.length === 0) {
-    view.setController(controller, { ...rested, failures: 0, parkedSince: null, triggers, hints });
-    if (!ready.knows(view.key, controller)) ready.set(view.key, controller, readyAsWritten(view, controller));
-    return { plan: undefined, counts };
+    state.setController(controller, { ...idle, failures: 0, parkedSince: null, triggers, hints });
+    return { kind: 'decided', controller, plan: undefined, counts };
   }
-  const id = nextPlan();
-  const service = view.service?.service;
-  const groups = withDerivedNames(
-    plan.groups,
-    service?.uid ?? view.endpoints?.endpoints.metadata.uid ?? '',
-    controller,
-    id,
-  );
-  const change = readyEndpointsDelta(view, controller, groups, ready);
-  const planned: PlannedMutations = {
+  const message = plannedMutations(state, controller, plan, idle, now, inputs);
+  const inFlight = {
+    message,
+    triggersAfter: triggers,
+    hintsAfter: hints,
+    watchEchoes: {},
+    redeliverAt: redeliverAt(now, 0),
+    redeliveries: 0,
+    ...(inputs.trace !== undefined && { trace: inputs.trace }),
+  };
+  state.setController(controller, { ...idle, inFlight });
+  return { kind: 'decided', controller, plan: message, counts };
+}
+
+/** The message of a plan. `state` is still as it was before the decision, `idle` the controller's state after it. */
+function plannedMutations(
+  state: ServiceState,
+  controller: Controller,
+  plan: Plan,
+  idle: ControllerState,
+  now: number,
+  { nextPlan: id, readyElsewhere }: DecisionInputs,
+): PlannedMutations {
+  const { causes, repairing } = state.controller(controller);
+  const service = state.service?.service;
+  const ownerUid = service?.uid ?? state.endpoints?.endpoints.metadata.uid ?? '';
+  const groups: readonly MutationGroup[] = withDerivedNames(plan.groups, ownerUid, controller, id);
+  const ready = readyEndpointsDelta(state, controller, groups, readyElsewhere?.(controller) ?? 0);
+  return {
     kind: 'mutations',
-    key: view.key,
+    key: state.key,
     controller,
     plan: id,
     groups,
     events: plan.events,
     incomplete: plan.incomplete,
     serviceUid: service?.uid ?? '',
-    ...(change && { ready: change }),
-    ...(state.repairing && repaired.repairs >= freeRepairs && { consecutiveRepairs: repaired.repairs }),
-    causes: state.causes,
+    ...(ready && { ready }),
+    ...(repairing && idle.repairs >= freeRepairs && { consecutiveRepairs: idle.repairs }),
+    causes,
     decidedAt: now,
   };
-  const inFlight = {
-    message: planned,
-    triggersAfter: triggers,
-    hintsAfter: hints,
-    watchEchoes: {},
-    redeliverAt: redeliverAt(now, 0),
-    redeliveries: 0,
-  };
-  view.setController(controller, { ...rested, inFlight });
-  return { plan: planned, counts };
 }
 
-function reconcile(view: ServiceState, controller: Controller, state: ControllerState, settings: Settings): Decision {
-  const service = view.service?.service ?? null;
-  switch (controller) {
-    case 'endpoints': {
-      const decision = reconcileEndpoints({
-        service,
-        pods: [...view.pods.values()],
-        existing: view.endpoints?.endpoints ?? null,
-        orphaned: view.orphaned,
-        triggers: state.triggers,
-        policy: settings.policy.decisions,
-      });
-      return { ...decision, hints: null, counts: null };
-    }
-    case 'endpointslice':
-      return reconcileEndpointSlices({
-        service,
-        pods: [...view.pods.values()],
-        slices: slicesOf(view, controller),
-        triggers: state.triggers,
-        topology: view.topology,
-        hints: state.hints,
-        maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
-        policy: settings.policy.decisions,
-      });
-    case 'endpointslicemirroring': {
-      const { plan, counts } = reconcileMirroring({
-        service,
-        endpoints: view.endpoints?.endpoints ?? null,
-        slices: slicesOf(view, controller),
-        maxEndpointsPerSubset: settings.maxEndpointsPerSubset,
-        policy: settings.policy.decisions,
-      });
-      return { plan, triggers: null, hints: null, counts };
-    }
-  }
-}
-
-/** H15: a mirrored slice that is right as it is is tracked from then on. H6: a clean-up forgets all that was tracked. */
-function trackLeftAlone(view: ServiceState, controller: Controller, tracked: TrackedSlices, plan: Plan): TrackedSlices {
-  if (controller !== 'endpointslicemirroring') return tracked;
-  if (!isMirrored(view)) return endpointSliceTracker.noTrackedSlices;
-  const written = new Set(
-    plan.groups.flatMap(({ mutations }) =>
-      mutations.map((m) => (m.verb === 'delete' ? m.name : m.object.metadata.name)),
-    ),
-  );
-  let next = tracked;
-  for (const slice of slicesOf(view, controller)) {
-    if (!written.has(slice.metadata.name) && !endpointSliceTracker.has(next, slice)) {
-      next = endpointSliceTracker.update(next, slice);
-    }
-  }
-  return next;
+function park(
+  state: ServiceState,
+  controller: Controller,
+  reason: string,
+  now: number,
+  { parkedRetryMs }: Settings,
+): void {
+  const before = state.controller(controller);
+  const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs;
+  state.setController(controller, { ...before, dueAt, parked: reason, parkedSince: before.parkedSince ?? now });
 }

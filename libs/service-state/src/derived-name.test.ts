@@ -33,7 +33,7 @@ describe('a derived name', () => {
     expect(names(groups)).toEqual(names(groups));
   });
 
-  test('is another for another owner, epoch, number, group and place', () => {
+  test('differs by owner, epoch, number, group and index', () => {
     const all = new Set<string>();
     for (const owner of ['u1', 'u2']) {
       for (const epoch of [1, 2, 11]) {
@@ -45,14 +45,14 @@ describe('a derived name', () => {
     expect(all.size).toBe(2 * 3 * 40 * 4);
   });
 
-  test('is another for each controller, which number their plans apart', () => {
+  test('differs by controller', () => {
     const [slices, mirrored] = (['endpointslice', 'endpointslicemirroring'] as const).map((controller) =>
       JSON.stringify(withDerivedNames([group('web-')], 'uid', controller, { epoch: 1, number: 1 })),
     );
     expect(slices).not.toBe(mirrored);
   });
 
-  test('spreads over the whole alphabet in every place', () => {
+  test('uses the whole alphabet at every position', () => {
     const seen = Array.from({ length: 5 }, () => new Set<string>());
     for (let number = 1; number <= 2_000; number++) {
       const suffix = names([group('web-')], 'uid', 1, number)[0]?.slice(-5) ?? '';
@@ -61,7 +61,7 @@ describe('a derived name', () => {
     expect(seen.map(({ size }) => size)).toEqual([27, 27, 27, 27, 27]);
   });
 
-  test('goes only to slices that ask for one', () => {
+  test('is given only to slices with generateName', () => {
     const recycled: MutationGroup = {
       mutations: [
         { verb: 'update', resource: 'endpointslices', object: slice('web-', 'web-old') },
@@ -73,7 +73,7 @@ describe('a derived name', () => {
     expect(names([recycled])).toEqual(['web-old', 'web', 'web-given', 'web-x']);
   });
 
-  test('leaves generateName, as an API server does', () => {
+  test('keeps generateName, as an API server does', () => {
     const [named] = withDerivedNames([group('web-')], 'uid', 'endpointslice', { epoch: 1, number: 1 });
     expect(named?.mutations[0]).toMatchObject({ object: { metadata: { generateName: 'web-' } } });
   });

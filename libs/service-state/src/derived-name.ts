@@ -1,15 +1,15 @@
 import type { Controller, EndpointSlice, Mutation, MutationGroup } from '@sluice/controllers';
 import type { PlanId } from '@sluice/messages';
 
-/** K1: what the API server itself would take for a generated name. */
+/** K1: the alphabet and lengths of names that the API server generates. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
-const longestBase = 58;
+const maxBaseLength = 58;
 const suffixLength = 5;
 
 /**
- * Gives every slice to be created its name, in the form of a generated one, derived from the plan. A repeated create
- * thus meets AlreadyExists instead of making a second slice. Controllers number their plans apart from each other, so the
- * name depends on the controller too.
+ * Names every slice to be created, in the form of a generated name but derived from the plan, so that a repeated create
+ * meets AlreadyExists instead of making a second slice. The controller is part of the seed because policies may number the
+ * plans of each controller separately.
  */
 export function withDerivedNames(
   groups: readonly MutationGroup[],
@@ -19,23 +19,23 @@ export function withDerivedNames(
 ): readonly MutationGroup[] {
   return groups.map(({ mutations }, group) => ({
     mutations: mutations.map((mutation, index) =>
-      named(mutation, `${ownerUid}/${controller}/${plan.epoch}/${plan.number}/${group}/${index}`),
+      withName(mutation, `${ownerUid}/${controller}/${plan.epoch}/${plan.number}/${group}/${index}`),
     ),
   }));
 }
 
-function named(mutation: Mutation, seed: string): Mutation {
+function withName(mutation: Mutation, seed: string): Mutation {
   if (mutation.verb !== 'create' || mutation.resource !== 'endpointslices') return mutation;
   const { metadata } = mutation.object;
   if (metadata.name !== '' || metadata.generateName === undefined) return mutation;
   const object: EndpointSlice = {
     ...mutation.object,
-    metadata: { ...metadata, name: metadata.generateName.slice(0, longestBase) + suffix(seed) },
+    metadata: { ...metadata, name: metadata.generateName.slice(0, maxBaseLength) + suffixOf(seed) },
   };
   return { ...mutation, object };
 }
 
-function suffix(seed: string): string {
+function suffixOf(seed: string): string {
   let hash = 0x811c9dc5;
   let text = '';
   for (let round = 0; round < suffixLength; round++) {

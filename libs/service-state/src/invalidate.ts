@@ -1,14 +1,14 @@
-import { decisionOrder } from './decide.ts';
+import { decisionOrder } from './decision-order.ts';
 import type { ServiceState } from './service-state.ts';
 
 /**
- * What the view says may be outdated or incomplete: nothing is decided before the next snapshot has ended. The Outcomes of
- * plans in flight may be among what was lost, so they are not waited for; all is decided anew then.
+ * Marks a state as possibly outdated or incomplete because messages were lost. Nothing is decided before the next snapshot
+ * has ended. The Outcomes of plans in flight may be among the lost messages, so those plans are dropped and decided again.
  */
-export function invalidate(view: ServiceState, now: number): void {
-  view.set('snapshot', { ...view.snapshot, complete: false, open: null });
+export function invalidate(state: ServiceState, now: number): void {
+  state.setSnapshot({ ...state.snapshot, complete: false, open: null });
   for (const controller of decisionOrder) {
-    const state = view.controller(controller);
-    if (state.inFlight !== null) view.setController(controller, { ...state, inFlight: null, dueAt: now });
+    const before = state.controller(controller);
+    if (before.inFlight !== null) state.setController(controller, { ...before, inFlight: null, dueAt: now });
   }
 }

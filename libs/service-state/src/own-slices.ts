@@ -11,7 +11,7 @@ import type { ServiceState } from './service-state.ts';
 /** A controller that writes slices. */
 export type SliceController = Exclude<Controller, 'endpoints'>;
 
-/** The controller whose slice this is by its label; undefined: none of ours. */
+/** The controller that the slice's label names; undefined: none of ours. */
 export function managerOf(slice: EndpointSlice): SliceController | undefined {
   switch (slice.metadata.labels?.[managedByLabel]) {
     case endpointSliceController:
@@ -23,19 +23,19 @@ export function managerOf(slice: EndpointSlice): SliceController | undefined {
   }
 }
 
-/** The controller that looks again when something happens to the slice; also to one that nobody of ours manages. */
+/** The controller that decides again when the slice changes, also for slices that none of ours manages. */
 export function observerOf(slice: EndpointSlice): SliceController {
   return managerOf(slice) ?? 'endpointslice';
 }
 
-export function slicesOf(view: ServiceState, controller: SliceController): EndpointSlice[] {
+export function slicesOf(state: ServiceState, controller: SliceController): EndpointSlice[] {
   const slices: EndpointSlice[] = [];
-  for (const { slice } of view.slices.values()) if (managerOf(slice) === controller) slices.push(slice);
+  for (const { slice } of state.slices.values()) if (managerOf(slice) === controller) slices.push(slice);
   return slices;
 }
 
-/** False: what was mirrored is cleaned up (H6). */
-export function isMirrored(view: ServiceState): boolean {
-  const endpoints = view.endpoints?.endpoints;
-  return endpoints !== undefined && isMirrorable(endpoints) && view.service?.service?.selector === null;
+/** Whether the Service's Endpoints are to be mirrored; if not, mirrored slices are deleted (H6). */
+export function isMirrored(state: ServiceState): boolean {
+  const endpoints = state.endpoints?.endpoints;
+  return endpoints !== undefined && isMirrorable(endpoints) && state.service?.service?.selector === null;
 }

@@ -1,25 +1,22 @@
 import type { EndpointSlice, Endpoints, MutationGroup, Pod } from '@sluice/controllers';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ReadyEndpoints } from './ready-endpoints.ts';
 import { readyEndpointsDelta } from './ready-endpoints-delta.ts';
 import { ServiceState } from './service-state.ts';
 import { key } from './testing/messages.ts';
 import { aPod, aService, aSlice, mirroring, someEndpoints } from './testing/objects.ts';
 
 const stamp = { epoch: 1, sequence: 1 };
-let view: ServiceState;
-let partition: ReadyEndpoints;
+let state: ServiceState;
 
 beforeEach(() => {
-  view = new ServiceState(key);
-  partition = new ReadyEndpoints();
-  view.set('service', { service: aService(), stamp });
-  view.setSlice('a', { slice: sliceOf('a', ['p1', 'p2', 'p3', 'p4']), stamp });
+  state = new ServiceState(key);
+  state.setService({ service: aService(), stamp });
+  state.setSlice('a', { slice: sliceOf('a', ['p1', 'p2', 'p3', 'p4']), stamp });
   for (const name of ['p1', 'p2', 'p3', 'p4']) setPod(name);
 });
 
 function setPod(name: string, given: Partial<Pod> = {}, node: { zone: string } | null = { zone: 'a' }): void {
-  view.setPod(name, { pod: aPod(name, given), node, stamp });
+  state.setPod(name, { pod: aPod(name, given), node, stamp });
 }
 
 function sliceOf(name: string, ready: readonly string[], notReady: readonly string[] = [], manager?: string) {
@@ -37,45 +34,40 @@ function sliceOf(name: string, ready: readonly string[], notReady: readonly stri
 const update = (object: EndpointSlice): MutationGroup[] => [
   { mutations: [{ verb: 'update', resource: 'endpointslices', object }] },
 ];
-const change = (groups: readonly MutationGroup[]) => readyEndpointsDelta(view, 'endpointslice', groups, partition);
+const change = (groups: readonly MutationGroup[]) => readyEndpointsDelta(state, 'endpointslice', groups, 10);
 
 describe('the number', () => {
-  test('of endpoints that a plan adds or takes, and of all in the partition', () => {
-    partition.set({ ...key, service: 'db' }, 'endpointslice', 10);
-    partition.set({ ...key, cluster: 'other' }, 'endpointslice', 100);
-    partition.set({ ...key, service: 'db' }, 'endpoints', 1_000);
+  test('of endpoints that a plan adds or removes, and of all in the cluster', () => {
     expect(change(update(sliceOf('a', ['p1', 'p2'])))).toMatchObject({ delta: -2, total: 14 });
-    // It is noted as written; what is known is still what it was.
-    expect(partition.among(key, 'endpointslice', 2)).toBe(12);
     const create = { verb: 'create', resource: 'endpointslices', object: sliceOf('b', ['p5']) } as const;
     expect(change([{ mutations: [create] }])).toEqual({ delta: 1, total: 14 });
     const remove = { verb: 'delete', resource: 'endpointslices', name: 'a' } as const;
     expect(change([{ mutations: [remove] }, { mutations: [create] }])).toMatchObject({ delta: -3 });
   });
 
-  test('is not told where it stays', () => {
+  test('is absent if it stays the same', () => {
     expect(change(update(sliceOf('a', ['p1', 'p2', 'p3', 'p5'])))).toBeUndefined();
     expect(change([])).toBeUndefined();
   });
 
-  test('counts what is ready alone', () => {
+  test('counts ready endpoints only', () => {
     expect(change(update(sliceOf('a', ['p1', 'p2', 'p3'], ['p4'])))).toMatchObject({ delta: -1 });
   });
 
-  test('of a plan that came to nothing before says so', () => {
-    const state = view.controller('endpointslice');
-    view.setController('endpointslice', { ...state, parkedSince: 5 });
+  test('of a plan after a failed one is marked', () => {
+    const before = state.controller('endpointslice');
+    state.setController('endpointslice', { ...before, parkedSince: 5 });
     expect(change(update(sliceOf('a', [])))).toMatchObject({ repeated: true });
-    view.setController('endpointslice', { ...state, failures: 1 });
+    state.setController('endpointslice', { ...before, failures: 1 });
     expect(change(update(sliceOf('a', [])))).toMatchObject({ repeated: true });
   });
 });
 
-describe('what a loss rests on', () => {
+describe('the evidence for a removal', () => {
   const evidence = (ready: readonly string[] = []) => change(update(sliceOf('a', ready)))?.evidence;
 
-  test('a Pod that is gone, is another one, is not ready, ends, or has no Node', () => {
-    view.removePod('p1');
+  test('is a Pod that is deleted, replaced, not ready, terminating, or without Node', () => {
+    state.removePod('p1');
     setPod('p2', { uid: 'another' });
     setPod('p3', { ready: false });
     expect(evidence(['p4'])).toEqual([
@@ -92,49 +84,41 @@ describe('what a loss rests on', () => {
     ]);
   });
 
-  test('is told of three of them at most', () => {
-    for (const name of ['p1', 'p2', 'p3', 'p4']) view.removePod(name);
+  test('covers at most three Pods', () => {
+    for (const name of ['p1', 'p2', 'p3', 'p4']) state.removePod(name);
     expect(evidence()).toHaveLength(3);
   });
 
-  test('is nothing that can be looked up where the Pods are as they should be', () => {
+  test('is empty if no Pod explains it', () => {
     expect(evidence()).toEqual([]);
   });
 
-  test('the Service, if there is none', () => {
-    view.set('service', undefined);
+  test('is the missing Service', () => {
+    state.setService({ service: null, stamp });
     expect(evidence()).toEqual([{ kind: 'service' }]);
   });
 
-  test('of Endpoints: their addresses', () => {
+  test('of Endpoints is in their addresses', () => {
     const before: Endpoints = {
       ...someEndpoints(),
       subsets: [{ addresses: [{ ip: '10.1.0.1', targetRef: { kind: 'Pod', name: 'p1', uid: 'uid-p1' } }] }],
     };
-    view.set('endpoints', { endpoints: before, stamp });
-    view.removePod('p1');
+    state.setEndpoints({ endpoints: before, stamp });
+    state.removePod('p1');
     const groups = [{ mutations: [{ verb: 'update', resource: 'endpoints', object: someEndpoints() }] }] as const;
-    expect(readyEndpointsDelta(view, 'endpoints', groups, partition)).toEqual({
+    expect(readyEndpointsDelta(state, 'endpoints', groups, 0)).toEqual({
       delta: -1,
       total: 1,
       evidence: [{ kind: 'pod', name: 'p1', uid: 'uid-p1' }],
     });
   });
 
-  test('of mirrored slices: Endpoints that are gone, not such as a user changed', () => {
-    view.setSlice('m', { slice: sliceOf('m', ['p1'], [], mirroring), stamp });
+  test('of mirrored slices is deleted Endpoints, not modified ones', () => {
+    state.setSlice('m', { slice: sliceOf('m', ['p1'], [], mirroring), stamp });
     const groups = [{ mutations: [{ verb: 'delete', resource: 'endpointslices', name: 'm' }] }] as const;
-    const mirrored = () => readyEndpointsDelta(view, 'endpointslicemirroring', groups, partition);
+    const mirrored = () => readyEndpointsDelta(state, 'endpointslicemirroring', groups, 0);
     expect(mirrored()).toEqual({ delta: -1, total: 1, evidence: [{ kind: 'endpoints' }] });
-    view.set('endpoints', { endpoints: someEndpoints(), stamp });
+    state.setEndpoints({ endpoints: someEndpoints(), stamp });
     expect(mirrored()).toMatchObject({ evidence: [] });
   });
-});
-
-test('a Service that is dropped counts no more', () => {
-  partition.set(key, 'endpointslice', 5);
-  partition.set(key, 'endpoints', 5);
-  partition.drop(key);
-  expect(partition.among({ ...key, service: 'db' }, 'endpointslice', 0)).toBe(0);
-  expect(partition.knows(key, 'endpoints')).toBe(false);
 });

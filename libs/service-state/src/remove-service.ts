@@ -3,32 +3,32 @@ import type { Stamp } from '@sluice/messages';
 import type { ServiceState } from './service-state.ts';
 import type { WorkSet } from './work-set.ts';
 
-/** Its Pods are forgotten with it: if it comes back, a snapshot tells them again. */
-export function removeService(view: ServiceState, stamp: Stamp, touched: WorkSet): void {
-  if (view.service?.service) view.set('orphaned', true);
-  view.set('service', { service: null, stamp });
-  view.set('topology', undefined);
-  for (const name of [...view.pods.keys()]) view.removePod(name);
-  clearTracked(view);
-  touched.all();
+/** Removes a deleted Service and its Pods. Should it be created again, a snapshot lists its Pods. */
+export function removeService(state: ServiceState, stamp: Stamp, work: WorkSet): void {
+  if (state.service?.service) state.setOrphaned(true);
+  state.setService({ service: null, stamp });
+  state.setTopology(null);
+  for (const name of [...state.pods.keys()]) state.removePod(name);
+  clearTracked(state);
+  work.addAll();
 }
 
 const trackingControllers: readonly Controller[] = ['endpointslice', 'endpointslicemirroring'];
 
-/** A slice is seen to be gone: nothing more is expected of it (C19). */
-export function removeTracked(view: ServiceState, uid: string): void {
+/** C19: the watch has reported the deletion of a slice. */
+export function removeTracked(state: ServiceState, uid: string): void {
   for (const controller of trackingControllers) {
-    const state = view.controller(controller);
-    const { state: tracked } = endpointSliceTracker.handleDeletion(state.tracked, { metadata: { uid } });
-    if (tracked !== state.tracked) view.setController(controller, { ...state, tracked });
+    const before = state.controller(controller);
+    const { state: tracked } = endpointSliceTracker.handleDeletion(before.tracked, { metadata: { uid } });
+    if (tracked !== before.tracked) state.setController(controller, { ...before, tracked });
   }
 }
 
-/** As with a deleted Service (C19). */
-export function clearTracked(view: ServiceState): void {
+/** C19: the Service was deleted, or a watcher has started. */
+export function clearTracked(state: ServiceState): void {
   for (const controller of trackingControllers) {
-    const state = view.controller(controller);
-    if (!endpointSliceTracker.isEmpty(state.tracked))
-      view.setController(controller, { ...state, tracked: endpointSliceTracker.deleteService() });
+    const before = state.controller(controller);
+    if (!endpointSliceTracker.isEmpty(before.tracked))
+      state.setController(controller, { ...before, tracked: endpointSliceTracker.deleteService() });
   }
 }

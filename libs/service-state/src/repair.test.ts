@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type ControllerState, initialControllerState, requestDecision } from './controller-state.ts';
 import { afterDecision, freeRepairs, repairAfterOutcome, requestRepair } from './repair.ts';
 
-/** Somebody undoes each repair at once. The times of the repairs, from 0 on, in seconds. */
+/** Somebody undoes each repair at once. `times` of the repairs in seconds, from 0. */
 function fight(count: number): { readonly times: readonly number[]; readonly state: ControllerState; now: number } {
   let state: ControllerState = initialControllerState;
   let now = 0;
@@ -17,27 +17,27 @@ function fight(count: number): { readonly times: readonly number[]; readonly sta
   return { times, state, now };
 }
 
-test('what is undone again and again is put right once a second, then ever more slowly, down to once a minute', () => {
+test('repairs that are undone are paced once a second, then ever more slowly, down to once a minute', () => {
   const { times } = fight(16);
   const gaps = times.slice(1).map((time, i) => time - (times[i] ?? 0));
   expect(gaps).toEqual([1, 1, 1, 1, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
 });
 
-test('what comes from elsewhere does not wait for that', () => {
+test('other decisions are not delayed', () => {
   const { state, now } = fight(12);
   const waiting = requestRepair(state, now, noCauses, now);
   expect(waiting.dueAt).toBe(now + 60_000);
   expect(requestDecision(waiting, now + 5, noCauses, now + 5).dueAt).toBe(now + 5);
 });
 
-test('after ten minutes of peace it is done at once again', () => {
+test('after ten minutes without a repair, the next one is made at once', () => {
   const { state, now } = fight(12);
   expect(state.repairs).toBe(12);
   const later = now + 11 * 60_000;
   expect(requestRepair(state, later, noCauses, later)).toMatchObject({ dueAt: later, repairs: 0 });
 });
 
-test('only decisions that lead to a write count, and only those that a repair was wanted for', () => {
+test('only requested repairs that lead to a write count', () => {
   const wanted = requestRepair(initialControllerState, 0, noCauses, 0);
   expect(afterDecision(wanted, false)).toEqual({ repairs: 0, repairing: false });
   expect(afterDecision(wanted, true)).toEqual({ repairs: 1, repairing: false });
@@ -47,7 +47,7 @@ test('only decisions that lead to a write count, and only those that a repair wa
   });
 });
 
-test('what was undone before the Outcome was here is put right at once, but not in a fight', () => {
+test('what was undone before the Outcome is repaired at once, unless repairs are paced', () => {
   expect(repairAfterOutcome(initialControllerState, 7)).toMatchObject({ dueAt: 7, repairing: true });
   const { state, now } = fight(freeRepairs + 1);
   expect(repairAfterOutcome(state, now).dueAt).toBe(now + 2_000);

@@ -9,7 +9,7 @@ import type {
 } from '@sluice/controllers';
 import type { PublishedResourceVersions, ServiceKey, Stamp } from '@sluice/messages';
 import { type ControllerState, initialControllerState } from './controller-state.ts';
-import { type StoredField, StoredParts } from './stored-parts.ts';
+import { type StoredField, StoredParts } from './stored-form.ts';
 
 export interface PodEntry {
   readonly pod: Pod;
@@ -24,168 +24,278 @@ export interface ServiceEntry {
 
 export interface SliceEntry {
   readonly slice: EndpointSlice;
-  /** Of the last Change that told of it; null if only an Outcome did. */
+  /** Stamp of the last Change that contained the slice; null if only an Outcome did. */
   readonly stamp: Stamp | null;
 }
 
 export interface EndpointsEntry {
   readonly endpoints: Endpoints;
+  /** Stamp of the last Change that contained the object; null if only an Outcome did. */
   readonly stamp: Stamp | null;
 }
 
 export interface SnapshotState {
-  /** A snapshot that has begun and not ended. */
+  /** The snapshot in progress, or null. */
   readonly open: {
     readonly since: Stamp;
+    /** The watcher's first snapshot after it started. */
     readonly start: boolean;
     readonly resourceVersions: PublishedResourceVersions;
   } | null;
-  /** Some snapshot has ended; before, nothing is decided. */
+  /** True once a snapshot has ended. Nothing is decided before that (rule A9). */
   readonly complete: boolean;
-  /** Of the last Change. First deliveries come in order, so one that is not newer was folded before. */
+  /** Stamp of the last Change. A Change that is not newer has been applied before. */
   readonly stamp: Stamp;
-  /** Up to which resourceVersions that Change told everything; empty: not known. */
+  /** resourceVersions up to which the last Change has published everything; empty if unknown. */
   readonly resourceVersions: PublishedResourceVersions;
 }
 
-const nothingTold: SnapshotState = {
+/** The fields of a state by kind. `pod`, `slice` and `controller` exist once per name. */
+interface Fields {
+  readonly pod: PodEntry;
+  readonly slice: SliceEntry;
+  readonly controller: ControllerState;
+  readonly service: ServiceEntry;
+  readonly endpoints: EndpointsEntry;
+  readonly topology: NodeTopology;
+  readonly snapshot: SnapshotState;
+  readonly orphaned: boolean;
+  readonly deletedUids: readonly string[];
+}
+type Kind = keyof Fields;
+
+/** A field that changed. `name` is the Pod, slice or controller, else empty; an undefined value is an absent field. */
+export type FieldChange = {
+  [K in Kind]: {
+    readonly kind: K;
+    readonly name: string;
+    readonly before: Fields[K] | undefined;
+    readonly after: Fields[K] | undefined;
+  };
+}[Kind];
+
+const noSnapshot: SnapshotState = {
   open: null,
   complete: false,
   stamp: { epoch: 0, sequence: 0 },
   resourceVersions: { endpoints: '', endpointslices: '' },
 };
 
-/** Pods known to be gone, so that an older fact that comes late does not bring them back. */
-const gonePodsRemembered = 64;
-/** Uids of objects known to be deleted, so that a late echo does not bring them back. */
-const goneRemembered = 64;
+/** Bounds the memory for uids of deleted objects. */
+const maxDeletedUids = 64;
 
 /**
- * All that is known of one Service, as a set of named fields. Every change goes through a setter that notes the field,
- * so a commit writes only what changed, and loading is setting every field that was stored.
+ * Everything known about one Service. `evolve` and `decide` update a state in place; whoever needs the former one takes a
+ * `copy` first. Values are replaced, never modified, so a value read before an update stays valid.
+ *
+ * Every setter records the field it changes, so a commit writes only what changed.
  */
 export class ServiceState {
   readonly key: ServiceKey;
-  readonly pods = new Map<string, PodEntry>();
-  /** When the watcher said so, by name; the latest last. */
-  readonly gonePods = new Map<string, Stamp>();
-  readonly slices = new Map<string, SliceEntry>();
-  service: ServiceEntry | null = null;
-  endpoints: EndpointsEntry | null = null;
-  topology: NodeTopology | null = null;
-  snapshot: SnapshotState = nothingTold;
-  /** The Service went, or a starting watcher found its Endpoints without it: they are to be deleted (D4, D5). */
-  orphaned = false;
-  deletedUids: readonly string[] = [];
+  readonly #pods = new Map<string, PodEntry>();
+  readonly #slices = new Map<string, SliceEntry>();
   readonly #controllers = new Map<Controller, ControllerState>();
-  readonly #changed = new Map<string, unknown>();
+  #service: ServiceEntry | null = null;
+  #endpoints: EndpointsEntry | null = null;
+  #topology: NodeTopology | null = null;
+  #snapshot: SnapshotState = noSnapshot;
+  #orphaned = false;
+  #deletedUids: readonly string[] = [];
+  readonly #changed = new Map<string, FieldChange>();
   readonly #parts = new StoredParts();
 
   constructor(key: ServiceKey) {
     this.key = key;
   }
 
+  get pods(): ReadonlyMap<string, PodEntry> {
+    return this.#pods;
+  }
+
+  get slices(): ReadonlyMap<string, SliceEntry> {
+    return this.#slices;
+  }
+
+  get service(): ServiceEntry | null {
+    return this.#service;
+  }
+
+  get endpoints(): EndpointsEntry | null {
+    return this.#endpoints;
+  }
+
+  get topology(): NodeTopology | null {
+    return this.#topology;
+  }
+
+  get snapshot(): SnapshotState {
+    return this.#snapshot;
+  }
+
+  /** The Service was deleted, or a starting watcher found Endpoints without a Service: delete them (D4, D5). */
+  get orphaned(): boolean {
+    return this.#orphaned;
+  }
+
+  /** uids of recently deleted objects, so that a late watch event does not bring them back. */
+  get deletedUids(): readonly string[] {
+    return this.#deletedUids;
+  }
+
   controller(controller: Controller): ControllerState {
     return this.#controllers.get(controller) ?? initialControllerState;
   }
 
-  /** Sets one field; undefined removes it. */
-  set(field: string, value: unknown): void {
-    this.#changed.set(field, value);
-    this.#assign(field, value);
+  setService(entry: ServiceEntry): void {
+    this.#set('service', '', entry);
+  }
+
+  setEndpoints(entry: EndpointsEntry | null): void {
+    this.#set('endpoints', '', entry ?? undefined);
+  }
+
+  setTopology(topology: NodeTopology | null): void {
+    this.#set('topology', '', topology ?? undefined);
+  }
+
+  setSnapshot(snapshot: SnapshotState): void {
+    this.#set('snapshot', '', snapshot);
+  }
+
+  setOrphaned(orphaned: boolean): void {
+    if (orphaned !== this.#orphaned) this.#set('orphaned', '', orphaned || undefined);
   }
 
   setPod(name: string, entry: PodEntry): void {
-    if (this.gonePods.has(name)) this.set(`gonepod/${name}`, undefined);
-    this.set(`pod/${name}`, entry);
+    this.#set('pod', name, entry);
   }
 
   removePod(name: string): void {
-    if (this.pods.has(name)) this.set(`pod/${name}`, undefined);
+    if (this.#pods.has(name)) this.#set('pod', name, undefined);
   }
 
-  /** Removes a Pod that the watcher says is gone. */
-  setPodGone(name: string, stamp: Stamp): void {
-    this.removePod(name);
-    if (this.gonePods.has(name)) this.set(`gonepod/${name}`, undefined);
-    this.set(`gonepod/${name}`, stamp);
-    const [oldest] = this.gonePods.keys();
-    if (this.gonePods.size > gonePodsRemembered && oldest !== undefined) this.set(`gonepod/${oldest}`, undefined);
+  setSlice(name: string, entry: SliceEntry): void {
+    this.#set('slice', name, entry);
   }
 
-  /** The stamp of the last fact about a Pod, if it is remembered. */
-  podStamp(name: string): Stamp | undefined {
-    return this.pods.get(name)?.stamp ?? this.gonePods.get(name);
-  }
-
-  setSlice(name: string, entry: SliceEntry | undefined): void {
-    this.set(`slice/${name}`, entry);
+  removeSlice(name: string): void {
+    if (this.#slices.has(name)) this.#set('slice', name, undefined);
   }
 
   setController(controller: Controller, state: ControllerState): void {
-    this.set(`controller/${controller}`, state);
+    this.#set('controller', controller, state);
   }
 
-  rememberDeleted(goneUid: string): void {
-    if (goneUid !== '' && !this.deletedUids.includes(goneUid))
-      this.set('gone', [...this.deletedUids, goneUid].slice(-goneRemembered));
+  addDeletedUid(uid: string): void {
+    if (uid !== '' && !this.#deletedUids.includes(uid))
+      this.#set('deletedUids', '', [...this.#deletedUids, uid].slice(-maxDeletedUids));
   }
 
-  /** Takes a field, with its parts joined, as it was stored. */
+  /** A state with the same content and no recorded changes. Copies references, not objects. */
+  copy(): ServiceState {
+    const copy = new ServiceState(this.key);
+    for (const [name, entry] of this.#pods) copy.#pods.set(name, entry);
+    for (const [name, entry] of this.#slices) copy.#slices.set(name, entry);
+    for (const [controller, state] of this.#controllers) copy.#controllers.set(controller, state);
+    copy.#service = this.#service;
+    copy.#endpoints = this.#endpoints;
+    copy.#topology = this.#topology;
+    copy.#snapshot = this.#snapshot;
+    copy.#orphaned = this.#orphaned;
+    copy.#deletedUids = this.#deletedUids;
+    return copy;
+  }
+
+  /** Removes every field. */
+  clear(): void {
+    for (const kind of ['service', 'endpoints', 'topology', 'snapshot', 'orphaned', 'deletedUids'] as const)
+      this.#set(kind, '', undefined);
+    for (const name of [...this.#pods.keys()]) this.#set('pod', name, undefined);
+    for (const name of [...this.#slices.keys()]) this.#set('slice', name, undefined);
+    for (const name of [...this.#controllers.keys()]) this.#set('controller', name, undefined);
+  }
+
+  /** Takes a stored field whose parts have been joined (see `joinParts`). */
   load({ field, value }: StoredField): void {
     this.#parts.load(field, value);
-    this.#assign(field, value);
+    const slash = field.indexOf('/');
+    const kind = slash < 0 ? field : field.slice(0, slash);
+    this.#assign(kind as Kind, field.slice(slash + 1), value);
   }
 
-  /** Removes every field that may be stored. */
-  clear(): void {
-    for (const field of ['service', 'endpoints', 'topology', 'snapshot', 'orphaned', 'gone'])
-      this.set(field, undefined);
-    for (const name of [...this.pods.keys()]) this.set(`pod/${name}`, undefined);
-    for (const name of [...this.gonePods.keys()]) this.set(`gonepod/${name}`, undefined);
-    for (const name of [...this.slices.keys()]) this.set(`slice/${name}`, undefined);
-    for (const controller of [...this.#controllers.keys()]) this.set(`controller/${controller}`, undefined);
+  /** Returns and clears the fields that changed since the last call, each once. */
+  drainChanges(): readonly FieldChange[] {
+    const changes = [...this.#changed.values()];
+    this.#changed.clear();
+    return changes;
   }
 
-  /** What is to be stored of what changed since this was last asked. */
-  takeChanges(key: string): StoredField[] {
-    const entries: StoredField[] = [];
-    for (const [changed, now] of this.#changed) {
-      for (const [field, value] of this.#parts.split(changed, now)) entries.push({ key, field, value });
+  /** Returns and clears the changes in the form in which a store keeps them, under `key`. */
+  drainStoredFields(key: string): StoredField[] {
+    const fields: StoredField[] = [];
+    for (const [changed, { after }] of this.#changed) {
+      for (const [field, value] of this.#parts.split(changed, after)) fields.push({ key, field, value });
     }
     this.#changed.clear();
-    return entries;
+    return fields;
   }
 
-  #assign(field: string, value: unknown): void {
-    const slash = field.indexOf('/');
-    const name = field.slice(slash + 1);
-    switch (slash < 0 ? field : field.slice(0, slash)) {
+  #set<K extends Kind>(kind: K, name: string, after: Fields[K] | undefined): void {
+    const field = name === '' ? kind : `${kind}/${name}`;
+    const known = this.#changed.get(field);
+    const before = known === undefined ? this.#get(kind, name) : known.before;
+    this.#changed.set(field, { kind, name, before, after } as FieldChange);
+    this.#assign(kind, name, after);
+  }
+
+  #get(kind: Kind, name: string): FieldChange['before'] {
+    switch (kind) {
       case 'pod':
-        return assign(this.pods, name, value as PodEntry | undefined);
-      case 'gonepod':
-        return assign(this.gonePods, name, value as Stamp | undefined);
+        return this.#pods.get(name);
       case 'slice':
-        return assign(this.slices, name, value as SliceEntry | undefined);
+        return this.#slices.get(name);
+      case 'controller':
+        return this.#controllers.get(name as Controller);
+      case 'service':
+        return this.#service ?? undefined;
+      case 'endpoints':
+        return this.#endpoints ?? undefined;
+      case 'topology':
+        return this.#topology ?? undefined;
+      case 'snapshot':
+        return this.#snapshot;
+      case 'orphaned':
+        return this.#orphaned;
+      case 'deletedUids':
+        return this.#deletedUids;
+    }
+  }
+
+  #assign(kind: Kind, name: string, value: unknown): void {
+    switch (kind) {
+      case 'pod':
+        return assign(this.#pods, name, value as PodEntry | undefined);
+      case 'slice':
+        return assign(this.#slices, name, value as SliceEntry | undefined);
       case 'controller':
         return assign(this.#controllers, name as Controller, value as ControllerState | undefined);
       case 'service':
-        this.service = (value as ServiceEntry | undefined) ?? null;
+        this.#service = (value as ServiceEntry | undefined) ?? null;
         return;
       case 'endpoints':
-        this.endpoints = (value as EndpointsEntry | undefined) ?? null;
+        this.#endpoints = (value as EndpointsEntry | undefined) ?? null;
         return;
       case 'topology':
-        this.topology = (value as NodeTopology | undefined) ?? null;
+        this.#topology = (value as NodeTopology | undefined) ?? null;
         return;
       case 'snapshot':
-        this.snapshot = (value as SnapshotState | undefined) ?? nothingTold;
+        this.#snapshot = (value as SnapshotState | undefined) ?? noSnapshot;
         return;
       case 'orphaned':
-        this.orphaned = value === true;
+        this.#orphaned = value === true;
         return;
-      case 'gone':
-        this.deletedUids = (value as readonly string[] | undefined) ?? [];
+      case 'deletedUids':
+        this.#deletedUids = (value as readonly string[] | undefined) ?? [];
         return;
     }
   }

@@ -3,7 +3,7 @@ import type { BackoffOptions } from './backoff.ts';
 import { neverStale, type ReconcilerPolicy } from './policy.ts';
 
 export interface Settings {
-  /** Controllers that are switched on. */
+  /** Enabled controllers. */
   readonly controllers: ReadonlySet<Controller>;
   /** `--max-endpoints-per-slice`, 1–1000 (A5). */
   readonly maxEndpointsPerSlice: number;
@@ -12,11 +12,11 @@ export interface Settings {
   /** How long the first of several Pod changes waits for the others (C8, E4), in milliseconds. */
   readonly batchPeriodMs: Readonly<Record<Controller, number>>;
   readonly policy: ReconcilerPolicy;
-  /** Between plans of one Service that come to nothing. */
+  /** Delay between failed plans of one Service. */
   readonly backoff: BackoffOptions;
-  /** Requests that may fail in a row before the key is parked (B4). */
+  /** Failed requests in a row after which the key is parked (B4). */
   readonly maxAttempts: number;
-  /** After which a parked key is tried again although nothing changed; null: only a change or a resync helps. */
+  /** Retry interval of a parked key in milliseconds; null: only a change or a resync helps. */
   readonly parkedRetryMs: number | null;
 }
 

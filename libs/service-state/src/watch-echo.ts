@@ -2,19 +2,20 @@ import type { Controller, MutationGroup } from '@sluice/controllers';
 import type { ServiceState } from './service-state.ts';
 
 /**
- * The watch may show our own write before its Outcome is here. If the plan in flight writes this object, what was seen
- * is noted and judged when the Outcome is in. True if it was noted.
+ * The watch may deliver a plan's own write before its Outcome arrives. If the plan in flight writes this object, the
+ * version is recorded, to be compared with the Outcome's. Returns true if it was.
  */
 export function recordWatchEcho(
-  view: ServiceState,
+  state: ServiceState,
   controller: Controller,
   name: string,
   resourceVersion: string,
 ): boolean {
-  const state = view.controller(controller);
-  if (state.inFlight === null || !writes(state.inFlight.message.groups, name)) return false;
-  const watchEchoes = { ...state.inFlight.watchEchoes, [name]: resourceVersion };
-  view.setController(controller, { ...state, inFlight: { ...state.inFlight, watchEchoes } });
+  const before = state.controller(controller);
+  const { inFlight } = before;
+  if (inFlight === null || !writes(inFlight.message.groups, name)) return false;
+  const watchEchoes = { ...inFlight.watchEchoes, [name]: resourceVersion };
+  state.setController(controller, { ...before, inFlight: { ...inFlight, watchEchoes } });
   return true;
 }
 
@@ -22,8 +23,8 @@ function writes(groups: readonly MutationGroup[], name: string): boolean {
   return groups.some(({ mutations }) => mutations.some((m) => m.verb !== 'delete' && m.object.metadata.name === name));
 }
 
-/** The plan in flight deletes this object, so its absence is no news. */
-export function deletes(view: ServiceState, controller: Controller, uid: string): boolean {
-  const groups = view.controller(controller).inFlight?.message.groups ?? [];
+/** Whether the plan in flight deletes the object with this uid, so that its deletion is expected. */
+export function isDeletedByPlan(state: ServiceState, controller: Controller, uid: string): boolean {
+  const groups = state.controller(controller).inFlight?.message.groups ?? [];
   return groups.some(({ mutations }) => mutations.some((m) => m.verb === 'delete' && m.uid === uid));
 }

@@ -12,35 +12,35 @@ const endpointsOf = (ready: number, notReady: number): Mutation => {
   return { verb: 'update', resource: 'endpoints', object };
 };
 
-describe('how long Endpoints rest after a write', () => {
-  test('by the number of their addresses, ready or not', () => {
-    const rest = writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(900, 100)] }] }, 0);
-    expect(rest).toBe(250);
+describe('the cooldown of Endpoints', () => {
+  test('grows with the number of addresses, ready or not', () => {
+    const cooldown = writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(900, 100)] }] }, 0);
+    expect(cooldown).toBe(250);
   });
 
-  test('not at all if they are few, or deleted', () => {
+  test('is zero if they are few or deleted', () => {
     expect(writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(99, 0)] }] }, 0)).toBe(0);
     const deletion: Mutation = { verb: 'delete', resource: 'endpoints', name: 'web' };
     expect(writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [deletion] }] }, 0)).toBe(0);
   });
 });
 
-describe('how long slices and short Endpoints rest', () => {
+describe('the cooldown of slices and small Endpoints', () => {
   const deletion: Mutation = { verb: 'delete', resource: 'endpointslices', name: 'web-1' };
-  const rest = (tookMs: number) =>
+  const cooldown = (tookMs: number) =>
     writeCooldownMs({ controller: 'endpointslice', groups: [{ mutations: [deletion] }] }, tookMs);
 
-  test('not at all after a plan that was carried out promptly, or by a clock that is behind', () => {
-    expect([rest(0), rest(20), rest(-5000)]).toEqual([0, 0, 0]);
+  test('is zero after a plan that was applied promptly, or with a clock that is behind', () => {
+    expect([cooldown(0), cooldown(20), cooldown(-5000)]).toEqual([0, 0, 0]);
   });
 
-  test('the longer, the longer that took, up to a limit', () => {
-    expect(rest(50)).toBeGreaterThan(0);
-    expect(rest(80)).toBeGreaterThan(rest(50));
-    expect(rest(60_000)).toBe(75);
+  test('grows with the time to apply, up to a limit', () => {
+    expect(cooldown(50)).toBeGreaterThan(0);
+    expect(cooldown(80)).toBeGreaterThan(cooldown(50));
+    expect(cooldown(60_000)).toBe(75);
   });
 
-  test('as long as their size asks for, if that is longer', () => {
+  test('is that of the size, if longer', () => {
     const groups = [{ mutations: [endpointsOf(2000, 0)] }];
     expect(writeCooldownMs({ controller: 'endpoints', groups }, 60_000)).toBe(500);
   });

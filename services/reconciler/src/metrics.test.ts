@@ -25,7 +25,7 @@ const bus = new MemoryBus({ partitions: 1 });
 const store = new MemoryStore();
 let stop: AbortController;
 let running: Promise<void>;
-let told: string[];
+let calls: string[];
 
 afterEach(async () => {
   stop.abort();
@@ -35,23 +35,23 @@ afterEach(async () => {
 const metrics: PartitionMetrics = {
   ...noPartitionMetrics,
   restored: (_key, controller, { counted, deciding }) => {
-    if (counted !== null) told.push(`restored ${controller}: ${counted.slices} slices, deciding ${deciding}`);
+    if (counted !== null) calls.push(`restored ${controller}: ${counted.slices} slices, deciding ${deciding}`);
   },
-  due: (_key, controller) => void told.push(`due ${controller}`),
+  due: (_key, controller) => void calls.push(`due ${controller}`),
   decided: (_key, controller, decided) => {
     const plan = decided?.plan === undefined ? 'nothing' : `plan ${decided.plan.plan.number}`;
-    told.push(`decided ${controller}: ${plan}, ${decided?.counts?.service.endpoints} endpoints`);
+    calls.push(`decided ${controller}: ${plan}, ${decided?.counts?.service.endpoints} endpoints`);
   },
-  settled: (_key, controller, { status, counted }) =>
-    void told.push(`settled ${controller}: ${status}, ${counted?.slices} slices`),
-  close: () => void told.push('closed'),
+  completed: (_key, controller, { status, counted }) =>
+    void calls.push(`completed ${controller}: ${status}, ${counted?.slices} slices`),
+  close: () => void calls.push('closed'),
 };
 
 function start(): void {
-  told = [];
+  calls = [];
   stop = new AbortController();
   const ports = { bus, store, clock, random: seededRandom(1), logger: silentLogger };
-  const options = { ...ports, partition: 0, epoch: 1, settings, metrics: { open: () => metrics } };
+  const options = { ...ports, partition: 0, fencingToken: 1, settings, metrics: { open: () => metrics } };
   running = new PartitionWorker(options).run(stop.signal);
 }
 
@@ -71,23 +71,23 @@ async function lastPlan(): Promise<PlannedMutations> {
   return decodeMessage(record.payload) as PlannedMutations;
 }
 
-test('a worker tells what is due, what it decided and what became of it, each once', async () => {
+test('a worker reports what is due, decided and completed, each once', async () => {
   start();
   await send(snapshot);
-  expect(told.splice(0)).toEqual(['due endpointslice', 'decided endpointslice: plan 1, 1 endpoints']);
-  // While the plan is in flight, something waits.
+  expect(calls.splice(0)).toEqual(['due endpointslice', 'decided endpointslice: plan 1, 1 endpoints']);
+  // While the plan is in flight, the next decision waits.
   await send(aChange(2, [fact.pod('q')]));
-  expect(told.splice(0)).toEqual(['due endpointslice']);
+  expect(calls.splice(0)).toEqual(['due endpointslice']);
 
   stop.abort();
   await running;
-  expect(told).toEqual(['closed']);
+  expect(calls).toEqual(['closed']);
   start();
   await settle();
-  expect(told.splice(0)).toContain('restored endpointslice: 1 slices, deciding true');
+  expect(calls.splice(0)).toContain('restored endpointslice: 1 slices, deciding true');
 
   const outcome = anOutcome(await lastPlan());
   await send(outcome, outcome);
-  expect(told.filter((one) => one.startsWith('settled'))).toEqual(['settled endpointslice: applied, 1 slices']);
-  expect(told.filter((one) => one.startsWith('decided'))).toEqual(['decided endpointslice: plan 2, 2 endpoints']);
+  expect(calls.filter((one) => one.startsWith('completed'))).toEqual(['completed endpointslice: applied, 1 slices']);
+  expect(calls.filter((one) => one.startsWith('decided'))).toEqual(['decided endpointslice: plan 2, 2 endpoints']);
 });

@@ -1,33 +1,36 @@
 import type { Controller, CountedSlices, MutationGroup } from '@sluice/controllers';
 import type { Outcome, OutcomeStatus } from '@sluice/messages';
-import type { Decided, StatePart } from '@sluice/service-state';
+import type { Decision, StatePart } from '@sluice/service-state';
 
-/** What a reconciler tells of its work, as a port. It is called often: implementations are quick and never throw. */
+/** Metrics of a reconciler, as a port. Called often: implementations are fast and never throw. */
 export interface ReconcilerMetrics {
-  /** A worker has taken a partition over; what it tells counts until it is closed. */
+  /** A worker has taken a partition over; what it reports counts until it is closed. */
   open(partition: number): PartitionMetrics;
 }
 
-/** One partition. `key` is the formatted key of a Service. */
+/** Metrics of one partition. `key` is a formatted Service key. */
 export interface PartitionMetrics {
-  folded(kind: 'change' | 'outcome'): void;
-  /** What the store holds of a controller's state at the takeover. */
+  /** A message was applied. */
+  applied(kind: 'change' | 'outcome'): void;
+  /** A controller's state was restored from the store. */
   restored(key: string, controller: Controller, state: RestoredState): void;
-  /** Something is to be decided now; said again for as long as that is so. */
+  /** A decision is due; repeated for as long as it is. */
   due(key: string, controller: Controller): void;
   deciding(key: string, controller: Controller): void;
-  /** Undefined: no decision could be made. */
+  /** Undefined: the decision failed. */
   decided(key: string, controller: Controller, decided: Decided | undefined): void;
-  /** What became of a plan. */
-  settled(key: string, controller: Controller, settled: Settled): void;
-  /** Whether the key is given up for now. */
+  /** The Outcome of a plan was applied. */
+  completed(key: string, controller: Controller, plan: CompletedPlan): void;
+  /** Whether the key is parked. */
   parked(key: string, controller: Controller, parked: boolean): void;
-  /** A view was found to differ from what the watcher knows, in these parts. */
-  differed(parts: readonly StatePart[]): void;
-  /** Nothing is left of the Service. */
+  /** A state did not match the watcher's digest, in these parts. */
+  digestMismatch(parts: readonly StatePart[]): void;
+  /** The state of a Service was dropped. */
   dropped(key: string): void;
   close(): void;
 }
+
+export type Decided = Extract<Decision, { kind: 'decided' }>;
 
 export interface RestoredState {
   readonly counted: CountedSlices | null;
@@ -36,26 +39,26 @@ export interface RestoredState {
   readonly parked: boolean;
 }
 
-export interface Settled {
+export interface CompletedPlan {
   readonly outcome: Outcome;
-  /** As it was judged, which may be worse than the writer thought. */
+  /** May be worse than the writer's. */
   readonly status: OutcomeStatus;
   readonly groups: readonly MutationGroup[];
-  /** Something kept the plan from being complete (E15). */
+  /** The plan is incomplete (E15). */
   readonly incomplete: boolean;
-  /** Of the decision that made the plan; null for a clean-up (H6). */
+  /** Counts of the decision that made the plan; null for a clean-up (H6). */
   readonly counted: CountedSlices | null;
 }
 
 export const noPartitionMetrics: PartitionMetrics = {
-  folded() {},
+  applied() {},
   restored() {},
   due() {},
   deciding() {},
   decided() {},
-  settled() {},
+  completed() {},
   parked() {},
-  differed() {},
+  digestMismatch() {},
   dropped() {},
   close() {},
 };

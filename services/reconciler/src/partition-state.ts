@@ -1,79 +1,99 @@
 import { parseServiceKey } from '@sluice/messages';
-import { isDisposable, joinParts, ReadyEndpoints, ServiceState } from '@sluice/service-state';
+import { initialState, isDisposable, joinParts, type ServiceState, storedFormVersion } from '@sluice/service-state';
 import type { StoredEntry } from '@sluice/store';
-import { DueQueue } from './due-queue.ts';
-import { Heard } from './heard.ts';
+import { DelayingQueue } from './delaying-queue.ts';
+import { GapDetector } from './gap-detector.ts';
 import { PlanNumbers } from './plan-numbers.ts';
+import { ReadyEndpoints } from './ready-endpoints.ts';
 
-/** All that is known of one partition. What changes in it is stored with the next commit. */
+const formEntry = { key: 'partition', field: 'storedForm', value: storedFormVersion };
+
+/** Everything known about one partition. Changes are stored with the next commit. */
 export class PartitionState {
-  readonly heard = new Heard();
+  readonly gaps = new GapDetector();
   readonly planNumbers = new PlanNumbers();
   readonly ready = new ReadyEndpoints();
-  /** When Services have something to decide though nothing comes in, by formatted key. */
-  readonly due = new DueQueue();
-  readonly #views = new Map<string, ServiceState>();
-  /** Removals of fields of views that are dropped. */
+  /** When Services are due although no message arrives, by formatted key. */
+  readonly queue = new DelayingQueue();
+  readonly #services = new Map<string, ServiceState>();
+  /** Removals of stored entries whose state was dropped or discarded. */
   readonly #removals: StoredEntry[] = [];
   readonly #onDropped: (key: string) => void;
+  #isFormStored = false;
 
-  /** `onDropped`: told of each view that is dropped, by formatted key. */
+  /** `onDropped` is called with the formatted key of each state that is dropped. */
   constructor(onDropped: (key: string) => void) {
     this.#onDropped = onDropped;
   }
 
   /** By formatted key. */
-  get views(): ReadonlyMap<string, ServiceState> {
-    return this.#views;
+  get services(): ReadonlyMap<string, ServiceState> {
+    return this.#services;
   }
 
-  /** The view of a Service; a new one if nothing is known of it. */
-  view(key: string): ServiceState {
-    let view = this.#views.get(key);
-    if (view === undefined) {
-      view = new ServiceState(parseServiceKey(key));
-      this.#views.set(key, view);
+  /** The state of a Service; the initial one if nothing is known. */
+  service(key: string): ServiceState {
+    let state = this.#services.get(key);
+    if (state === undefined) {
+      state = initialState(parseServiceKey(key));
+      this.#services.set(key, state);
     }
-    return view;
+    return state;
   }
 
-  /** Takes what is stored. All of it may be due. */
-  load(entries: readonly StoredEntry[]): void {
+  /**
+   * Loads what is stored. Any of it may be due. Returns false if a program with another stored form has written it: then
+   * nothing is loaded, and the next commit removes it.
+   */
+  load(entries: readonly StoredEntry[]): boolean {
+    const form = entries.find(({ key, field }) => key === formEntry.key && field === formEntry.field)?.value;
+    if (entries.length > 0 && form !== storedFormVersion) {
+      this.#removals.push(...entries.map(({ key, field }) => ({ key, field, value: undefined })));
+      return false;
+    }
+    this.#isFormStored = form !== undefined;
     for (const entry of joinParts(entries)) {
-      if (this.heard.load(entry) || this.planNumbers.load(entry)) continue;
-      this.view(entry.key).load(entry);
-      this.due.set(entry.key, 0);
+      if (entry.key === formEntry.key && entry.field === formEntry.field) continue;
+      if (this.gaps.load(entry) || this.planNumbers.load(entry)) continue;
+      this.service(entry.key).load(entry);
+      this.queue.set(entry.key, 0);
     }
+    return true;
   }
 
-  /** Of this cluster nothing is kept. Should it be served after all, what comes next shows a gap. */
-  forgetCluster(cluster: string): void {
-    for (const [key, view] of this.#views) {
-      if (view.key.cluster === cluster) this.#drop(key, view);
+  /** Drops all states of a removed cluster. If it is served after all, its next Change shows a gap. */
+  removeCluster(cluster: string): void {
+    for (const [key, state] of this.#services) {
+      if (state.key.cluster === cluster) this.#drop(key, state);
     }
-    this.heard.drop(cluster);
+    this.gaps.removeCluster(cluster);
   }
 
-  /** What is to be stored of these Services, of views that were dropped, and of the partition itself. */
-  takeChanges(keys: Iterable<string>): StoredEntry[] {
+  /** Returns and clears what is to be stored of these Services, of dropped states, and of the partition itself. */
+  drainChanges(keys: Iterable<string>): StoredEntry[] {
     const changed: StoredEntry[] = [];
     for (const key of keys) {
-      const view = this.#views.get(key);
-      if (view === undefined) continue;
-      if (isDisposable(view)) this.#drop(key, view);
-      else changed.push(...view.takeChanges(key));
+      const state = this.#services.get(key);
+      if (state === undefined) continue;
+      if (isDisposable(state)) this.#drop(key, state);
+      else for (const entry of state.drainStoredFields(key)) changed.push(entry);
     }
-    // What was dropped may have come back since.
+    // Removals come first: a dropped Service may have come back.
     const removals = this.#removals.splice(0);
-    return [...removals, ...changed, ...this.heard.takeChanges(), ...this.planNumbers.takeChanges()];
+    const entries = [...removals, ...changed, ...this.gaps.drainChanges(), ...this.planNumbers.drainChanges()];
+    if (entries.length > 0 && !this.#isFormStored) {
+      this.#isFormStored = true;
+      entries.push(formEntry);
+    }
+    return entries;
   }
 
-  #drop(key: string, view: ServiceState): void {
-    view.clear();
-    this.#removals.push(...view.takeChanges(key));
-    this.#views.delete(key);
-    this.due.set(key, null);
-    this.ready.drop(view.key);
+  #drop(key: string, state: ServiceState): void {
+    state.clear();
+    this.#removals.push(...state.drainStoredFields(key));
+    this.#services.delete(key);
+    this.queue.set(key, null);
+    this.ready.remove(state.key);
     this.#onDropped(key);
   }
 }

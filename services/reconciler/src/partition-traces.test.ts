@@ -40,7 +40,7 @@ afterEach(async () => {
 async function start(epoch: number): Promise<void> {
   stop = new AbortController();
   const ports = { bus, store, clock, random: seededRandom(1), logger: silentLogger, tracer: tracer(epoch) };
-  running = new PartitionWorker({ ...ports, partition: 0, epoch, settings }).run(stop.signal);
+  running = new PartitionWorker({ ...ports, partition: 0, fencingToken: epoch, settings }).run(stop.signal);
   running.catch(() => {});
   await settle();
 }

@@ -34,7 +34,20 @@ export interface PartitionTracesOptions {
   readonly tracer: Tracer;
   readonly clock: Clock;
   readonly partition: number;
-  readonly epoch: number;
+  readonly fencingToken: number;
+}
+
+interface TracedDecision {
+  readonly key: ServiceKey;
+  readonly controller: Controller;
+  readonly causes: Causes;
+  /** In milliseconds since the Unix epoch. */
+  readonly startedAt: number;
+  readonly plan: PlannedMutations | undefined;
+  /** From `planTrace`. */
+  readonly trace: TraceContext;
+  /** Why the decision failed. */
+  readonly reason: string | undefined;
 }
 
 /**
@@ -65,10 +78,10 @@ export class PartitionTraces {
   }
 
   /** A record was applied, or failed with `error`. */
-  folded(record: Delivery, startedAt: number, error?: string): void {
+  processed(record: Delivery, startedAt: number, error?: string): void {
     const trace = sampledTraceOf(record.headers);
     if (trace === undefined) return;
-    const { tracer, partition, epoch } = this.#options;
+    const { tracer, partition, fencingToken } = this.#options;
     this.#uncommitted.push({
       name: 'process changes',
       kind: 'consumer',
@@ -80,29 +93,26 @@ export class PartitionTraces {
         ...(isServiceKey(record.key) && serviceAttributes(parseServiceKey(record.key))),
         ...messageAttributes(tracer, { operation: 'process', topic: 'changes', partition, id: record.id }),
         [ATTR_MESSAGING_CONSUMER_GROUP_NAME]: 'reconciler',
-        'sluice.epoch': epoch,
+        'sluice.epoch': fencingToken,
       },
       ...(error !== undefined && { error }),
     });
   }
 
+  /** Trace context for the message of a plan with these causes; undefined if none of them is traced. */
+  planTrace({ traces }: Causes): TraceContext | undefined {
+    const [first] = traces ?? [];
+    return first === undefined ? undefined : this.#options.tracer.childOf(first);
+  }
+
   /**
-   * A decision was made because of these causes, or failed with `error`. Returns the span of the plan's message. The decision
-   * continues the trace of the first cause; the traces of coalesced causes get a span `decide` that links to it.
+   * A decision was made, or failed. It continues the trace of the first cause; the traces of coalesced causes get a span
+   * `decide` that links to it.
    */
-  decided(
-    key: ServiceKey,
-    controller: Controller,
-    causes: Causes,
-    startedAt: number,
-    plan: PlannedMutations | undefined,
-    error?: string,
-  ): TraceContext | undefined {
+  decided({ key, controller, causes, startedAt, plan, trace, reason: error }: TracedDecision): void {
     const [first, ...others] = causes.traces ?? [];
-    if (first === undefined) return undefined;
-    const { tracer, epoch } = this.#options;
-    const trace = tracer.childOf(first);
-    if (!isSampled(first)) return trace;
+    if (first === undefined || !isSampled(first)) return;
+    const { tracer, fencingToken } = this.#options;
     const decision = siblingOf(trace, 'make');
     const span = {
       name: `decide ${controller}`,
@@ -111,25 +121,26 @@ export class PartitionTraces {
       endedAt: this.now(),
       attributes: {
         ...serviceAttributes(key),
-        ...(plan ? planAttributes(controller, plan.plan) : { 'sluice.controller': controller, 'sluice.epoch': epoch }),
+        ...(plan
+          ? planAttributes(controller, plan.plan)
+          : { 'sluice.controller': controller, 'sluice.epoch': fencingToken }),
         'sluice.writes': plan?.groups.reduce((sum, { mutations }) => sum + mutations.length, 0) ?? 0,
         'sluice.changes': 1 + others.length,
       },
       ...(error !== undefined && { error }),
     } as const;
-    const folded = (change: TraceContext) => siblingOf(change, 'process');
-    this.#uncommitted.push({ ...span, context: decision, parent: folded(first), links: others.map(folded) });
+    const processed = (change: TraceContext) => siblingOf(change, 'process');
+    this.#uncommitted.push({ ...span, context: decision, parent: processed(first), links: others.map(processed) });
     for (const other of others) {
       this.#uncommitted.push({
         ...span,
         context: tracer.childOf(other),
-        parent: folded(other),
+        parent: processed(other),
         attributes: { ...span.attributes, 'sluice.coalesced': true },
         links: [decision],
       });
     }
     this.#decisions.push({ trace, key });
-    return trace;
   }
 
   /** The batch is committed. */
@@ -196,7 +207,7 @@ export class PartitionTraces {
    * A plan has its Outcome. If the writer recorded an unsampled trace because the plan failed or was slow, adds the spans that
    * led to it, as far as the state tells, and returns the Outcome with a sampled trace, so that the next attempt is recorded.
    */
-  settled(record: Delivery, outcome: Outcome, { message: plan, trace }: InFlight): Outcome {
+  completed(record: Delivery, outcome: Outcome, { message: plan, trace }: InFlight): Outcome {
     const [change] = plan.causes.traces ?? [];
     if (trace === undefined || change === undefined || isSampled(trace)) return outcome;
     if (sampledTraceOf(record.headers) === undefined) return outcome;

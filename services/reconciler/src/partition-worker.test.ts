@@ -29,7 +29,7 @@ let bus: MemoryBus;
 let store: MemoryStore;
 let stop: AbortController;
 let running: Promise<void> | undefined;
-let setAside: string[];
+let deadLetters: string[];
 let errors: (LogFields | undefined)[];
 
 beforeEach(() => {
@@ -37,7 +37,7 @@ beforeEach(() => {
   bus = new MemoryBus({ partitions: 1 });
   store = new MemoryStore();
   stop = new AbortController();
-  setAside = [];
+  deadLetters = [];
   errors = [];
 });
 
@@ -46,24 +46,24 @@ afterEach(async () => {
   await running?.catch(() => {});
 });
 
-function options(given: Partial<Settings> = {}, epoch = 1) {
+function options(given: Partial<Settings> = {}, fencingToken = 1) {
   return {
     partition: 0,
-    epoch,
+    fencingToken,
     bus,
     store,
     clock,
     random: seededRandom(1),
     logger: { ...silentLogger, error: (_message: string, fields?: LogFields) => void errors.push(fields) },
     settings: { ...settings, ...given },
-    onDeadLetter: (_record: unknown, reason: string) => setAside.push(reason),
+    onDeadLetter: (_record: unknown, reason: string) => deadLetters.push(reason),
   };
 }
 
 function start(given: Partial<Settings> = {}, epoch = 1): void {
   stop = new AbortController();
   running = new PartitionWorker(options(given, epoch)).run(stop.signal);
-  // Those that fail are looked at later.
+  // Tests await failures later.
   running.catch(() => {});
 }
 
@@ -97,7 +97,7 @@ async function deliveries(topic: Topic = 'mutations'): Promise<readonly Delivery
   return next;
 }
 
-/** All plans that were published so far, again and again if they were. */
+/** All published plans, including repeated ones. */
 const plans = async () => (await deliveries()).map(({ payload }) => decodeMessage(payload) as PlannedMutations);
 
 const numbers = async () =>
@@ -122,7 +122,7 @@ describe('a Change', () => {
     expect(entries).toContainEqual({ key: keyText, field: 'controller/endpointslice:plan', value: plan });
   });
 
-  test('while a plan is in flight is folded; one decision follows the Outcome', async () => {
+  test('while a plan is in flight is applied; one decision follows the Outcome', async () => {
     start();
     await send(first);
     for (let n = 2; n < 10; n++) await send(aChange(n, [fact.pod(`p${n}`)]));
@@ -134,7 +134,7 @@ describe('a Change', () => {
 });
 
 describe('timers', () => {
-  test('a batch period passes without anything coming in', async () => {
+  test('a batch period ends although no message arrives', async () => {
     start({ batchPeriodMs: { ...settings.batchPeriodMs, endpointslice: 500 } });
     await send(first);
     await send(anOutcome(await lastPlan()));
@@ -145,7 +145,7 @@ describe('timers', () => {
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
   });
 
-  test('Endpoints that are many rest after each write, and what came meanwhile is written then', async () => {
+  test('large Endpoints have a cooldown after each write, and later changes are written after it', async () => {
     start({ controllers: new Set(['endpoints']) });
     const pods = Array.from({ length: 400 }, (_, i) => fact.pod(`p${i}`));
     await send(aSnapshot(1, [service, ...pods], behind));
@@ -159,7 +159,7 @@ describe('timers', () => {
     expect((await lastPlan()).causes.first).toHaveLength(2);
   });
 
-  test('a plan that came to nothing is decided anew later, at last after the slow retry, for ever', async () => {
+  test('a failed plan is retried, in the end with the slow retry, forever', async () => {
     start({ maxAttempts: 3 });
     await send(first);
     for (let n = 1; n <= 7; n++) {
@@ -171,14 +171,14 @@ describe('timers', () => {
     }
   });
 
-  test('of a Service whose plan is in flight wait for its Outcome', async () => {
+  test('of a Service with a plan in flight wait for its Outcome', async () => {
     start();
     await send(first, aChange(2, [fact.pod('q')]));
     await settle(4_000);
     expect(await numbers()).toEqual(['web 1/1']);
   });
 
-  test('a plan whose Outcome does not come is sent again as it is, ever more seldom, until it comes', async () => {
+  test('a plan without Outcome is redelivered unchanged, with growing delays, until it arrives', async () => {
     start();
     await send(first);
     const sent: number[] = [];
@@ -199,12 +199,12 @@ describe('timers', () => {
   });
 });
 
-describe('what was lost', () => {
+describe('loss', () => {
   const requests = async () =>
     (await deliveries('requests')).map(({ payload }) => decodeMessage(payload) as ResyncRequest);
   const distinct = async () => [...new Set(await numbers())];
 
-  test('of the log: goes on at its end, asks for a resync and decides nothing before it', async () => {
+  test('of the log: continues at its end, requests a resync and decides nothing before it', async () => {
     start();
     await send(first);
     stop.abort();
@@ -222,7 +222,7 @@ describe('what was lost', () => {
     expect(await distinct()).toEqual(['web 1/1', 'web 1/2']);
   });
 
-  test('of the log, unread: the gap shows, all is asked for again and nothing decided before', async () => {
+  test('of unread records: the gap shows, the partition is resynced and nothing is decided before', async () => {
     start();
     await send({ ...first, previousSequence: 0 });
     await send(anOutcome(await lastPlan()));
@@ -238,7 +238,7 @@ describe('what was lost', () => {
     expect(await distinct()).toEqual(['web 1/1', 'web 3/2']);
   });
 
-  test('of the log, unread, again and again: it is not asked for ever faster', async () => {
+  test('of unread records, again and again: resyncs are requested at a limited rate', async () => {
     start();
     await send({ ...first, previousSequence: 0 });
     for (let n = 3; n < 20; n += 2) await send(aChange(n, [fact.pod('q')], { previousSequence: n - 1 }));
@@ -247,10 +247,13 @@ describe('what was lost', () => {
     expect(await requests()).toHaveLength(2);
   });
 
-  test('without a trace: the digest shows what differs, that Service is asked for again, and nothing decided before', async () => {
+  test('without a trace: the digest shows what differs, the Service is resynced, and nothing is decided before', async () => {
     const found: string[][] = [];
     const metrics = {
-      open: () => ({ ...noPartitionMetrics, differed: (parts: readonly string[]) => void found.push([...parts]) }),
+      open: () => ({
+        ...noPartitionMetrics,
+        digestMismatch: (parts: readonly string[]) => void found.push([...parts]),
+      }),
     };
     running = new PartitionWorker({ ...options(), metrics }).run(stop.signal);
     await send(first);
@@ -270,7 +273,7 @@ describe('what was lost', () => {
     expect(found).toHaveLength(1);
   });
 
-  test('of the store, perhaps: nothing is decided before a snapshot, and no Outcome is waited for', async () => {
+  test('of commits, possibly: nothing is decided before a snapshot, and no Outcome is awaited', async () => {
     start();
     await send(first);
     stop.abort();
@@ -285,7 +288,7 @@ describe('what was lost', () => {
     expect(await distinct()).toEqual(['web 1/1', 'web 2/2']);
   });
 
-  test('of the store, all of it: goes on at the end of the log', async () => {
+  test('of the whole store: continues at the end of the log', async () => {
     start();
     await send(first);
     stop.abort();
@@ -301,7 +304,7 @@ describe('what was lost', () => {
     expect(await distinct()).toEqual(['web 1/1', 'web 2/1']);
   });
 
-  test('of the store and of the log, all of both: a resync is asked for', async () => {
+  test('of the whole store and log: a resync is requested', async () => {
     const claim = store.claim.bind(store);
     store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), checkpoint: null });
     start();
@@ -309,7 +312,7 @@ describe('what was lost', () => {
     expect(await requests()).toMatchObject([{ scope: { partition: 0 } }]);
   });
 
-  test('of a log that was empty: the new one is followed', async () => {
+  test('of an empty log: the new one is read', async () => {
     let streamId = 'first';
     const { read } = bus;
     bus.end = async () => ({ offset: 0, id: '', streamId });
@@ -330,7 +333,7 @@ describe('what was lost', () => {
     expect(await numbers()).toEqual(['web 1/1']);
   });
 
-  test('twice at the same offset: each is asked for by a request of its own, or a bus might drop the second', async () => {
+  test('twice at the same offset: each has a request of its own, or a bus might drop the second', async () => {
     let streamId = 'first';
     let lose = () => {};
     const ids: string[] = [];
@@ -352,7 +355,7 @@ describe('what was lost', () => {
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  test('of the store, perhaps, while a worker starts again: it needs a new epoch, or plans would share their numbers', async () => {
+  test('of commits, possibly, while a worker restarts: it needs a new fencing token, or plans would share numbers', async () => {
     const claim = store.claim.bind(store);
     let claims = 0;
     store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), intact: ++claims === 1 });
@@ -369,19 +372,19 @@ describe('what was lost', () => {
     expect(await plans()).toEqual([]);
   });
 
-  test('to a record that cannot be used is asked for again', async () => {
+  test('of a malformed record causes a resync of its Service', async () => {
     start();
     await sendRaw(new TextEncoder().encode('{'), keyText);
     expect(await requests()).toMatchObject([{ scope: { key } }]);
   });
 
-  test.each(['while it is worked on', 'before a restart'])(
-    'by the watcher, which knows nothing of a Service that went: it is asked for in time, and forgotten (%s)',
+  test.each(['while the worker runs', 'before a restart'])(
+    'of a deletion: a Service that no watcher publishes is resynced in time, and its state dropped (%s)',
     async (when) => {
-      const unheardMs = 3_600_000;
+      const probeAfterMs = 3_600_000;
       const begin = () => {
         stop = new AbortController();
-        running = new PartitionWorker({ ...options(), unheardMs }).run(stop.signal);
+        running = new PartitionWorker({ ...options(), probeAfterMs }).run(stop.signal);
       };
       begin();
       await send({ ...first, previousSequence: 0 });
@@ -394,7 +397,7 @@ describe('what was lost', () => {
         await running;
         begin();
       }
-      await settle(unheardMs - 1);
+      await settle(probeAfterMs - 1);
       expect(await requests()).toEqual([]);
       await settle(1);
       expect(await requests()).toMatchObject([{ scope: { key } }]);
@@ -402,13 +405,13 @@ describe('what was lost', () => {
       await send(aSnapshot(3, []));
       await settle(10_000);
       expect(store.peek('reconciler/0').entries.filter((entry) => entry.key === keyText)).toEqual([]);
-      await settle(10 * unheardMs);
+      await settle(10 * probeAfterMs);
       expect(await requests()).toHaveLength(1);
     },
   );
 });
 
-describe('a Service that is gone for good', () => {
+describe('a deleted Service', () => {
   const keptOf = (owner: string) =>
     store.peek('reconciler/0').entries.flatMap(({ key, field }) => (key === owner ? [field] : []));
 
@@ -425,7 +428,7 @@ describe('a Service that is gone for good', () => {
     await settle(10_000);
   }
 
-  test('leaves nothing in the store but what concerns the partition', async () => {
+  test('leaves only entries of the partition in the store', async () => {
     start();
     await comeAndGo();
     expect(
@@ -433,10 +436,10 @@ describe('a Service that is gone for good', () => {
         .peek('reconciler/0')
         .entries.map(({ key, field }) => `${key} ${field}`)
         .sort(),
-    ).toEqual(['c heard', 'partition lastPlan', 'partition publishedPlan']);
+    ).toEqual(['c lastChange', 'partition lastPlan', 'partition publishedPlan', 'partition storedForm']);
   });
 
-  test('is not brought back by a Change that comes late', async () => {
+  test('is not brought back by a late Change', async () => {
     start();
     await comeAndGo();
     await send({ ...first, previousSequence: 0 });
@@ -444,7 +447,7 @@ describe('a Service that is gone for good', () => {
     expect(await numbers()).toEqual(['web 1/1']);
   });
 
-  test('has plans with new numbers should it come back, also after a restart', async () => {
+  test('has plans with new numbers if it is created again, also after a restart', async () => {
     start();
     await comeAndGo();
     await restart();
@@ -452,7 +455,7 @@ describe('a Service that is gone for good', () => {
     expect(new Set(await numbers())).toEqual(new Set(['web 1/1', 'web 1/2']));
   });
 
-  test('is kept while something is under way for it', async () => {
+  test('is kept while a plan is in flight', async () => {
     start();
     await send({ ...first, previousSequence: 0 });
     await send(aChange(2, [fact.noService, fact.podGone('p')], { previousSequence: 1 }));
@@ -460,7 +463,7 @@ describe('a Service that is gone for good', () => {
   });
 });
 
-describe('a record that cannot be used', () => {
+describe('a malformed record', () => {
   test.each([
     ['no JSON', new TextEncoder().encode('{'), keyText],
     ['of another major version', new TextEncoder().encode('{"version":"2.0","kind":"change"}'), keyText],
@@ -471,23 +474,23 @@ describe('a record that cannot be used', () => {
     start();
     await sendRaw(payload, under);
     await send(first);
-    expect(setAside).toHaveLength(1);
+    expect(deadLetters).toHaveLength(1);
     expect(await numbers()).toEqual(['web 1/1']);
     expect(store.peek('reconciler/0').checkpoint.offset).toBe(2);
   });
 
-  test('is set aside once, not again after a restart', async () => {
+  test('is dead-lettered once, not again after a restart', async () => {
     start();
     await sendRaw(new TextEncoder().encode('{'), keyText);
     await restart();
-    expect(setAside).toHaveLength(1);
+    expect(deadLetters).toHaveLength(1);
   });
 });
 
-describe('a Service that cannot be decided', () => {
+describe('a Service whose decision fails', () => {
   const broken = aSnapshot(1, [{ kind: 'service', service: aService({ ports: [null as never] }) }]);
 
-  test('is parked; the others of its partition go on', async () => {
+  test('is parked; the others of its partition continue', async () => {
     const worker = { ...options(), settings: new Proxy(settings, undecidable(1)) };
     running = new PartitionWorker(worker).run(stop.signal);
     await send(first, of('db', first));
@@ -496,7 +499,7 @@ describe('a Service that cannot be decided', () => {
     expect(store.peek('reconciler/0').checkpoint.offset).toBe(2);
   });
 
-  test('is tried again after a while, and with any change', async () => {
+  test('is retried after a while, and with any change', async () => {
     const worker = { ...options(), settings: new Proxy(settings, undecidable(2)) };
     running = new PartitionWorker(worker).run(stop.signal);
     await send(first);
@@ -509,22 +512,22 @@ describe('a Service that cannot be decided', () => {
     expect(await numbers()).toEqual(['web 1/1']);
   });
 
-  test('because its Change has not the form of one, is set aside', async () => {
+  test('because its Change is malformed, is dead-lettered', async () => {
     start();
     await send(broken, of('db', first));
-    expect(setAside).toHaveLength(1);
+    expect(deadLetters).toHaveLength(1);
     expect(await numbers()).toEqual(['db 1/1']);
   });
 });
 
-describe('what led to no plan', () => {
+describe('work without a plan', () => {
   const startPatient = (epoch = 1) => {
     running = new PartitionWorker({ ...options({}, epoch), commitDelayMs: 100 }).run(stop.signal);
     running.catch(() => {});
   };
   const offset = () => store.peek('reconciler/0').checkpoint.offset;
 
-  test('waits for the commit of the next plan, or for its time', async () => {
+  test('waits for the commit of the next plan, or for its deadline', async () => {
     startPatient();
     await send(first);
     expect(offset()).toBe(1);
@@ -541,7 +544,7 @@ describe('what led to no plan', () => {
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2', 'web 1/3']);
   });
 
-  test('is committed at an orderly end', async () => {
+  test('is committed on shutdown', async () => {
     startPatient();
     await send(first);
     await send(anOutcome(await lastPlan()));
@@ -550,7 +553,7 @@ describe('what led to no plan', () => {
     expect(offset()).toBe(2);
   });
 
-  test('is folded again by who takes over before that', async () => {
+  test('is applied again by a new owner before that', async () => {
     startPatient();
     await send(first);
     await send(anOutcome(await lastPlan()));
@@ -563,7 +566,7 @@ describe('what led to no plan', () => {
     expect(await numbers()).toEqual(['web 1/1', 'web 1/1', 'web 2/2']);
   });
 
-  test('does not wait when there is too much of it', async () => {
+  test('does not wait if there is too much', async () => {
     startPatient();
     await send(first);
     await bus.append(
@@ -580,7 +583,7 @@ describe('what led to no plan', () => {
 });
 
 describe('after a restart', () => {
-  test('a plan that was committed and perhaps not published is published again, the same one', async () => {
+  test('a committed plan that may not have been published is published again, unchanged', async () => {
     start();
     await send(first);
     const [before] = await plans();
@@ -588,7 +591,7 @@ describe('after a restart', () => {
     expect(await plans()).toEqual([before, before]);
   });
 
-  test('a plan is not published again if something was committed after it was', async () => {
+  test('a published plan is not published again if something was committed after it', async () => {
     start();
     await send(first);
     await send(aChange(2, [fact.pod('q')]));
@@ -597,7 +600,7 @@ describe('after a restart', () => {
     expect(await numbers()).toEqual(['web 1/1', 'db 1/2', 'db 1/2']);
   });
 
-  test('all goes on from what a store keeps: plain data', async () => {
+  test('work continues from what a store keeps: plain data', async () => {
     start();
     await send(first);
     await send(anOutcome(await lastPlan()));
@@ -616,7 +619,7 @@ describe('after a restart', () => {
     expect(errors).toEqual([]);
   });
 
-  test('one that was not published at all is', async () => {
+  test('a plan that was not published at all is published', async () => {
     start();
     let away = true;
     const append = bus.append.bind(bus);
@@ -635,7 +638,7 @@ describe('after a restart', () => {
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
   });
 
-  test('what was folded is known, what was in flight is awaited, what was due is done', async () => {
+  test('applied records are known, plans in flight awaited, due decisions made', async () => {
     start();
     await send(first, of('db', first));
     await send(aChange(2, [fact.pod('q')]));
@@ -648,7 +651,7 @@ describe('after a restart', () => {
     expect(JSON.stringify(next.groups)).toContain('uid-q');
   });
 
-  test('what is due later is done then', async () => {
+  test('decisions that are due later are made then', async () => {
     start({ batchPeriodMs: { ...settings.batchPeriodMs, endpointslice: 500 } });
     await send(first);
     await send(anOutcome(await lastPlan()), aChange(2, [fact.pod('q')]));
@@ -659,7 +662,7 @@ describe('after a restart', () => {
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
   });
 
-  test('a commit that failed is as if nothing had come in (B9)', async () => {
+  test('a failed commit is as if no record had arrived (B9)', async () => {
     const commit = store.commit.bind(store);
     store.commit = async () => {
       throw new Error('the store is away');
@@ -673,7 +676,7 @@ describe('after a restart', () => {
   });
 });
 
-test('a worker whose lease has run out publishes nothing; its successor does', async () => {
+test('a worker whose lease has expired publishes nothing; its successor does', async () => {
   let current = true;
   running = new PartitionWorker({ ...options(), isCurrent: () => current }).run(stop.signal);
   const failed = expect(running).rejects.toMatchObject({ code: 'FENCED' });
@@ -696,7 +699,7 @@ describe('a worker whose partition was taken over', () => {
     entries: [],
   };
 
-  test('stops at its next commit, and publishes nothing', async () => {
+  test('stops at its next commit and publishes nothing', async () => {
     start();
     await send(first);
     await store.commit(takeOver);
@@ -707,7 +710,7 @@ describe('a worker whose partition was taken over', () => {
     expect(store.peek('reconciler/0')).toEqual(before);
   });
 
-  test('is not started again', async () => {
+  test('is not restarted', async () => {
     running = runReconciler({ ...options(), partitions: [0] }, stop.signal);
     await send(first);
     await store.commit(takeOver);
@@ -717,15 +720,15 @@ describe('a worker whose partition was taken over', () => {
   });
 });
 
-describe('the end', () => {
-  test('comes at once when asked for, also before it has begun', async () => {
+describe('shutdown', () => {
+  test('happens at once, also before the start', async () => {
     start();
     stop.abort();
     await running;
     expect(clock.nextAt()).toBeUndefined();
   });
 
-  test('comes with that of the bus, and leaves no timer', async () => {
+  test('follows the closing of the bus, and leaves no timer', async () => {
     start({ batchPeriodMs: { ...settings.batchPeriodMs, endpointslice: 500 } });
     await send(first);
     await send(anOutcome(await lastPlan()), aChange(2, [fact.pod('q')]));
@@ -759,18 +762,18 @@ function undecidable(times: number): ProxyHandler<Settings> {
   };
 }
 
-describe('a cluster that is forgotten', () => {
-  const forget = (cluster: string, epoch: number, under = cluster) =>
+describe('a removed cluster', () => {
+  const remove = (cluster: string, epoch: number, under = cluster) =>
     sendRaw(encodeMessage({ kind: 'clusterRemoved', cluster, epoch }), under);
   const stored = () => store.peek('reconciler/0').entries.map((entry) => entry.key);
-  const asked = async () => (await deliveries('requests')).map(({ payload }) => decodeMessage(payload));
+  const requests = async () => (await deliveries('requests')).map(({ payload }) => decodeMessage(payload));
   const elsewhere = { ...key, cluster: 'd' };
 
-  test('leaves nothing behind, and nothing of another is lost', async () => {
+  test('leaves nothing behind, and nothing of another cluster is lost', async () => {
     start();
     await send({ ...first, previousSequence: 0 }, { ...first, key: elsewhere, previousSequence: 0 });
     expect(new Set(stored())).toEqual(new Set([keyText, 'c', formatServiceKey(elsewhere), 'd', 'partition']));
-    await forget('c', 1);
+    await remove('c', 1);
     expect(new Set(stored())).toEqual(new Set([formatServiceKey(elsewhere), 'd', 'partition']));
     await restart(2);
     const before = (await plans()).length;
@@ -779,48 +782,48 @@ describe('a cluster that is forgotten', () => {
     if (plan === undefined) throw new Error('no plan');
     await send(anOutcome(plan));
     expect((await plans()).length).toBe(before + 1);
-    expect(await asked()).toEqual([]);
+    expect(await requests()).toEqual([]);
   });
 
-  test('is told from the beginning when it comes back', async () => {
+  test('starts from the beginning if it comes back', async () => {
     start();
     await send({ ...first, previousSequence: 0 });
-    await forget('c', 1);
+    await remove('c', 1);
     await send({ ...aSnapshot([2, 1], [service, fact.pod('q')], behind), previousSequence: 0 });
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
-    expect(await asked()).toEqual([]);
+    expect(await requests()).toEqual([]);
   });
 
-  test('but is still there: nothing is written before all of it has been told again, which is asked for', async () => {
+  test('that still exists: nothing is written before the resync that is requested', async () => {
     start();
     await send({ ...first, previousSequence: 0 });
     await send(anOutcome(await lastPlan()));
     const before = await numbers();
-    await forget('c', 1);
+    await remove('c', 1);
     await send(aChange(2, [fact.podGone('p')], { previousSequence: 1 }));
     await settle(60_000);
-    expect(await asked()).toMatchObject([{ scope: { partition: 0 } }]);
+    expect(await requests()).toMatchObject([{ scope: { partition: 0 } }]);
     expect(await numbers()).toEqual(before);
     await send({ ...aSnapshot(3, [service, fact.pod('p'), fact.pod('q')], behind), previousSequence: 2 });
     expect(await numbers()).toHaveLength(before.length + 1);
   });
 
-  test('by a watcher that another one has followed stays', async () => {
+  test('is kept if a later watcher has published since', async () => {
     start();
     await send({ ...aSnapshot([2, 1], [service, fact.pod('p')], behind), previousSequence: 0 });
     const before = new Set(stored());
-    await forget('c', 1);
+    await remove('c', 1);
     expect(new Set(stored())).toEqual(before);
   });
 
   test.each([
     ['under the key of another', 'd'],
     ['under the key of a Service', keyText],
-  ])('%s stays, and the message is set aside', async (_, under) => {
+  ])('%s is kept, and the message is dead-lettered', async (_, under) => {
     start();
     await send({ ...first, previousSequence: 0 });
-    await forget('c', 1, under);
-    expect(setAside).toEqual([`removed cluster c under key ${under}`]);
+    await remove('c', 1, under);
+    expect(deadLetters).toEqual([`removal of cluster c under key ${under}`]);
     expect(stored()).toContain(keyText);
   });
 });

@@ -8,29 +8,28 @@ import {
   streamStart,
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
-import type { ServiceState } from '@sluice/service-state';
-import { decisionOrder, invalidate } from '@sluice/service-state';
+import { decisionOrder, invalidate, type ServiceState } from '@sluice/service-state';
 import { FencedError } from '@sluice/store';
-import { Doubts } from './doubts.ts';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
 import { PartitionTraces } from './partition-traces.ts';
+import { PendingCommit } from './pending-commit.ts';
 import { planRecord, unpublishedPlans } from './plan-record.ts';
-import { RecordFolder } from './record-folder.ts';
+import { RecordProcessor } from './record-processor.ts';
 import { resyncRequest } from './resync-request.ts';
+import { ResyncRequester } from './resync-requester.ts';
 import { ServiceDecider } from './service-decider.ts';
-import { Unstored } from './unstored.ts';
 import { WakeTimer } from './wake-timer.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
-/** Records folded before one commit. Bounds its size; what is left is folded next. */
+/** Maximum records per commit; the rest follows in the next one. */
 const recordsPerCommit = 256;
 
 /**
- * Owns one partition: folds its records in order, decides for the Services they touched, commits the views, the
- * checkpoint and the plans in one step, and publishes the plans. A crash between any two steps is mended by starting
- * again from the store: what was committed is published (again), what was not is folded again. So a step that led to no
- * plan may wait for the commit of the next one that does.
+ * Owns one partition: applies its records in order, decides for the Services in the work set, commits their states, the
+ * checkpoint and the plans in one step, and publishes the plans. After a crash between any two steps, the next worker
+ * starts from the store: it publishes committed plans (again) and applies uncommitted records (again). A step without a
+ * plan may therefore wait for the commit of the next one that has one.
  */
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions;
@@ -38,12 +37,12 @@ export class PartitionWorker {
   readonly #metrics: PartitionMetrics;
   readonly #traces: PartitionTraces | undefined;
   readonly #state: PartitionState;
-  readonly #doubts: Doubts;
-  readonly #folder: RecordFolder;
+  readonly #resyncs: ResyncRequester;
+  readonly #processor: RecordProcessor;
   readonly #decider: ServiceDecider;
-  /** Up to here all is stored. */
+  /** Everything up to this offset is stored. */
   #checkpoint: StreamOffset = streamStart;
-  readonly #unstored: Unstored;
+  readonly #pending: PendingCommit;
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options;
@@ -52,16 +51,26 @@ export class PartitionWorker {
     this.#traces = options.tracer && new PartitionTraces({ ...options, tracer: options.tracer });
     this.#state = new PartitionState((key) => {
       this.#metrics.dropped(key);
-      this.#doubts.drop(key);
+      this.#resyncs.remove(key);
     });
-    this.#doubts = new Doubts(options, this.#metrics);
-    const of = { ...options, state: this.#state, doubts: this.#doubts, metrics: this.#metrics, traces: this.#traces };
-    this.#folder = new RecordFolder(of);
-    this.#decider = new ServiceDecider(of);
-    this.#unstored = new Unstored(options.commitDelayMs ?? 0, recordsPerCommit);
+    this.#resyncs = new ResyncRequester(options, this.#metrics);
+    const parts = {
+      ...options,
+      state: this.#state,
+      resyncs: this.#resyncs,
+      metrics: this.#metrics,
+      traces: this.#traces,
+    };
+    this.#processor = new RecordProcessor(parts);
+    this.#decider = new ServiceDecider(parts);
+    this.#pending = new PendingCommit(options.commitDelayMs ?? 0, recordsPerCommit);
   }
 
-  /** Once. Runs until `signal` aborts or the bus closes. Throws FencedError once somebody else owns the partition. */
+  /**
+   * Runs once, until `signal` aborts or the bus closes.
+   *
+   * @throws FencedError once another worker owns the partition
+   */
   async run(signal: AbortSignal): Promise<void> {
     try {
       await this.#restore();
@@ -71,16 +80,17 @@ export class PartitionWorker {
     }
   }
 
-  /** Works until the end, true, or until the log is not what it was. */
+  /** Returns true at the end, false if the log was truncated and has to be read from its end. */
   async #read(signal: AbortSignal): Promise<boolean> {
-    const { bus, partition } = this.#options;
+    const { bus, partition, logger } = this.#options;
     try {
       const reader = bus.read('changes', partition, this.#checkpoint);
       await readUntilAborted(reader, signal, () => this.#work(reader, signal));
       return true;
     } catch (error) {
       if (!isLogTruncatedError(error)) throw error;
-      await this.#startAfresh(error.message);
+      logger.warn('log truncated; resyncing partition', { error: error.message });
+      await this.#resyncPartition('log truncated');
       return false;
     }
   }
@@ -90,10 +100,10 @@ export class PartitionWorker {
     try {
       let records: Promise<readonly Delivery[]> | undefined;
       while (!signal.aborted) {
-        await this.#options.turns?.next();
-        // Asked for as late as can be: the more there are by then, the fewer commits.
+        await this.#options.yieldQueue?.next();
+        // As late as possible: the more records there are, the fewer commits.
         records ??= reader.next(recordsPerCommit);
-        // While a step is going on nobody waits for the next records; their failure is seen after it.
+        // A failure during a step is handled after it.
         records.catch(() => {});
         const batch = await Promise.race([records, timer.wake(this.#wakeAt())]);
         if (batch?.length === 0) break;
@@ -101,89 +111,97 @@ export class PartitionWorker {
         await this.#step(batch ?? [], reader.streamId, signal);
         reader.release(this.#checkpoint.offset);
       }
-      // The next owner need not fold it again.
-      if (this.#unstored.dueAt !== undefined) await this.#store();
+      // Saves the next owner from applying it again.
+      if (this.#pending.deadline !== undefined) await this.#commitPending();
     } finally {
       timer.cancel();
     }
   }
 
   #wakeAt(): number | undefined {
-    const times = [this.#state.due.next(), this.#unstored.dueAt, this.#doubts.dueAt].filter((at) => at !== undefined);
+    const times = [this.#state.queue.next(), this.#pending.deadline, this.#resyncs.dueAt].filter(
+      (at) => at !== undefined,
+    );
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
   async #restore(): Promise<void> {
-    const { store, epoch, isNewEpoch = true, clock } = this.#options;
-    const stored = await store.claim(this.#scope, epoch);
-    if (!isNewEpoch && !(stored.checkpoint && stored.intact)) {
-      // Numbers of plans may be among what was lost: under this epoch they would be given twice.
-      throw new FencedError(`${this.#scope}: the store may have lost what was decided under epoch ${epoch}`);
+    const { store, fencingToken, isFirstRun = true, clock, logger } = this.#options;
+    const stored = await store.claim(this.#scope, fencingToken);
+    if (!isFirstRun && !(stored.checkpoint && stored.intact)) {
+      // Plan numbers may be lost; under this token they would be used twice.
+      throw new FencedError(`${this.#scope}: the store may have lost plans of fencing token ${fencingToken}`);
     }
     this.#reach(stored.checkpoint ?? streamStart);
-    this.#state.load(stored.entries);
-    for (const [key, view] of this.#state.views) {
-      this.#tellRestored(key, view);
-      this.#doubts.hear(key, clock.now());
+    const isLoaded = this.#state.load(stored.entries);
+    for (const [key, state] of this.#state.services) {
+      this.#reportRestored(key, state);
+      this.#resyncs.observe(key, clock.now());
     }
-    if (stored.checkpoint !== null && stored.intact) {
-      return this.#publishAgain();
+    if (stored.checkpoint === null) {
+      logger.info('no committed offset; resyncing partition');
+      return this.#resyncPartition('no committed offset');
     }
-    await this.#startAfresh(
-      stored.checkpoint === null ? 'the store knows nothing of it' : 'the store may have lost commits',
-    );
+    if (!stored.intact) {
+      logger.warn('store may have lost commits; resyncing partition');
+      return this.#resyncPartition('store may have lost commits');
+    }
+    if (!isLoaded) {
+      logger.warn('stored state is of another version; resyncing partition');
+      return this.#resyncPartition('stored state of another version');
+    }
+    await this.#publishUnpublished();
   }
 
   /**
-   * Something was lost between this worker and what it knew: it goes on at the end of the log, and decides nothing for a
-   * Service before a fresh snapshot of it.
+   * Messages or commits were lost: continues at the end of the log and decides nothing for a Service before a new snapshot
+   * of it.
    */
-  async #startAfresh(reason: string): Promise<void> {
-    const { bus, partition, epoch, logger, clock } = this.#options;
+  async #resyncPartition(reason: string): Promise<void> {
+    const { bus, partition, fencingToken, clock } = this.#options;
     const end = await bus.end('changes', partition);
-    logger.warn('starting afresh at the end of the log; all Services of the partition are asked for again', { reason });
-    for (const view of this.#state.views.values()) invalidate(view, clock.now());
-    await bus.append('requests', 0, [resyncRequest({ partition }, reason, `${partition}/${epoch}/${clock.now()}`)]);
-    this.#unstored.take();
-    await this.#commit(end, this.#state.views.keys());
+    for (const state of this.#state.services.values()) invalidate(state, clock.now());
+    const id = `${partition}/${fencingToken}/${clock.now()}`;
+    await bus.append('requests', 0, [resyncRequest({ partition }, reason, id)]);
+    this.#pending.drain();
+    await this.#commit(end, this.#state.services.keys());
   }
 
-  #tellRestored(key: string, view: ServiceState): void {
+  #reportRestored(key: string, state: ServiceState): void {
     for (const controller of decisionOrder) {
-      const { counted, inFlight, parked } = view.controller(controller);
+      const { counted, inFlight, parked } = state.controller(controller);
       this.#metrics.restored(key, controller, { counted, deciding: inFlight !== null, parked: parked !== null });
     }
   }
 
   async #step(batch: readonly Delivery[], streamId: string, signal: AbortSignal): Promise<void> {
     const now = this.#options.clock.now();
-    const touched = new Set<string>();
+    const workSet = new Set<string>();
     for (const record of batch) {
-      const reason = this.#folder.fold(record, now);
-      if (reason !== undefined) await this.#setAside(record, reason);
-      touched.add(record.key);
+      const reason = this.#processor.process(record, now);
+      if (reason !== undefined) await this.#deadLetter(record, reason);
+      workSet.add(record.key);
     }
-    for (const key of await this.#doubts.settle(signal)) touched.add(key);
-    for (const key of this.#state.due.take(now)) touched.add(key);
-    for (const key of touched) this.#decider.tellDue(key, now);
+    for (const key of await this.#resyncs.publishRequests(signal)) workSet.add(key);
+    for (const key of this.#state.queue.take(now)) workSet.add(key);
+    for (const key of workSet) this.#decider.countQueued(key, now);
     const plans: BusRecord[] = [];
-    for (const key of touched) plans.push(...this.#decider.decide(key, now));
+    for (const key of workSet) plans.push(...this.#decider.decide(key, now));
     const last = batch.at(-1);
-    this.#unstored.add(touched, last && { offset: last.offset, id: last.id, streamId }, batch.length, now);
-    // A plan may be published only when it is stored.
-    if (plans.length > 0 || this.#unstored.isDue(now)) await this.#store();
+    this.#pending.add(workSet, last && { offset: last.offset, id: last.id, streamId }, batch.length, now);
+    // A plan is published only after it is stored.
+    if (plans.length > 0 || this.#pending.isDue(now)) await this.#commitPending();
     await this.#publish(plans);
   }
 
-  /** Commits what was folded and decided. */
-  async #store(): Promise<void> {
-    const { keys, cursor } = this.#unstored.take();
-    await this.#commit(cursor ?? this.#checkpoint, keys);
+  async #commitPending(): Promise<void> {
+    const { keys, offset } = this.#pending.drain();
+    await this.#commit(offset ?? this.#checkpoint, keys);
   }
 
-  async #commit(checkpoint: StreamOffset, touched: Iterable<string>): Promise<void> {
-    const { store, epoch: fencingToken } = this.#options;
-    const entries = this.#state.takeChanges(touched);
+  async #commit(checkpoint: StreamOffset, keys: Iterable<string>): Promise<void> {
+    const { store, fencingToken } = this.#options;
+    const entries = this.#state.drainChanges(keys);
     if (checkpoint === this.#checkpoint && entries.length === 0) return;
     const expectedOffset = this.#checkpoint.offset;
     const startedAt = this.#traces?.now() ?? 0;
@@ -197,20 +215,19 @@ export class PartitionWorker {
     this.#options.onCheckpoint?.(checkpoint.offset, this.#options.partition);
   }
 
-  /** What it said is asked for again. */
-  async #setAside(record: Delivery, reason: string): Promise<void> {
+  /** Keeps a record that cannot be applied and requests a resync of its Service. */
+  async #deadLetter(record: Delivery, reason: string): Promise<void> {
     await this.#options.onDeadLetter?.(record, reason);
-    // It was there, but nobody can say which Change it was.
-    this.#state.heard.forget();
+    this.#state.gaps.skip();
     if (!isServiceKey(record.key)) return;
     const id = `${this.#options.partition}/dead-letter/${record.offset}/${record.id}`;
     await this.#options.bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(record.key) }, reason, id)]);
   }
 
-  /** What a former owner committed, and may have died before it published it. */
-  async #publishAgain(): Promise<void> {
+  /** Publishes plans that a former owner committed and may not have published. */
+  async #publishUnpublished(): Promise<void> {
     const plans = unpublishedPlans(this.#state).map(({ key, plan }) => ({ plan, record: planRecord(key, plan) }));
-    // Their trace is that of the Change that led to them.
+    // They continue the trace of the Change that caused them.
     const origins = new Map(plans.map(({ plan, record }) => [record.id, plan.message.causes.traces?.[0]]));
     await this.#publish(
       plans.map(({ record }) => record),
@@ -220,13 +237,13 @@ export class PartitionWorker {
 
   async #publish(plans: readonly BusRecord[], origins?: ReadonlyMap<string, TraceContext | undefined>): Promise<void> {
     const { bus, partition, isCurrent } = this.#options;
-    // They are in the store: the next owner publishes them, if they are still to be.
-    if (isCurrent?.() === false) throw new FencedError('the lease has run out; nothing is published any more');
+    // The plans are in the store, so the next owner publishes them.
+    if (isCurrent?.() === false) throw new FencedError('lease expired; not publishing');
     if (plans.length > 0) {
       const startedAt = this.#traces?.now() ?? 0;
       await bus.append('mutations', partition, plans);
       this.#traces?.published(plans, startedAt, origins);
     }
-    this.#state.planNumbers.publishedAll();
+    this.#state.planNumbers.markPublished();
   }
 }

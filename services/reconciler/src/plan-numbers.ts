@@ -3,36 +3,42 @@ import type { StoredEntry } from '@sluice/store';
 const key = 'partition';
 
 /**
- * Numbers the plans of a partition, those of all its Services in one row. So a view can be dropped without any number
- * being given twice, and whatever is decided later has a higher number than all before: a writer needs no mark of what was
- * done long ago. Plans are published in that order too, so one number says which of them surely are on the bus.
+ * Numbers the plans of a partition, across all its Services. A Service's state can therefore be dropped without a number
+ * being used twice, and a later decision always has a higher number, so a writer need not remember old plans. Plans are
+ * published in this order, so one number tells which of them are on the bus.
  */
 export class PlanNumbers {
   #last = new StoredNumber('lastPlan');
   #published = new StoredNumber('publishedPlan');
 
-  next(): number {
-    this.#last.value += 1;
-    return this.#last.value;
+  /** The number of the next plan. */
+  get next(): number {
+    return this.#last.value + 1;
   }
 
-  /** All plans that have a number by now are on the bus, or need not be. */
-  publishedAll(): void {
+  /** The next number has been used. */
+  advance(): void {
+    this.#last.value += 1;
+  }
+
+  /** All plans numbered so far are on the bus or need not be. */
+  markPublished(): void {
     this.#published.value = this.#last.value;
   }
 
-  /** Whether the plan of this number is on the bus for sure. */
+  /** Whether the plan with this number is certainly on the bus. */
   isPublished(number: number): boolean {
     return number <= this.#published.value;
   }
 
-  /** True if the entry is of this kind; it is taken as it was stored then. */
+  /** Loads a stored entry; false if it belongs to somebody else. */
   load(entry: StoredEntry): boolean {
     return entry.key === key && (this.#last.load(entry) || this.#published.load(entry));
   }
 
-  takeChanges(): StoredEntry[] {
-    return [...this.#last.takeChange(), ...this.#published.takeChange()];
+  /** Returns and clears what is to be stored. */
+  drainChanges(): StoredEntry[] {
+    return [...this.#last.drainChange(), ...this.#published.drainChange()];
   }
 }
 
@@ -51,7 +57,7 @@ class StoredNumber {
     return true;
   }
 
-  takeChange(): StoredEntry[] {
+  drainChange(): StoredEntry[] {
     if (this.value === this.#stored) return [];
     this.#stored = this.value;
     return [{ key, field: this.#field, value: this.value }];

@@ -1,12 +1,11 @@
 import type { BusRecord } from '@sluice/bus';
 import { MessageRecord, traceHeaders } from '@sluice/messages';
-import type { InFlight } from '@sluice/service-state';
-import { decisionOrder } from '@sluice/service-state';
+import { decisionOrder, type InFlight } from '@sluice/service-state';
 import type { PartitionState } from './partition-state.ts';
 
 /**
- * The record by which a plan is published, always the same one. When it is asked for again it has another id: the bus would
- * take it for the same record, and drop it.
+ * The record that publishes a plan; always the same one, so the bus drops duplicates. A redelivery has an id of its own,
+ * since the bus must not drop it.
  */
 export function planRecord(key: string, { message, redeliveries, trace }: InFlight): BusRecord {
   const name = `${key}/${message.controller}/${message.plan.epoch}/${message.plan.number}`;
@@ -14,14 +13,14 @@ export function planRecord(key: string, { message, redeliveries, trace }: InFlig
   return new MessageRecord({ id, key, headers: traceHeaders(trace) }, message);
 }
 
-/** Plans that were committed and perhaps not published, in their order. */
+/** Committed plans that may not have been published, in their order. */
 export function unpublishedPlans({
-  views,
+  services,
   planNumbers,
 }: PartitionState): { readonly key: string; readonly plan: InFlight }[] {
-  const plans = [...views].flatMap(([key, view]) =>
+  const plans = [...services].flatMap(([key, state]) =>
     decisionOrder.flatMap((controller) => {
-      const plan = view.controller(controller).inFlight;
+      const plan = state.controller(controller).inFlight;
       return plan === null || planNumbers.isPublished(plan.message.plan.number) ? [] : { key, plan };
     }),
   );

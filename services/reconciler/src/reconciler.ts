@@ -9,23 +9,24 @@ export interface ReconcilerOptions extends Omit<PartitionWorkerOptions, 'partiti
 }
 
 /**
- * Works a partition until `signal` aborts, starting again from the store when it fails. Throws FencedError when the store
- * is ahead of it: under this epoch nothing can be done for the partition any more.
+ * Runs a partition's worker until `signal` aborts, and again from the store when it fails.
+ *
+ * @throws FencedError when the partition belongs to a newer fencing token
  */
 export async function workPartition(options: PartitionWorkerOptions, signal: AbortSignal): Promise<void> {
   const logger = options.logger.with({ partition: options.partition });
-  let begun = false;
+  let isFirstRun = true;
   const work = () => {
-    const worker = new PartitionWorker({ ...options, logger, isNewEpoch: !begun });
-    begun = true;
+    const worker = new PartitionWorker({ ...options, logger, isFirstRun });
+    isFirstRun = false;
     return worker.run(signal);
   };
   await runWithBackoff(work, { ...options, logger, isFatal: isFencedError }, signal);
 }
 
 /**
- * Works its partitions side by side until `signal` aborts. One that fails starts again while the others go on; one that
- * was taken over is left to its new owner.
+ * Runs the workers of all partitions until `signal` aborts. A worker that fails is restarted while the others continue; a
+ * partition that was taken over is left to its new owner.
  */
 export async function runReconciler(options: ReconcilerOptions, signal: AbortSignal): Promise<void> {
   await Promise.all(
@@ -34,7 +35,7 @@ export async function runReconciler(options: ReconcilerOptions, signal: AbortSig
         await workPartition({ ...options, partition }, signal);
       } catch (error) {
         if (!isFencedError(error)) throw error;
-        options.logger.warn('partition has a new owner', { partition, reason: error.message });
+        options.logger.warn('partition taken over by a new owner', { partition, reason: error.message });
       }
     }),
   );

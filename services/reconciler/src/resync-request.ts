@@ -2,8 +2,8 @@ import type { BusRecord } from '@sluice/bus';
 import { encodeMessage, type ResyncRequest } from '@sluice/messages';
 
 /**
- * The record that asks the watchers to tell again. Each has an id of its own: a bus may drop one whose id it has seen,
- * and what answered an earlier request may be lost by now.
+ * The record that asks the watchers for a resync. `id` is unique per request: a bus may drop a record whose id it has
+ * seen, and the answer to an earlier request may be lost by now.
  */
 export function resyncRequest(scope: ResyncRequest['scope'], reason: string, id: string): BusRecord {
   const request: ResyncRequest = { kind: 'resync', scope, reason };

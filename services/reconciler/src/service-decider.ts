@@ -1,21 +1,29 @@
 import type { BusRecord } from '@sluice/bus';
 import type { Controller } from '@sluice/controllers';
-import { type PlanId, type TraceContext, traceFields } from '@sluice/messages';
-import type { ServiceState } from '@sluice/service-state';
-import { decide, decidesAt, decisionOrder, type InFlight, isDue, redeliver } from '@sluice/service-state';
+import { traceFields } from '@sluice/messages';
+import {
+  type Decision,
+  decideController,
+  decisionOrder,
+  isDue,
+  nextDueAt,
+  readyAsWritten,
+  type ServiceState,
+  wantsDecisionAt,
+} from '@sluice/service-state';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PartitionTraces } from './partition-traces.ts';
 import { planRecord } from './plan-record.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
-export interface ServiceDeciderOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger' | 'epoch'> {
+export interface ServiceDeciderOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger' | 'fencingToken'> {
   readonly state: PartitionState;
   readonly metrics: PartitionMetrics;
   readonly traces: PartitionTraces | undefined;
 }
 
-/** Decides what is due for a Service, notes it in its view, and says what is to be published. */
+/** Runs `decide` for a Service, with plan numbers, metrics and traces, and returns the records to publish. */
 export class ServiceDecider {
   readonly #options: ServiceDeciderOptions;
 
@@ -23,78 +31,62 @@ export class ServiceDecider {
     this.#options = options;
   }
 
-  /** Whatever is due for the Service is counted as waiting from now on. */
-  tellDue(key: string, now: number): void {
+  /** Counts the Service's due decisions as queued. */
+  countQueued(key: string, now: number): void {
     const { state, metrics } = this.#options;
+    const service = state.services.get(key);
+    if (service === undefined) return;
     for (const controller of decisionOrder) {
-      const view = state.views.get(key);
-      const at = view === undefined ? null : decidesAt(view.controller(controller));
+      const at = wantsDecisionAt(service.controller(controller));
       if (at !== null && at <= now) metrics.due(key, controller);
     }
   }
 
-  /** Plans that were decided, and those whose Outcome is overdue. */
+  /** The plans to publish: new ones, and those whose Outcome is overdue. */
   decide(key: string, now: number): readonly BusRecord[] {
     const { state, metrics } = this.#options;
-    const view = state.views.get(key);
-    if (view === undefined) return [];
-    const plans: BusRecord[] = [];
+    const service = state.services.get(key);
+    if (service === undefined) return [];
+    const records: BusRecord[] = [];
     for (const controller of decisionOrder) {
-      const plan = redeliver(view, controller, now) ?? this.#decide(key, view, controller, now);
-      if (plan !== undefined) plans.push(planRecord(key, plan));
+      if (!isDue(service, controller, now)) continue;
+      const { plan } = this.#decide(key, service, controller, now);
+      const { inFlight } = service.controller(controller);
+      if (plan !== undefined && inFlight !== null) records.push(planRecord(key, inFlight));
     }
     for (const controller of decisionOrder) {
-      metrics.parked(key, controller, view.controller(controller).parked !== null);
+      metrics.parked(key, controller, service.controller(controller).parked !== null);
     }
-    state.due.set(key, nextDue(view));
-    return plans;
+    state.queue.set(key, nextDueAt(service));
+    return records;
   }
 
-  #decide(key: string, view: ServiceState, controller: Controller, now: number): InFlight | undefined {
-    if (!isDue(view, controller, now)) return undefined;
-    const { state, epoch, settings, metrics, traces, logger } = this.#options;
-    metrics.deciding(key, controller);
-    const { causes } = view.controller(controller);
+  #decide(key: string, service: ServiceState, controller: Controller, now: number): Decision {
+    const { state, fencingToken, settings, metrics, traces, logger } = this.#options;
+    const { causes, inFlight } = service.controller(controller);
+    if (inFlight === null) metrics.deciding(key, controller);
     const startedAt = traces?.now() ?? 0;
-    const nextPlan = (): PlanId => ({ epoch, number: state.planNumbers.next() });
-    try {
-      const decided = decide(view, controller, nextPlan, now, settings, state.ready);
-      const trace = traces?.decided(view.key, controller, causes, startedAt, decided.plan);
-      if (trace !== undefined && decided.plan !== undefined) continueTrace(view, controller, trace);
-      metrics.decided(key, controller, decided);
-      return (decided.plan && view.controller(controller).inFlight) ?? undefined;
-    } catch (error) {
-      // One Service that cannot be decided must not stop the others of its partition.
-      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      const trace = traces?.decided(view.key, controller, causes, startedAt, undefined, reason);
-      logger.error('no decision; parked until it changes', { key, controller, reason, ...traceFields(trace) });
-      this.#park(view, controller, reason, now);
+    const trace = inFlight === null ? traces?.planTrace(causes) : undefined;
+    const decision = decideController(service, controller, now, {
+      settings,
+      nextPlan: { epoch: fencingToken, number: state.planNumbers.next },
+      readyElsewhere: (of) => state.ready.elsewhere(service.key, of),
+      trace,
+    });
+    if (decision.kind === 'redelivered') return decision;
+    const { plan } = decision;
+    const reason = decision.kind === 'failed' ? decision.reason : undefined;
+    if (trace !== undefined) traces?.decided({ key: service.key, controller, causes, startedAt, plan, trace, reason });
+    if (decision.kind === 'failed') {
+      logger.error('decision failed; service parked', { key, controller, reason, ...traceFields(trace) });
       metrics.decided(key, controller, undefined);
-      return undefined;
+      return decision;
     }
+    if (plan !== undefined) state.planNumbers.advance();
+    if (plan !== undefined || !state.ready.has(service.key, controller)) {
+      state.ready.set(service.key, controller, readyAsWritten(service, controller) + (plan?.ready?.delta ?? 0));
+    }
+    metrics.decided(key, controller, decision);
+    return decision;
   }
-
-  #park(view: ServiceState, controller: Controller, reason: string, now: number): void {
-    const { parkedRetryMs } = this.#options.settings;
-    const state = view.controller(controller);
-    const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs;
-    view.setController(controller, { ...state, dueAt, parked: reason, parkedSince: state.parkedSince ?? now });
-  }
-}
-
-/** When the Service is to be decided again if nothing comes in; null while that depends on what comes in. */
-function nextDue(view: ServiceState): number | null {
-  if (!view.snapshot.complete || view.snapshot.open !== null) return null;
-  let next: number | null = null;
-  for (const controller of decisionOrder) {
-    const state = view.controller(controller);
-    const at = state.inFlight === null ? decidesAt(state) : state.inFlight.redeliverAt;
-    if (at !== null && (next === null || at < next)) next = at;
-  }
-  return next;
-}
-
-function continueTrace(view: ServiceState, controller: Controller, trace: TraceContext): void {
-  const state = view.controller(controller);
-  if (state.inFlight !== null) view.setController(controller, { ...state, inFlight: { ...state.inFlight, trace } });
 }

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '@sluice/runtime';
 
-/** One timer that is set anew for each wait. */
+/** A single timer that each wait sets anew. */
 export class WakeTimer {
   readonly #clock: Clock;
   #cancel: Cancel = () => {};
@@ -9,7 +9,7 @@ export class WakeTimer {
     this.#clock = clock;
   }
 
-  /** Resolves with undefined at the given time; never, if there is none. */
+  /** Resolves with undefined at the given time; never if it is undefined. */
   wake(at: number | undefined): Promise<undefined> {
     this.#cancel();
     return new Promise((resolve) => {

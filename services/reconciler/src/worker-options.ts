@@ -7,12 +7,12 @@ import type { ReconcilerMetrics } from './metrics.ts';
 
 export interface PartitionWorkerOptions {
   readonly partition: number;
-  /** Of the lease under which this worker owns the partition. */
-  readonly epoch: number;
-  /** False once the lease on the partition has run out; then nothing is published. Default: it never does. */
+  /** Fencing token of the lease under which this worker owns the partition; the epoch of its plans. */
+  readonly fencingToken: number;
+  /** False once the lease has expired; then nothing is published. Default: it never expires. */
   readonly isCurrent?: () => boolean;
-  /** False if plans were decided under this epoch before. Default: true. */
-  readonly isNewEpoch?: boolean;
+  /** False if a worker has decided under this fencing token before. Default: true. */
+  readonly isFirstRun?: boolean;
   readonly bus: Bus;
   readonly store: Store;
   readonly clock: Clock;
@@ -20,23 +20,23 @@ export interface PartitionWorkerOptions {
   readonly logger: Logger;
   readonly settings: Settings;
   /**
-   * How long what led to no plan may wait for a commit that others share, in milliseconds; who takes over after a crash
-   * folds it again. Default: 0.
+   * How long work without a plan may wait for a shared commit, in milliseconds. After a crash the next owner applies it
+   * again. Default: 0.
    */
   readonly commitDelayMs?: number;
   /**
-   * A Service of which nothing was told for so long is asked for, in milliseconds; longer than watchers take to compare each
-   * one. Default: never.
+   * Resync a Service that has had no Change for this long, in milliseconds; longer than the interval at which watchers
+   * compare each Service. Default: never.
    */
-  readonly unheardMs?: number;
-  /** Shared by the workers of a process. Default: each goes on as soon as it can. */
-  readonly turns?: YieldQueue;
-  /** Default: nobody counts. */
+  readonly probeAfterMs?: number;
+  /** Shared by the workers of a process, so that each yields to the others. Default: none. */
+  readonly yieldQueue?: YieldQueue;
+  /** Default: none. */
   readonly metrics?: ReconcilerMetrics;
-  /** Default: nothing is traced. */
+  /** Default: no traces. */
   readonly tracer?: Tracer | undefined;
-  /** Told up to where the partition is done with, at the start and whenever that moves. */
+  /** Called with the committed offset, at the start and whenever it advances. */
   readonly onCheckpoint?: (offset: number, partition: number) => void;
-  /** Keeps a record aside that cannot be used; awaited before the checkpoint passes it. */
+  /** Keeps a record that cannot be applied; awaited before the checkpoint passes it. */
   readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
 }

@@ -70,7 +70,7 @@ describe('a Service', () => {
     const custom: Fact = { kind: 'service', service: aService(null) };
     expect(noticed(selecting)).toEqual(['endpoints', 'endpointslice']);
     expect(noticed(custom)).toHaveLength(3);
-    view.set('service', { service: aService(null), stamp });
+    view.setService({ service: aService(null), stamp });
     expect(noticed(custom)).toHaveLength(2);
     expect(noticed(selecting)).toHaveLength(3);
     expect(noticed(fact.noService)).toHaveLength(3);
@@ -92,7 +92,7 @@ describe('a Pod', () => {
 describe('Endpoints', () => {
   test('are noticed by their own controller when they go (D3), by mirroring if they are mirrorable (H1)', () => {
     expect(noticed(fact.endpoints())).toEqual(['endpointslicemirroring']);
-    view.set('endpoints', { endpoints: someEndpoints(), stamp });
+    view.setEndpoints({ endpoints: someEndpoints(), stamp });
     expect(noticed(fact.endpointsGone())).toEqual(['endpoints', 'endpointslicemirroring']);
   });
 });
@@ -136,12 +136,12 @@ describe('the end of a snapshot', () => {
   test('of a start shows everything, that of a resync Services and mirrorable Endpoints (A7)', () => {
     expect(noticedThen(true)).toHaveLength(3);
     expect(noticedThen(false)).toEqual([]);
-    view.set('service', { service: aService(), stamp });
+    view.setService({ service: aService(), stamp });
     expect(noticedThen(false)).toEqual([
       ['endpoints', 0],
       ['endpointslice', 0],
     ]);
-    view.set('endpoints', { endpoints: someEndpoints(), stamp });
+    view.setEndpoints({ endpoints: someEndpoints(), stamp });
     expect(noticedThen(false)).toHaveLength(3);
   });
 

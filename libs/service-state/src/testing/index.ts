@@ -1,2 +1,3 @@
+export * from './given.ts';
 export * from './messages.ts';
 export * from './objects.ts';

@@ -2,14 +2,14 @@ import type { Controller } from '@sluice/controllers';
 import type { Change, Fact, MutationResult, Outcome, PlannedMutations, ServiceKey, Stamp } from '@sluice/messages';
 import { aPod, aSlice, someEndpoints } from './objects.ts';
 
-/** Messages about the Service shop/web of the cluster `c`, and what they say in short. */
+/** Messages about the Service shop/web of the cluster `c`. */
 
 export const key: ServiceKey = { cluster: 'c', namespace: 'shop', service: 'web' };
 export const keyText = 'c/shop/web';
 
 export const whatHappened = (what: string) => ({ first: [{ description: what, observedAt: 1 }], more: 0 });
 
-/** Stamped `n`, or `[epoch, n]`. */
+/** `sequence` in epoch 1, or `[epoch, sequence]`. */
 export function aChange(
   sequence: number | readonly [number, number],
   facts: readonly Fact[],
@@ -26,7 +26,7 @@ interface GivenSnapshot {
   readonly endpointslices?: string;
 }
 
-/** A snapshot in one message. */
+/** A snapshot in one Change. */
 export function aSnapshot(
   n: number | readonly [number, number],
   facts: readonly Fact[],
@@ -61,7 +61,7 @@ export const fact = {
 export const nameOf = ({ controller, plan }: Pick<PlannedMutations, 'controller' | 'plan'>): string =>
   `${controller} ${plan.epoch}/${plan.number}`;
 
-/** What a writer says of a plan; all is applied unless told. */
+/** A writer's Outcome of a plan: everything applied, unless given otherwise. */
 export function anOutcome(plan: PlannedMutations, given: Partial<Outcome> = {}): Outcome {
   return {
     kind: 'outcome',
@@ -79,7 +79,7 @@ export function anOutcome(plan: PlannedMutations, given: Partial<Outcome> = {}):
   };
 }
 
-/** Every mutation stored, with versions from `version` on. */
+/** Every mutation applied, with resourceVersions from `version` on. */
 export function allApplied(plan: PlannedMutations, version = 50): MutationResult[] {
   return plan.groups.flatMap(({ mutations }, group) =>
     mutations.map((mutation, index) => {

@@ -1,6 +1,6 @@
 import type { EndpointSlice, Endpoints, StringMap } from '@sluice/controllers';
 
-/** Objects for tests, all of the Service shop/web: what matters is given, the rest is ordinary. */
+/** Objects of the Service shop/web for tests. What matters is given, the rest has ordinary values. */
 
 export { aPodNamed as aPod, aService } from '@sluice/controllers/testing';
 

@@ -9,9 +9,9 @@ import {
 } from '@sluice/controllers';
 import { faceOf, podOf } from '../history/endpoint-changes.ts';
 import type { EndpointFace } from '../history/entry.ts';
+import type { HistoryState } from '../history/history-state.ts';
 import type { KnownPod } from '../history/pod-news.ts';
 import { selectorText } from '../history/service-news.ts';
-import type { ServiceState } from '../history/service-state.ts';
 
 /** Where a Pod stands in the slices of a Service, and why. */
 export interface PodExplanation {
@@ -47,7 +47,7 @@ export interface Placement extends EndpointFace {
 }
 
 /** Says of a Pod in which slices it is, with what conditions and because of what; or why it is in none. */
-export function explainPod(state: ServiceState, name: string): PodExplanation {
+export function explainPod(state: HistoryState, name: string): PodExplanation {
   const known = state.pods.get(name);
   const placements = placementsOf(state, name);
   const common = {
@@ -108,18 +108,18 @@ function reasonsFor(service: Service, { pod }: KnownPod): string[] {
   return reasons;
 }
 
-function pendingReasons(state: ServiceState): string[] {
+function pendingReasons(state: HistoryState): string[] {
   const refused = state.refused.get('endpointslice');
   if (refused) return [`the API server refuses the write: ${refused.message}`];
-  const plan = state.inFlight.get('endpointslice');
+  const plan = state.planOf('endpointslice');
   if (plan) return [`plan ${plan.plan.epoch}.${plan.plan.number} is on its way to the API server`];
-  if (!state.whole) return ['the history begins in the middle: not everything is known of this Service yet'];
+  if (!state.isComplete) return ['the history begins in the middle: not everything is known of this Service yet'];
   return ['it is about to be decided'];
 }
 
-function unknownPod({ service, whole }: ServiceState, pod: string, placements: readonly Placement[]): string[] {
+function unknownPod({ service, isComplete }: HistoryState, pod: string, placements: readonly Placement[]): string[] {
   if (placements.length > 0) return ['the Pod is gone; its endpoint is about to go'];
-  if (!whole) return ['the history begins in the middle: the Pod may exist'];
+  if (!isComplete) return ['the history begins in the middle: the Pod may exist'];
   if (service === null) return ['there is no such Service'];
   return [`there is no Pod ${pod} in the namespace that its labels make this Service's (${selectorText(service)})`];
 }
@@ -138,9 +138,9 @@ function verdictOf(placements: readonly Placement[]): Verdict {
   return placements.some(({ terminating }) => terminating) ? 'terminating' : 'not ready';
 }
 
-function placementsOf(state: ServiceState, pod: string): Placement[] {
+function placementsOf(state: HistoryState, pod: string): Placement[] {
   const placements: Placement[] = [];
-  for (const slice of state.slices.values()) {
+  for (const { slice } of state.slices.values()) {
     if (!isWrittenHere(slice)) continue;
     for (const endpoint of slice.endpoints ?? []) {
       if (podOf(endpoint) !== pod) continue;

@@ -1,11 +1,11 @@
 import { hintsEnabled, isMirrorable } from '@sluice/controllers';
+import type { HistoryState } from '../history/history-state.ts';
 import { selectorText } from '../history/service-news.ts';
-import type { ServiceState } from '../history/service-state.ts';
 
 /** What there is to say of a Service as a whole. For people, the weightiest first. */
-export function explainService(state: ServiceState): string[] {
+export function explainService(state: HistoryState): string[] {
   const { service } = state;
-  if (!state.whole) return ['The history begins in the middle: not everything is known of this Service yet.'];
+  if (!state.isComplete) return ['The history begins in the middle: not everything is known of this Service yet.'];
   if (service === null) {
     return [
       state.slices.size + (state.endpoints ? 1 : 0) > 0
@@ -30,14 +30,14 @@ export function explainService(state: ServiceState): string[] {
   return notes;
 }
 
-function custom({ endpoints }: ServiceState): string {
+function custom({ endpoints }: HistoryState): string {
   if (endpoints === null) return 'It has no selector, and there are no Endpoints of its name to be mirrored.';
   if (!isMirrorable(endpoints))
     return 'It has no selector, and the Endpoints of its name ask not to be mirrored: their slices are somebody’s own.';
   return 'It has no selector: the Endpoints of its name are somebody’s own, and are mirrored into slices.';
 }
 
-function topology({ hints, topology }: ServiceState): string[] {
+function topology({ hints, topology }: HistoryState): string[] {
   const ratios = Object.entries(topology?.zoneRatios ?? {}).map(
     ([zone, ratio]) => `${zone} ${Math.round(ratio * 100)} %`,
   );

@@ -3,10 +3,10 @@ import type { EndpointChange, EndpointFace } from './entry.ts';
 
 export type CompareSlices = typeof endpointChanges;
 
-/** For entries that nobody will read: the comparison is most of what an entry costs. */
-export const leftUntold: CompareSlices = () => [];
+/** For entries that nobody reads: the comparison is most of the cost of an entry. */
+export const skipComparison: CompareSlices = () => [];
 
-/** What a slice's new content means for traffic, compared with its old one; null: there is no such slice. */
+/** How a slice's new content changes traffic; null: there is no such slice. */
 export function endpointChanges(
   name: string,
   before: EndpointSlice | null,
@@ -30,19 +30,19 @@ export function endpointChanges(
   return changes;
 }
 
-/** An endpoint that only moved to another slice neither came nor went for traffic; the change is told once, or not at all. */
+/** Merges the two changes of an endpoint that moved to another slice: traffic does not change, or changes once. */
 export function withoutMoves(changes: readonly EndpointChange[]): EndpointChange[] {
   const added = new Map(changes.filter(({ what }) => what === 'added').map((change) => [identityOf(change), change]));
   const moved = new Set<EndpointChange>();
-  const told: EndpointChange[] = [];
+  const merged: EndpointChange[] = [];
   for (const change of changes) {
     if (change.what !== 'removed') continue;
     const again = added.get(identityOf(change));
     if (again === undefined || change.before === null || again.after === null) continue;
     moved.add(change).add(again);
-    if (!sameFace(change.before, again.after)) told.push({ ...again, what: 'changed', before: change.before });
+    if (!sameFace(change.before, again.after)) merged.push({ ...again, what: 'changed', before: change.before });
   }
-  return [...changes.filter((change) => !moved.has(change)), ...told];
+  return [...changes.filter((change) => !moved.has(change)), ...merged];
 }
 
 export function faceOf({ conditions, zone, hints }: Endpoint): EndpointFace {

@@ -6,11 +6,11 @@ export type Entry = SeenEntry | DecidedEntry | DoneEntry;
 
 interface Common {
   readonly at: number;
-  /** W3C trace context of the record that told of it; absent if it carried none. */
+  /** W3C trace context of the record; absent if it had none. */
   readonly traceparent?: string;
 }
 
-/** A watcher told of something that was news. */
+/** A watcher published something new. */
 export interface SeenEntry extends Common {
   readonly kind: 'seen';
   readonly news: readonly News[];
@@ -25,21 +25,21 @@ export interface DecidedEntry extends Common {
   readonly mutations: readonly MutationSummary[];
   /** Why the plan is not complete (E15). */
   readonly incomplete: readonly string[];
-  /** Kubernetes Events that go with it, such as why topology hints are off. */
+  /** Kubernetes Events of the plan, such as why topology hints are off. */
   readonly events: readonly { readonly reason: string; readonly message: string }[];
   readonly causes: Causes;
 }
 
-/** A writer reported what became of a plan. */
+/** A writer reported the Outcome of a plan. */
 export interface DoneEntry extends Common {
   readonly kind: 'done';
   readonly controller: Controller;
   readonly plan: PlanId;
   readonly status: OutcomeStatus;
-  /** The API server's words, where status is not `applied`. */
+  /** The API server's message, if status is not `applied`. */
   readonly message: string;
   readonly retries: number;
-  /** From the first thing that was observed to the API server's last answer; null if the plan had no cause. */
+  /** From the first observed cause to the API server's last answer; null if the plan had no cause. */
   readonly latencyMs: number | null;
   /** From the decision to the API server's last answer. */
   readonly applyMs: number;
@@ -49,7 +49,7 @@ export interface DoneEntry extends Common {
     readonly name: string;
     readonly ok: boolean;
   }[];
-  /** What it changed for traffic. Empty for the Endpoints controller, whose object repeats what the slices say. */
+  /** How it changed traffic. Empty for the Endpoints controller, whose object repeats the slices. */
   readonly endpoints: readonly EndpointChange[];
   readonly causes: Causes;
 }
@@ -57,7 +57,7 @@ export interface DoneEntry extends Common {
 export interface News {
   readonly of: 'service' | 'pod' | 'endpoints' | 'slice' | 'topology';
   readonly name: string;
-  /** For people, in the past tense: `became ready`. */
+  /** Text in the past tense: `became ready`. */
   readonly what: string;
 }
 
@@ -68,7 +68,7 @@ export interface MutationSummary {
   readonly endpoints: readonly EndpointChange[];
 }
 
-/** One endpoint that came, went or changed. */
+/** One endpoint that was added, removed or changed. */
 export interface EndpointChange {
   readonly what: 'added' | 'removed' | 'changed';
   /** Name of the Pod; empty for a custom endpoint. */
@@ -79,7 +79,7 @@ export interface EndpointChange {
   readonly after: EndpointFace | null;
 }
 
-/** What a proxy sees of an endpoint besides its address. */
+/** The fields of an endpoint, besides its address, that affect a proxy. */
 export interface EndpointFace {
   readonly ready: boolean;
   readonly serving: boolean;

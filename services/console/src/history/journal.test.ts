@@ -55,7 +55,8 @@ describe('the journal of a Service', () => {
 
   test('the state at a point in time is that of then', () => {
     const journal = journalOf(...flip());
-    const readyAt = (at: number) => [...journal.stateAt(at).slices.values()][0]?.endpoints?.[0]?.conditions?.ready;
+    const readyAt = (at: number) =>
+      [...journal.stateAt(at).slices.values()][0]?.slice.endpoints?.[0]?.conditions?.ready;
     expect([readyAt(999), readyAt(1_015), readyAt(1_020), readyAt(5_003), readyAt(5_004)]).toEqual([
       undefined,
       undefined,
@@ -116,9 +117,9 @@ describe('the journal of a Service', () => {
     expect(early.bytes).toBeLessThan(foreign.bytes);
     for (const journal of [early, late]) {
       expect(journal.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
-      expect(journal.state.slices.get('web-slice')?.metadata.resourceVersion).toBe('11');
+      expect(journal.state.slices.get('web-slice')?.slice.metadata.resourceVersion).toBe('11');
     }
-    expect(foreign.state.slices.get('web-slice')?.metadata.resourceVersion).toBe('15');
+    expect(foreign.state.slices.get('web-slice')?.slice.metadata.resourceVersion).toBe('15');
   });
 
   test('nor is the echo of Endpoints, also while their write is on its way', () => {
@@ -170,7 +171,7 @@ describe('the journal of a Service', () => {
     journal.halve();
     expect(journal.bytes).toBeLessThan(bytes);
     expect(journal.entries).toEqual(before);
-    expect(journal.state.slices.get('web-slice')?.endpoints?.[0]?.conditions?.ready).toBe(false);
+    expect(journal.state.slices.get('web-slice')?.slice.endpoints?.[0]?.conditions?.ready).toBe(false);
     journal.dropBefore(Number.POSITIVE_INFINITY);
     expect(journal.bytes).toBe(0);
     expect(journal.entries).toEqual([]);

@@ -1,46 +1,46 @@
 import type { Topic } from '@sluice/bus';
 import type { ServiceKey } from '@sluice/messages';
 import type { Entry } from './entry.ts';
-import { Folding } from './folding.ts';
+import type { HistoryState } from './history-state.ts';
 import { type KeptRecord, sizeOf } from './kept-record.ts';
-import type { ServiceState } from './service-state.ts';
-import { noteWritten, type Written, withoutEchoes } from './without-echoes.ts';
+import { recordStored, type StoredVersions, withoutOwnWrites } from './own-writes.ts';
+import { Replay } from './replay.ts';
 
-/** So many Changes before an Outcome may be echoes of what it tells. */
-const echoesSooner = 8;
+/** How many Changes before an Outcome may contain what its plan wrote. */
+const earlyOwnWrites = 8;
 
-interface Folded {
-  readonly folding: Folding;
+interface Replayed {
+  readonly replay: Replay;
   readonly entries: Entry[];
-  /** For each record that was folded, the time up to which the history was told then. */
+  /** For each applied record, the time that the history had reached. */
   readonly steps: number[];
 }
 
 /**
- * The history of one Service: its records as they came, and the state before the first of them. Nothing is decoded or folded
- * until somebody looks.
+ * The history of one Service: its records as they arrived, and the state before the first of them. Nothing is decoded or
+ * applied until somebody reads it.
  */
 export class Journal {
   readonly key: ServiceKey;
-  /** Of all records that are kept, in memory. */
+  /** Size of all kept records in memory. */
   bytes = 0;
-  /** When its last record was kept; 0: none was. */
+  /** When the last record was kept; 0: there is none. */
   lastKeptAt = 0;
-  /** Rises whenever what it tells may have changed. */
+  /** Increases whenever the content may have changed. */
   version = 0;
-  #before: Folding;
-  readonly #written: Written = new Map();
+  #before: Replay;
+  readonly #stored: StoredVersions = new Map();
   #changes: KeptRecord[] = [];
   #mutations: KeptRecord[] = [];
-  #live: Folded | undefined;
+  #live: Replayed | undefined;
 
   constructor(key: ServiceKey) {
     this.key = key;
-    this.#before = new Folding(key);
+    this.#before = new Replay(key);
   }
 
   add(topic: Topic, record: KeptRecord): void {
-    const kept = topic === 'changes' ? this.#withoutEchoes(record) : record;
+    const kept = topic === 'changes' ? this.#withoutOwnWrites(record) : record;
     this.bytes += kept.size;
     this.version++;
     this.lastKeptAt = kept.keptAt;
@@ -48,18 +48,18 @@ export class Journal {
     else this.#mutations.push(kept);
   }
 
-  /** Of messages alone: bytes are not read before somebody looks. */
-  #withoutEchoes(record: KeptRecord): KeptRecord {
+  /** Drops repeated content from messages. Bytes stay as they are until somebody reads them. */
+  #withoutOwnWrites(record: KeptRecord): KeptRecord {
     const { content } = record;
     if (content instanceof Uint8Array) return record;
-    if (content.kind === 'change') return this.#withoutEcho(record);
-    // The watch may have been faster than the answer to the write.
-    if (content.kind === 'outcome' && noteWritten(this.#written, content)) {
+    if (content.kind === 'change') return this.#withoutOwnWrite(record);
+    // The watch may have been faster than the Outcome.
+    if (content.kind === 'outcome' && recordStored(this.#stored, content)) {
       const { length } = this.#changes;
-      for (let i = Math.max(0, length - echoesSooner); i < length; i++) {
+      for (let i = Math.max(0, length - earlyOwnWrites); i < length; i++) {
         const before = this.#changes[i];
         if (before === undefined) continue;
-        const after = this.#withoutEcho(before);
+        const after = this.#withoutOwnWrite(before);
         this.#changes[i] = after;
         this.bytes += after.size - before.size;
       }
@@ -67,36 +67,38 @@ export class Journal {
     return record;
   }
 
-  #withoutEcho(record: KeptRecord): KeptRecord {
+  #withoutOwnWrite(record: KeptRecord): KeptRecord {
     const { content } = record;
     if (content instanceof Uint8Array || content.kind !== 'change') return record;
-    const less = withoutEchoes(content, this.#written);
-    return less === content ? record : { ...record, content: less, size: sizeOf(less) };
+    const { change, ownWrites } = withoutOwnWrites(content, this.#stored);
+    if (change === content) return record;
+    const names = [...new Set([...(record.ownWrites ?? []), ...ownWrites])];
+    return { ...record, content: change, ownWrites: names, size: sizeOf(change) };
   }
 
-  /** Everything up to now. */
-  get state(): ServiceState {
-    return this.#folded().folding.state;
+  /** The state now. */
+  get state(): HistoryState {
+    return this.#replayed().replay.state;
   }
 
-  /** In the order in which it happened. */
+  /** In the order in which they happened. */
   get entries(): readonly Entry[] {
-    return this.#folded().entries;
+    return this.#replayed().entries;
   }
 
-  /** The state when the last entry that is not later than `at` had been folded. */
-  stateAt(at: number): ServiceState {
-    const { steps } = this.#folded();
+  /** The state after the last entry that is not later than `at`. */
+  stateAt(at: number): HistoryState {
+    const { steps } = this.#replayed();
     const later = steps.findIndex((time) => time > at);
-    return this.#fold(later < 0 ? steps.length : later).folding.state;
+    return this.#replay(later < 0 ? steps.length : later).replay.state;
   }
 
-  /** Drops the older half of the records; what they said stays in the state before the rest. */
+  /** Drops the older half of the records; the state before the rest includes them. */
   halve(): void {
     this.#drop(Math.ceil((this.#changes.length + this.#mutations.length) / 2));
   }
 
-  /** Drops what was kept before that time. */
+  /** Drops records kept before that time. */
   dropBefore(time: number): void {
     const count = (records: readonly KeptRecord[]) => {
       const first = records.findIndex(({ keptAt }) => keptAt >= time);
@@ -114,43 +116,41 @@ export class Journal {
     return { changes: this.#changes, mutations: this.#mutations };
   }
 
-  #folded(): Folded {
+  #replayed(): Replayed {
     this.#live = this.#advance(this.#live ?? this.#begin());
-    if (this.#live.folding.stale) this.#live = this.#fold(Number.POSITIVE_INFINITY);
-    this.#live.folding.stale = false;
+    if (this.#live.replay.isStale) this.#live = this.#replay(Number.POSITIVE_INFINITY);
+    this.#live.replay.isStale = false;
     return this.#live;
   }
 
-  #begin(isRead = true): Folded {
-    return { folding: new Folding(this.key, this.#before, { isRead }), entries: [], steps: [] };
+  #begin(isRead = true): Replayed {
+    return { replay: new Replay(this.key, this.#before, { isRead }), entries: [], steps: [] };
   }
 
-  #fold(steps: number, isRead = true): Folded {
+  #replay(steps: number, isRead = true): Replayed {
     return this.#advance(this.#begin(isRead), steps);
   }
 
-  /** Folds on until so many records are folded, or all. */
-  #advance(folded: Folded, steps = Number.POSITIVE_INFINITY): Folded {
-    const { folding, entries } = folded;
-    while (folded.steps.length < steps) {
-      const entry = folding.next(this.#records);
-      if (entry === null) break;
-      if (entry) entries.push(entry);
-      const late = folding.afterOutcome(folding.state.seenAt);
-      if (late) entries.push(late);
-      folded.steps.push(Math.max(folded.steps.at(-1) ?? 0, entry?.at ?? 0));
+  /** Applies records until this many are applied, or all. */
+  #advance(replayed: Replayed, steps = Number.POSITIVE_INFINITY): Replayed {
+    const { replay, entries } = replayed;
+    while (replayed.steps.length < steps) {
+      const next = replay.next(this.#records);
+      if (next === null) break;
+      entries.push(...next);
+      replayed.steps.push(Math.max(replayed.steps.at(-1) ?? 0, next[0]?.at ?? 0));
     }
-    return folded;
+    return replayed;
   }
 
   #drop(records: number): void {
     if (records === 0) return;
     this.version++;
-    const { folding } = this.#fold(records, false);
-    this.#changes = this.#changes.slice(folding.changes);
-    this.#mutations = this.#mutations.slice(folding.mutations);
+    const { replay } = this.#replay(records, false);
+    this.#changes = this.#changes.slice(replay.changes);
+    this.#mutations = this.#mutations.slice(replay.mutations);
     this.bytes = [...this.#changes, ...this.#mutations].reduce((sum, { size }) => sum + size, 0);
-    this.#before = new Folding(this.key, folding);
+    this.#before = new Replay(this.key, replay);
     this.#live = undefined;
   }
 }

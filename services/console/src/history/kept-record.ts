@@ -2,17 +2,19 @@ import type { BusRecord } from '@sluice/bus';
 import type { EndpointSlice, Endpoints } from '@sluice/controllers';
 import { decodeMessage, type Fact, type Message, type PlannedMutations } from '@sluice/messages';
 
-/** A record of the bus as it was kept: as bytes, or as the message that was made in this process. Neither is ever changed. */
+/** A record of the bus: as bytes, or as the message if it was made in this process. Neither is ever modified. */
 export interface KeptRecord {
   readonly content: Uint8Array | Message;
-  /** In memory, in bytes; of a message estimated. */
+  /** Size in memory in bytes; estimated for messages. */
   readonly size: number;
   readonly traceparent?: string;
+  /** Names of objects in a Change whose content was dropped because a plan has it (see own-writes.ts). */
+  readonly ownWrites?: readonly string[];
   /** When it was kept, in milliseconds since the Unix epoch. */
   readonly keptAt: number;
 }
 
-/** Keeps a record without making bytes of a message, or a message of bytes: most are never looked at. */
+/** Keeps a record without encoding or decoding it: most are never read. */
 export function keep(record: BusRecord, keptAt: number): KeptRecord {
   const { traceparent } = record.headers;
   const content = record.message === undefined ? record.payload : (record.message as Message);
@@ -20,7 +22,7 @@ export function keep(record: BusRecord, keptAt: number): KeptRecord {
   return { content, size, keptAt, ...(traceparent !== undefined && { traceparent }) };
 }
 
-/** What it says; undefined if that is no message. Whoever works on it sets it aside and says so. */
+/** The message of a record; undefined if it is malformed. The service that processes it reports it. */
 export function read({ content }: KeptRecord): Message | undefined {
   if (!(content instanceof Uint8Array)) return content;
   try {
@@ -30,10 +32,10 @@ export function read({ content }: KeptRecord): Message | undefined {
   }
 }
 
-/** What a message takes without its lists, a Pod or Service, a slice without its endpoints, and an endpoint, about. */
+/** Approximate bytes of a message without its lists, of an object without its endpoints, and of an endpoint. */
 const [ofMessage, ofObject, ofEndpoint] = [1_000, 900, 350];
 
-/** Of a message in memory, in bytes: by its lists, as it may be counted while others wait. */
+/** Estimated size of a message in memory, in bytes. Fast: it only counts list entries. */
 export function sizeOf(message: Message): number {
   switch (message.kind) {
     case 'change':

@@ -1,14 +1,12 @@
-import type { NodePlacement, Pod } from '@sluice/controllers';
+import type { PodEntry } from '@sluice/service-state';
 
-export interface KnownPod {
-  readonly pod: Pod;
-  readonly node: NodePlacement | null;
-}
+/** A Pod with its Node's placement. */
+export type KnownPod = Pick<PodEntry, 'pod' | 'node'>;
 
-/** The news that a Pod has been asked to end. */
+/** The news that a Pod has a deletion timestamp. */
 export const isBeingDeleted = 'is being deleted';
 
-/** What is new about a Pod, for people; empty if nothing is that endpoints depend on. Null: the Pod does not exist. */
+/** Describes what changed in a Pod; empty if nothing that endpoints depend on. Null: the Pod does not exist. */
 export function podNews(before: KnownPod | null, after: KnownPod | null): string[] {
   if (after === null) return before === null ? [] : ['is gone, or its labels do not match any more'];
   if (before === null) return [`appeared: ${describe(after)}`];

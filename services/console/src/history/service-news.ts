@@ -1,6 +1,6 @@
 import type { Service } from '@sluice/controllers';
 
-/** What is new about a Service, for people; empty if nothing is that endpoints depend on. */
+/** Describes what changed in a Service; empty if nothing that endpoints depend on. */
 export function serviceNews(before: Service | null, after: Service | null): string[] {
   if (after === null) return before === null ? [] : ['was deleted'];
   if (before === null) return [`exists with ${selectorText(after)}`];

@@ -5,7 +5,7 @@ import { explainService } from '../explain/explain-service.ts';
 import { lastChanges, lastUnready } from '../explain/last-change.ts';
 import { faceOf, podOf } from '../history/endpoint-changes.ts';
 import type { Entry } from '../history/entry.ts';
-import type { ServiceState } from '../history/service-state.ts';
+import type { HistoryState } from '../history/history-state.ts';
 import type { PodView, ServiceDetail, SliceView } from './schemas.ts';
 import { summarize } from './summary.ts';
 
@@ -16,7 +16,7 @@ export interface Moment {
 
 /** A Service with its Pods, slices and why they are so. `entries` up to that moment. */
 export function detail(
-  state: ServiceState,
+  state: HistoryState,
   entries: readonly Entry[],
   clusterName: string,
   moment: Moment,
@@ -24,7 +24,7 @@ export function detail(
   const last = lastChanges(entries);
   const deleting = deletingSince(entries);
   const unready = lastUnready(entries);
-  const names = new Set([...state.pods.keys(), ...[...state.slices.values()].flatMap(podsOf)]);
+  const names = new Set([...state.pods.keys(), ...[...state.slices.values()].flatMap(({ slice }) => podsOf(slice))]);
   return {
     ...moment,
     summary: summarize(state, entries, clusterName),
@@ -36,7 +36,7 @@ export function detail(
       lastChange: last.get(pod) ?? null,
       unready: unready.get(pod) ?? null,
     })),
-    slices: [...state.slices.values()].map(sliceView).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    slices: [...state.slices.values()].map(({ slice }) => sliceView(slice)).sort((a, b) => (a.name < b.name ? -1 : 1)),
     endpoints: state.endpoints && {
       ready: count(state.endpoints.subsets, 'addresses'),
       notReady: count(state.endpoints.subsets, 'notReadyAddresses'),
@@ -44,14 +44,14 @@ export function detail(
   };
 }
 
-function kindOf(service: ServiceState['service']): ServiceDetail['kind'] {
+function kindOf(service: HistoryState['service']): ServiceDetail['kind'] {
   if (service === null) return null;
   const { type, clusterIP, selector } = service;
   return { type, headless: clusterIP === 'None', selector };
 }
 
 /** One Pod, which may be gone: then its last change still tells of it. */
-export function podDetail(state: ServiceState, entries: readonly Entry[], pod: string): PodView {
+export function podDetail(state: HistoryState, entries: readonly Entry[], pod: string): PodView {
   const lastChange = lastChanges(entries).get(pod) ?? null;
   const explained = {
     ...explainPod(state, pod),
@@ -88,7 +88,7 @@ function podsOf({ endpoints }: EndpointSlice): string[] {
   return (endpoints ?? []).map(podOf).filter((pod) => pod !== '');
 }
 
-type Subsets = NonNullable<ServiceState['endpoints']>['subsets'];
+type Subsets = NonNullable<HistoryState['endpoints']>['subsets'];
 
 function count(subsets: Subsets, of: 'addresses' | 'notReadyAddresses'): number {
   return (subsets ?? []).reduce((sum, subset) => sum + (subset[of]?.length ?? 0), 0);

@@ -1,4 +1,5 @@
 import {
+  controllers,
   type Endpoints,
   endpointSliceController,
   endpointSliceMirroringController,
@@ -7,13 +8,13 @@ import {
   type Service,
 } from '@sluice/controllers';
 import type { Entry } from '../history/entry.ts';
-import type { ServiceState } from '../history/service-state.ts';
+import type { HistoryState } from '../history/history-state.ts';
 import type { ServiceStatus, ServiceSummary } from './schemas.ts';
 
 /** A Service in one line. Endpoints are counted as proxies see them: those of the slices. */
-export function summarize(state: ServiceState, entries: readonly Entry[], clusterName: string): ServiceSummary {
+export function summarize(state: HistoryState, entries: readonly Entry[], clusterName: string): ServiceSummary {
   let [endpoints, ready, slices] = [0, 0, 0];
-  for (const slice of state.slices.values()) {
+  for (const { slice } of state.slices.values()) {
     if (!managers.has(slice.metadata.labels?.[managedByLabel] ?? '')) continue;
     slices++;
     for (const { conditions } of slice.endpoints ?? []) {
@@ -45,10 +46,10 @@ function isUnmanaged({ type, selector }: Service, endpoints: Endpoints | null): 
   return type === 'ExternalName' || (selector === null && (endpoints === null || !isMirrorable(endpoints)));
 }
 
-function statusOf(state: ServiceState, endpoints: number, ready: number): ServiceStatus {
-  if (!state.whole) return 'unknown';
+function statusOf(state: HistoryState, endpoints: number, ready: number): ServiceStatus {
+  if (!state.isComplete) return 'unknown';
   if (state.refused.size > 0) return 'refused';
-  if (state.inFlight.size > 0) return 'pending';
+  if (controllers.some((controller) => state.planOf(controller) !== undefined)) return 'pending';
   if (state.service === null) return 'gone';
   if (endpoints === 0 && isUnmanaged(state.service, state.endpoints)) return 'unmanaged';
   if (ready === 0) return 'empty';

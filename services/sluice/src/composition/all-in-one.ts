@@ -113,6 +113,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     runReconciler(
       {
         ...work,
+        fencingToken: epoch,
         settings,
         tracer: options.tracers?.reconciler,
         ...(options.metrics && { metrics: reconcilerMetrics(options.metrics, clock) }),

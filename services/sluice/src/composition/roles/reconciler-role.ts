@@ -15,8 +15,8 @@ export interface ReconcilerRoleOptions extends RoleOptions {
  */
 const commitDelayMs = 100;
 
-/** Watchers compare each Service within an hour: of one that they know something comes sooner, in milliseconds. */
-const unheardMs = 2 * 3_600_000;
+/** Longer than the hour within which watchers compare each of their Services, in milliseconds. */
+const probeAfterMs = 2 * 3_600_000;
 
 /** Reconciles this process's share of the partitions. */
 export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions, signal: AbortSignal): Promise<void> {
@@ -35,10 +35,11 @@ export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions
           started();
           lag.reached(offset);
         };
-        const told = { ...counting, onDeadLetter, onCheckpoint };
+        const yielding = options.turns && { yieldQueue: options.turns };
+        const hooks = { ...counting, ...yielding, onDeadLetter, onCheckpoint };
         try {
           await workPartition(
-            { ...options, ...told, commitDelayMs, unheardMs, store, partition, epoch: fencingToken, isCurrent },
+            { ...options, ...hooks, commitDelayMs, probeAfterMs, store, partition, fencingToken, isCurrent },
             signal,
           );
         } finally {

@@ -1,6 +1,5 @@
 import type { Controller } from '@sluice/controllers';
-import type { PartitionMetrics, ReconcilerMetrics } from '@sluice/reconciler';
-import type { Decided } from '@sluice/service-state';
+import type { Decided, PartitionMetrics, ReconcilerMetrics } from '@sluice/reconciler';
 
 /** Called after each decision; `decided` is undefined if no decision was possible. */
 export type OnDecided = (key: string, controller: Controller, decided: Decided | undefined) => void;
@@ -12,7 +11,7 @@ export function observeDecisions(metrics: ReconcilerMetrics, onDecided: OnDecide
 
 function observed(metrics: PartitionMetrics, onDecided: OnDecided): PartitionMetrics {
   return {
-    folded: (...args) => metrics.folded(...args),
+    applied: (...args) => metrics.applied(...args),
     restored: (...args) => metrics.restored(...args),
     due: (...args) => metrics.due(...args),
     deciding: (...args) => metrics.deciding(...args),
@@ -20,9 +19,9 @@ function observed(metrics: PartitionMetrics, onDecided: OnDecided): PartitionMet
       metrics.decided(...args);
       onDecided(...args);
     },
-    settled: (...args) => metrics.settled(...args),
+    completed: (...args) => metrics.completed(...args),
     parked: (...args) => metrics.parked(...args),
-    differed: (...args) => metrics.differed(...args),
+    digestMismatch: (...args) => metrics.digestMismatch(...args),
     dropped: (...args) => metrics.dropped(...args),
     close: () => metrics.close(),
   };

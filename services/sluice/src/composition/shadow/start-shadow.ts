@@ -71,7 +71,7 @@ export function startShadow(options: ShadowOptions): Shadow {
   });
   const reconciler = runReconciler(
     {
-      ...{ bus, clock, random, epoch, logger, store: new MemoryStore() },
+      ...{ bus, clock, random, fencingToken: epoch, logger, store: new MemoryStore() },
       partitions: Array.from({ length: partitions }, (_, partition) => partition),
       settings: { ...settings, policy: shadowPolicy(settings.policy, comparison.tracker, () => clock.now()) },
       metrics: observeDecisions(reconcilerMetrics(metrics, clock), (key, controller, decided) => {

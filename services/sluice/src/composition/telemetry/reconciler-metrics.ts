@@ -1,8 +1,8 @@
 import { type Controller, type CountedSlices, controllers } from '@sluice/controllers';
 import { watcherStarted } from '@sluice/messages';
-import type { PartitionMetrics, ReconcilerMetrics, RestoredState, Settled } from '@sluice/reconciler';
+import type { CompletedPlan, Decided, PartitionMetrics, ReconcilerMetrics, RestoredState } from '@sluice/reconciler';
 import type { Clock } from '@sluice/runtime';
-import type { Decided, StatePart } from '@sluice/service-state';
+import type { StatePart } from '@sluice/service-state';
 import type { Metrics, WorkQueue } from '@sluice/telemetry';
 
 /** Feeds the metrics with what reconcilers tell. */
@@ -41,7 +41,7 @@ class PartitionCounts implements PartitionMetrics {
     };
   }
 
-  folded(kind: 'change' | 'outcome'): void {
+  applied(kind: 'change' | 'outcome'): void {
     this.#metrics.pipeline.folded(kind);
   }
 
@@ -75,9 +75,9 @@ class PartitionCounts implements PartitionMetrics {
     else if (counts?.of === 'endpointslicemirroring') mirroring.decided(identity, counts);
   }
 
-  settled(key: string, controller: Controller, settled: Settled): void {
+  completed(key: string, controller: Controller, plan: CompletedPlan): void {
     const { pipeline } = this.#metrics;
-    const { outcome, status } = settled;
+    const { outcome, status } = plan;
     const identity = clusterOf(key);
     const { queue } = this.#shares[controller];
     queue.done(key);
@@ -95,11 +95,11 @@ class PartitionCounts implements PartitionMetrics {
     ) {
       pipeline.written(identity, controller, outcome.completedAt - first.observedAt, outcome.causes);
     }
-    if (controller === 'endpointslice') this.#settledSlices(identity, settled);
-    else if (controller === 'endpointslicemirroring') this.#settledMirror(identity, settled);
+    if (controller === 'endpointslice') this.#completedSlices(identity, plan);
+    else if (controller === 'endpointslicemirroring') this.#completedMirror(identity, plan);
   }
 
-  differed(parts: readonly StatePart[]): void {
+  digestMismatch(parts: readonly StatePart[]): void {
     this.#metrics.pipeline.differed(parts);
   }
 
@@ -126,7 +126,7 @@ class PartitionCounts implements PartitionMetrics {
     }
   }
 
-  #settledSlices(identity: string, { outcome, status, groups, incomplete, counted }: Settled): void {
+  #completedSlices(identity: string, { outcome, status, groups, incomplete, counted }: CompletedPlan): void {
     const { endpointSlice } = this.#metrics;
     const applied = outcome.results.filter((result) => result.status === 'applied');
     for (const { verb } of applied) endpointSlice.written(identity, verb);
@@ -140,7 +140,7 @@ class PartitionCounts implements PartitionMetrics {
     endpointSlice.synced(identity, good && !incomplete ? 'success' : 'error');
   }
 
-  #settledMirror(identity: string, { outcome, counted }: Settled): void {
+  #completedMirror(identity: string, { outcome, counted }: CompletedPlan): void {
     const { mirroring } = this.#metrics;
     mirroring.synced(identity, outcome.completedAt - outcome.decidedAt);
     // The deletes of a clean-up do not count (I3).

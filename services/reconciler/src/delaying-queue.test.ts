@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DueQueue } from './due-queue.ts';
+import { DelayingQueue } from './delaying-queue.ts';
 
-test('keys come when they are due, the earliest first, and once', () => {
-  const queue = new DueQueue();
+test('keys are taken when they are due, the earliest first, and once', () => {
+  const queue = new DelayingQueue();
   queue.set('b', 20);
   queue.set('a', 10);
   queue.set('c', 30);
@@ -13,8 +13,8 @@ test('keys come when they are due, the earliest first, and once', () => {
   expect(queue.next()).toBe(30);
 });
 
-test('a key can be moved and taken off', () => {
-  const queue = new DueQueue();
+test('a key can be moved and removed', () => {
+  const queue = new DelayingQueue();
   queue.set('a', 10);
   queue.set('a', 40);
   queue.set('b', 20);
@@ -24,14 +24,14 @@ test('a key can be moved and taken off', () => {
   expect(queue.take(40)).toEqual(['a']);
 });
 
-test('it behaves like a map that is searched through', () => {
+test('it behaves like a map that is scanned', () => {
   const operation = fc.oneof(
     fc.record({ key: fc.constantFrom(...'abcdefgh'), at: fc.option(fc.nat(50)) }),
     fc.record({ now: fc.nat(50) }),
   );
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 200 }), (operations) => {
-      const queue = new DueQueue();
+      const queue = new DelayingQueue();
       const model = new Map<string, number>();
       for (const step of operations) {
         if ('now' in step) {

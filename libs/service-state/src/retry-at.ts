@@ -2,14 +2,14 @@ import type { OutcomeStatus } from '@sluice/messages';
 import { type BackoffOptions, backoffMs } from './backoff.ts';
 import type { ControllerState } from './controller-state.ts';
 
-/** When to decide again after a plan that came to nothing, in milliseconds since the Unix epoch. */
+/** When to decide again after a failed plan, in milliseconds since the Unix epoch. `jitter`: from 0 to 1. */
 export function retryAt(
   { state: { failures }, now }: { readonly state: ControllerState; readonly now: number },
   status: OutcomeStatus,
   backoff: BackoffOptions,
   jitter: number,
 ): number {
-  // The first conflict is decided anew at once: its Outcome brought what is there now.
+  // The Outcome of a conflict carries the current object, so the first retry need not wait.
   if (status === 'conflict' && failures === 0) return now;
   return now + backoffMs(backoff, failures, jitter);
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ControllerState, InFlight } from './controller-state.ts';
 import { initialControllerState } from './controller-state.ts';
 import { ServiceState } from './service-state.ts';
-import { joinParts, type StoredField } from './stored-parts.ts';
+import { joinParts, type StoredField } from './stored-form.ts';
 import { aSlice } from './testing/objects.ts';
 
 const keyText = 'c/shop/web';
@@ -31,14 +31,14 @@ const inFlight: InFlight = {
 };
 const waiting: ControllerState = { ...initialControllerState, triggers, inFlight };
 
-/** What is stored after all these commits. */
+/** The store's content after all commits. */
 class Stored {
   readonly #fields = new Map<string, unknown>();
 
   commit(entries: readonly StoredField[]): void {
     for (const { field, value } of entries) {
       if (value === undefined) this.#fields.delete(field);
-      // As a store keeps it.
+      // As a store does.
       else this.#fields.set(field, JSON.parse(JSON.stringify(value)));
     }
   }
@@ -48,78 +48,78 @@ class Stored {
   }
 
   load(): ServiceState {
-    const view = new ServiceState(key);
+    const state = new ServiceState(key);
     const entries = [...this.#fields].map(([field, value]) => ({ key: keyText, field, value }));
-    for (const entry of joinParts(entries)) view.load(entry);
-    return view;
+    for (const entry of joinParts(entries)) state.load(entry);
+    return state;
   }
 }
 
-it('stores what a view holds so that it is the same when it is loaded', () => {
-  const [view, stored] = [new ServiceState(key), new Stored()];
+it('loads a state as it was stored', () => {
+  const [state, stored] = [new ServiceState(key), new Stored()];
   const slice = aSlice('web-x');
-  view.setSlice('web-x', { slice, stamp: stamp(1) });
-  view.set('endpoints', { endpoints: { metadata: { namespace: 'shop', name: 'web' } }, stamp: null });
-  view.setController('endpointslice', waiting);
-  view.setController('endpoints', { ...initialControllerState, dueAt: 3 });
-  stored.commit(view.takeChanges(keyText));
+  state.setSlice('web-x', { slice, stamp: stamp(1) });
+  state.setEndpoints({ endpoints: { metadata: { namespace: 'shop', name: 'web' } }, stamp: null });
+  state.setController('endpointslice', waiting);
+  state.setController('endpoints', { ...initialControllerState, dueAt: 3 });
+  stored.commit(state.drainStoredFields(keyText));
   const loaded = stored.load();
   expect(loaded.controller('endpointslice')).toEqual(waiting);
   expect(loaded.controller('endpoints')).toEqual({ ...initialControllerState, dueAt: 3 });
   expect(loaded.slices.get('web-x')).toEqual({ slice, stamp: stamp(1) });
-  expect(loaded.endpoints).toEqual(view.endpoints);
+  expect(loaded.endpoints).toEqual(state.endpoints);
 });
 
-it('stores a large part again only when it is another one', () => {
-  const [view, stored] = [new ServiceState(key), new Stored()];
+it('stores a large part again only when it is another object', () => {
+  const [state, stored] = [new ServiceState(key), new Stored()];
   const slice = aSlice('web-x');
-  view.setSlice('web-x', { slice, stamp: null });
-  view.setController('endpointslice', waiting);
-  stored.commit(view.takeChanges(keyText));
-  view.setSlice('web-x', { slice, stamp: stamp(2) });
-  view.setController('endpointslice', { ...waiting, dueAt: 9 });
-  const changes = view.takeChanges(keyText);
+  state.setSlice('web-x', { slice, stamp: null });
+  state.setController('endpointslice', waiting);
+  stored.commit(state.drainStoredFields(keyText));
+  state.setSlice('web-x', { slice, stamp: stamp(2) });
+  state.setController('endpointslice', { ...waiting, dueAt: 9 });
+  const changes = state.drainStoredFields(keyText);
   expect(changes.map(({ field }) => field)).toEqual(['slice/web-x', 'controller/endpointslice']);
   stored.commit(changes);
   expect(stored.load().controller('endpointslice')).toEqual({ ...waiting, dueAt: 9 });
   expect(stored.load().slices.get('web-x')).toEqual({ slice, stamp: stamp(2) });
 });
 
-it('leaves no part behind', () => {
-  const [view, stored] = [new ServiceState(key), new Stored()];
-  view.setSlice('web-x', { slice: aSlice('web-x'), stamp: null });
-  view.setController('endpointslice', waiting);
-  stored.commit(view.takeChanges(keyText));
-  view.setSlice('web-x', undefined);
-  view.setController('endpointslice', { ...initialControllerState, dueAt: 1 });
-  stored.commit(view.takeChanges(keyText));
+it('removes all parts of a removed field', () => {
+  const [state, stored] = [new ServiceState(key), new Stored()];
+  state.setSlice('web-x', { slice: aSlice('web-x'), stamp: null });
+  state.setController('endpointslice', waiting);
+  stored.commit(state.drainStoredFields(keyText));
+  state.removeSlice('web-x');
+  state.setController('endpointslice', { ...initialControllerState, dueAt: 1 });
+  stored.commit(state.drainStoredFields(keyText));
   expect(stored.fields).toEqual(['controller/endpointslice']);
   expect(stored.load().controller('endpointslice')).toEqual({ ...initialControllerState, dueAt: 1 });
 });
 
-it('leaves no part behind of what was loaded', () => {
-  const [view, stored] = [new ServiceState(key), new Stored()];
-  view.setSlice('web-x', { slice: aSlice('web-x'), stamp: null });
-  view.set('endpoints', { endpoints: { metadata: { namespace: 'shop', name: 'web' } }, stamp: null });
-  view.setController('endpointslice', waiting);
-  stored.commit(view.takeChanges(keyText));
+it('removes all parts of a loaded field', () => {
+  const [state, stored] = [new ServiceState(key), new Stored()];
+  state.setSlice('web-x', { slice: aSlice('web-x'), stamp: null });
+  state.setEndpoints({ endpoints: { metadata: { namespace: 'shop', name: 'web' } }, stamp: null });
+  state.setController('endpointslice', waiting);
+  stored.commit(state.drainStoredFields(keyText));
   const settled = stored.load();
   settled.setController('endpointslice', { ...initialControllerState, dueAt: 1 });
-  stored.commit(settled.takeChanges(keyText));
+  stored.commit(settled.drainStoredFields(keyText));
   expect(stored.load().controller('endpointslice')).toEqual({ ...initialControllerState, dueAt: 1 });
   const cleared = stored.load();
   cleared.clear();
-  stored.commit(cleared.takeChanges(keyText));
+  stored.commit(cleared.drainStoredFields(keyText));
   expect(stored.fields).toEqual([]);
 });
 
-it('stores a part that went and came back between two commits', () => {
-  const [view, stored] = [new ServiceState(key), new Stored()];
+it('stores a part that was removed and added between two commits', () => {
+  const [state, stored] = [new ServiceState(key), new Stored()];
   const slice = aSlice('web-x');
-  view.setSlice('web-x', { slice, stamp: null });
-  stored.commit(view.takeChanges(keyText));
-  view.setSlice('web-x', undefined);
-  view.setSlice('web-x', { slice, stamp: stamp(3) });
-  stored.commit(view.takeChanges(keyText));
+  state.setSlice('web-x', { slice, stamp: null });
+  stored.commit(state.drainStoredFields(keyText));
+  state.removeSlice('web-x');
+  state.setSlice('web-x', { slice, stamp: stamp(3) });
+  stored.commit(state.drainStoredFields(keyText));
   expect(stored.load().slices.get('web-x')).toEqual({ slice, stamp: stamp(3) });
 });

@@ -1,12 +1,12 @@
 import type { Controller } from '@sluice/controllers';
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 
-/** Ready endpoints of the Services of a partition as they are written, added up for each cluster and controller. */
+/** Ready endpoints as written, of all Services of a partition, with a sum per cluster and controller. */
 export class ReadyEndpoints {
   readonly #services = new Map<string, Map<Controller, number>>();
   readonly #totals = new Map<string, number>();
 
-  knows(key: ServiceKey, controller: Controller): boolean {
+  has(key: ServiceKey, controller: Controller): boolean {
     return this.#services.get(formatServiceKey(key))?.has(controller) ?? false;
   }
 
@@ -18,24 +18,24 @@ export class ReadyEndpoints {
     service.set(controller, ready);
   }
 
-  /** Those of all Services of the cluster, if this one has so many. */
-  among(key: ServiceKey, controller: Controller, ready: number): number {
-    const known = this.#services.get(formatServiceKey(key))?.get(controller) ?? 0;
-    return (this.#totals.get(totalOf(key.cluster, controller)) ?? 0) - known + ready;
+  /** The sum over all other Services of the cluster. */
+  elsewhere(key: ServiceKey, controller: Controller): number {
+    const own = this.#services.get(formatServiceKey(key))?.get(controller) ?? 0;
+    return (this.#totals.get(totalKey(key.cluster, controller)) ?? 0) - own;
   }
 
-  drop(key: ServiceKey): void {
+  remove(key: ServiceKey): void {
     const text = formatServiceKey(key);
     for (const [controller, ready] of this.#services.get(text) ?? []) this.#add(key.cluster, controller, -ready);
     this.#services.delete(text);
   }
 
   #add(cluster: string, controller: Controller, ready: number): void {
-    const name = totalOf(cluster, controller);
-    const total = (this.#totals.get(name) ?? 0) + ready;
-    if (total === 0) this.#totals.delete(name);
-    else this.#totals.set(name, total);
+    const key = totalKey(cluster, controller);
+    const total = (this.#totals.get(key) ?? 0) + ready;
+    if (total === 0) this.#totals.delete(key);
+    else this.#totals.set(key, total);
   }
 }
 
-const totalOf = (cluster: string, controller: Controller): string => `${cluster}/${controller}`;
+const totalKey = (cluster: string, controller: Controller): string => `${cluster}/${controller}`;

@@ -5,12 +5,12 @@ interface Entry {
   readonly at: number;
 }
 
-/** Keys by the time at which they are due. A key that is moved leaves an entry behind that no longer counts. */
-export class DueQueue {
+/** Keys by due time, each at most once. Moving a key leaves its former entry in the heap, where it is skipped later. */
+export class DelayingQueue {
   readonly #due = new Map<string, number>();
-  #queue = emptyQueue();
+  #heap = emptyHeap();
 
-  /** Sets or moves the time of a key; null takes it off. */
+  /** Sets or moves the due time of a key; null removes the key. */
   set(key: string, at: number | null): void {
     if (at === null) {
       this.#due.delete(key);
@@ -18,17 +18,17 @@ export class DueQueue {
     }
     if (this.#due.get(key) === at) return;
     this.#due.set(key, at);
-    this.#queue.push({ key, at });
-    // What no longer counts may outnumber the rest, but not without bound.
-    if (this.#queue.length > 64 && this.#queue.length > 4 * this.#due.size) this.#rebuild();
+    this.#heap.push({ key, at });
+    // Bounds the number of outdated entries.
+    if (this.#heap.length > 64 && this.#heap.length > 4 * this.#due.size) this.#rebuild();
   }
 
-  /** The earliest time, undefined if nothing is ever due. */
+  /** The earliest due time; undefined if the queue is empty. */
   next(): number | undefined {
     return this.#first()?.at;
   }
 
-  /** Takes off all keys that are due at `now`. */
+  /** Removes and returns all keys that are due at `now`. */
   take(now: number): string[] {
     const keys: string[] = [];
     for (let first = this.#first(); first !== undefined && first.at <= now; first = this.#first()) {
@@ -40,16 +40,16 @@ export class DueQueue {
 
   #first(): Entry | undefined {
     for (;;) {
-      const first = this.#queue.peek();
+      const first = this.#heap.peek();
       if (first === undefined || this.#due.get(first.key) === first.at) return first;
-      this.#queue.pop();
+      this.#heap.pop();
     }
   }
 
   #rebuild(): void {
-    this.#queue = emptyQueue();
-    for (const [key, at] of this.#due) this.#queue.push({ key, at });
+    this.#heap = emptyHeap();
+    for (const [key, at] of this.#due) this.#heap.push({ key, at });
   }
 }
 
-const emptyQueue = (): TinyQueue<Entry> => new TinyQueue<Entry>([], (a, b) => a.at - b.at);
+const emptyHeap = (): TinyQueue<Entry> => new TinyQueue<Entry>([], (a, b) => a.at - b.at);

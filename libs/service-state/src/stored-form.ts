@@ -1,6 +1,12 @@
 import type { ControllerState } from './controller-state.ts';
 
-/** One field of a Service's state as a store keeps it. `key` is the formatted Service key; an undefined value removes the field. */
+/**
+ * Version of the stored form: names of fields and shapes of their values. Raise it with every change that a program of the
+ * former version would misread; what another version stored is discarded and the partition is resynced.
+ */
+export const storedFormVersion = 2;
+
+/** One field of a Service's state as a store keeps it. `key`: formatted Service key; an undefined value removes the field. */
 export interface StoredField {
   readonly key: string;
   readonly field: string;
@@ -10,18 +16,18 @@ export interface StoredField {
 type Parts = Readonly<Record<string, unknown>>;
 
 /**
- * How the value of a field is stored in parts. A state changes with every Change, its plan and trigger times do not; the
- * echo of a write changes an object's stamp alone. A part is stored as a field of its own, `field:part`, and only when it
- * is another object than before: values are replaced, never changed.
+ * How the value of a field is split. A controller's state changes with every Change, its plan and trigger times do not; a
+ * watch echo changes an object's stamp alone. Each part is stored as a field of its own, `field:part`, and only when it is
+ * another object than before: values are replaced, never modified.
  */
 interface Layout {
   readonly parts: readonly string[];
-  /** What remains of the value, and its parts; undefined for those that it does not have. */
+  /** The rest of the value, and its parts; undefined for absent ones. */
   split(value: unknown): readonly [rest: unknown, parts: Parts];
   join(rest: unknown, parts: Parts): unknown;
 }
 
-/** `T` is what this package itself puts into the field. */
+/** `T` is the type that this package puts into the field. */
 function layout<T, Rest>(
   parts: readonly string[],
   split: (value: T) => readonly [rest: Rest, parts: Parts],
@@ -30,15 +36,15 @@ function layout<T, Rest>(
   return { parts, split: (value) => split(value as T), join: (rest, found) => join(rest as Rest, found) };
 }
 
-/** By the kind of the field, with which its name begins. */
+/** By the kind of field, which is the beginning of its name. */
 const layouts: Readonly<Record<string, Layout>> = {
   controller: layout(
     ['triggers', 'plan', 'after'],
     ({ triggers, inFlight, ...state }: ControllerState) => {
-      const waiting = inFlight && { ...inFlight, message: undefined, triggersAfter: undefined };
+      const rest = inFlight && { ...inFlight, message: undefined, triggersAfter: undefined };
       const after = inFlight?.triggersAfter ?? undefined;
       return [
-        { ...state, inFlight: waiting },
+        { ...state, inFlight: rest },
         { triggers: triggers ?? undefined, plan: inFlight?.message, after },
       ];
     },
@@ -58,16 +64,16 @@ const layouts: Readonly<Record<string, Layout>> = {
   ),
 };
 
-/** What is stored of the parts of one view. */
+/** The stored parts of one Service's state. */
 export class StoredParts {
   readonly #stored = new Map<string, unknown>();
 
-  /** The field is stored with this value. */
+  /** Records that the field is stored with this value. */
   load(field: string, value: unknown): void {
     this.split(field, value);
   }
 
-  /** What is to be stored, by field, so that this field has this value; undefined removes. */
+  /** The fields to store so that this field has this value; undefined removes. */
   split(field: string, value: unknown): readonly (readonly [field: string, value: unknown])[] {
     const layout = layouts[kindOf(field)];
     if (layout === undefined) return [[field, value]];
@@ -84,7 +90,7 @@ export class StoredParts {
   }
 }
 
-/** The fields as they were before they were split. */
+/** Joins the parts of all fields. */
 export function joinParts(entries: readonly StoredField[]): readonly StoredField[] {
   const parts = new Map<string, Record<string, unknown>>();
   const whole: StoredField[] = [];

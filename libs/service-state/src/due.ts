@@ -1,0 +1,36 @@
+import type { Controller } from '@sluice/controllers';
+import type { ControllerState } from './controller-state.ts';
+import { decisionOrder } from './decision-order.ts';
+import type { ServiceState } from './service-state.ts';
+
+/**
+ * When a controller next has to act for the Service: publish its plan in flight again, or decide. Null until a message
+ * arrives. This is the only definition of "due"; everything else only writes the fields it reads. Milliseconds since the
+ * Unix epoch.
+ */
+export function dueAt(state: ServiceState, controller: Controller): number | null {
+  const controllerState = state.controller(controller);
+  if (controllerState.inFlight !== null) return controllerState.inFlight.redeliverAt;
+  // Without a complete snapshot an object may be missing, and its endpoints would be removed (A9).
+  return state.snapshot.complete && state.snapshot.open === null ? wantsDecisionAt(controllerState) : null;
+}
+
+/** The earliest `dueAt` of all controllers. */
+export function nextDueAt(state: ServiceState): number | null {
+  let next: number | null = null;
+  for (const controller of decisionOrder) {
+    const at = dueAt(state, controller);
+    if (at !== null && (next === null || at < next)) next = at;
+  }
+  return next;
+}
+
+export function isDue(state: ServiceState, controller: Controller, now: number): boolean {
+  const at = dueAt(state, controller);
+  return at !== null && at <= now;
+}
+
+/** When the controller would decide if nothing else were in the way: what a work queue calls the time of its key. */
+export function wantsDecisionAt({ dueAt, cooldownUntil = 0 }: ControllerState): number | null {
+  return dueAt === null ? null : Math.max(dueAt, cooldownUntil);
+}

@@ -1,0 +1,94 @@
+import {
+  type Controller,
+  endpointSliceTracker,
+  type Plan,
+  reconcileEndpointSlices,
+  reconcileEndpoints,
+  reconcileMirroring,
+  type ServiceHints,
+  type SyncCounts,
+  type TrackedSlices,
+  type TriggerTimes,
+} from '@sluice/controllers';
+import type { ControllerState } from './controller-state.ts';
+import { isMirrored, slicesOf } from './own-slices.ts';
+import type { ServiceState } from './service-state.ts';
+import type { Settings } from './settings.ts';
+
+interface Reconciled {
+  readonly plan: Plan;
+  readonly triggers: TriggerTimes | null;
+  readonly hints: ServiceHints | null;
+  readonly counts: SyncCounts | null;
+}
+
+/**
+ * Runs a controller on the state. Controllers cache parts of their last result by object identity (ADR 0039); the cache
+ * affects speed only.
+ */
+export function reconcile(
+  state: ServiceState,
+  controller: Controller,
+  { triggers, hints }: Pick<ControllerState, 'triggers' | 'hints'>,
+  settings: Settings,
+): Reconciled {
+  const service = state.service?.service ?? null;
+  const policy = settings.policy.decisions;
+  switch (controller) {
+    case 'endpoints': {
+      const decision = reconcileEndpoints({
+        service,
+        pods: [...state.pods.values()],
+        existing: state.endpoints?.endpoints ?? null,
+        orphaned: state.orphaned,
+        triggers,
+        policy,
+      });
+      return { ...decision, hints: null, counts: null };
+    }
+    case 'endpointslice':
+      return reconcileEndpointSlices({
+        service,
+        pods: [...state.pods.values()],
+        slices: slicesOf(state, controller),
+        triggers,
+        topology: state.topology,
+        hints,
+        maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
+        policy,
+      });
+    case 'endpointslicemirroring': {
+      const { plan, counts } = reconcileMirroring({
+        service,
+        endpoints: state.endpoints?.endpoints ?? null,
+        slices: slicesOf(state, controller),
+        maxEndpointsPerSubset: settings.maxEndpointsPerSubset,
+        policy,
+      });
+      return { plan, triggers: null, hints: null, counts };
+    }
+  }
+}
+
+/** H15: mirrored slices that need no write are tracked from now on. H6: a clean-up clears the tracker. */
+export function trackUnchanged(
+  state: ServiceState,
+  controller: Controller,
+  tracked: TrackedSlices,
+  plan: Plan,
+): TrackedSlices {
+  if (controller !== 'endpointslicemirroring') return tracked;
+  if (!isMirrored(state)) return endpointSliceTracker.noTrackedSlices;
+  const written = new Set(
+    plan.groups.flatMap(({ mutations }) =>
+      mutations.map((m) => (m.verb === 'delete' ? m.name : m.object.metadata.name)),
+    ),
+  );
+  let next = tracked;
+  for (const slice of slicesOf(state, controller)) {
+    if (!written.has(slice.metadata.name) && !endpointSliceTracker.has(next, slice)) {
+      next = endpointSliceTracker.update(next, slice);
+    }
+  }
+  return next;
+}

@@ -1,0 +1,69 @@
+import { type Change, compareStamps, type Stamp } from '@sluice/messages';
+import type { StoredEntry } from '@sluice/store';
+
+const field = 'lastChange';
+
+/**
+ * Detects lost Changes in a partition. Each Change names the one before it from the same cluster, so that a gap shows even
+ * if the log lost records unread and looks complete.
+ */
+export class GapDetector {
+  /** Stamp of the last Change by cluster; null: the next one may be any. */
+  readonly #last = new Map<string, Stamp | null>();
+  readonly #changed = new Set<string>();
+
+  /** Records a Change. Returns the sequences that are missing before it, for people: `1204..1210`; undefined: none. */
+  observe({ key: { cluster }, stamp, previousSequence, previousEpoch, snapshot }: Change): string | undefined {
+    if (previousSequence === undefined) return undefined;
+    const last = this.#last.get(cluster);
+    if (last && compareStamps(stamp, last) <= 0) return undefined;
+    this.#last.set(cluster, { epoch: stamp.epoch, sequence: stamp.sequence });
+    this.#changed.add(cluster);
+    if (last === null || previousSequence === 0) return undefined;
+    // A cluster begins with a snapshot; otherwise that is lost, and perhaps the request for it too.
+    if (last === undefined) return snapshot === undefined ? `1..${previousSequence}` : undefined;
+    const previous: Stamp = { epoch: previousEpoch ?? stamp.epoch, sequence: previousSequence };
+    if (compareStamps(previous, last) <= 0) return undefined;
+    const first = previous.epoch === last.epoch ? last.sequence + 1 : 1;
+    return `${first}..${previousSequence}`;
+  }
+
+  /** Whether the Change, or a newer one of its cluster, was observed before. */
+  hasSeen({ key: { cluster }, stamp }: Change): boolean {
+    const last = this.#last.get(cluster);
+    return last != null && compareStamps(stamp, last) <= 0;
+  }
+
+  /** Accepts any next Change of every cluster: a record could not be decoded, and it is unknown which Change it was. */
+  skip(): void {
+    for (const cluster of this.#last.keys()) {
+      this.#changed.add(cluster);
+      this.#last.set(cluster, null);
+    }
+  }
+
+  /** Whether a watcher with a later epoch has published for the cluster. */
+  hasSeenEpochAfter(cluster: string, epoch: number): boolean {
+    const last = this.#last.get(cluster);
+    return last != null && last.epoch > epoch;
+  }
+
+  /** Forgets a removed cluster. */
+  removeCluster(cluster: string): void {
+    if (this.#last.delete(cluster)) this.#changed.add(cluster);
+  }
+
+  /** Loads a stored entry; false if it belongs to somebody else. */
+  load({ key, field: name, value }: StoredEntry): boolean {
+    if (name !== field) return false;
+    this.#last.set(key, value as Stamp | null);
+    return true;
+  }
+
+  /** Returns and clears what is to be stored. */
+  drainChanges(): StoredEntry[] {
+    const entries = [...this.#changed].map((key) => ({ key, field, value: this.#last.get(key) }));
+    this.#changed.clear();
+    return entries;
+  }
+}

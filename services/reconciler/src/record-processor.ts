@@ -1,0 +1,116 @@
+import type { Delivery } from '@sluice/bus';
+import {
+  type Change,
+  decodeRecord,
+  formatServiceKey,
+  type Outcome,
+  type RemovalRelease,
+  traceFields,
+  traceOf,
+} from '@sluice/messages';
+import { evolve, isAwaited, judgedStatus } from '@sluice/service-state';
+import type { PartitionMetrics } from './metrics.ts';
+import type { PartitionState } from './partition-state.ts';
+import type { PartitionTraces } from './partition-traces.ts';
+import type { ResyncRequester } from './resync-requester.ts';
+import type { PartitionWorkerOptions } from './worker-options.ts';
+
+export interface RecordProcessorOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger'> {
+  readonly state: PartitionState;
+  readonly resyncs: ResyncRequester;
+  readonly metrics: PartitionMetrics;
+  readonly traces: PartitionTraces | undefined;
+}
+
+/** Applies the records of a partition, in their order, to its state. */
+export class RecordProcessor {
+  readonly #options: RecordProcessorOptions;
+
+  constructor(options: RecordProcessorOptions) {
+    this.#options = options;
+  }
+
+  /** Applies a record. Returns why it cannot be applied, undefined if it was. */
+  process(record: Delivery, now: number): string | undefined {
+    const { traces } = this.#options;
+    const startedAt = traces?.now() ?? 0;
+    try {
+      this.#apply(record, now);
+      traces?.processed(record, startedAt);
+      return undefined;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const { key, id, offset } = record;
+      this.#options.logger.error('record dead-lettered', {
+        ...{ key, id, offset, reason },
+        ...traceFields(traceOf(record.headers)),
+      });
+      traces?.processed(record, startedAt, reason);
+      return reason;
+    }
+  }
+
+  #apply(record: Delivery, now: number): void {
+    const { state, traces, metrics, settings } = this.#options;
+    const decoded = decodeRecord(record);
+    const message = traces?.received(record, decoded) ?? decoded;
+    switch (message.kind) {
+      case 'clusterRemoved': {
+        const { cluster, epoch } = message;
+        if (record.key !== cluster) throw new TypeError(`removal of cluster ${cluster} under key ${record.key}`);
+        if (!state.gaps.hasSeenEpochAfter(cluster, epoch)) state.removeCluster(cluster);
+        return;
+      }
+      case 'change':
+        checkKey(record, message);
+        this.#applyChange(record.key, message, now);
+        return metrics.applied('change');
+      case 'outcome':
+        checkKey(record, message);
+        this.#applyOutcome(record, message, now);
+        return metrics.applied('outcome');
+      case 'release': {
+        checkKey(record, message);
+        const service = state.services.get(record.key);
+        if (service !== undefined) evolve(service, message, now, settings);
+        return;
+      }
+      default:
+        throw new TypeError(`unexpected message of kind ${message.kind} in topic changes`);
+    }
+  }
+
+  #applyChange(key: string, change: Change, now: number): void {
+    const { state, resyncs, settings } = this.#options;
+    // A late Change must not bring a dropped state back.
+    if (!state.services.has(key) && state.gaps.hasSeen(change)) return;
+    const service = state.service(key);
+    const missing = state.gaps.observe(change);
+    if (missing !== undefined) resyncs.reportGap(state, { cluster: change.key.cluster, missing }, now);
+    evolve(service, change, now, settings);
+    resyncs.compare(key, service, change, now);
+  }
+
+  #applyOutcome(record: Delivery, received: Outcome, now: number): void {
+    const { state, settings, traces, metrics } = this.#options;
+    const service = state.services.get(record.key);
+    if (service === undefined || !isAwaited(service, received)) return;
+    const { controller } = received;
+    const { inFlight, counted } = service.controller(controller);
+    if (inFlight === null) return;
+    const outcome = traces?.completed(record, received, inFlight) ?? received;
+    evolve(service, outcome, now, settings);
+    metrics.completed(record.key, controller, {
+      outcome,
+      status: judgedStatus(service, outcome),
+      groups: inFlight.message.groups,
+      incomplete: inFlight.message.incomplete.length > 0,
+      counted,
+    });
+  }
+}
+
+function checkKey(record: Delivery, { kind, key }: Change | Outcome | RemovalRelease): void {
+  if (formatServiceKey(key) === record.key) return;
+  throw new TypeError(`${kind} of ${formatServiceKey(key)} under key ${record.key}`);
+}

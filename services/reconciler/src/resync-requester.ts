@@ -1,0 +1,140 @@
+import type { BusRecord } from '@sluice/bus';
+import { type Change, parseServiceKey } from '@sluice/messages';
+import { sleep } from '@sluice/runtime';
+import { awaitsSnapshot, differences, invalidate, type ServiceState } from '@sluice/service-state';
+import { LivenessProbe } from './liveness-probe.ts';
+import type { PartitionMetrics } from './metrics.ts';
+import type { PartitionState } from './partition-state.ts';
+import { resyncRequest } from './resync-request.ts';
+import type { PartitionWorkerOptions } from './worker-options.ts';
+
+/** Minimum time between resyncs of the partition because of gaps, in milliseconds. */
+const resyncIntervalMs = 1_000;
+
+interface Gap {
+  readonly cluster: string;
+  /** The missing sequences, for people. */
+  readonly missing: string;
+}
+
+/** Tracks state of a partition that may be wrong or incomplete and requests resyncs for it. */
+export class ResyncRequester {
+  readonly #options: PartitionWorkerOptions;
+  readonly #metrics: PartitionMetrics;
+  /** The last gap for which no resync has been requested yet. */
+  #gap: Gap | undefined;
+  /** Services that are invalidated because of it, by formatted key. */
+  readonly #invalidated = new Set<string>();
+  /** Services to resync, by formatted key, with the reason. */
+  readonly #wrong = new Map<string, string>();
+  readonly #probe: LivenessProbe;
+  /** When a resync was last requested because of a gap, on the monotonic clock. */
+  #lastResync = Number.NEGATIVE_INFINITY;
+
+  constructor(options: PartitionWorkerOptions, metrics: PartitionMetrics) {
+    this.#options = options;
+    this.#metrics = metrics;
+    this.#probe = new LivenessProbe(options.probeAfterMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** A Change of the Service has arrived, or its state was restored. */
+  observe(key: string, now: number): void {
+    this.#probe.observe(key, now);
+  }
+
+  /** When a request is due although no message arrives. */
+  get dueAt(): number | undefined {
+    const { dueAt } = this.#probe;
+    return dueAt !== undefined && Number.isFinite(dueAt) ? dueAt : undefined;
+  }
+
+  /** Changes of a cluster are lost, of unknown Services: invalidates all of its states. */
+  reportGap({ services }: PartitionState, gap: Gap, now: number): void {
+    this.#gap = gap;
+    for (const [key, state] of services) {
+      if (state.key.cluster !== gap.cluster) continue;
+      invalidate(state, now);
+      this.#invalidated.add(key);
+    }
+  }
+
+  /** Compares the state with the watcher's digest. A difference means a lost message or a defect. */
+  compare(key: string, state: ServiceState, change: Change, now: number): void {
+    this.observe(key, now);
+    const { logger } = this.#options;
+    if (awaitsSnapshot(state, change)) {
+      logger.error('snapshot missing; resyncing', serviceFields(state));
+      this.#wrong.set(key, 'snapshot missing');
+    }
+    const parts = differences(state, change);
+    if (parts.length === 0) return;
+    const fields = parts.join(',');
+    logger.error('state digest mismatch; resyncing', { ...serviceFields(state), fields });
+    this.#metrics.digestMismatch(parts);
+    invalidate(state, now);
+    this.#wrong.set(key, `state digest mismatch in ${fields}`);
+  }
+
+  /** The state of the Service was dropped. */
+  remove(key: string): void {
+    this.#invalidated.delete(key);
+    this.#wrong.delete(key);
+    this.#probe.remove(key);
+  }
+
+  /**
+   * Publishes all pending requests and returns the Services whose state was invalidated. Await it before the commit, so
+   * that no request is lost.
+   */
+  async publishRequests(signal: AbortSignal): Promise<readonly string[]> {
+    const invalidated = [...this.#invalidated];
+    await this.#requestPartition(signal);
+    await this.#requestWrong();
+    await this.#requestProbe();
+    return invalidated;
+  }
+
+  async #requestPartition(signal: AbortSignal): Promise<void> {
+    if (this.#gap === undefined) return;
+    const { partition, logger, clock } = this.#options;
+    logger.warn('gap in change log; resyncing partition', { ...this.#gap });
+    // A limited rate, in case the answers are lost as well.
+    const delayMs = this.#lastResync + resyncIntervalMs - clock.monotonic();
+    if (delayMs > 0) await sleep(clock, delayMs, signal);
+    this.#lastResync = clock.monotonic();
+    const reason = `gap in change log: cluster ${this.#gap.cluster}, missing ${this.#gap.missing}`;
+    await this.#publish(resyncRequest({ partition }, reason, this.#id()));
+    this.#invalidated.clear();
+    this.#gap = undefined;
+  }
+
+  async #requestWrong(): Promise<void> {
+    for (const [key, reason] of this.#wrong) {
+      await this.#publish(resyncRequest({ key: parseServiceKey(key) }, reason, `${this.#id()}/${key}`));
+      this.#wrong.delete(key);
+    }
+  }
+
+  async #requestProbe(): Promise<void> {
+    const { clock, logger } = this.#options;
+    const key = this.#probe.take(clock.now());
+    if (key === undefined) return;
+    const reason = 'no Change for longer than the digest interval';
+    logger.info('no Change for a long time; resyncing', { key });
+    await this.#publish(resyncRequest({ key: parseServiceKey(key) }, reason, `${this.#id()}/${key}`));
+  }
+
+  async #publish(request: BusRecord): Promise<void> {
+    await this.#options.bus.append('requests', 0, [request]);
+  }
+
+  #id(): string {
+    const { partition, fencingToken, clock } = this.#options;
+    return `${partition}/${fencingToken}/${clock.now()}`;
+  }
+}
+
+const serviceFields = ({ key: { cluster, namespace, service } }: ServiceState) => ({
+  cluster,
+  service: `${namespace}/${service}`,
+});
