@@ -3,7 +3,7 @@ import { endpointsObject, endpointsPath } from './custom-endpoints.ts';
 import type { Phase } from './phase.ts';
 import { benchPods, type Shape } from './shape.ts';
 
-/** Addresses become ready or not; one of each Service, since its Endpoints are written whole. */
+/** Flips the readiness of addresses in custom Endpoints; one address per Service, since Endpoints are written whole. */
 export function addressFlips(shape: Shape, rate: number, seconds: number): Phase {
   const services = Map.groupBy(benchPods(shape), ({ service }) => service);
   const changing = [...services.values()].flatMap(([first]) => first ?? []);
@@ -13,7 +13,7 @@ export function addressFlips(shape: Shape, rate: number, seconds: number): Phase
     changes: Math.round(rate * seconds),
     source() {
       const notReady = new Set<string>();
-      // Writes of one Service one after the other: an older one that comes later would undo the newer one.
+      // Writes to one Service are sequential: an older one that arrives late would undo a newer one.
       const last = new Map<string, Promise<unknown>>();
       let turn = 0;
       return () => {

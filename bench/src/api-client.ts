@@ -3,22 +3,19 @@ import { Agent, type RequestOptions, request } from 'node:https';
 
 export interface Answer {
   readonly body: string;
-  /** When its first byte was there, on the clock of `performance.now()`. */
+  /** Time of the first response byte, on the clock of `performance.now()`. */
   readonly answeredAt: number;
 }
 
-/** A connection for requests stays open for the next one, as a kubelet keeps its own. */
+/** Keeps connections alive, as a kubelet does. */
 const CONNECTIONS = 64;
 
-/**
- * The least client that the load and the measurement need, on purpose not the one of Sluice: what is measured should
- * not measure itself.
- */
+/** A minimal client for load and measurement. It shares no code with Sluice, so that Sluice does not measure itself. */
 export class ApiClient {
   readonly #agent: Agent;
   readonly #options: RequestOptions;
 
-  /** Reads a kubeconfig of `@sluice/local`, which is JSON with one cluster and one token. */
+  /** Reads a kubeconfig of `@sluice/local`: JSON with one cluster and one token. */
   constructor(kubeconfig: string) {
     const { clusters, users } = JSON.parse(readFileSync(kubeconfig, 'utf8'));
     const { server, 'certificate-authority-data': authority } = clusters[0].cluster;
@@ -48,7 +45,7 @@ export class ApiClient {
     return this.#send('DELETE', path);
   }
 
-  /** Calls `onChunk` for every piece of an endless answer, which `signal` ends; `onEnd` if it ends otherwise. */
+  /** Calls `onChunk` for every chunk of a streaming response until `signal` aborts; `onEnd` if the stream ends before that. */
   stream(path: string, signal: AbortSignal, onChunk: (chunk: Buffer) => void, onEnd: (why: string) => void): void {
     const ended = (why: string) => {
       if (!signal.aborted) onEnd(why);
@@ -73,7 +70,7 @@ export class ApiClient {
       const headers = {
         ...this.#options.headers,
         ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-        // Of what was stored the bench needs nothing.
+        // The bench does not need the stored object.
         ...(method !== 'GET' && { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' }),
       };
       const question = request({ ...this.#options, agent: this.#agent, method, path, headers }, (response) => {

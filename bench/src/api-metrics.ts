@@ -1,18 +1,18 @@
 import type { ApiClient } from './api-client.ts';
 
-/** Requests that write, counted by what they do and to what: `update endpointslices`, `create events (409)`. */
+/** Write requests by verb, resource and failure code: `update endpointslices`, `create events (409)`. */
 export type WriteCounts = Readonly<Record<string, number>>;
 
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
-/** What the controllers write; Pods are the bench's own, leases the API server's. */
+/** Resources that the controllers write. The bench writes Pods, and the API server leases. */
 const RESOURCES = new Set(['endpoints', 'endpointslices', 'events']);
 
-/** Writes since the API server's start. Asking costs it some CPU time: ask outside of what is measured. */
+/** Write requests since the API server started. Scraping costs CPU time, so call this outside of measured spans. */
 export async function readWriteCounts(client: ApiClient): Promise<WriteCounts> {
   return parseWriteCounts((await client.get('/metrics')).body);
 }
 
-/** Reads `apiserver_request_total`. Requests that failed have their status behind them. */
+/** Parses `apiserver_request_total`. Failed requests carry their status code. */
 export function parseWriteCounts(text: string): WriteCounts {
   const counts: Record<string, number> = {};
   for (const [, labels = '', value] of text.matchAll(/^apiserver_request_total\{(.*)\} (\S+)$/gm)) {

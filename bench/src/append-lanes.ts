@@ -5,7 +5,7 @@ interface Lane {
   running: boolean;
 }
 
-/** Appends to `changes` as the services do: one call after the other in a partition, each with all that waits by then. */
+/** Appends to `changes` as the services do: one call at a time per partition, each with everything that is waiting. */
 export class AppendLanes {
   readonly #bus: Bus;
   readonly #lanes: readonly Lane[];
@@ -29,7 +29,7 @@ export class AppendLanes {
     return this.#lanes.every(({ running }) => !running);
   }
 
-  /** @throws what an append was rejected with */
+  /** @throws the error of a failed append */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }

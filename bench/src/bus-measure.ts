@@ -6,27 +6,27 @@ import { percentile } from './statistics.ts';
 export interface BusLoad {
   readonly partitions: number;
   readonly payloadBytes: number;
-  /** For the latency: single records a second, spread over the partitions. */
+  /** For latency: single records per second, spread over the partitions. */
   readonly rate: number;
   readonly seconds: number;
-  /** For the throughput: records in all, and in one call. */
+  /** For throughput: records in total, and per call. */
   readonly records: number;
   readonly callSize: number;
 }
 
 export interface BusFigures {
-  /** Until the bus may be used: everything made at first, and only checked afterwards. */
+  /** Time until the bus is usable: with the topics created first, and with existing topics. */
   readonly firstConnectMs: number;
   readonly connectMs: number;
-  /** From just before the append to the reader's hand, in another connection. */
+  /** From just before the append until a reader on another connection receives the record. */
   readonly latencyP50Ms: number;
   readonly latencyP99Ms: number;
-  /** Until all are acknowledged, and until all are read. */
+  /** Until all records are acknowledged, and until all are read. */
   readonly appendedPerSecond: number;
   readonly readPerSecond: number;
 }
 
-/** One round on fresh servers. */
+/** One round on new servers. */
 export async function measureBus(start: StartBus, load: BusLoad): Promise<BusFigures> {
   const servers = await start(load.partitions);
   try {
@@ -53,7 +53,7 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   return [await work(), performance.now() - started];
 }
 
-/** Open loop: each record has its planned time, and is sent then whether or not the ones before it are acknowledged. */
+/** Open loop: each record is sent at its planned time, whether or not earlier ones are acknowledged. */
 async function measureLatency(publisher: Bus, consumer: Bus, load: BusLoad): Promise<readonly number[]> {
   const count = load.rate * load.seconds;
   const sentAt = new Float64Array(count);
@@ -67,7 +67,7 @@ async function measureLatency(publisher: Bus, consumer: Bus, load: BusLoad): Pro
     const due = Math.min(count, Math.ceil(((performance.now() - started) / 1000) * load.rate));
     for (; sent < due; sent++) {
       const [number, partition] = [sent, sent % load.partitions];
-      // Calls for one partition are awaited one after the other, as the port asks.
+      // The port requires sequential calls per partition.
       tails[partition] = (tails[partition] ?? Promise.resolve()).then(() => {
         sentAt[number] = performance.now();
         return publisher.append('changes', partition, [record(`l${number}`, load.payloadBytes)]);
@@ -100,7 +100,7 @@ async function measureThroughput(publisher: Bus, consumer: Bus, load: BusLoad) {
   return { appendedPerSecond, readPerSecond };
 }
 
-/** Reads all partitions until so many records came. */
+/** Reads all partitions until this many records have arrived. */
 async function readAll(
   bus: Bus,
   topic: 'changes' | 'mutations',

@@ -8,16 +8,16 @@ import { startKafka, startNats } from '@sluice/local';
 import { systemClock as clock, systemRandom as random } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
 
-/** A bus with its servers, as it is measured. */
+/** A bus and its servers. */
 export interface BusUnderMeasure {
-  /** As one process has it; in memory there is only one. */
+  /** Opens the bus as a process does; the in-memory bus exists once. */
   connect(): Promise<Bus>;
   stop(): Promise<void>;
 }
 
 export type StartBus = (partitions: number) => Promise<BusUnderMeasure>;
 
-/** The buses that `--buses` names. */
+/** The buses that `--buses` selects from. */
 export const BUSES: Readonly<Record<string, StartBus>> = {
   async memory(partitions) {
     const bus = new MemoryBus({ partitions });
@@ -43,7 +43,7 @@ async function startJetStream(partitions: number, syncInterval: string): Promise
   };
 }
 
-/** One broker, so without the replicas that an append would wait for. */
+/** A single broker, so appends wait for no replicas. */
 async function startOneKafka(partitions: number): Promise<BusUnderMeasure> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-bus-'));
   const kafka = await startKafka({ directory });

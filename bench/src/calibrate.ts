@@ -7,7 +7,7 @@ const sample = {
   })),
 };
 
-/** CPU time of a fixed piece of work of the same kind, in microseconds: the unit in which machines can be compared. */
+/** CPU time of a fixed workload, in microseconds: the unit for comparing machines. */
 export function calibrate(repetitions: number): number {
   const before = process.cpuUsage();
   work(repetitions);
@@ -15,7 +15,7 @@ export function calibrate(repetitions: number): number {
   return (user + system) / repetitions;
 }
 
-/** How long it takes, in microseconds: of few repetitions the system does not tell the CPU time. */
+/** Duration in microseconds; the operating system's CPU times are too coarse for few repetitions. */
 export function timeUnit(repetitions: number): number {
   const before = performance.now();
   work(repetitions);
@@ -25,5 +25,5 @@ export function timeUnit(repetitions: number): number {
 function work(repetitions: number): void {
   let length = 0;
   for (let i = 0; i < repetitions; i++) length += JSON.stringify(JSON.parse(JSON.stringify(sample))).length;
-  if (length === 0) throw new Error('nothing was done');
+  if (length === 0) throw new Error('the calibration workload did nothing');
 }

@@ -4,16 +4,13 @@ import type { Results, Run } from './results.ts';
 import { rounded } from './statistics.ts';
 import type { Work } from './works.ts';
 
-/** One controller, one round, one work, and under which conditions. */
+/** A measured combination of workload, controller and round, with its conditions. */
 export interface Cell extends Omit<Results, 'runs' | 'rounds'> {
   readonly work: string;
   readonly run: Run;
 }
 
-/**
- * What a long comparison has measured so far: a folder with a file for each cell, so that it can be interrupted, gone on
- * with, and done in parts.
- */
+/** Results of a long comparison, one file per cell, so that it can be interrupted, resumed and done in parts. */
 export class Cells {
   readonly #directory: string;
 
@@ -28,12 +25,12 @@ export class Cells {
 
   add(cell: Cell): void {
     const file = this.#file(cell.work, cell.run.controller, cell.run.round);
-    // Whole or not at all: what is there counts as measured.
+    // Atomic: an existing file counts as measured.
     writeFileSync(`${file}.part`, `${JSON.stringify(cell, rounded, 1)}\n`);
     renameSync(`${file}.part`, file);
   }
 
-  /** All that was measured of a work; undefined if there is nothing. */
+  /** All results of a workload; undefined if there are none. */
   results({ name, shape }: Work, controllers: readonly string[]): Results | undefined {
     const cells = readdirSync(this.#directory)
       .filter((file) => file.startsWith(`${name}--`) && file.endsWith('.json'))

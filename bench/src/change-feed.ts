@@ -16,24 +16,24 @@ import { type BenchPod, benchPods, NAMESPACE, podObject, type Shape, serviceName
 const CLUSTER = 'bench-cluster';
 const ZONES = ['zone-a', 'zone-b', 'zone-c'];
 
-/** Tells of a cluster what its watcher would: the same messages, stamped and chained in the same way. */
+/** Publishes a cluster's Changes as its watcher would, with the same stamps and sequences. */
 export class ChangeFeed {
   readonly lanes: AppendLanes;
   readonly #partitions: number;
   readonly #versions: () => PublishedResourceVersions;
   readonly #epoch = Date.now();
-  /** Of the last Change to each partition. */
+  /** Sequence of the last Change to each partition. */
   readonly #previous = new Map<number, number>();
   #n = 0;
 
-  /** `versions`: up to which resourceVersions everything that was written has been told. */
+  /** `versions`: resourceVersions up to which all writes have been published. */
   constructor(bus: Bus, versions: () => PublishedResourceVersions) {
     this.lanes = new AppendLanes(bus);
     this.#partitions = bus.partitions;
     this.#versions = versions;
   }
 
-  /** Of all Services of one partition, as a watcher tells them when it is asked; all Pods are ready. */
+  /** Publishes all Services of a partition, as a watcher does on a resync request; all Pods are ready. */
   snapshot(shape: Shape, partition: number): void {
     const services = serviceObjects(shape);
     const pods = Map.groupBy(benchPods(shape), ({ service }) => service);
@@ -52,13 +52,13 @@ export class ChangeFeed {
     }
   }
 
-  /** A Pod has become ready, or is ready no more. */
+  /** Publishes a change of a Pod's readiness. */
   pod(pod: BenchPod, ready: boolean): void {
     const fact = podFact(pod, ready, Date.now());
     this.#tell(keyOf(pod.service), [fact], `Pod ${NAMESPACE}/${pod.name} modified`);
   }
 
-  /** What the watch shows of something that was written. */
+  /** Publishes the watch echo of a write. */
   echo(key: ServiceKey, facts: readonly Fact[]): void {
     for (const fact of facts) this.#tell(key, [fact], `${fact.kind} of ${key.service} modified`);
   }

@@ -3,7 +3,7 @@ import type { Outline, OutlineColumn } from './overview.ts';
 const COLORS = ['#0b7285', '#5c940d', '#e8590c', '#9c36b5'];
 const [LABELS, WIDTH, BAR, GAP, HEAD] = [310, 480, 9, 12, 44];
 
-/** Bars on a logarithmic scale, a group for each phase: of latencies from 2 ms to 20 s each must be seen. */
+/** Bar chart with a logarithmic scale and a group per phase: latencies range from 2 ms to 20 s. */
 export function barChart(
   title: string,
   all: readonly Outline[],

@@ -3,7 +3,7 @@ import { KUBERNETES_VERSION } from '@sluice/local';
 import { machineDescription } from './process-stats.ts';
 import type { Results } from './results.ts';
 
-/** Under which something is measured. */
+/** The conditions of a measurement. */
 export function conditionsNow(): Pick<Results, 'version' | 'startedAt' | 'machine' | 'commit' | 'node' | 'kubernetes'> {
   return {
     version: 1,
@@ -15,7 +15,7 @@ export function conditionsNow(): Pick<Results, 'version' | 'startedAt' | 'machin
   };
 }
 
-/** With a plus if something was changed since. */
+/** With a plus if there are uncommitted changes. */
 function commit(): string {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: import.meta.dirname, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -28,7 +28,7 @@ function commit(): string {
   }
 }
 
-/** Each round begins with another one, so that none always follows the same. */
+/** Rotates the order by round, so that none always follows the same one. */
 export function inTurn<T>(items: readonly T[], round: number): readonly T[] {
   const first = (round - 1) % items.length;
   return [...items.slice(first), ...items.slice(0, first)];

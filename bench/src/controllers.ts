@@ -2,25 +2,25 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ControlPlane, ServerProcess, startKubeControllerManager } from '@sluice/local';
 
-/** Something that keeps Endpoints and EndpointSlices right. */
+/** A controller of Endpoints and EndpointSlices. */
 export interface Controller {
   readonly name: string;
   readonly description: string;
-  /** Beyond its defaults. */
+  /** Flags that differ from the defaults. */
   readonly flags: readonly string[];
   start(controlPlane: ControlPlane, options: StartOptions): Promise<ServerProcess>;
 }
 
 export interface StartOptions {
-  /** Sluice writes a CPU profile to this folder when it ends. */
+  /** Sluice writes a CPU profile to this folder on exit. */
   readonly profileDirectory?: string;
-  /** Of `sluice run`, beyond those that it has anyway. */
+  /** Additional flags of `sluice run`. */
   readonly flags?: readonly string[];
 }
 
-/** What is compared with the others. */
+/** The controller that the others are compared with. */
 export const SUBJECT = 'sluice';
-/** The same, in processes of their own. */
+/** Sluice in separate processes. */
 export const FLEET = 'fleet';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));

@@ -1,7 +1,7 @@
 import { completeEndpoints, type Shape, serviceNames } from './shape.ts';
 import type { Sighting } from './sighting.ts';
 
-/** Tells when every Service shows all of its Pods, ready, in its EndpointSlices and in its Endpoints. */
+/** Detects when all Pods of every Service are ready in its EndpointSlices and its Endpoints. */
 export class Convergence {
   readonly #shape: Shape;
   readonly #incomplete: Set<string>;
@@ -18,7 +18,7 @@ export class Convergence {
     return this.#incomplete.size === 0;
   }
 
-  /** For messages: what is not complete. */
+  /** Incomplete Services, for messages. */
   get missing(): readonly string[] {
     return [...this.#incomplete];
   }

@@ -1,6 +1,6 @@
 import { type BenchPod, benchPods, NAMESPACE, type Shape } from './shape.ts';
 
-/** Endpoints of Services without a selector, as people write them: their addresses name the Pods that they stand for. */
+/** User-managed Endpoints of Services without a selector; their addresses name the Pods that they represent. */
 export function customEndpoints(shape: Shape): readonly { readonly service: string; readonly object: object }[] {
   return [...Map.groupBy(benchPods(shape), ({ service }) => service)].map(([service, pods]) => ({
     service,
@@ -11,7 +11,7 @@ export function customEndpoints(shape: Shape): readonly { readonly service: stri
 export const endpointsPath = (service?: string): string =>
   `/api/v1/namespaces/${NAMESPACE}/endpoints${service === undefined ? '' : `/${service}`}`;
 
-/** With all of its Pods, of which some are not ready. */
+/** With all Pods of the Service, some of them not ready. */
 export function endpointsObject(service: string, pods: readonly BenchPod[], notReady: ReadonlySet<string>): object {
   const address = ({ name, index }: BenchPod) => ({
     ip: `10.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`,

@@ -9,15 +9,15 @@ const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const READY_MILLISECONDS = 20_000;
 
 export interface FleetOptions {
-  /** Data and logs go here. */
+  /** Folder for data and logs. */
   readonly directory: string;
-  /** Of the cluster that watchers and writers serve. */
+  /** Kubeconfig for watchers and writers. */
   readonly kubeconfig?: string;
-  /** Each process that ends in peace leaves a CPU profile there. */
+  /** Folder for the CPU profiles of processes that shut down cleanly. */
   readonly profileDirectory?: string;
 }
 
-/** A NATS and a Redis on this machine, and roles of a fleet as processes on them, all with default settings. */
+/** NATS, Redis and role processes of a fleet on this machine, with default settings. */
 export class Fleet {
   readonly nats: Nats;
   readonly redis: RedisServer;
@@ -31,7 +31,7 @@ export class Fleet {
     this.redis = redis;
   }
 
-  /** The servers alone. */
+  /** Starts the servers only. */
   static async start(options: FleetOptions): Promise<Fleet> {
     mkdirSync(options.directory, { recursive: true });
     const redis = await startRedis({ directory: join(options.directory, 'redis') });
@@ -39,7 +39,7 @@ export class Fleet {
     return new Fleet(options, nats, redis);
   }
 
-  /** Starts one process; it takes its share when it is ready. */
+  /** Starts a process; it takes its share once it is ready. */
   async run(role: Role): Promise<ServerProcess> {
     const { directory, kubeconfig, profileDirectory } = this.#options;
     this.#started += 1;
@@ -61,7 +61,7 @@ export class Fleet {
     return child;
   }
 
-  /** In the order in which changes flow, so that what is under way comes to its end. */
+  /** Stops in the order of the data flow, so that pending work drains. */
   async stop(): Promise<void> {
     for (const role of ['watcher', 'reconciler', 'writer']) {
       const these = [...this.#roles].filter(({ name }) => name.startsWith(role));

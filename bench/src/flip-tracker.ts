@@ -1,32 +1,32 @@
-/** What became of the flips. Latencies are in milliseconds, in the order in which they became known. */
+/** Results of the flips. Latencies are in milliseconds, in order of completion. */
 export interface FlipResults {
   readonly latencies: readonly number[];
-  /** Flips whose Pod flipped again before they were seen, and those back to what was shown all along; they have no latency. */
+  /** Flips without a latency: their Pod flipped again before an event showed them, or back to the state already shown. */
   readonly superseded: number;
-  /** Flips that are still not to be seen. */
+  /** Flips that no event has shown. */
   readonly missing: number;
 }
 
 interface Flip {
   readonly ready: boolean;
-  /** Back to what the last event showed: who folds both flips together has nothing to write, and no event need come. */
+  /** Flipped back to the state of the last event: a controller that coalesces both flips writes nothing. */
   readonly back: boolean;
   readonly answeredAt: number | undefined;
   readonly shownAt: number | undefined;
 }
 
 /**
- * Matches each change of a Pod's readiness with the first event that shows it. Times come from the caller, on one clock
- * in milliseconds. An event may overtake the answer to the write that caused it: the latency is zero then.
+ * Matches each change of a Pod's readiness with the first event that shows it. The caller passes times in milliseconds on
+ * one clock. An event may arrive before the response to the write that caused it; the latency is then zero.
  */
 export class FlipTracker {
   readonly #open = new Map<string, Flip>();
-  /** Of each Pod, as the last event had it; all begin ready. */
+  /** Readiness of each Pod in its last event; initially ready. */
   readonly #shown = new Map<string, boolean>();
   readonly #latencies: number[] = [];
   #superseded = 0;
 
-  /** A write that makes the Pod ready or not is about to be sent. */
+  /** Call before sending the write of a flip. */
   began(pod: string, ready: boolean): void {
     const before = this.#open.get(pod);
     if (before !== undefined) this.#superseded += 1;
@@ -34,14 +34,14 @@ export class FlipTracker {
     this.#open.set(pod, { ready, back, answeredAt: undefined, shownAt: undefined });
   }
 
-  /** The API server answered that write. Returns whether the flip is complete. */
+  /** Call on the API server's response to that write. Returns whether the flip is complete. */
   answered(pod: string, ready: boolean, at: number): boolean {
     const flip = this.#open.get(pod);
     if (flip === undefined || flip.ready !== ready || flip.answeredAt !== undefined) return false;
     return this.#advance(pod, { ...flip, answeredAt: at });
   }
 
-  /** An event shows the Pod so. Returns whether a flip is complete by it. */
+  /** Call for each event with the Pod's readiness. Returns whether this completes a flip. */
   shown(pod: string, ready: boolean, at: number): boolean {
     this.#shown.set(pod, ready);
     const flip = this.#open.get(pod);
@@ -49,7 +49,7 @@ export class FlipTracker {
     return this.#advance(pod, { ...flip, shownAt: at });
   }
 
-  /** Flips that an event has yet to show. */
+  /** Number of flips that no event has shown yet. */
   get open(): number {
     return this.#open.size - this.#back();
   }

@@ -6,9 +6,9 @@ import { percentile } from './statistics.ts';
 
 export interface Flip {
   readonly pod: BenchPod;
-  /** How slices are to show the Pod after it. */
+  /** Readiness that the slices must show afterwards. */
   readonly ready: boolean;
-  /** How it is made. Default: the Pod's status is written. */
+  /** The write of the flip. Default: write the Pod's status. */
   readonly write?: (client: ApiClient) => Promise<Pick<Answer, 'answeredAt'>>;
 }
 
@@ -21,13 +21,13 @@ export interface LoadOptions {
   readonly onAnswer: (flip: Flip, answeredAt: number) => void;
 }
 
-/** How well the generator kept to its plan; if it did not, the figures say less than they seem to. */
+/** How closely the generator followed its plan; large delays make the results unreliable. */
 export interface LoadReport {
   readonly flips: number;
   readonly failed: number;
-  /** From the planned time of a write to the call that sends it. */
+  /** From a write's planned time to the call that sends it. */
   readonly lateMs: { readonly p99: number; readonly max: number };
-  /** From that call to the answer. */
+  /** From that call to the response. */
   readonly answerMs: { readonly p50: number; readonly p99: number };
   readonly mostInFlight: number;
 }
@@ -37,8 +37,8 @@ export function writeStatus(client: ApiClient, { pod, ready }: Pick<Flip, 'pod' 
 }
 
 /**
- * Flips the readiness of Pods at a fixed rate. Open loop: each write has its planned time, and goes out then whether or
- * not the ones before it were answered, so that a slow API server is not spared.
+ * Flips the readiness of Pods at a fixed rate. Open loop: each write is sent at its planned time, whether or not earlier
+ * ones have a response, so that a slow API server gets the same load.
  */
 export async function generateLoad(options: LoadOptions): Promise<LoadReport> {
   const { rate, flips: total } = options;

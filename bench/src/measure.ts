@@ -14,14 +14,14 @@ import { percentile } from './statistics.ts';
 
 export interface MeasureOptions extends SceneOptions, StartOptions {
   readonly phases: readonly Phase[];
-  /** Stops the controller after all that, and starts it again. */
+  /** Restarts the controller at the end. */
   readonly restart?: boolean;
 }
 
-/** Endpoints of larger Services are too long for the bench to read each of them while it measures. */
+/** Endpoints of larger Services are too long for the bench to parse during the measurement. */
 const LONGEST_ENDPOINTS = 200;
 
-/** Measures one controller once, on a control plane of its own: cold start, then each phase. */
+/** Measures one controller on its own control plane: cold start, then each phase. */
 export async function measure(controller: Controller, round: number, options: MeasureOptions): Promise<Run> {
   const { shape, phases, say } = options;
   say(`round ${round}, ${controller.name}: ${shape.services} Services × ${shape.pods} Pods`);
@@ -34,7 +34,7 @@ export async function measure(controller: Controller, round: number, options: Me
       const results: RateResult[] = [];
       let pool = new PodPool(benchPods(shape), seededRandom(0));
       for (const phase of phases) {
-        // The Pods are as the last phase left them: one that is not ready must not be made so again.
+        // Keep the Pods as the last phase left them: one that is not ready must stay so.
         pool = new PodPool(benchPods(shape), seededRandom(round * 1000 + phase.rate), pool.notReady);
         results.push(await measurePhase(scene, peer, phase, pool));
       }
@@ -45,13 +45,13 @@ export async function measure(controller: Controller, round: number, options: Me
       peer = again.peer;
       return { ...run, restart: again.restart };
     } finally {
-      // A profile is written only by a process that may end in peace.
+      // Only a process that shuts down cleanly writes a profile.
       await peer?.stop(15_000);
     }
   });
 }
 
-/** From the start of the process to the moment when every Service is complete, in EndpointSlices and Endpoints. */
+/** From the process start until every Service is complete in EndpointSlices and Endpoints. */
 export async function measureColdStart(
   scene: Scene,
   name: string,
@@ -74,7 +74,7 @@ export async function measureColdStart(
   const complete = await settled(scene, peer, () => completeAt !== undefined);
   if (!complete) {
     const some = convergence.missing.slice(0, 5).join(', ');
-    const problem = `${convergence.missing.length} Services are not complete (${some} …)`;
+    const problem = `${convergence.missing.length} Services are incomplete (${some} …)`;
     await peer.stop();
     throw new Error(`${name}: after ${options.patienceSeconds} s ${problem}\n${endOfLog(peer)}`);
   }
@@ -85,7 +85,7 @@ export async function measureColdStart(
   return { peer, coldStart };
 }
 
-/** From the start of the process, with one flip that nobody has seen yet, to the event that shows it. None runs before. */
+/** From the process start, with one flip that no controller has seen, to the event that shows it. No controller runs before. */
 export async function measureRestart(
   scene: Scene,
   start: () => Promise<ServerProcess>,
@@ -106,15 +106,15 @@ export async function measureRestart(
   peer = await start();
   if (!(await settled(scene, peer, () => firstAt !== undefined))) {
     await peer.stop();
-    throw new Error(`${peer.name}: nothing is written\n${endOfLog(peer)}`);
+    throw new Error(`${peer.name}: no write within the time limit\n${endOfLog(peer)}`);
   }
   const cost = await meter.stop();
   const seconds = ((firstAt ?? Number.NaN) - startedAt) / 1000;
-  options.say(`  restart: the flip is seen after ${seconds.toFixed(2)} s`);
+  options.say(`  restart: flip visible after ${seconds.toFixed(2)} s`);
   return { peer, restart: { completeSeconds: seconds, firstWriteSeconds: seconds, cost } };
 }
 
-/** What happens to a cluster that is complete, and what it costs. */
+/** Runs a phase on a complete cluster and measures its latencies and cost. */
 export async function measurePhase(
   scene: Scene,
   peer: ServerProcess,

@@ -10,7 +10,7 @@ import {
   type Traffic,
 } from './process-stats.ts';
 
-/** CPU time by who spent it, in seconds. `others` is what the rest of the machine did: noise. */
+/** CPU time in seconds. `others` is the rest of the machine, i.e. noise. */
 export interface CpuSeconds {
   readonly controller: number;
   readonly apiServer: number;
@@ -19,18 +19,18 @@ export interface CpuSeconds {
   readonly others: number;
 }
 
-/** What a span of time cost. */
+/** Cost of a time span. */
 export interface Cost {
   readonly seconds: number;
   readonly writes: WriteCounts;
   readonly cpuSeconds: CpuSeconds;
-  /** Of the controller, in MB. */
+  /** Peak memory of the controller, in MB. */
   readonly peakMemoryMb: number;
-  /** What the controller read and wrote, in bytes; files, as at its start, are part of it. */
+  /** Bytes the controller read and wrote, including files, e.g. at its start. */
   readonly traffic?: Traffic;
 }
 
-/** Measures one span of time: `start`, then `stop`. */
+/** Measures one time span: `start`, then `stop`. */
 export class Meter {
   readonly #client: ApiClient;
   readonly #controlPlane: ControlPlane;
@@ -40,7 +40,7 @@ export class Meter {
   #traffic: Traffic = { read: 0, written: 0 };
   #startedAt = 0;
 
-  /** `controller` is asked again at the end: before a cold start there is none yet. */
+  /** `controller` is evaluated again at the end: before a cold start it does not exist. */
   constructor(client: ApiClient, controlPlane: ControlPlane, controller: () => ServerProcess | undefined) {
     this.#client = client;
     this.#controlPlane = controlPlane;
@@ -89,7 +89,7 @@ function difference(after: CpuSeconds, before: CpuSeconds): CpuSeconds {
     apiServer: after.apiServer - before.apiServer,
     etcd: after.etcd - before.etcd,
     bench: after.bench - before.bench,
-    // Ticks are coarse: a quiet machine may come out slightly below nothing.
+    // Ticks are coarse: on an idle machine the difference may be slightly negative.
     others: Math.max(0, after.others - before.others),
   };
 }

@@ -5,26 +5,26 @@ import { parseSighting, type Sighting } from './sighting.ts';
 const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
 const ENDPOINTS = `/api/v1/namespaces/${NAMESPACE}/endpoints`;
 
-/** Told of each event, and when its last byte arrived. */
+/** Called for each event with the arrival time of its last byte. */
 export type Listener = (sighting: Sighting, at: number) => void;
 
 /**
- * The bench's own watches of EndpointSlices and Endpoints, as a kube-proxy would have them. The API server ends a watch
- * whose reader falls behind, as may happen at saturation; like any client, this one goes on from the last event.
+ * The bench's own watches of EndpointSlices and Endpoints, as kube-proxy has them. The API server ends a watch whose client
+ * falls behind, e.g. at saturation; like any client, this one resumes at the last event.
  */
 export class Observer {
   listener: Listener = () => {};
-  /** When the last event arrived, on the clock of `performance.now()`. */
+  /** Arrival of the last event, on the clock of `performance.now()`. */
   lastEventAt = performance.now();
   readonly #ending = new AbortController();
   #failure: Error | undefined;
 
-  /** Lists, then watches from there: nothing is lost in between. Endpoints that people wrote are not watched. */
+  /** Lists, then watches from that resourceVersion. User-managed Endpoints are not watched. */
   static async open(client: ApiClient, { custom }: Shape): Promise<Observer> {
     const observer = new Observer();
     for (const path of custom ? [SLICES] : [SLICES, ENDPOINTS]) {
       const { metadata, items } = JSON.parse((await client.get(path)).body);
-      if (items?.length > 0) throw new Error(`${path}: something is there already`);
+      if (items?.length > 0) throw new Error(`${path}: the cluster is not empty`);
       observer.#watch(client, path, metadata.resourceVersion);
     }
     return observer;
@@ -37,14 +37,14 @@ export class Observer {
     });
     const resume = (why: string) => {
       if (version === from) return this.#fail(why);
-      process.stderr.write(`${why}; going on from there\n`);
+      process.stderr.write(`${why}; resuming\n`);
       this.#watch(client, path, version);
     };
     const query = `watch=1&timeoutSeconds=7200&resourceVersion=${from}`;
     client.stream(`${path}?${query}`, this.#ending.signal, reader, resume);
   }
 
-  /** @throws Error when a watch has broken off: what is measured then would be wrong */
+  /** @throws Error if a watch broke off, since the measurement is then invalid */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }

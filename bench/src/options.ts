@@ -59,7 +59,7 @@ const defaults = {
   fsync: false,
 } as const;
 
-/** @throws UsageError; `help` when only the help is wanted */
+/** Returns `help` for `--help`. @throws UsageError */
 export function parseOptions(args: readonly string[]): Options | 'help' {
   const line = parseCommandLine({ options: defaults }, args);
   if (line === 'help') return 'help';
@@ -82,5 +82,5 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
 function controllerNamed(name: string): Controller {
   const controller = CONTROLLERS.find((known) => known.name === name);
   if (controller !== undefined) return controller;
-  throw new UsageError(`--controllers: "${name}" is none of ${CONTROLLERS.map((known) => known.name).join(', ')}`);
+  throw new UsageError(`--controllers: "${name}" must be one of ${CONTROLLERS.map((known) => known.name).join(', ')}`);
 }

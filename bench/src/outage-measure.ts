@@ -19,38 +19,38 @@ export interface OutageOptions {
   readonly directory: string;
   readonly shape: Shape;
   readonly minutes: number;
-  /** Changes of Pods a second. */
+  /** Pod changes per second. */
   readonly rate: number;
   readonly seed: number;
-  /** Longest wait for all to be right, in seconds. */
+  /** Maximum wait for convergence, in seconds. */
   readonly patienceSeconds: number;
   readonly say: (line: string) => void;
 }
 
 export interface MemorySample {
-  /** Since somebody went away. */
+  /** Seconds since the start of the outage. */
   readonly seconds: number;
-  /** Resident memory by process, in MB (10⁶ bytes); those that run. */
+  /** Resident memory of each running process, in MB (10⁶ bytes). */
   readonly mb: Readonly<Record<string, number>>;
 }
 
 export interface Outage {
   readonly missing: Missing;
   readonly changes: number;
-  /** Records appended while somebody was away. */
+  /** Records appended during the outage. */
   readonly backlog: { readonly changes: number; readonly mutations: number };
   readonly writesMeanwhile: number;
   readonly writesAfter: number;
-  /** From the moment that all is there again until everything written is right. */
+  /** From the end of the outage until all slices and Endpoints are correct. */
   readonly caughtUpSeconds: number;
-  /** At the beginning, every so often, and after catching up. */
+  /** At the start, at intervals, and after catching up. */
   readonly memory: readonly MemorySample[];
 }
 
 const samples = 10;
 const roles = ['watcher', 'reconciler', 'writer'] as const;
 
-/** One process of each role on real servers, and a simulated cluster over HTTP, one of which goes away for a while. */
+/** One process per role on real servers, and a fake cluster over HTTP; one of them is away for a while. */
 export async function measureOutage(missing: Missing, options: OutageOptions): Promise<Outage> {
   const directory = join(options.directory, missing);
   mkdirSync(directory, { recursive: true });
@@ -100,10 +100,10 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
   else processes.set(missing, await fleet.run(missing));
   await settled(world, options, 'the return');
   const caughtUpSeconds = (performance.now() - backAt) / 1000;
-  // Whatever is written more than needed comes now.
+  // Superfluous writes would arrive now.
   await sleep(quietMs);
   const wrong = world.wrong();
-  if (wrong.length > 0) throw new Error(`what was right is wrong again: ${wrong.join(', ')}`);
+  if (wrong.length > 0) throw new Error(`Services became incorrect again: ${wrong.join(', ')}`);
   sample();
   const result: Outage = {
     ...{ missing, changes, writesMeanwhile, writesAfter: writes, caughtUpSeconds, memory },
@@ -117,7 +117,7 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
 
 const quietMs = 5_000;
 
-/** Changes Pods at the rate for all the minutes, and has memory sampled now and then. Returns how many. */
+/** Changes Pods at the given rate for the whole outage and samples memory at intervals. Returns the number of changes. */
 async function churn(world: PodWorld, options: OutageOptions, sample: () => void): Promise<number> {
   const { minutes, rate } = options;
   const [startedAt, lengthMs] = [performance.now(), minutes * 60_000];
@@ -137,20 +137,22 @@ async function churn(world: PodWorld, options: OutageOptions, sample: () => void
   return changes;
 }
 
-/** @throws Error which Services are not right after the longest wait */
+/** @throws Error with the Services that are incorrect after the maximum wait */
 async function settled(world: PodWorld, { patienceSeconds }: OutageOptions, after: string): Promise<void> {
   const deadline = performance.now() + patienceSeconds * 1000;
   for (;;) {
     const wrong = world.wrong();
     if (wrong.length === 0) return;
     if (performance.now() > deadline) {
-      throw new Error(`${patienceSeconds} s after ${after}, ${wrong.length} Services are wrong: ${wrong.slice(0, 10)}`);
+      throw new Error(
+        `${patienceSeconds} s after ${after}, ${wrong.length} Services are incorrect: ${wrong.slice(0, 10)}`,
+      );
     }
     await sleep(200);
   }
 }
 
-/** How many records there ever were, over all partitions. */
+/** Number of records ever appended, over all partitions. */
 async function ends(bus: Bus): Promise<{ readonly changes: number; readonly mutations: number }> {
   const partitions = Array.from({ length: bus.partitions }, (_, partition) => partition);
   const sum = async (topic: 'changes' | 'mutations') => {
@@ -160,7 +162,7 @@ async function ends(bus: Bus): Promise<{ readonly changes: number; readonly muta
   return { changes: await sum('changes'), mutations: await sum('mutations') };
 }
 
-/** A simulated cluster that can be reached, or cannot, under one address. */
+/** A fake cluster behind a fixed address that can be made unreachable. */
 class ClusterOverHttp {
   readonly #server: FakeApiServer;
   #http: ApiServerHttp | undefined;
@@ -175,7 +177,7 @@ class ClusterOverHttp {
     this.#url = await this.#http.listen(this.#url === '' ? 0 : Number(new URL(this.#url).port));
   }
 
-  /** Whatever is connected is cut off, and nobody gets through any more. */
+  /** Cuts all connections and refuses new ones. */
   async down(): Promise<void> {
     await this.#http?.close();
   }

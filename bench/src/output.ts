@@ -9,7 +9,7 @@ export type Output = (typeof outputs)[number];
 /** @throws UsageError */
 export const outputOf = (text: string): Output => oneOf('output', text, outputs);
 
-/** What was measured, as the option `--output` has it: the results and the conditions, or the tables and a last line. */
+/** Prints results as `--output` says: results and conditions as JSON, or tables and a line of conditions. */
 export function printResults(
   output: Output,
   results: { readonly tables: readonly Table[]; readonly conditions: string; readonly json: object },

@@ -4,7 +4,7 @@ import { type ControllerSummary, type Figure, summarize } from './summary.ts';
 import { number, ratioText, type Table } from './table.ts';
 import type { Work } from './works.ts';
 
-/** What one phase of a work comes to for each controller. */
+/** Figures of one phase of a workload, by controller. */
 export interface Outline {
   readonly work: string;
   readonly phase: string;
@@ -56,7 +56,7 @@ export function outlines(measured: readonly { readonly work: Work; readonly resu
   });
 }
 
-/** In the columns of a phase: the time until all is written, and the cost of all of it. */
+/** Maps a start to the columns of a phase: the time until all is written and its total cost. */
 function startFigures({
   completeSeconds,
   cpuSeconds,
@@ -78,7 +78,7 @@ function startFigures({
   };
 }
 
-/** Sluice divided by another controller, phase by phase. */
+/** Sluice divided by another controller, by phase. */
 export function overview(all: readonly Outline[], other: string): Table {
   return {
     title: `Sluice ÷ ${other}`,

@@ -4,17 +4,17 @@ import type { PodPool } from './pod-pool.ts';
 import { kubernetesTime, podStatusPath } from './populate.ts';
 import { type BenchPod, benchPods, NAMESPACE, NODES, podObject, type Shape } from './shape.ts';
 
-/** What happens to a cluster that is complete: so many changes, at a fixed rate. */
+/** A number of changes at a fixed rate on a complete cluster. */
 export interface Phase {
   readonly name: string;
-  /** Changes a second. */
+  /** Changes per second. */
   readonly rate: number;
   readonly changes: number;
-  /** What changes next; asked once for each change, when it is due. */
+  /** Returns the next change; called once per change, when it is due. */
   source(pool: PodPool): () => Flip;
 }
 
-/** Pods at random become ready or not. */
+/** Flips the readiness of random Pods. */
 export function flips(rate: number, seconds: number): Phase {
   return {
     name: `${rate} flips/s`,
@@ -24,7 +24,7 @@ export function flips(rate: number, seconds: number): Phase {
   };
 }
 
-/** Each Pod is replaced by a new one, which is ready at once; of all Services in turn. */
+/** Replaces Pods by new ones that are ready at once, across all Services. */
 export function rollingRestart(shape: Shape, rate: number): Phase {
   const pods = benchPods(shape).toSorted((a, b) => rankOf(a, shape) - rankOf(b, shape));
   return {
@@ -38,7 +38,7 @@ export function rollingRestart(shape: Shape, rate: number): Phase {
   };
 }
 
-/** A Node goes: its Pods become not ready, as fast as they can be written. */
+/** A Node goes down: its Pods become not ready, as fast as they can be written. */
 export function nodeDown(shape: Shape): Phase {
   const pods = benchPods(shape).filter(({ index }) => index % NODES === 0);
   return {
@@ -52,7 +52,7 @@ export function nodeDown(shape: Shape): Phase {
   };
 }
 
-/** The first Pods of all Services before the second ones: as Deployments roll side by side. */
+/** The first Pods of all Services, then the second ones, as if their Deployments rolled out concurrently. */
 const rankOf = ({ index }: BenchPod, { services, pods }: Shape): number => (index % pods) * services + index / pods;
 
 function replace(old: BenchPod | undefined, shape: Shape): Flip {
@@ -73,6 +73,6 @@ function replace(old: BenchPod | undefined, shape: Shape): Flip {
 }
 
 function known(pod: BenchPod | undefined): BenchPod {
-  if (pod === undefined) throw new Error('there are no more Pods');
+  if (pod === undefined) throw new Error('no Pods left');
   return pod;
 }

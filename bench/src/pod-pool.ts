@@ -1,6 +1,6 @@
 import type { BenchPod } from './shape.ts';
 
-/** The Pods by their readiness, and which of them may flip: those without a flip that is still to be seen. */
+/** Pods by readiness, and those free to flip: the ones without a pending flip. */
 export class PodPool {
   readonly #random: () => number;
   readonly #free: BenchPod[];
@@ -8,7 +8,7 @@ export class PodPool {
   readonly #taken = new Map<string, BenchPod>();
   readonly #notReady: Set<string>;
 
-  /** `notReady`: names of the Pods that are not ready to begin with. */
+  /** `notReady`: names of the Pods that are initially not ready. */
   constructor(pods: readonly BenchPod[], random: () => number, notReady: Iterable<string> = []) {
     this.#free = [...pods];
     this.#random = random;
@@ -20,7 +20,7 @@ export class PodPool {
     return this.#notReady;
   }
 
-  /** A random free Pod and the readiness it shall have now. If none is free, the one that waits longest flips again. */
+  /** A random free Pod and its new readiness. If none is free, the one with the oldest pending flip flips again. */
   take(): { readonly pod: BenchPod; readonly ready: boolean } {
     const pod = this.#takeFree() ?? this.#takeOldest();
     this.#taken.set(pod.name, pod);
@@ -29,7 +29,7 @@ export class PodPool {
     return { pod, ready };
   }
 
-  /** The Pod's flip has been seen. */
+  /** Marks the Pod's flip as visible. */
   release(name: string): void {
     const pod = this.#taken.get(name);
     if (pod === undefined) return;
@@ -48,7 +48,7 @@ export class PodPool {
 
   #takeOldest(): BenchPod {
     const [oldest] = this.#taken.values();
-    if (oldest === undefined) throw new Error('there are no Pods to flip');
+    if (oldest === undefined) throw new Error('no Pods to flip');
     this.#taken.delete(oldest.name);
     return oldest;
   }

@@ -2,10 +2,10 @@ import type { ApiClient } from './api-client.ts';
 import { customEndpoints, endpointsPath } from './custom-endpoints.ts';
 import { benchPods, NAMESPACE, nodeObjects, podObject, type Shape, serviceObjects } from './shape.ts';
 
-/** Enough to keep the API server busy. */
+/** Concurrent requests, enough to keep the API server busy. */
 const WRITERS = 32;
 
-/** Creates namespace, Nodes, Services and Pods, all of them ready. No controller should run yet. */
+/** Creates the namespace, Nodes, Services and ready Pods. Call it before a controller runs. */
 export async function populate(client: ApiClient, shape: Shape): Promise<void> {
   const inNamespace = `/api/v1/namespaces/${NAMESPACE}`;
   const at = kubernetesTime(Date.now());

@@ -1,26 +1,26 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
-/** The unit of the times in /proc; Linux fixes it at this for programs, whatever the kernel uses inside. */
+/** Unit of the times in /proc; Linux fixes it for user space. */
 const TICKS_PER_SECOND = 100;
 
-/** One line of /proc/<pid>/stat, as far as it is needed. */
+/** The fields of /proc/<pid>/stat that are used. */
 export interface ProcessStat {
   readonly pid: number;
   readonly parent: number;
-  /** User and system time of all its threads and of its children that have ended, in seconds. */
+  /** User and system time of all threads and of exited children, in seconds. */
   readonly cpuSeconds: number;
 }
 
-/** The name in brackets may hold spaces and brackets itself, so the fields are counted from the last bracket. */
+/** The name in parentheses may contain spaces and parentheses, so fields are counted from the last one. */
 export function parseStat(line: string): ProcessStat {
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-  // Fields 14 to 17 of proc(5): utime, stime, cutime, cstime; the fields here begin with number 3.
+  // Fields 14 to 17 of proc(5): utime, stime, cutime, cstime. The array starts at field 3.
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { pid: Number.parseInt(line, 10), parent: Number(fields[1]), cpuSeconds: ticks / TICKS_PER_SECOND };
 }
 
-/** The processes of `stats` that descend from `root`, with itself. */
+/** `root` and its descendants in `stats`. */
 export function descendants(stats: readonly ProcessStat[], root: number): readonly ProcessStat[] {
   const wanted = new Set([root]);
   for (let before = 0; before < wanted.size; ) {
@@ -30,29 +30,29 @@ export function descendants(stats: readonly ProcessStat[], root: number): readon
   return stats.filter(({ pid }) => wanted.has(pid));
 }
 
-/** CPU time of a process and all below it, in seconds. Ticks are 10 ms. */
+/** CPU time of a process and its descendants, in seconds. Ticks are 10 ms. */
 export function cpuSeconds(root: number): number {
   return descendants(readStats(), root).reduce((sum, stat) => sum + stat.cpuSeconds, 0);
 }
 
-/** CPU time that the whole machine has spent since its start, in seconds. */
+/** CPU time of the whole machine since boot, in seconds. */
 export function machineCpuSeconds(): number {
   return parseMachineCpu(readFileSync('/proc/stat', 'utf8'));
 }
 
-/** Busy time of all processors: all but idle, iowait and stolen, and without guests, which user time includes. */
+/** Busy time of all processors: without idle, iowait and steal, and without guest time, which user time includes. */
 export function parseMachineCpu(text: string): number {
   const fields = (text.split('\n')[0] ?? '').trim().split(/\s+/).slice(1).map(Number);
   const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = fields;
   return (user + nice + system + irq + softIrq) / TICKS_PER_SECOND;
 }
 
-/** Most memory that a process and those below it have held since `resetPeakMemory`, in MB (10⁶ bytes). */
+/** Peak memory of a process and its descendants since `resetPeakMemory`, in MB (10⁶ bytes). */
 export function peakMemoryMb(root: number): number {
   return descendants(readStats(), root).reduce((sum, { pid }) => sum + peakOf(pid), 0);
 }
 
-/** What a process and those below it have read and written so far, in bytes; nearly all of it is traffic. */
+/** Bytes that a process and its descendants have read and written; almost all of it is network traffic. */
 export function bytesMoved(root: number): Traffic {
   const moved = descendants(readStats(), root).map(({ pid }) => trafficOf(pid));
   return {
@@ -66,7 +66,7 @@ export interface Traffic {
   readonly written: number;
 }
 
-/** Reads /proc/<pid>/io: bytes of all calls of read and write, those on sockets included. */
+/** Reads /proc/<pid>/io: bytes of all read and write calls, including sockets. */
 export function parseIo(text: string): Traffic {
   const field = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
   return { read: field('rchar'), written: field('wchar') };
@@ -80,7 +80,7 @@ function trafficOf(pid: number): Traffic {
   }
 }
 
-/** Memory that a process holds now, in MB (10⁶ bytes); 0 if it has ended. */
+/** Resident memory of a process, in MB (10⁶ bytes); 0 if it has exited. */
 export function memoryMb(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -90,18 +90,18 @@ export function memoryMb(pid: number): number {
   }
 }
 
-/** Starts the peak anew at what is held now. Where the kernel refuses it, the peak since the process began remains. */
+/** Resets the peak to current use. Where the kernel refuses, the peak since the process start remains. */
 export function resetPeakMemory(root: number): void {
   for (const { pid } of descendants(readStats(), root)) {
     try {
       writeFileSync(`/proc/${pid}/clear_refs`, '5');
     } catch {
-      // Ended meanwhile, or not ours to reset.
+      // The process has exited or belongs to another user.
     }
   }
 }
 
-/** @throws Error where there is no /proc */
+/** @throws Error if there is no /proc */
 export function requireProcessStats(): void {
   if (process.platform === 'linux') return;
   throw new Error(`the bench reads CPU time and memory from /proc, which ${process.platform} lacks: run it on Linux`);

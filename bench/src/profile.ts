@@ -1,4 +1,4 @@
-/** What is used of a .cpuprofile, as V8 writes it. Times are in microseconds. */
+/** The used fields of a .cpuprofile, V8's format. Times are in microseconds. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
   readonly startTime: number;
@@ -18,13 +18,13 @@ export interface Share {
 }
 
 export interface ProfileSummary {
-  /** Of the samples looked at. */
+  /** Total of the evaluated samples. */
   readonly milliseconds: number;
   readonly idleMilliseconds: number;
-  /** Time on top of the stack, most first. */
+  /** Self time, largest first. */
   readonly selfByPackage: readonly Share[];
   readonly selfByFunction: readonly Share[];
-  /** Time anywhere on the stack, each function counted once a sample; these overlap. */
+  /** Total time, each function counted once per sample; these overlap. */
   readonly totalByFunction: readonly Share[];
 }
 
@@ -36,7 +36,7 @@ export interface Window {
 
 const IDLE = '(idle)';
 
-/** Sums up where the time went. Idle time counts nowhere but in `idleMilliseconds`. */
+/** Sums up CPU time. Idle time counts only in `idleMilliseconds`. */
 export function summarizeProfile(profile: CpuProfile, window: Window): ProfileSummary {
   const frames = new Map(profile.nodes.map((node) => [node.id, node]));
   const parents = new Map(profile.nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id])));
@@ -81,7 +81,7 @@ export function summarizeProfile(profile: CpuProfile, window: Window): ProfileSu
   };
 }
 
-/** `libs/bus`, `services/writer`, `undici`, `node:http`; what V8 does itself goes by its name, `(garbage collector)`. */
+/** `libs/bus`, `services/writer`, `undici`, `node:http`, or V8's own name, e.g. `(garbage collector)`. */
 export function packageOf({ callFrame: { url, functionName } }: ProfileNode): string {
   if (url === '') return functionName.startsWith('(') ? functionName : '(native)';
   if (url.startsWith('node:')) return url.split('/').slice(0, 2).join('/');

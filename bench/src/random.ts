@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32), so that each controller gets the same load. */
+/** Seeded random numbers in [0, 1) (mulberry32), so that each controller gets the same load. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

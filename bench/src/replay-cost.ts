@@ -9,7 +9,7 @@ type LooksOn = (world: {
   readonly clock: Clock;
 }) => Pick<AllInOneOptions, 'metrics' | 'tap' | 'tracers'>;
 
-/** The same changes each time, one after the other through all services on a simulated cluster, without any waiting. */
+/** Sends the same changes, one after the other, through all services on a fake cluster, without waiting times. */
 export class Replay {
   readonly #shape: Shape;
   readonly #clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
@@ -18,7 +18,7 @@ export class Replay {
   readonly #fleet: ReturnType<typeof startAllInOne>;
   #changes = 0;
 
-  /** `looksOn`: what is told of the work, and to whom; nothing by default. */
+  /** `looksOn`: observability options; none by default. */
   constructor(shape: Shape, looksOn: LooksOn = () => ({})) {
     this.#shape = shape;
     this.#population = populate(this.#server, { services: shape.services, podsPerService: shape.pods });
@@ -35,8 +35,7 @@ export class Replay {
   }
 
   /**
-   * CPU time of so many changes, in microseconds for each; that of the simulated API server is part of it, and that of
-   * `after`, which is done at the end.
+   * CPU time in microseconds per change, including that of the fake API server and of `after`, which runs at the end.
    */
   async turn(changes: number, after?: () => Promise<unknown>): Promise<number> {
     const before = process.cpuUsage();
@@ -50,7 +49,7 @@ export class Replay {
     await this.#fleet.stop(0);
   }
 
-  /** A Pod becomes not ready, or ready again. */
+  /** Flips the readiness of a Pod. */
   async #change(): Promise<void> {
     const { services, pods } = this.#shape;
     const i = this.#changes++;

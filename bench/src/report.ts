@@ -26,8 +26,8 @@ const RATE: readonly (readonly [RateColumn, string])[] = [
 ];
 
 /**
- * One table for the cold start and one for each rate; medians over the rounds, then Sluice divided by each other, and what
- * its own fleet adds to it.
+ * A table for the cold start and one for each rate: medians over the rounds, then Sluice divided by each other controller,
+ * and what its fleet adds.
  */
 export function tables(results: Pick<Results, 'runs' | 'shape' | 'rounds'>): readonly Table[] {
   const summaries = summarize(results);
@@ -89,7 +89,7 @@ function table<Column extends string>(
   };
 }
 
-/** What bus and store cost is of interest in milliseconds, not as a multiple. */
+/** The cost of bus and store is reported in milliseconds, not as a ratio. */
 function added(mine: number, other: number): string {
   const difference = other - mine;
   return `${difference > 0 ? '+' : ''}${number(difference)}`;

@@ -2,7 +2,7 @@ import type { LoadReport } from './load.ts';
 import type { Cost } from './meter.ts';
 import type { Shape } from './shape.ts';
 
-/** Milliseconds from the answer to a Pod's status write to the event that shows it. */
+/** Milliseconds from the response to a Pod's status write to the event that shows it. */
 export interface Latency {
   readonly p50: number;
   readonly p90: number;
@@ -11,45 +11,45 @@ export interface Latency {
 }
 
 export interface ColdStart {
-  /** From the start of the process until each Service is complete. */
+  /** From the process start until each Service is complete. */
   readonly completeSeconds: number;
-  /** From the start of the process to the first event of anything written. */
+  /** From the process start to the first event of a write. */
   readonly firstWriteSeconds: number;
   readonly cost: Cost;
 }
 
 export interface RateResult {
-  /** What happened, unless that were flips. */
+  /** Name of the phase; absent for flips. */
   readonly phase?: string;
-  /** Flips a second, as planned. */
+  /** Planned flips per second. */
   readonly rate: number;
   readonly flips: number;
   /** In the EndpointSlices. */
   readonly latencyMs: Latency;
-  /** In the Endpoints; undefined where these are too long to be followed. */
+  /** In the Endpoints; undefined if these are too long to be parsed during the measurement. */
   readonly endpointsLatencyMs: Latency | undefined;
-  /** Flips that were never seen. */
+  /** Flips that no event showed. */
   readonly missing: number;
-  /** Flips without a latency because their Pod had to flip again. */
+  /** Flips without a latency because their Pod flipped again. */
   readonly superseded: number;
   /** From the last flip to the last event. */
   readonly settleSeconds: number;
   readonly load: LoadReport;
-  /** From the first flip until all is quiet. */
+  /** From the first flip to the last event. */
   readonly cost: Cost;
 }
 
-/** One controller, measured once. */
+/** One measurement of one controller. */
 export interface Run {
   readonly controller: string;
   readonly round: number;
   readonly coldStart: ColdStart;
-  /** Started again with everything written but one flip. */
+  /** A restart with everything written except one flip. */
   readonly restart?: ColdStart;
   readonly rates: readonly RateResult[];
 }
 
-/** All that a call of the bench has found out; what `--json` writes. */
+/** All results of a call; the format of `--json`. */
 export interface Results {
   readonly version: 1;
   readonly command: string;

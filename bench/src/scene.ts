@@ -9,14 +9,14 @@ import type { Shape } from './shape.ts';
 export interface SceneOptions {
   readonly directory: string;
   readonly shape: Shape;
-  /** Longest wait for what was to be seen and is not, in seconds. */
+  /** Maximum wait for expected events, in seconds. */
   readonly patienceSeconds: number;
-  /** etcd waits for the disk. */
+  /** etcd with fsync. */
   readonly fsync: boolean;
   readonly say: (line: string) => void;
 }
 
-/** A control plane with Services and ready Pods in it, and the bench's own eyes. */
+/** A control plane with Services and ready Pods, and the bench's watches of it. */
 export interface Scene {
   readonly options: SceneOptions;
   readonly controlPlane: ControlPlane;
@@ -24,10 +24,10 @@ export interface Scene {
   readonly observer: Observer;
 }
 
-/** After so long without an event everything is written. */
+/** Everything is written after this much time without an event. */
 const QUIET_MILLISECONDS = 1000;
 
-/** Does something on a scene of its own, which ends with it. */
+/** Runs `work` on a new control plane that is stopped afterwards. */
 export async function onScene<T>(options: SceneOptions, act: (scene: Scene) => Promise<T>): Promise<T> {
   const { directory, fsync, shape } = options;
   const controlPlane = await startControlPlane({ directory, name: 'bench', authorization: 'AlwaysAllow', fsync });
@@ -44,7 +44,7 @@ export async function onScene<T>(options: SceneOptions, act: (scene: Scene) => P
   }
 }
 
-/** Waits until it is so and no event comes any more. Returns false when it is not so in time. */
+/** Waits until the condition holds and events have stopped. Returns false on timeout. */
 export async function settled(
   { options, observer }: Scene,
   peer: ServerProcess,
@@ -56,12 +56,12 @@ export async function settled(
   while (performance.now() < deadline && !(reached() && quiet())) {
     await sleep(20);
     observer.check();
-    if (!peer.running) throw new Error(`${peer.name} ended while it was measured\n${endOfLog(peer)}`);
+    if (!peer.running) throw new Error(`${peer.name} exited during the measurement\n${endOfLog(peer)}`);
   }
   return reached();
 }
 
-/** The last words of a server; stack traces may be long. */
+/** The end of a server's log; lines are truncated, as stack traces may be long. */
 export function endOfLog({ command }: ServerProcess): string {
   const lines = readFileSync(command.log, 'utf8').trimEnd().split('\n').slice(-8);
   return `  ${lines.map((line) => line.slice(0, 400)).join('\n  ')}\nwhole log: ${command.log}`;

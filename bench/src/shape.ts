@@ -1,8 +1,8 @@
-/** What runs in the cluster under measurement: so many Services, each with so many Pods, in one namespace. */
+/** The measured cluster: Services with the same number of Pods each, in one namespace. */
 export interface Shape {
   readonly services: number;
   readonly pods: number;
-  /** The Services have no selector, and Endpoints that people wrote; there are no Pods. */
+  /** Services have no selector and user-managed Endpoints instead of Pods. */
   readonly custom?: boolean;
 }
 
@@ -10,14 +10,14 @@ export const NAMESPACE = 'bench';
 export const NODES = 10;
 
 const ZONES = ['zone-a', 'zone-b', 'zone-c'];
-/** Endpoints hold this many addresses at most; the rest of the Pods is left out. */
+/** Maximum number of addresses in Endpoints; further Pods are left out. */
 const ENDPOINTS_CAPACITY = 1000;
 
 export function serviceNames({ services }: Shape): readonly string[] {
   return Array.from({ length: services }, (_, index) => `service-${index}`);
 }
 
-/** How many addresses the Endpoints of each Service hold when they are complete. */
+/** Number of addresses in the complete Endpoints of each Service. */
 export function completeEndpoints({ pods }: Shape): number {
   return Math.min(pods, ENDPOINTS_CAPACITY);
 }
@@ -49,11 +49,11 @@ export function serviceObjects(shape: Shape): readonly object[] {
   }));
 }
 
-/** A Pod as the bench remembers it. */
+/** A Pod of the bench. */
 export interface BenchPod {
   readonly name: string;
   readonly service: string;
-  /** Counts through all Pods of the shape. */
+  /** Index over all Pods of the shape. */
   readonly index: number;
 }
 
@@ -67,10 +67,7 @@ export function benchPods(shape: Shape): readonly BenchPod[] {
   );
 }
 
-/**
- * The Pod as its kubelet would have written it, of an ordinary size. `at` is the time of the last transition of its
- * readiness, as Kubernetes writes times.
- */
+/** The Pod as its kubelet would write it, of typical size. `at`: Kubernetes timestamp of the last readiness transition. */
 export function podObject({ name, service, index }: BenchPod, ready: boolean, at: string): object {
   const started = { type: 'Initialized', status: 'True', lastTransitionTime: at };
   const status = ready ? 'True' : 'False';

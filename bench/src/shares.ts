@@ -7,7 +7,7 @@ import { openRedis, type RedisPorts } from '@sluice/store-redis';
 
 const TTL_MILLISECONDS = 60_000;
 
-/** Who holds what in a fleet, as its store knows it. Looking on changes nothing: a member that is leaving gets no share. */
+/** Who owns what in a fleet, read from its store. Reading changes nothing: a member that is leaving gets no share. */
 export class Shares {
   readonly #redis: RedisPorts;
   readonly #member = `bench-${randomBytes(4).toString('hex')}`;
@@ -27,13 +27,13 @@ export class Shares {
     return this.#redis.leases.heartbeat({ group, member: this.#member, ttlMs: TTL_MILLISECONDS, ...nothing });
   }
 
-  /** Scopes that the process holds. */
+  /** Scopes that the process owns. */
   async heldBy(group: string, { pid }: ServerProcess): Promise<readonly string[]> {
     const { leases } = await this.of(group);
     return leases.filter(({ holder }) => isOf(holder, pid)).map(({ scope }) => scope);
   }
 
-  /** Whether these processes, and nobody else, share all scopes evenly. */
+  /** Whether exactly these processes share all scopes evenly. */
   async areEven(group: string, processes: readonly ServerProcess[], scopes: number): Promise<boolean> {
     const { members, leases } = await this.of(group);
     if (members.length !== processes.length || leases.length !== scopes) return false;
@@ -48,7 +48,7 @@ export class Shares {
   }
 }
 
-/** A member's name holds its role, host, process id and a random part. */
+/** A member's name contains its role, host, process id and a random part. */
 function isOf(member: string, pid: number | undefined): boolean {
   return pid !== undefined && member.split('-').at(-2) === String(pid);
 }

@@ -1,7 +1,7 @@
-/** What one event tells of the Pods of a Service. */
+/** The state of a Service's Pods in one watch event. */
 export interface Sighting {
   readonly from: 'slice' | 'endpoints';
-  /** Of the EndpointSlice or Endpoints. */
+  /** Name of the EndpointSlice or Endpoints. */
   readonly name: string;
   readonly service: string;
   readonly gone: boolean;
@@ -9,7 +9,7 @@ export interface Sighting {
   readonly pods: readonly { readonly name: string; readonly ready: boolean }[];
 }
 
-/** Reads one line of a watch of EndpointSlices or Endpoints; undefined for bookmarks. */
+/** Parses one line of a watch of EndpointSlices or Endpoints; undefined for bookmarks. */
 export function parseSighting(line: string): Sighting | undefined {
   const { type, object } = JSON.parse(line) as WatchLine;
   if (type === 'ERROR') throw new Error(`the API server ended a watch: ${line.slice(0, 300)}`);
@@ -17,7 +17,7 @@ export function parseSighting(line: string): Sighting | undefined {
   return sightingOf(type, object);
 }
 
-/** `type` as that of a watch event. */
+/** `type`: the type of the watch event. */
 export function sightingOf(type: string, object: WatchedObject): Sighting {
   const { name, labels, resourceVersion } = object.metadata;
   const gone = type === 'DELETED';

@@ -1,10 +1,10 @@
-/** The smallest value that at least this share of the values does not exceed (nearest rank); NaN of no values. */
+/** Percentile by nearest rank; NaN for no values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** The middle one, or the mean of the middle two; NaN of no values. Values that are not numbers do not count. */
+/** Median, ignoring NaN; NaN for no values. */
 export function median(values: readonly number[]): number {
   const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   const low = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
@@ -12,7 +12,7 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** Each number rounded to so many digits after the point, however deep; for JSON that people read. */
+/** Rounds every number to this many digits after the decimal point, at any depth; for readable JSON. */
 export function rounded(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toFixed(3)) : value;
 }

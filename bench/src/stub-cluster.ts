@@ -1,7 +1,7 @@
 import type { EndpointSlice, Endpoints, Mutation, ObjectMeta } from '@sluice/controllers';
 import type { Fact, MutationResult, PlannedMutations, PublishedResourceVersions } from '@sluice/messages';
 
-/** What became of a plan in the cluster, and what a watch of it would tell. */
+/** The result of applying a plan, and the resulting watch events. */
 export interface Applied {
   readonly results: readonly MutationResult[];
   readonly facts: readonly Fact[];
@@ -13,8 +13,8 @@ interface Written {
 }
 
 /**
- * Keeps what is written to one cluster, as strictly as an API server: names are unique, and an update or delete has to
- * know what it changes. A plan that does not is a mistake here, where nobody else writes.
+ * Stores the writes to one cluster with the preconditions of an API server: names are unique, updates and deletes need the
+ * current resourceVersion. Nobody else writes here, so a violation is a bug.
  */
 export class StubCluster {
   readonly #services = new Map<string, Written>();
@@ -24,7 +24,7 @@ export class StubCluster {
     return { endpoints: String(this.#version), endpointslices: String(this.#version) };
   }
 
-  /** @throws Error that says which precondition does not hold */
+  /** @throws Error that names the violated precondition */
   apply({ key, groups }: PlannedMutations): Applied {
     const results: MutationResult[] = [];
     const facts: Fact[] = [];
@@ -39,7 +39,7 @@ export class StubCluster {
     return { results, facts };
   }
 
-  /** Readiness of the Pods of a Service by name, as its EndpointSlices show it. */
+  /** Readiness of a Service's Pods by name, according to its EndpointSlices. */
   inSlices(service: string): ReadonlyMap<string, boolean> {
     const pods = new Map<string, boolean>();
     for (const { endpoints } of this.#of(service).slices.values()) {
@@ -50,7 +50,7 @@ export class StubCluster {
     return pods;
   }
 
-  /** The same, as its Endpoints show it. */
+  /** The same, according to its Endpoints. */
   inEndpoints(service: string): ReadonlyMap<string, boolean> {
     const pods = new Map<string, boolean>();
     for (const { subsets } of this.#of(service).endpoints.values()) {
@@ -109,10 +109,10 @@ function nameOf(mutation: Mutation): string {
 function check(mutation: Mutation, before: ObjectMeta | undefined): void {
   const what = `${mutation.verb} of ${mutation.resource} ${nameOf(mutation)}`;
   if (mutation.verb === 'create') {
-    if (before !== undefined) throw new Error(`${what}: it is there already`);
+    if (before !== undefined) throw new Error(`${what}: the object already exists`);
     return;
   }
-  if (before === undefined) throw new Error(`${what}: there is none`);
+  if (before === undefined) throw new Error(`${what}: the object does not exist`);
   const given = mutation.verb === 'update' ? mutation.object.metadata : mutation;
   if (given.resourceVersion !== undefined && given.resourceVersion !== before.resourceVersion) {
     throw new Error(`${what}: resourceVersion is ${before.resourceVersion}, not ${given.resourceVersion}`);

@@ -15,15 +15,15 @@ import type { Applied, StubCluster } from './stub-cluster.ts';
 export interface StubWriterOptions {
   readonly bus: Bus;
   readonly cluster: StubCluster;
-  /** How long the API server takes for a plan, in milliseconds. */
+  /** Simulated API server time per plan, in milliseconds. */
   readonly writeMs: number;
-  /** Called with each plan when it arrives. */
+  /** Called with each plan on arrival. */
   readonly onPlan: (plan: PlannedMutations, at: number) => void;
-  /** Called when a plan is applied, before its Outcome is sent. */
+  /** Called after a plan is applied, before its Outcome is published. */
   readonly onApplied: (plan: PlannedMutations, applied: Applied) => void;
 }
 
-/** Answers every plan, as all writers of a fleet together would; the cluster is a stub. */
+/** Publishes an Outcome for every plan, like all writers of a fleet together; the cluster is a stub. */
 export class StubWriter {
   readonly lanes: AppendLanes;
   readonly #options: StubWriterOptions;
@@ -42,17 +42,17 @@ export class StubWriter {
     for (const reader of this.#readers) void this.#read(reader).catch((error: unknown) => this.#fail(error));
   }
 
-  /** Plans that have come by now. */
+  /** Number of plans received. */
   get plans(): number {
     return this.#plans;
   }
 
-  /** Every plan that has come is answered. */
+  /** True if every received plan has its Outcome. */
   get idle(): boolean {
     return this.#waiting === 0 && this.lanes.idle;
   }
 
-  /** @throws what went wrong: a plan that the cluster could not take, or a bus that failed */
+  /** @throws the first error: a plan the cluster rejected, or a bus failure */
   check(): void {
     this.lanes.check();
     if (this.#failure !== undefined) throw this.#failure;
@@ -89,7 +89,7 @@ export class StubWriter {
     this.#waiting -= records.length;
   }
 
-  /** A plan that is asked for again has its answer on the way. */
+  /** A redelivered plan: its Outcome is already published. */
   #isNew({ key, controller, plan }: PlannedMutations): boolean {
     const line = `${key.service} ${controller}`;
     const last = this.#done.get(line);
@@ -105,7 +105,7 @@ export class StubWriter {
 
 function decodePlan({ payload }: Delivery): PlannedMutations {
   const message = decodeMessage(payload);
-  if (message.kind !== 'mutations') throw new TypeError(`${message.kind} among mutations`);
+  if (message.kind !== 'mutations') throw new TypeError(`unexpected message kind ${message.kind} in mutations`);
   return message;
 }
 

@@ -2,7 +2,7 @@ import { totalWrites } from './api-metrics.ts';
 import type { ColdStart, RateResult, Results } from './results.ts';
 import { median } from './statistics.ts';
 
-/** A figure over the rounds. */
+/** A figure over all rounds. */
 export interface Figure {
   readonly median: number;
   readonly least: number;
@@ -39,7 +39,7 @@ export interface ControllerSummary {
   readonly rates: readonly { readonly phase: string; readonly figures: Readonly<Record<RateColumn, Figure>> }[];
 }
 
-/** The controllers in the order in which they first ran. */
+/** Summaries by controller, in the order of their first run. */
 export function summarize({ runs }: Pick<Results, 'runs'>): readonly ControllerSummary[] {
   const names = [...new Set(runs.map(({ controller }) => controller))];
   return names.map((controller) => {
@@ -58,7 +58,7 @@ export function summarize({ runs }: Pick<Results, 'runs'>): readonly ControllerS
   });
 }
 
-/** What happened, in words. */
+/** Name of a phase. */
 export const phaseOf = ({ phase, rate }: Pick<RateResult, 'phase' | 'rate'>): string => phase ?? `${rate} flips/s`;
 
 function coldStartRow({ completeSeconds, firstWriteSeconds, cost }: ColdStart): Record<ColdStartColumn, number> {
@@ -93,7 +93,7 @@ function rateRow({ latencyMs, endpointsLatencyMs, missing, flips, cost }: RateRe
 function figures<Column extends string>(rows: readonly Record<Column, number>[]): Record<Column, Figure> {
   const columns = Object.keys(rows[0] ?? {}) as Column[];
   const figure = (column: Column): Figure => {
-    // JSON has no NaN: what was read back from a file may hold null.
+    // JSON has no NaN: results read from a file may hold null.
     const values = rows.map((row) => row[column] ?? Number.NaN).filter((value) => !Number.isNaN(value));
     return { median: median(values), least: Math.min(...values), most: Math.max(...values) };
   };

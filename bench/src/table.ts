@@ -1,4 +1,4 @@
-/** A table as text cells. Rows of ratios are marked, so that they can be set apart. */
+/** A table of text cells. Rows of ratios are marked, so that they can be set apart. */
 export interface Table {
   readonly title: string;
   readonly head: readonly string[];
@@ -10,7 +10,7 @@ export function textTable({ title, head, rows }: Table): string {
   return `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
-/** Aligned as the formatter of the repository wants it. */
+/** Formatted as the repository's formatter does. */
 export function markdownTable({ title, head, rows }: Table): string {
   const body = rows.map(({ ratio, cells }) => (ratio ? cells.map((cell) => cell && `_${cell}_`) : cells));
   const [first = [], ...rest] = aligned([head, ...body]);
@@ -19,7 +19,7 @@ export function markdownTable({ title, head, rows }: Table): string {
   return `### ${title}\n\n${lines.join('')}`;
 }
 
-/** The first column to the left, the others to the right, each as wide as its widest cell. */
+/** The first column is left-aligned, the others right-aligned. */
 function aligned(table: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0)));
   return table.map((cells) =>
@@ -27,7 +27,7 @@ function aligned(table: readonly (readonly string[])[]): readonly (readonly stri
   );
 }
 
-/** Three digits are as much as a measurement of this kind holds. */
+/** Three significant digits, the precision of these measurements. */
 export function number(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);

@@ -16,28 +16,28 @@ export type Signal = 'SIGKILL' | 'SIGTERM';
 export interface TakeoverOptions {
   readonly directory: string;
   readonly shape: Shape;
-  /** Services whose Pods change during a take-over, at most. */
+  /** Maximum number of Services whose Pods change during a take-over. */
   readonly probes: number;
   readonly repetitions: number;
   readonly patienceSeconds: number;
   readonly seed: number;
 }
 
-/** One process that went, and what took its place. */
+/** One stopped process and its take-over. */
 export interface Takeover {
   readonly role: Role;
   readonly signal: Signal;
-  /** Partitions, lanes or clusters that changed hands. */
+  /** Number of partitions or clusters that moved. */
   readonly shares: number;
-  /** For each Service that was changed: from the signal to the arrival of the event that shows the change. */
+  /** Per changed Service: from the signal to the event that shows the change. */
   readonly milliseconds: readonly number[];
 }
 
-/** After the signal, so that a process that ends in peace does not answer any more. */
+/** Delay after the signal, so that a process that shuts down cleanly no longer handles the changes. */
 const GRACE_MILLISECONDS = 10;
 const ROLES: readonly Role[] = ['watcher', 'reconciler', 'writer'];
 
-/** A fleet with two processes of each role on a genuine API server, one of which goes again and again. */
+/** A fleet with two processes per role on a real API server, one of which is stopped again and again. */
 export class TakeoverScene {
   readonly #options: TakeoverOptions;
   readonly #controlPlane: ControlPlane;
@@ -88,12 +88,12 @@ export class TakeoverScene {
     return scene;
   }
 
-  /** Ends one process, changes Pods of Services that were its business, and waits until each change is shown. */
+  /** Stops a process, changes Pods of Services that it served, and waits until events show each change. */
   async takeOver(role: Role, signal: Signal): Promise<Takeover> {
     const processes = this.#processes.get(role) ?? [];
     const [victim, scopes] = await this.#choose(role, processes);
     const probes = this.#probes(role, new Set(scopes));
-    // At any moment between two heartbeats.
+    // At a random moment between two heartbeats.
     await sleep(this.#random() * 1000);
     const shown = new Map<string, number>();
     this.#observer.listener = ({ from, pods }, at) => {
@@ -106,8 +106,8 @@ export class TakeoverScene {
     victim.signal(signal);
     await sleep(GRACE_MILLISECONDS);
     await Promise.all([...probes.values()].map((pod) => this.#flip(pod)));
-    await this.#until(() => shown.size === probes.size, `all changes are shown after ${signal} of ${victim.name}`);
-    await this.#until(() => !victim.running, `${victim.name} has ended`);
+    await this.#until(() => shown.size === probes.size, `events for all changes after ${signal} of ${victim.name}`);
+    await this.#until(() => !victim.running, `${victim.name} to exit`);
     const successor = await this.#fleet.run(role);
     this.#processes.set(role, [...processes.filter((process) => process !== victim), successor]);
     await this.#even(role);
@@ -122,23 +122,23 @@ export class TakeoverScene {
     await this.#controlPlane.stop();
   }
 
-  /** One that holds something; of a cluster's watchers only one does. */
+  /** A process that owns something; only one of a cluster's watchers does. */
   async #choose(role: Role, processes: readonly ServerProcess[]): Promise<[ServerProcess, readonly string[]]> {
     const inTurn = this.#random() < 0.5 ? processes : processes.toReversed();
     let chosen: [ServerProcess, readonly string[]] | undefined;
-    // What a newcomer takes over is nobody's for a moment.
+    // What a new process takes over has no owner for a moment.
     await this.#until(async () => {
       for (const process of inTurn) {
         const held = await this.#shares.heldBy(this.#group(role), process);
         chosen ??= held.length > 0 ? [process, held] : undefined;
       }
       return chosen !== undefined;
-    }, `some ${role} holds something`);
-    if (chosen === undefined) throw new Error(`no ${role} holds anything`);
+    }, `a ${role} to own something`);
+    if (chosen === undefined) throw new Error(`no ${role} owns anything`);
     return chosen;
   }
 
-  /** One Pod of each of some affected Services, in as many partitions. By name. */
+  /** One Pod of some affected Services, each in another partition, by name. */
   #probes(role: Role, scopes: ReadonlySet<string>): ReadonlyMap<string, BenchPod> {
     const { shape, probes } = this.#options;
     const byPartition = Map.groupBy(serviceNames(shape), (service) => {
@@ -168,19 +168,19 @@ export class TakeoverScene {
   async #even(role: Role): Promise<void> {
     const scopes = role === 'watcher' ? 1 : defaultPartitions;
     const even = () => this.#shares.areEven(this.#group(role), this.#processes.get(role) ?? [], scopes);
-    await this.#until(even, `the ${role}s share evenly`);
+    await this.#until(even, `an even distribution over the ${role}s`);
   }
 
   #group(role: Role): string {
     return role === 'watcher' ? `watcher/${this.#cluster}` : role;
   }
 
-  /** @throws Error when it does not become so in time, or the measurement broke off */
+  /** @throws Error on timeout, or if the measurement failed */
   async #until(reached: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const deadline = performance.now() + this.#options.patienceSeconds * 1000;
     while (!(await reached())) {
       this.#observer.check();
-      if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+      if (performance.now() > deadline) throw new Error(`timed out waiting for ${what}`);
       await sleep(20);
     }
   }

@@ -21,7 +21,7 @@ import { StubWriter } from './stub-writer.ts';
 export interface ThroughputOptions {
   readonly directory: string;
   readonly shape: Shape;
-  /** Changes of Pods a second, one after the other. */
+  /** Pod changes per second, one rate after the other. */
   readonly rates: readonly number[];
   readonly seconds: number;
   readonly warmUpSeconds: number;
@@ -34,17 +34,17 @@ export interface ThroughputOptions {
 /** Each takes about half a millisecond. */
 const [calibrateEveryMs, calibrations] = [100, 10];
 
-/** One rate with so many reconcilers. */
+/** Results of one rate with a number of reconcilers. */
 export interface Throughput {
   readonly workers: number;
   readonly rate: number;
   readonly round: number;
-  /** Of Pods, until every Service shows the last of them. */
+  /** Pod changes per second, until every Service shows the last one. */
   readonly changesPerSecond: number;
-  /** All that was folded: these Changes, the echoes of what was written, and Outcomes. */
+  /** All messages applied: these Changes, the watch echoes of writes, and Outcomes. */
   readonly foldedPerSecond: number;
   readonly plansPerSecond: number;
-  /** From a Change to the arrival of the plan that follows from it, at a writer. */
+  /** From a Change to the arrival of its plan at a writer. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** From the last append until every Service shows the last Change. */
@@ -52,7 +52,7 @@ export interface Throughput {
   /** CPU time of the reconcilers. */
   readonly cpuMicrosecondsPerChange: number;
   readonly cpuMicrosecondsPerFolded: number;
-  /** How long a fixed piece of work took meanwhile, median: processors that share a core slow each other down. */
+  /** Median duration of a fixed workload during the measurement: processors that share a core slow each other down. */
   readonly unitMicroseconds: number;
   /** Processors in use. */
   readonly cores: {
@@ -63,7 +63,7 @@ export interface Throughput {
   };
 }
 
-/** Measures so many reconcilers, on servers of their own: the rates one after the other. */
+/** Measures a number of reconcilers on their own servers, one rate after the other. */
 export async function measureThroughput(
   workers: number,
   round: number,
@@ -79,7 +79,7 @@ export async function measureThroughput(
       { servers: [fleet.nats.url], partitions: defaultPartitions },
       { clock, random, logger: silentLogger },
     );
-  // A watcher and a writer have a connection each.
+  // A watcher and a writer have one connection each.
   const [toWatch, toWrite] = [await connect(), await connect()];
   try {
     const reconcilers = await Promise.all(Array.from({ length: workers }, () => fleet.run('reconciler')));
@@ -92,7 +92,7 @@ export async function measureThroughput(
       const { changesPerSecond, p99Ms, settleSeconds } = result;
       say(
         `  ${rate}/s: ${changesPerSecond.toFixed(0)} Changes/s, p99 ${p99Ms.toFixed(0)} ms, ` +
-          `settled after ${settleSeconds.toFixed(2)} s, ${result.cpuMicrosecondsPerChange.toFixed(0)} µs each`,
+          `converged after ${settleSeconds.toFixed(2)} s, ${result.cpuMicrosecondsPerChange.toFixed(0)} µs each`,
       );
       results.push(result);
     }
@@ -105,7 +105,7 @@ export async function measureThroughput(
   }
 }
 
-/** A fleet's reconcilers between a feed of Changes and writers of which only they are genuine. */
+/** Real reconciler processes between a stub watcher and stub writers. */
 class Scene {
   readonly #options: ThroughputOptions;
   readonly #fleet: Fleet;
@@ -140,7 +140,7 @@ class Scene {
     });
   }
 
-  /** Tells of everything, as reconcilers that know nothing ask for it, and waits until it is written. */
+  /** Publishes everything, on the resync requests of reconcilers without state, and waits until it is written. */
   async begin(): Promise<void> {
     this.#requests = this.#watch.read('requests', 0, streamStart);
     void this.#answerRequests(this.#requests).catch((error: unknown) => {
@@ -156,8 +156,8 @@ class Scene {
       for (const { payload } of records) {
         const message = decodeMessage(payload);
         if (message.kind !== 'resync' || !('partition' in message.scope))
-          throw new Error('a Service is asked for again');
-        if (this.#told.has(message.scope.partition)) throw new Error('a partition is asked for again');
+          throw new Error('unexpected resync request for a Service');
+        if (this.#told.has(message.scope.partition)) throw new Error('unexpected second resync request for a partition');
         this.#told.add(message.scope.partition);
         this.#feed.snapshot(this.#options.shape, message.scope.partition);
       }
@@ -200,7 +200,7 @@ class Scene {
     this.#writer.close();
   }
 
-  /** Open loop: each Change has its planned time and is sent then, however far the reconcilers are. */
+  /** Open loop: each Change is sent at its planned time, whatever the progress of the reconcilers. */
   async #feedPods(rate: number, seconds: number, units: number[]): Promise<number> {
     const total = Math.round(rate * seconds);
     const started = performance.now();
@@ -221,7 +221,7 @@ class Scene {
   #flip(): void {
     const { pod, ready } = this.#pool.take();
     this.#tracker.began(pod.name, ready);
-    // What counts is when it could be read; that it was appended, the feed hears later.
+    // Counts from when the record could be read; the append is acknowledged later.
     this.#tracker.answered(pod.name, ready, performance.now());
     this.#feed.pod(pod, ready);
   }
@@ -246,12 +246,13 @@ class Scene {
     const quiet = () => this.#feed.lanes.idle && this.#writer.idle && shown();
     while (!quiet() || this.#wrong() !== undefined) {
       this.#check();
-      if (performance.now() > deadline) throw new Error(`not settled in time: ${this.#wrong() ?? 'plans are missing'}`);
+      if (performance.now() > deadline)
+        throw new Error(`no convergence within the time limit: ${this.#wrong() ?? 'plans are missing'}`);
       await sleep(5);
     }
   }
 
-  /** Says of the first Service that is not as its Pods are, what is wrong. */
+  /** Describes the first Service that differs from its Pods. */
   #wrong(): string | undefined {
     const { notReady } = this.#pool;
     const { shape } = this.#options;
@@ -268,13 +269,13 @@ class Scene {
     return undefined;
   }
 
-  /** @throws what has gone wrong meanwhile */
+  /** @throws the first failure */
   #check(): void {
     this.#feed.lanes.check();
     this.#writer.check();
     if (this.#failure !== undefined) throw this.#failure;
     const ended = this.#reconcilers.find(({ running }) => !running);
-    if (ended !== undefined) throw new Error(`${ended.name} ended; its log: ${ended.command.log}`);
+    if (ended !== undefined) throw new Error(`${ended.name} exited; its log: ${ended.command.log}`);
   }
 
   #cpu(): Cpu {

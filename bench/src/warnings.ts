@@ -1,12 +1,12 @@
 import type { Results } from './results.ts';
 import { phaseOf } from './summary.ts';
 
-/** A write later than this was not sent at its time: the generator or the machine could not keep up. */
+/** A write later than this was delayed: the generator or the machine could not keep up. */
 const LATE_MILLISECONDS = 20;
-/** Share of one processor that others may use before the figures are doubtful. */
+/** CPU use of other programs, as a share of one processor, above which results are unreliable. */
 const NOISE = 0.1;
 
-/** What makes figures of these runs doubtful, in words. */
+/** Reasons why the results of these runs are unreliable. */
 export function warnings({ runs }: Pick<Results, 'runs'>): readonly string[] {
   const found: string[] = [];
   for (const { controller, round, coldStart, rates } of runs) {
@@ -28,8 +28,8 @@ export function warnings({ runs }: Pick<Results, 'runs'>): readonly string[] {
         found.push(`${at}: the load fell behind its plan, by ${load.lateMs.p99.toFixed(0)} ms (p99)`);
       }
       if (load.failed > 0) found.push(`${at}: ${load.failed} Pod writes failed`);
-      if (missing > 0) found.push(`${at}: ${missing} flips were never seen`);
-      if (superseded > 0) found.push(`${at}: ${superseded} flips have no latency, all Pods were waiting`);
+      if (missing > 0) found.push(`${at}: ${missing} flips were never visible`);
+      if (superseded > 0) found.push(`${at}: ${superseded} flips have no latency, because all Pods had pending flips`);
     }
   }
   return found;

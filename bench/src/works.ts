@@ -2,17 +2,17 @@ import { addressFlips } from './address-flips.ts';
 import { flips, nodeDown, type Phase, rollingRestart } from './phase.ts';
 import type { Shape } from './shape.ts';
 
-/** A cluster, and what happens in it after the cold start; each controller does it on a control plane of its own. */
+/** A cluster and its phases after the cold start; each controller runs it on its own control plane. */
 export interface Work {
   readonly name: string;
   readonly description: string;
   readonly shape: Shape;
   readonly phases: readonly Phase[];
-  /** At the end the controller is started again, with everything written. */
+  /** Restart the controller at the end, with everything written. */
   readonly restart?: boolean;
 }
 
-/** Of the long comparison, in their order. */
+/** The workloads of the long comparison, in order. */
 export function allWorks(seconds: number): readonly Work[] {
   const atRates = (shape: Shape, rates: readonly number[]): Work => ({
     name: `${shape.services}x${shape.pods}`,

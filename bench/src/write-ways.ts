@@ -1,28 +1,28 @@
 import type { WrittenResource } from '@sluice/controllers';
 import { encodeObject, protobufMediaType } from '@sluice/kubernetes-protobuf';
 
-/** One object of which one endpoint flips with each write. */
+/** An object of which each write flips one endpoint. */
 export interface Flip {
   readonly resource: WrittenResource;
   readonly collection: string;
   readonly path: string;
-  /** As it shall be after the next write. */
+  /** The object after the next write. */
   object(): object;
-  /** The same as operations on what is stored. */
+  /** The same write as JSON patch operations. */
   operations(): readonly object[];
   readonly resourceVersion: string;
-  /** The write is stored. */
+  /** Called when the write is stored. */
   done(resourceVersion: string): void;
 }
 
-/** A way of writing it. */
+/** A write method. */
 export interface Way {
   readonly name: string;
   request(flip: Flip): {
     readonly method: 'PUT' | 'PATCH';
     readonly body: unknown;
     readonly headers: Readonly<Record<string, string>>;
-    /** Of the path. */
+    /** Appended to the path. */
     readonly query?: string;
   };
 }
@@ -53,7 +53,7 @@ export const ways: readonly Way[] = [
     name: 'JSON patch, metadata as answer',
     request: (flip) => ({
       method: 'PATCH',
-      // The same precondition that an update has.
+      // The precondition of an update.
       body: [{ op: 'test', path: '/metadata/resourceVersion', value: flip.resourceVersion }, ...flip.operations()],
       headers: patch('json-patch+json'),
     }),
@@ -69,7 +69,7 @@ export const ways: readonly Way[] = [
   },
 ];
 
-/** So many slices, or Endpoints, of so many endpoints each. */
+/** Slices, or Endpoints, with the same number of endpoints each. */
 export function flipsOf(kind: 'slice' | 'endpoints', count: number, endpoints: number): readonly Flip[] {
   return Array.from({ length: count }, (_, i) =>
     kind === 'slice' ? new SliceFlip(`slice-${endpoints}-${i}`, endpoints) : new EndpointsFlip(`ep-${i}`, endpoints),

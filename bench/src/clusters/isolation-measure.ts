@@ -9,14 +9,14 @@ import type { Badness } from './world.ts';
 import { WorldsProcess } from './worlds-process.ts';
 
 export const forms = ['refused', 'swallowed'] as const satisfies readonly Badness[];
-/** How the one is down. */
+/** How the unreachable cluster fails. */
 export type Round = (typeof forms)[number];
 
 export interface IsolationOptions {
-  /** With the three bad ones. */
+  /** Number of clusters, including the three faulty ones. */
   readonly clusters: number;
   readonly shape: Shape;
-  /** In all clusters together. */
+  /** Changes per second over all clusters. */
   readonly rate: number;
   readonly seconds: number;
   readonly rounds: number;
@@ -25,26 +25,26 @@ export interface IsolationOptions {
   readonly say: (line: string) => void;
 }
 
-/** Some seconds in which the three are well and idle, or bad. */
+/** A measured span in which the three are healthy and idle, or faulty. */
 export interface Phase {
-  /** How the one is down; undefined: all are well. */
+  /** How the unreachable cluster fails; undefined if all clusters are healthy. */
   readonly form: Round | undefined;
-  /** Of the good ones, in milliseconds. */
+  /** Latencies of the healthy clusters, in milliseconds. */
   readonly latencies: readonly number[];
   readonly missing: number;
-  /** For each change in a good one. */
+  /** Per change in a healthy cluster. */
   readonly cpuMsPerChange: number;
-  /** Of each bad one: from the moment that it is well until all that happened in it is seen; NaN: it never was. */
+  /** Per faulty cluster: from its repair until its slices are up to date; NaN if they never were. */
   readonly recoverySeconds: readonly number[];
 }
 
-/** Longest wait for a bad cluster that is well again: longer than any pause between tries. */
+/** Maximum time for a repaired cluster to recover: longer than any backoff. */
 const recoveryMs = 90_000;
-/** Longest wait for the start. */
+/** Maximum time for the start. */
 const patienceSeconds = 60;
 const bad = 3;
 
-/** One process of Sluice, which is not started anew meanwhile; in turn all clusters are well, and three are bad. */
+/** Runs one process of Sluice throughout; alternates between all clusters healthy and three faulty. */
 export async function measureIsolation(options: IsolationOptions): Promise<readonly Phase[]> {
   const { shape, seed, seconds, clusters, rounds, forms, say } = options;
   const good = clusters - bad;
@@ -59,11 +59,11 @@ export async function measureIsolation(options: IsolationOptions): Promise<reado
   const phase = async (form: Round | undefined): Promise<Phase> => {
     const spoilt: readonly Badness[] = form === undefined ? [] : [form, 'slow', 'throttled'];
     for (const [i, how] of spoilt.entries()) await worlds.ask('spoil', good + i, how);
-    // As many changes in each good cluster, whether or not there are others.
+    // The healthy clusters get the same number of changes in both cases.
     const among = good + spoilt.length;
     const rate = (options.rate * among) / clusters;
     const before = cpuSeconds(pid);
-    // What fails at first, and how it backs off, is measured as well.
+    // First failures and backing off are part of the measurement.
     const { flips, latencies, missing } = await worlds.ask('flip', { rate, seconds, among, measured: good });
     const cpu = cpuSeconds(pid) - before;
     for (const [i, how] of spoilt.entries()) await worlds.ask('heal', good + i, how);
@@ -71,7 +71,7 @@ export async function measureIsolation(options: IsolationOptions): Promise<reado
     const recoverySeconds = recovered.map((ms) => ms / 1000);
     const told = recoverySeconds.map((each) => each.toFixed(1)).join(', ');
     say(
-      `${form ?? 'all well'}: p99 ${percentile(latencies, 0.99).toFixed(1)} ms${told && `, right again after ${told} s`}`,
+      `${form ?? 'all healthy'}: p99 ${percentile(latencies, 0.99).toFixed(1)} ms${told && `, recovered after ${told} s`}`,
     );
     return { form, latencies, missing, recoverySeconds, cpuMsPerChange: (cpu * 1000) / ((flips * good) / among) };
   };
@@ -79,10 +79,10 @@ export async function measureIsolation(options: IsolationOptions): Promise<reado
   for (let round = 0; round < rounds; round++) {
     for (const form of forms) phases.push(await phase(undefined), await phase(form));
   }
-  if (sluice.pid !== pid) throw new Error(`sluice ended; see ${directory}`);
+  if (sluice.pid !== pid) throw new Error(`sluice exited; see its log in ${directory}`);
   await sluice.stop(20_000);
   worlds.stop();
-  // Left behind when something failed: the log is in it.
+  // Kept on failure: it contains the log.
   const failed = phases.some(({ missing, recoverySeconds }) => missing > 0 || recoverySeconds.some(Number.isNaN));
   if (!failed) rmSync(directory, { recursive: true, force: true });
   return phases;

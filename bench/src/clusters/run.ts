@@ -6,7 +6,7 @@ import type { WorldsProcess } from './worlds-process.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/sluice', import.meta.url));
 
-/** `sluice run` on all clusters of a directory of kubeconfigs. Its log is beside it. */
+/** `sluice run` on all clusters of a directory of kubeconfigs, with its log beside it. */
 export async function runOn(kubeconfigs: string, log: string): Promise<ServerProcess> {
   const flags = ['--output', 'none', '--log-level', 'warn', '--metrics-bind-address', '0'];
   const child = new ServerProcess({
@@ -20,9 +20,9 @@ export async function runOn(kubeconfigs: string, log: string): Promise<ServerPro
 }
 
 /**
- * Waits until the first so many clusters have shown all Pods of all Services.
+ * Waits until all Pods of all Services are in the slices of the first `clusters` clusters.
  *
- * @throws Error how many have not after so many seconds
+ * @throws Error with the number of incomplete clusters after `patienceSeconds`
  */
 export async function completed(worlds: WorldsProcess, clusters: number, patienceSeconds: number): Promise<void> {
   const deadline = performance.now() + patienceSeconds * 1000;

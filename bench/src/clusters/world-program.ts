@@ -1,4 +1,4 @@
-/** Simulated clusters in a process of their own, told by its parent what to do. See `worlds-process.ts`. */
+/** Fake clusters in a child process that executes its parent's requests. See `fake-clusters-process.ts`. */
 import { Worlds, type WorldsOptions } from './worlds.ts';
 import type { Asked, Told } from './worlds-process.ts';
 

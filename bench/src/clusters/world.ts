@@ -10,20 +10,20 @@ import { PodPool } from '../pod-pool.ts';
 import { benchPods, NAMESPACE, nodeObjects, podObject, type Shape, serviceObjects } from '../shape.ts';
 import { sightingOf, type WatchedObject } from '../sighting.ts';
 
-/** In what way a cluster is bad. */
+/** How a cluster fails. */
 export type Badness =
   /** Connections are refused. */
   | 'refused'
-  /** Nothing that is sent arrives, and nobody is told. */
+  /** Bytes are dropped silently. */
   | 'swallowed'
-  /** Each answer comes after 5 s. */
+  /** Every response takes 5 s. */
   | 'slow'
-  /** Each request is answered with 429. */
+  /** Every request gets 429. */
   | 'throttled';
 
 const slowMs = 5_000;
 
-/** One simulated cluster over HTTP, with Pods that flip, and somebody who sees when its slices show it. */
+/** A fake cluster over HTTP whose Pods flip, and a watch of its slices that records when they show each flip. */
 export class World {
   readonly #shape: Shape;
   readonly #server: FakeApiServer;
@@ -40,7 +40,7 @@ export class World {
     const put = (resource: 'nodes' | 'pods', object: object) => void this.#server.put(resource, object as RawObject);
     this.#server.create('namespaces', { metadata: { name: NAMESPACE } });
     for (const node of nodeObjects()) put('nodes', node);
-    // With the defaults that an API server gives them.
+    // With the defaults that an API server fills in.
     for (const service of serviceObjects(shape)) this.#server.create('services', service as RawObject);
     const pods = benchPods(shape);
     for (const pod of pods) put('pods', podObject(pod, true, new Date().toISOString()));
@@ -55,12 +55,12 @@ export class World {
     this.#http = new ApiServerHttp({ server: this.#server, clock, faults: this.#faults });
   }
 
-  /** Every Service shows all of its Pods in its slices and in its Endpoints, or did so at once. */
+  /** True once every Service has all of its Pods in its slices and Endpoints. */
   get complete(): boolean {
     return this.#convergence.complete;
   }
 
-  /** `behindNetwork`: so that the network can fail. */
+  /** `behindNetwork`: connect through a network that can fail. */
   async serve(directory: string, name: string, behindNetwork: boolean): Promise<void> {
     let url = await this.#http.listen();
     if (behindNetwork) {
@@ -79,7 +79,7 @@ export class World {
     }
   }
 
-  /** As good as before. Connections on which something was swallowed are cut now: whoever lost them would do so. */
+  /** Ends all faults. Cuts the connections that dropped bytes, since their clients would do the same. */
   async heal(how: Badness): Promise<void> {
     if (how === 'refused') await this.#network?.listen();
     else if (how === 'swallowed') {
@@ -95,12 +95,12 @@ export class World {
     this.#flips.answered(pod.name, ready, performance.now());
   }
 
-  /** Flips that are still to be seen. */
+  /** Number of flips that the slices do not show yet. */
   get open(): number {
     return this.#flips.open;
   }
 
-  /** What became of the flips since the last time. */
+  /** Results of the flips since the last call. */
   takeResults(): ReturnType<FlipTracker['results']> {
     const results = this.#flips.results();
     this.#flips = new FlipTracker();

@@ -14,7 +14,7 @@ export type Told = { readonly id: number; readonly result: unknown } | { readonl
 
 const program = fileURLToPath(new URL('./world-program.ts', import.meta.url));
 
-/** `Worlds` in a process of their own: what they cost is not counted as Sluice's. */
+/** `FakeClusters` in a child process, so that their cost is not attributed to Sluice. */
 export class WorldsProcess {
   readonly #child: ChildProcess;
   readonly #asked = new Map<number, PromiseWithResolvers<unknown>>();
@@ -25,11 +25,12 @@ export class WorldsProcess {
     this.#child.on('message', (told: Told) => {
       const waiting = this.#asked.get(told.id);
       this.#asked.delete(told.id);
-      if ('error' in told) waiting?.reject(new Error(`in the process of the clusters: ${told.error}`));
+      if ('error' in told) waiting?.reject(new Error(`in the fake clusters' process: ${told.error}`));
       else waiting?.resolve(told.result);
     });
     this.#child.on('exit', (code, signal) => {
-      for (const { reject } of this.#asked.values()) reject(new Error(`the clusters ended: ${signal ?? code}`));
+      for (const { reject } of this.#asked.values())
+        reject(new Error(`the fake clusters' process exited: ${signal ?? code}`));
     });
   }
 

@@ -6,35 +6,35 @@ export interface WorldsOptions {
   readonly clusters: number;
   readonly shape: Shape;
   readonly seed: number;
-  /** Gets a kubeconfig for each cluster. */
+  /** Receives a kubeconfig per cluster. */
   readonly directory: string;
-  /** The last ones stand behind a network that can fail. */
+  /** This many of the last clusters are behind a network that can fail. */
   readonly behindNetwork?: number;
 }
 
 export interface FlipsOptions {
-  /** In all of them together, a second. */
+  /** Flips per second over all clusters. */
   readonly rate: number;
   readonly seconds: number;
-  /** The first so many clusters, in one after the other. */
+  /** Flips happen in this many of the first clusters, in turn. */
   readonly among: number;
-  /** Of these, the first so many. What the others do is not measured. */
+  /** Only this many of the first clusters are measured. */
   readonly measured: number;
 }
 
 export interface Flips {
   readonly flips: number;
-  /** Of the measured clusters, in milliseconds. */
+  /** Latencies of the measured clusters, in milliseconds. */
   readonly latencies: readonly number[];
   readonly missing: number;
-  /** How late a flip was at most, by its plan. */
+  /** Maximum delay of a flip behind its planned time, in milliseconds. */
   readonly lateMs: number;
 }
 
-/** Longest wait for the last flips to be seen, in milliseconds. */
+/** Maximum wait for the last flips, in milliseconds. */
 const patienceMs = 10_000;
 
-/** Many simulated clusters in one process, which is not that of Sluice. */
+/** Many fake clusters, in a process other than Sluice's. */
 export class Worlds {
   readonly #worlds: readonly World[];
   readonly #options: WorldsOptions;
@@ -52,7 +52,7 @@ export class Worlds {
     }
   }
 
-  /** How many of the first so many clusters have not shown all Pods of all Services yet. */
+  /** Number of the first `count` clusters whose slices do not contain all Pods of all Services yet. */
   incomplete(clusters: number): number {
     return this.#worlds.slice(0, clusters).filter(({ complete }) => !complete).length;
   }
@@ -65,7 +65,7 @@ export class Worlds {
     return this.#world(cluster).heal(how);
   }
 
-  /** Pods become ready or not at a fixed rate, in one cluster after the other, whether or not the last ones were seen. */
+  /** Open loop: flips Pods at a fixed rate, one cluster after the other, whether or not the slices show earlier flips. */
   async flip({ rate, seconds, among, measured }: FlipsOptions): Promise<Flips> {
     const worlds = this.#worlds;
     for (const world of worlds.slice(0, measured)) world.takeResults();
@@ -92,8 +92,8 @@ export class Worlds {
   }
 
   /**
-   * Flips one more Pod of a cluster; resolves to the milliseconds until its slices show that and all that happened before,
-   * NaN if they do not.
+   * Flips one more Pod of a cluster; resolves to the milliseconds until its slices show that and all earlier flips, or NaN
+   * after `limitMs`.
    */
   async settle(cluster: number, limitMs: number): Promise<number> {
     const world = this.#world(cluster);
@@ -111,7 +111,7 @@ export class Worlds {
 
   #world(cluster: number): World {
     const world = this.#worlds[cluster];
-    if (world === undefined) throw new RangeError(`there is no cluster ${cluster}`);
+    if (world === undefined) throw new RangeError(`unknown cluster ${cluster}`);
     return world;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * An API server that makes up its objects while it sends them, so that it holds none: Pods of about 4 kB as the API server
- * of a busy cluster shows them, and Services that select them. In a process of its own; prints its URL.
+ * An API server that generates its objects while sending them and stores none: Pods of about 4 kB, as in a busy cluster,
+ * and Services that select them. Runs as its own process and prints its URL.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -9,9 +9,9 @@ const { values } = parseArgs({
   options: {
     pods: { type: 'string', default: '100000' },
     services: { type: 'string', default: '1000' },
-    /** Sends all in one answer, whatever limit it is asked for. */
+    /** Ignores `limit` and sends everything in one response. */
     unpaged: { type: 'boolean', default: false },
-    /** Knows no `sendInitialEvents`. */
+    /** Does not support `sendInitialEvents`. */
     old: { type: 'boolean', default: false },
   },
 });

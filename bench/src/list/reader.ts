@@ -1,7 +1,4 @@
-/**
- * Reads all Pods of a server into memory, in one of several ways, and prints what it took as JSON. In a process of its own,
- * so that its peak is its own.
- */
+/** Reads all Pods of a server into memory with one method and prints the cost as JSON. Its own process, to measure its peak. */
 import { readFileSync } from 'node:fs';
 import type { Bus, PartitionReader, StreamOffset } from '@sluice/bus';
 import { type ClusterReader, Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
@@ -12,12 +9,12 @@ import { parsePeak } from '../process-stats.ts';
 
 export interface Reading {
   readonly seconds: number;
-  /** Of the processors, by this process alone: less at the mercy of what else is running. */
+  /** CPU time of this process, which depends less on other load than the duration. */
   readonly cpuSeconds: number;
   readonly peakMb: number;
-  /** What is held once all is in and the garbage is collected. */
+  /** Heap in use after everything is read and garbage is collected. */
   readonly heldMb: number;
-  /** Pods that were told of, or are in the cache. */
+  /** Pods published, or held in the cache. */
   readonly pods: number;
 }
 
@@ -36,7 +33,7 @@ async function main(): Promise<void> {
   process.exit(0);
 }
 
-/** The whole watcher: lists, joins, and what it tells of each Service, which goes nowhere. */
+/** The whole watcher: it lists, joins and publishes to a bus that discards everything. */
 async function readByWatcher(): Promise<() => number> {
   const access = await loadKubeconfig({ paths: [kubeconfig] });
   const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
@@ -52,12 +49,12 @@ async function readByWatcher(): Promise<() => number> {
   const watcher = new ClusterWatcher({ ...ports, cluster: 'c', epoch: 1, reader, bus });
   void watcher.run(new AbortController().signal);
   await watcher.synced;
-  // What the start tells is on its way when the lists are in; the bus takes it at once.
+  // The first publish is pending when the caches are synced; the bus accepts it at once.
   await new Promise((resolve) => setImmediate(resolve));
   return () => bus.pods;
 }
 
-/** `@kubernetes/client-node` as its documentation shows it. */
+/** The informer of `@kubernetes/client-node`, used as documented. */
 async function readByInformer(): Promise<() => number> {
   const { CoreV1Api, KubeConfig, makeInformer } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
@@ -70,7 +67,7 @@ async function readByInformer(): Promise<() => number> {
   return () => informer.list().length;
 }
 
-/** Takes everything and keeps nothing but a count. */
+/** Accepts all records and keeps only their count. */
 class SinkBus implements Bus {
   readonly partitions = 64;
   pods = 0;

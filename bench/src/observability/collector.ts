@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 export interface Collector {
-  /** Where it takes OTLP over HTTP. */
+  /** OTLP/HTTP endpoint. */
   readonly endpoint: string;
   stop(): Promise<void>;
 }
 
-/** A collector of spans as a process of its own, which takes everything and keeps nothing. */
+/** A span collector in its own process that discards everything. */
 export async function startCollector(): Promise<Collector> {
   const child = fork(fileURLToPath(import.meta.url));
   const [endpoint] = await once(child, 'message');
@@ -24,7 +24,7 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-/** What runs in that process. It ends with the one that started it. */
+/** The code of that process. It exits with its parent. */
 function collect(): void {
   const server = createServer((request, response) => {
     request.resume().once('end', () => response.end());

@@ -18,18 +18,18 @@ import { type Collector, startCollector } from './collector.ts';
 
 export interface GenuineOptions {
   readonly shape: Shape;
-  /** Flips a second. */
+  /** Flips per second. */
   readonly rates: readonly number[];
-  /** How long at each rate. */
+  /** Duration at each rate. */
   readonly seconds: number;
   readonly rounds: number;
-  /** Names of `onlookers`. */
+  /** Names of `observabilityLevels`. */
   readonly watched: readonly Onlooker[];
-  /** Between two scrapes of `/metrics`. */
+  /** Interval between scrapes of `/metrics`. */
   readonly scrapeSeconds: number;
 }
 
-/** Where what looks on is served, and where spans go. */
+/** Addresses of the metrics, the console and the span collector. */
 interface Places {
   readonly port: number;
   readonly collector: string;
@@ -37,7 +37,7 @@ interface Places {
 
 const served = ({ port }: Places) => ['--metrics-bind-address', `127.0.0.1:${port}`];
 
-/** Flags of `sluice run`, by who looks on. Each is beyond the one before. */
+/** Flags of `sluice run` per level. Each level includes the one before. */
 const flagsOf = {
   nobody: () => ['--metrics-bind-address', '0'],
   metrics: (places: Places) => [...served(places), '--no-console'],
@@ -55,10 +55,10 @@ const words: Readonly<Record<Onlooker, string>> = {
   all: 'all, as by default',
 };
 
-/** Until the code that is run most is compiled, and what is loaded when it is first needed is there. */
+/** Warms up until hot code is compiled and lazily loaded code is loaded. */
 const warmUp = flips(100, 15);
 
-/** CPU time of `sluice run` on a genuine control plane for the same flips, with one that looks on, and with another. */
+/** CPU time of `sluice run` on a real control plane for the same flips at each observability level. */
 export async function compareGenuine(options: GenuineOptions): Promise<Table> {
   const { shape, rounds, watched } = options;
   await ensureBinaries(say);
@@ -72,7 +72,7 @@ export async function compareGenuine(options: GenuineOptions): Promise<Table> {
     let pool = new PodPool(benchPods(shape), seededRandom(0));
     for (let round = 1; round <= rounds; round++) {
       for (const one of inTurn(watched, round)) {
-        say(`round ${round}, seen by: ${words[one]}`);
+        say(`round ${round}, observability: ${words[one]}`);
         pool = new PodPool(benchPods(shape), seededRandom(round), pool.notReady);
         const turn = await takeTurn(scene, one, collector, pool, options);
         pool = turn.pool;
@@ -85,7 +85,7 @@ export async function compareGenuine(options: GenuineOptions): Promise<Table> {
   return tableOf(options, results);
 }
 
-/** One process, from its start to its end, at each rate. */
+/** One process, from start to exit, at each rate. */
 async function takeTurn(
   scene: Scene,
   one: Onlooker,
@@ -117,11 +117,11 @@ async function takeTurn(
 }
 
 interface Scraping {
-  /** @throws Error if one failed: what was measured then is something else */
+  /** @throws Error if a scrape failed, since the measurement is then invalid */
   stop(): void;
 }
 
-/** Reads the metrics as Prometheus would. */
+/** Scrapes the metrics as Prometheus does. */
 function scrape(url: string, seconds: number): Scraping {
   let failure: unknown;
   const timer = setInterval(async () => {
@@ -141,7 +141,7 @@ function scrape(url: string, seconds: number): Scraping {
   };
 }
 
-/** `more`: of each round, what one took beyond the first of `watched`; the median of that, least and most. */
+/** `more`: the extra cost over the first of `watched` per round, as median, minimum and maximum. */
 function tableOf(
   { rates, rounds, watched }: GenuineOptions,
   results: ReadonlyMap<Onlooker, readonly (readonly RateResult[])[]>,
@@ -163,10 +163,10 @@ function tableOf(
     });
   });
   const head = ['flips/s', 'who looks on', 'CPU ms/flip', 'least – most', 'more', 'least – most'];
-  return { title: `A run on a genuine API server, medians of ${rounds} rounds`, head, rows };
+  return { title: ``sluice run` on a real API server, medians of ${rounds} rounds`, head, rows };
 }
 
-/** In milliseconds for each flip. */
+/** Milliseconds per flip. */
 const cpuOf = ({ cost, flips }: RateResult): number => (cost.cpuSeconds.controller * 1_000) / flips;
 
-const percent = (value: number): string => `${(value * 100).toFixed(1)} %`;
+const percent = (value: number): string => `$(value * 100).toFixed(1)%`;

@@ -12,7 +12,7 @@ interface Watched {
   readonly name: string;
   readonly metrics?: boolean;
   readonly history?: boolean;
-  /** Share of the changes that are traced. Default: tracing is off. */
+  /** Ratio of traced changes; tracing is off by default. */
   readonly ratio?: number;
 }
 
@@ -21,7 +21,7 @@ const warmUpTurns = 2;
 
 class Pipeline {
   readonly name: string;
-  /** Of each turn, in microseconds per change. */
+  /** Per round, in microseconds per change. */
   readonly cpu: number[] = [];
   spansPerChange = 0;
   readonly #replay: Replay;
@@ -66,15 +66,15 @@ class Pipeline {
 }
 
 export interface ReplayedOptions {
-  /** Of each pipeline. */
+  /** Per pipeline. */
   readonly turns: number;
-  /** In a turn. */
+  /** Per round. */
   readonly changes: number;
-  /** Shares of the changes that are traced. */
+  /** Sampling ratios. */
   readonly ratios: readonly number[];
 }
 
-/** CPU time of the same changes in one process on the simulated API server, with one that looks on, and with another. */
+/** CPU time of the same changes in one process on the fake API server, at each observability level. */
 export async function compareReplayed({ turns, changes, ratios }: ReplayedOptions): Promise<Table> {
   const collector = await startCollector();
   const pipelines: Pipeline[] = [];
@@ -104,5 +104,5 @@ export async function compareReplayed({ turns, changes, ratios }: ReplayedOption
   const head = ['who looks on', 'CPU µs/change', 'more', 'spans/change'];
   for (const pipeline of pipelines) await pipeline.stop();
   await collector.stop();
-  return { title: `Replayed in one process, medians of ${turns} turns`, head, rows };
+  return { title: `Replayed in one process, medians of ${turns} rounds`, head, rows };
 }

@@ -5,17 +5,17 @@ import { type Random, randomInteger } from '@sluice/runtime';
 const services = 10;
 const podsPerService = 20;
 
-/** What happened to the server so far. */
+/** Counts of the events so far. */
 export interface Churned {
   readonly changes: number;
   readonly deletions: number;
-  /** Of those, while no watch was open and before the log was forgotten: only a list can show them. */
+  /** Of those, the deletions before a compaction without an open watch: only a list can show them. */
   readonly unseenDeletions: number;
   readonly watchesCut: number;
   readonly compactions: number;
 }
 
-/** A server that changes all the while, and whose watches are cut; now and then it forgets what happened meanwhile. */
+/** Changes a server continuously, cuts its watches and sometimes compacts its event log. */
 export class Churn {
   readonly #server: FakeApiServer;
   readonly #random: Random;
@@ -45,7 +45,7 @@ export class Churn {
     };
   }
 
-  /** One Pod comes, goes, or becomes ready or not. */
+  /** Creates, deletes or flips a Pod. */
   change(): void {
     const [service, pod] = [
       randomInteger(this.#random, 0, services - 1),
@@ -64,7 +64,7 @@ export class Churn {
     }
   }
 
-  /** Cuts every watch, as a broken connection or in order; in half of all cases what happens then is forgotten. */
+  /** Cuts every watch, abruptly or normally; in half of all cases, compacts what happens next. */
   cut(): void {
     this.#watchesCut += this.#server.cutWatches(this.#random.next() < 0.7 ? 'reset' : 'end');
     if (this.#random.next() < 0.5) return;
@@ -76,7 +76,7 @@ export class Churn {
   }
 }
 
-/** Requests that fail, and servers that are behind: as long as the churn lasts. */
+/** Adds failing requests and lagging servers while the churn runs. */
 export function addFaults(faults: FaultPlan): void {
   faults.add({ verb: 'list', error: 'stale', behind: 30, probability: 0.3 });
   faults.add({ verb: 'watch', error: 'stale', behind: 30, probability: 0.1 });

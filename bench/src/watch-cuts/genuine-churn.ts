@@ -17,15 +17,15 @@ interface Event {
 const pods = `/api/v1/namespaces/${NAMESPACE}/pods`;
 
 /**
- * Pods of a genuine API server that come, go and become ready or not, one after the other: each answer says at which version
- * that was, so what happened is known without asking a watch.
+ * Creates, deletes and flips Pods of a real API server, one after the other. Each response contains the resourceVersion, so
+ * the history is known without a watch.
  */
 export class GenuineChurn {
   readonly #connection: Connection;
   readonly #random: Random;
   readonly #clock: Clock;
   readonly #pods = benchPods({ services: 10, pods: 20 });
-  /** With the version at which each was last changed. */
+  /** With the resourceVersion of each Pod's last change. */
   readonly #there = new Map<string, string>();
   readonly #history: Change[] = [];
   #deletions = 0;
@@ -36,7 +36,7 @@ export class GenuineChurn {
     this.#clock = clock;
   }
 
-  /** All Pods are there. */
+  /** Creates all Pods. */
   static async open({ adminKubeconfig }: ControlPlane, random: Random, clock: Clock): Promise<GenuineChurn> {
     const access = await loadKubeconfig({ paths: [adminKubeconfig] });
     const connection = new Connection({ access, userAgent: 'sluice-bench-churn', clock, logger: silentLogger });
@@ -69,7 +69,7 @@ export class GenuineChurn {
     if (!this.#there.has(pod.name)) return this.#create(pod);
     if (this.#random.next() < 0.3) {
       const options = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
-      // What the API server has as its newest: also right after it was started anew, a watch can begin there.
+      // The newest resourceVersion of the API server: a watch can start there even right after a restart.
       const since = await this.#send('GET', `${pods}?limit=1`);
       await this.#send('DELETE', `${pods}/${pod.name}`, options);
       for (const { type, object } of await this.#lastEvents(pod, since)) {
@@ -91,7 +91,7 @@ export class GenuineChurn {
     this.#note(pod, await this.#send('POST', pods, podObject(pod, true, this.#now())), false);
   }
 
-  /** A write that changes nothing has the version of the one before. */
+  /** A write that changes nothing returns the previous resourceVersion. */
   #note({ name }: BenchPod, resourceVersion: string, gone: boolean): void {
     const version = Number(resourceVersion);
     if (this.#there.get(name) === resourceVersion && !gone) return;
@@ -99,7 +99,7 @@ export class GenuineChurn {
     this.#there.set(name, resourceVersion);
   }
 
-  /** Before a Pod goes, the API server marks it; that has a version of its own, which no answer tells. */
+  /** Before it removes a Pod, the API server marks it deleted, under a resourceVersion that no response contains. */
   async #lastEvents({ name }: BenchPod, resourceVersion: string): Promise<readonly Event[]> {
     const query = new URLSearchParams({ watch: '1', fieldSelector: `metadata.name=${name}`, resourceVersion });
     const { signal } = new AbortController();
@@ -113,7 +113,7 @@ export class GenuineChurn {
       events.push(...lines.map((line): Event => JSON.parse(line)));
       if (events.at(-1)?.type === 'DELETED') return events;
     }
-    throw new Error(`no event tells that Pod ${name} is gone`);
+    throw new Error(`no DELETED event for Pod ${name}`);
   }
 
   #now(): string {

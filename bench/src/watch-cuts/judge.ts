@@ -3,24 +3,24 @@ import type { FakeApiServer } from '@sluice/fake-apiserver';
 import type { RawObject, ReflectorSink, WatchEvent } from '@sluice/kubernetes';
 
 export interface Judged {
-  /** Times that what had been delivered was compared with what the server had held at that version, all of it. */
+  /** Number of comparisons of the delivered state with the server's state at the same resourceVersion. */
   readonly compared: number;
-  /** Of those, where it differed: something was missed, or told that was not so. */
+  /** Comparisons that differed: an event was missing or wrong. */
   readonly wrong: number;
-  /** Deliveries older than one before. */
+  /** Deliveries older than an earlier one. */
   readonly wentBack: number;
   readonly lists: number;
 }
 
-/** What happened to one object. */
+/** A change to one object. */
 export interface Change {
   readonly version: number;
   readonly name: string;
-  /** Undefined: it went. */
+  /** Undefined if the object was deleted. */
   readonly objectVersion: string | undefined;
 }
 
-/** A sink that holds every delivery against the history of the server. */
+/** A sink that compares every delivery with the history of the server. */
 export class Judge implements ReflectorSink {
   readonly #history: Change[] = [];
   readonly #truth = new Map<string, string>();
@@ -32,7 +32,7 @@ export class Judge implements ReflectorSink {
   #wentBack = 0;
   #lists = 0;
 
-  /** Of Pods. Must be made while the server still holds none. */
+  /** Compares Pods. Create it while the server has none. */
   static of(server: FakeApiServer): Judge {
     const judge = new Judge();
     server.onCommit((resource, { type, object, resourceVersion }) => {
@@ -47,7 +47,7 @@ export class Judge implements ReflectorSink {
     return judge;
   }
 
-  /** In the order of versions, and before a delivery of that version is judged. */
+  /** Records a change; in order of resourceVersion, and before deliveries of that resourceVersion are checked. */
   happened(change: Change): void {
     this.#history.push(change);
   }
@@ -56,7 +56,7 @@ export class Judge implements ReflectorSink {
     return { compared: this.#compared, wrong: this.#wrong, wentBack: this.#wentBack, lists: this.#lists };
   }
 
-  /** Changes that have not been told, or wrongly, by now. */
+  /** Number of objects whose delivered state is currently missing or wrong. */
   missing(): number {
     this.#catchUp(Number.POSITIVE_INFINITY);
     const names = new Set([...this.#truth.keys(), ...this.#told.keys()]);

@@ -1,6 +1,6 @@
 import type { RawObject, ReflectorSink, WatchEvent } from '@sluice/kubernetes';
 
-/** Keeps what was delivered, to be judged once it is known what had happened. */
+/** Records deliveries, to check them once the history is known. */
 export class Recorder implements ReflectorSink {
   readonly #deliveries: ((sink: ReflectorSink) => void)[] = [];
 
@@ -16,7 +16,7 @@ export class Recorder implements ReflectorSink {
     this.#deliveries.push((sink) => sink.apply(named));
   }
 
-  /** Delivers all of it again. */
+  /** Replays all deliveries. */
   replay(sink: ReflectorSink): void {
     for (const deliver of this.#deliveries) deliver(sink);
   }

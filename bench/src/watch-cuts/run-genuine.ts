@@ -12,7 +12,7 @@ import type { WatchCuts } from './run.ts';
 
 export interface GenuineCutsOptions {
   readonly controlPlane: ControlPlane;
-  /** For a kubeconfig. */
+  /** Folder for a kubeconfig. */
   readonly directory: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -20,20 +20,20 @@ export interface GenuineCutsOptions {
   readonly changesPerSecond: number;
 }
 
-/** A watch of which nothing comes for so long, while something happens all the time, is dead. */
+/** A watch without events for this long is dead, because changes are continuous. */
 const watchIdleMs = 3_000;
-/** How often the network swallows instead of cutting, and for how long. */
+/** How often the network drops bytes instead of cutting connections, and for how long. */
 const swallowEvery = 10;
 const swallowMs = 5_000;
-/** How often the API server is started anew, of all cuts. */
+/** Share of the cuts that restart the API server. */
 const restartEvery = 60;
-/** Longest wait for a reflector that had to back off. */
+/** Maximum wait for a reflector that backs off. */
 const settleMs = 90_000;
 
 /**
- * Two reflectors, one by pages and one by WatchList, follow Pods of a genuine API server through a network that is cut each
- * second, now and then swallows everything without closing a connection, and is down while the API server is started
- * anew: then its watch cache knows nothing of what went before, so that only a list can show it.
+ * Two reflectors, one with paged lists and one with WatchList, follow Pods of a real API server. The network is cut every
+ * second, sometimes drops bytes silently, and is down while the API server restarts: its watch cache then has no history,
+ * so only a list shows the changes.
  */
 export async function runGenuineCuts(options: GenuineCutsOptions): Promise<WatchCuts> {
   const { controlPlane, clock, random, seconds, changesPerSecond } = options;
@@ -89,7 +89,7 @@ export async function runGenuineCuts(options: GenuineCutsOptions): Promise<Watch
   return { churned, judged: { pages: outcome(pages), WatchList: outcome(stream) } };
 }
 
-/** Returns how many Pods went while nobody could see it. */
+/** Returns the number of Pods deleted unseen. */
 async function restart(
   { processes, ready }: ControlPlane,
   network: FaultyNetwork,

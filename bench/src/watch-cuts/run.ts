@@ -5,7 +5,7 @@ import { addFaults, Churn, type Churned } from './churn.ts';
 import { Judge, type Judged } from './judge.ts';
 
 export interface WatchCutsOptions {
-  /** Holds nothing yet. */
+  /** Must be empty. */
   readonly server: FakeApiServer;
   readonly reader: ClusterReader;
   readonly faults: FaultPlan;
@@ -17,18 +17,18 @@ export interface WatchCutsOptions {
 
 export interface WatchCuts {
   readonly churned: Churned;
-  /** By how the first state and those after 410 were read. */
+  /** By how the initial state and those after 410 were read. */
   readonly judged: Readonly<
     Record<'pages' | 'WatchList', Judged & { readonly missing: number; readonly errors: number }>
   >;
 }
 
-/** Once nothing fails any more, a reflector that had to back off has caught up within this time. */
+/** After the last fault, a reflector that backs off catches up within this time. */
 const settleMs = 90_000;
 
 /**
- * Two reflectors, one by pages and one by WatchList, follow a server that changes all the while, whose watches are cut
- * each second, which forgets, and which answers some requests from the past.
+ * Two reflectors, one with paged lists and one with WatchList, follow a server that changes continuously. Its watches are
+ * cut every second, its event log is compacted, and some responses contain old state.
  */
 export async function runWatchCuts(options: WatchCutsOptions): Promise<WatchCuts> {
   const { server, reader, faults, clock, random, seconds, changesPerSecond } = options;
