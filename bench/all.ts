@@ -1,6 +1,4 @@
-/**
- * The long comparison: every shape and work, Sluice beside kube-controller-manager. `--help` tells the rest.
- */
+/** The long comparison: all workloads, Sluice beside kube-controller-manager. See `--help`. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +7,7 @@ import { ensureBinaries } from '@sluice/local';
 import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
 import { Cells } from './src/cells.ts';
 import { barChart } from './src/chart.ts';
-import { conditionsNow, inTurn } from './src/conditions.ts';
+import { conditionsNow, rotate } from './src/conditions.ts';
 import { CONTROLLERS, type Controller, FLEET, SUBJECT } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { outputOf } from './src/output.ts';
@@ -21,10 +19,10 @@ import type { Results } from './src/results.ts';
 import { rounded } from './src/statistics.ts';
 import { markdownTable, type Table, textTable } from './src/table.ts';
 import { warnings } from './src/warnings.ts';
-import { allWorks, type Work } from './src/works.ts';
+import { allWorkloads, type Workload } from './src/workloads.ts';
 
 const DEFAULTS = {
-  works: undefined,
+  workloads: undefined,
   controllers: undefined,
   rounds: '5',
   seconds: '15',
@@ -36,20 +34,20 @@ const DEFAULTS = {
 
 const HELP = `usage: node bench/all.ts [options]      (or: npm run bench:all -- [options])
 
-Measures each work with each controller in turn, round by round. Every cell (work, controller, round) is a file in a
-folder: what is there is not measured again, so an interrupted comparison goes on where it was, and parts can be done at
-different times. Prints tables of all that is there. Nothing else should run meanwhile.
+Measures each workload with each controller, round by round. Each cell (workload, controller, round) is stored in a file
+of its own and is not measured again, so an interrupted comparison resumes where it stopped, and parts can run at
+different times. Prints tables of all stored cells. Run nothing else on the machine meanwhile.
 
-  --works LIST         some of: ${allWorks(1)
+  --workloads LIST     some of: ${allWorkloads(1)
     .map(({ name }) => name)
     .join(', ')} (all)
   --controllers LIST   some of: ${CONTROLLERS.map(({ name }) => name).join(', ')} (all)
   --rounds N           (5)
-  --seconds N          how long at each rate (15)
-  --directory DIR      where the cells are (bench-results)
-  --minutes N          begin no cell after so many minutes; 0: measure nothing, print what is there (no limit)
+  --seconds N          duration at each rate (15)
+  --directory DIR      folder of the cells (bench-results)
+  --minutes N          start no cell after N minutes; 0: only print stored cells (no limit)
   --output FORMAT      table, json or markdown, on standard output (table)
-  --charts DIR         write charts there: latency.svg and cpu.svg
+  --charts DIR         folder for charts: latency.svg and cpu.svg
   --help               this text
 `;
 
@@ -57,21 +55,21 @@ async function main(): Promise<void> {
   const given = optionsGiven(DEFAULTS, HELP);
   if (given === undefined) return;
   const output = outputOf(given.output);
-  const known = allWorks(count('seconds', given.seconds));
-  const works = chosen('works', known, given.works);
+  const known = allWorkloads(count('seconds', given.seconds));
+  const workloads = chosen('workloads', known, given.workloads);
   const controllers = chosen('controllers', CONTROLLERS, given.controllers);
   const cells = new Cells(given.directory);
   const rounds = count('rounds', given.rounds);
   if (given.minutes !== '0') {
     const until = given.minutes === undefined ? Number.POSITIVE_INFINITY : count('minutes', given.minutes) * 60_000;
-    await measureAll(cells, works, controllers, rounds, until, given.seconds);
+    await measureAll(cells, workloads, controllers, rounds, until, given.seconds);
   }
   const names = controllers.map(({ name }) => name);
-  const measured = works.flatMap((work) => {
-    const results = cells.results(work, names);
-    return results === undefined ? [] : [{ work, results }];
+  const measured = workloads.flatMap((workload) => {
+    const results = cells.results(workload, names);
+    return results === undefined ? [] : [{ workload, results }];
   });
-  if (measured.length === 0) return say(`nothing is measured in ${given.directory}`);
+  if (measured.length === 0) return say(`no measurements in ${given.directory}`);
   if (output === 'json') process.stdout.write(`${JSON.stringify(inJson(measured), rounded, 1)}\n`);
   else process.stdout.write(report(measured, names, output === 'markdown' ? markdownTable : textTable));
   if (given.charts !== undefined) writeCharts(given.charts, measured, names);
@@ -86,7 +84,7 @@ function chosen<T extends { readonly name: string }>(option: string, all: readon
 
 async function measureAll(
   cells: Cells,
-  works: readonly Work[],
+  workloads: readonly Workload[],
   controllers: readonly Controller[],
   rounds: number,
   untilMs: number,
@@ -96,17 +94,17 @@ async function measureAll(
   await ensureBinaries(say);
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   for (let round = 1; round <= rounds; round += 1) {
-    for (const work of works) {
-      for (const controller of inTurn(controllers, round)) {
-        if (cells.has(work.name, controller.name, round)) continue;
-        if (performance.now() > untilMs) return say('the time is up; the same command goes on from here');
+    for (const workload of workloads) {
+      for (const controller of rotate(controllers, round)) {
+        if (cells.has(workload.name, controller.name, round)) continue;
+        if (performance.now() > untilMs) return say('time limit reached; run the same command again to resume');
         const before = conditionsNow();
-        say(`${work.name}: ${work.description}`);
-        const { shape, phases } = work;
-        // A fleet is never started anew as a whole.
-        const restart = work.restart === true && controller.name !== FLEET;
+        say(`${workload.name}: ${workload.description}`);
+        const { shape, phases } = workload;
+        // A fleet is never restarted as a whole.
+        const restart = workload.restart === true && controller.name !== FLEET;
         const command = `npm run bench:all -- --seconds ${seconds} --rounds ${rounds}`;
-        const cell = { ...before, command, work: work.name, fsync: false, shape, seconds: Number(seconds) };
+        const cell = { ...before, command, workload: workload.name, fsync: false, shape, seconds: Number(seconds) };
         try {
           const run = await measure(controller, round, {
             directory: join(directory, 'cluster'),
@@ -114,8 +112,8 @@ async function measureAll(
           });
           cells.add({ ...cell, run });
         } catch (error) {
-          // The others are of use without it, and the same command tries it again.
-          say(`no figures of this one: ${error}`);
+          // The other cells are useful without this one, and the same command tries it again.
+          say(`measurement failed: ${error}`);
           process.exitCode = 1;
         }
       }
@@ -124,7 +122,7 @@ async function measureAll(
   rmSync(directory, { recursive: true, force: true });
 }
 
-type Measured = readonly { readonly work: Work; readonly results: Results }[];
+type Measured = readonly { readonly workload: Workload; readonly results: Results }[];
 
 function report(measured: Measured, names: readonly string[], table: (table: Table) => string): string {
   const all = outlines(measured);
@@ -134,7 +132,9 @@ function report(measured: Measured, names: readonly string[], table: (table: Tab
     ...(first === undefined ? [] : [conditions(first.results)]),
     ...others.map((other) => table(overview(all, other))),
     ...measured.flatMap(({ results }) => tables(results).map(table)),
-    ...measured.flatMap(({ work, results }) => warnings(results).map((doubt) => `doubtful: ${work.name}, ${doubt}`)),
+    ...measured.flatMap(({ workload, results }) =>
+      warnings(results).map((warning) => `unreliable: ${workload.name}, ${warning}`),
+    ),
   ];
   return `${parts.join('\n')}\n`;
 }
@@ -144,18 +144,18 @@ function writeCharts(directory: string, measured: Measured, names: readonly stri
   const all = outlines(measured);
   writeFileSync(
     join(directory, 'latency.svg'),
-    barChart('Latency, p50 in ms (of starts: until all is written)', all, 'p50', names),
+    barChart('Latency, p50 in ms (starts: until everything is written)', all, 'p50', names),
   );
   writeFileSync(
     join(directory, 'cpu.svg'),
-    barChart('CPU of the controller for each change, in ms (of starts: all of it)', all, 'cpuMsPerFlip', names),
+    barChart('CPU time of the controller per change, in ms (starts: total)', all, 'cpuMsPerFlip', names),
   );
 }
 
 function inJson(measured: Measured) {
   return {
     phases: outlines(measured).map(({ figures, ...rest }) => ({ ...rest, figures: Object.fromEntries(figures) })),
-    works: measured.map(({ work, results }) => ({ work: work.name, ...results })),
+    workloads: measured.map(({ workload, results }) => ({ workload: workload.name, ...results })),
   };
 }
 

@@ -1,6 +1,4 @@
-/**
- * Measures what waits while a part of a fleet is away, and how it catches up. `--help` tells the rest.
- */
+/** Measures the backlog while a part of a fleet is away, and how the fleet catches up. See `--help`. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,19 +12,19 @@ import { number, type Table } from './src/table.ts';
 
 const HELP = `usage: node bench/backpressure.ts [options]      (or: npm run bench:backpressure -- [options])
 
-Runs one process of each role on a NATS and a Redis of this machine, and a simulated cluster over HTTP whose Pods become
-ready and not ready, go and come back. The reconciler, the writer or the cluster goes away for some minutes and comes
-back. Shows the memory of each process meanwhile, what was waiting, and the writes of catching up; it fails if slices or
-Endpoints are not what they should be in the end.
+Runs one process per role with NATS and Redis on this machine, and a fake cluster over HTTP whose Pods flip their
+readiness, are created and are deleted. The reconciler, the writer or the cluster is away for some minutes and then
+comes back. Shows the memory of each process, the backlog, and the writes while catching up. Fails if slices or
+Endpoints are incorrect at the end.
 
-  --minutes N       how long it is away (10)
-  --missing LIST    some of reconciler, writer, cluster; one after the other (all)
+  --minutes N       duration of the outage (10)
+  --missing LIST    what is away: some of reconciler, writer, cluster, one after the other (all)
   --services N      Services (200)
-  --pods N          Pods of each Service (5)
-  --rate N          changes of Pods a second (50)
-  --seed N          which Pods change, and how (1)
+  --pods N          Pods per Service (5)
+  --rate N          Pod changes per second (50)
+  --seed N          seed of the changes (1)
   --output FORMAT   table, json or markdown (table)
-  --patience N      longest wait for everything to be right, in seconds (120)
+  --patience N      maximum wait for convergence, in seconds (120)
   --help            this text
 `;
 
@@ -61,7 +59,7 @@ async function main(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-backpressure-'));
   const outages: Outage[] = [];
   for (const one of missing) outages.push(await measureOutage(one, { ...options, directory, say }));
-  // Left behind when something failed: the logs are in it.
+  // Kept on failure: it contains the logs.
   rmSync(directory, { recursive: true, force: true });
   const { services, pods } = options.shape;
   const title = `${services} Services × ${pods} Pods, ${options.rate} changes/s, ${options.minutes} min`;
@@ -72,7 +70,7 @@ async function main(): Promise<void> {
 function summary(title: string, outages: readonly Outage[]): Table {
   return {
     title,
-    head: ['without', 'changes', 'Changes kept', 'plans kept', 'writes then', 'writes after', 'right after s'],
+    head: ['away', 'changes', 'Changes queued', 'plans queued', 'writes meanwhile', 'writes after', 'converged s'],
     rows: outages.map((one) => {
       const { changes, backlog, writesMeanwhile, writesAfter, caughtUpSeconds } = one;
       const figures = [changes, backlog.changes, backlog.mutations, writesMeanwhile, writesAfter, caughtUpSeconds];
@@ -81,7 +79,7 @@ function summary(title: string, outages: readonly Outage[]): Table {
   };
 }
 
-/** Resident memory by time; the last column is after catching up. */
+/** Resident memory over time; the last column is after catching up. */
 function memory({ missing, memory }: Outage): Table {
   return {
     title: `Memory in MB without ${missing}, by second`,

@@ -1,6 +1,6 @@
 /**
- * Measures the buses: latency from append to reader, records a second, and how long a connection takes. Fresh servers for
- * each round, the buses in turn; medians over the rounds. `--help` tells the options.
+ * Measures the buses: latency from append to reader, records per second, and connection time. Each round uses new servers
+ * and alternates between the buses; results are medians over the rounds. See `--help`.
  */
 
 import { ensureKafkaJars, ensureNatsServer } from '@sluice/local';
@@ -12,14 +12,14 @@ import { median } from './src/statistics.ts';
 const HELP = `usage: node bench/bus.ts [options]      (or: npm run bench:bus -- [options])
 
   --buses LIST     some of ${Object.keys(BUSES).join(', ')} (all)
-  --rounds N       rounds (5)
+  --rounds N       (5)
   --partitions N   (64)
-  --rate N         single records a second, for the latency (1000)
-  --seconds N      of them (5)
-  --records N      for the throughput (50000)
-  --call N         records of one append, for the throughput (20)
-  --payload N      bytes of a record (1000)
-  --json           figures of every round as JSON
+  --rate N         single records per second, for latency (1000)
+  --seconds N      duration of the latency measurement (5)
+  --records N      records, for throughput (50000)
+  --call N         records per append, for throughput (20)
+  --payload N      bytes per record (1000)
+  --json           print the figures of every round as JSON
 `;
 
 const COLUMNS: readonly (readonly [keyof BusFigures, string, digits: number])[] = [
@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   else process.stdout.write(table(figures));
 }
 
-/** A table that is Markdown as well: medians over the rounds. */
+/** A Markdown table of medians over the rounds. */
 function table(figures: ReadonlyMap<string, readonly BusFigures[]>): string {
   const rows = [['bus', ...COLUMNS.map(([, title]) => title)]];
   for (const [name, rounds] of figures) {

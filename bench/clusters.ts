@@ -1,6 +1,6 @@
 /**
- * Measures Sluice on many clusters at once. `--help` tells the rest.
- * Exit status 0 if all was seen, 1 when it was not, 2 for wrong usage, 130 when interrupted.
+ * Measures Sluice on many clusters at once. See `--help`.
+ * Exit status 0 on success, 1 if a flip never became visible, 2 for a usage error, 130 when interrupted.
  */
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureNatsServer } from '@sluice/local';
 import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
+import { FakeClustersProcess } from './src/clusters/fake-clusters-process.ts';
 import { completed, runOn } from './src/clusters/run.ts';
-import { WorldsProcess } from './src/clusters/worlds-process.ts';
 import { Fleet } from './src/fleet.ts';
 import { outputOf, printResults } from './src/output.ts';
 import { cpuSeconds, memoryMb, peakMemoryMb, requireProcessStats, resetPeakMemory } from './src/process-stats.ts';
@@ -18,26 +18,26 @@ import { number, type Table } from './src/table.ts';
 
 const HELP = `usage: node bench/clusters.ts [options]      (or: npm run bench:clusters -- [options])
 
-Serves many simulated clusters, which are one process, over HTTP: from the start of Sluice until every Service shows all
-of its Pods in its EndpointSlices and Endpoints; then Pods become ready or not at a fixed rate, spread over all clusters.
+Serves many fake clusters over HTTP from one process. Measures the start of Sluice until all Pods of every Service
+are in its EndpointSlices and Endpoints; then Pods flip their readiness at a fixed rate, spread over all clusters.
 Latency is from the change of the Pod to the write of the slice that shows it, both at the API server.
 
   --clusters N      (100)
-  --services N      Services of each (100)
-  --pods N          Pods of each Service (10)
-  --rate N          changes a second, in all clusters together (200)
-  --seconds N       how long (30)
-  --ways LIST       all-in-one: one process; distributed: one process of each role, NATS and Redis (all-in-one)
-  --seed N          which Pods change (1)
+  --services N      Services per cluster (100)
+  --pods N          Pods per Service (10)
+  --rate N          changes per second over all clusters (200)
+  --seconds N       duration (30)
+  --topologies LIST all-in-one: one process; distributed: one process per role, NATS and Redis (all-in-one)
+  --seed N          seed of the changes (1)
   --output FORMAT   table, json or markdown (table)
-  --patience N      longest wait for the start, in seconds (240)
+  --patience N      maximum wait for the start, in seconds (240)
   --help            this text
 `;
 
-const WAYS = ['all-in-one', 'distributed'] as const;
+const TOPOLOGIES = ['all-in-one', 'distributed'] as const;
 
 interface Measured {
-  readonly way: (typeof WAYS)[number];
+  readonly topology: (typeof TOPOLOGIES)[number];
   readonly completeSeconds: number;
   readonly startCpuSeconds: number;
   readonly startPeakMb: number;
@@ -66,7 +66,7 @@ const DEFAULTS = {
   pods: '10',
   rate: '200',
   seconds: '30',
-  ways: 'all-in-one',
+  topologies: 'all-in-one',
   seed: '1',
   output: 'table',
   patience: '240',
@@ -76,7 +76,7 @@ async function main(): Promise<void> {
   const values = optionsGiven(DEFAULTS, HELP);
   if (values === undefined) return;
   const output = outputOf(values.output);
-  const ways = list(values.ways).map((way) => oneOf('ways', way, WAYS));
+  const topologies = list(values.topologies).map((one) => oneOf('topologies', one, TOPOLOGIES));
   const options: Options = {
     clusters: count('clusters', values.clusters),
     shape: { services: count('services', values.services), pods: count('pods', values.pods) },
@@ -86,20 +86,20 @@ async function main(): Promise<void> {
     patienceSeconds: count('patience', values.patience),
   };
   requireProcessStats();
-  if (ways.includes('distributed')) await ensureNatsServer(say);
+  if (topologies.includes('distributed')) await ensureNatsServer(say);
   const measured: Measured[] = [];
-  for (const way of ways) measured.push(await measure(way, options));
+  for (const topology of topologies) measured.push(await measure(topology, options));
   printResults(output, { tables: [tableOf(options, measured)], conditions: '', json: { ...options, measured } });
   if (measured.some(({ missing }) => missing > 0)) process.exitCode = 1;
 }
 
-async function measure(way: Measured['way'], options: Options): Promise<Measured> {
+async function measure(topology: Measured['topology'], options: Options): Promise<Measured> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-clusters-'));
   const kubeconfigs = join(directory, 'kubeconfigs');
   mkdirSync(kubeconfigs);
-  const worlds = await WorldsProcess.start({ ...options, directory: kubeconfigs });
-  say(`${way}: ${options.clusters} clusters are there`);
-  const fleet = way === 'distributed' ? await Fleet.start({ directory, kubeconfig: kubeconfigs }) : undefined;
+  const fakes = await FakeClustersProcess.start({ ...options, directory: kubeconfigs });
+  say(`${topology}: ${options.clusters} clusters started`);
+  const fleet = topology === 'distributed' ? await Fleet.start({ directory, kubeconfig: kubeconfigs }) : undefined;
   const startedAt = performance.now();
   const processes =
     fleet === undefined
@@ -107,27 +107,27 @@ async function measure(way: Measured['way'], options: Options): Promise<Measured
       : await Promise.all((['watcher', 'reconciler', 'writer'] as const).map((role) => fleet.run(role)));
   const sum = (of: (pid: number) => number) =>
     processes.reduce((total, { pid }) => total + (pid === undefined ? 0 : of(pid)), 0);
-  await completed(worlds, options.clusters, options.patienceSeconds);
+  await completed(fakes, options.clusters, options.patienceSeconds);
   const completeSeconds = (performance.now() - startedAt) / 1000;
-  say(`${way}: complete after ${completeSeconds.toFixed(1)} s`);
+  say(`${topology}: complete after ${completeSeconds.toFixed(1)} s`);
   const [startCpuSeconds, startPeakMb] = [sum(cpuSeconds), sum(peakMemoryMb)];
   const all = { among: options.clusters, measured: options.clusters };
-  // Warms up what a start does not use.
-  await worlds.ask('flip', { rate: options.rate, seconds: 5, ...all });
+  // Warms up the code that a start does not use.
+  await fakes.request('flip', { rate: options.rate, seconds: 5, ...all });
   for (const { pid } of processes) if (pid !== undefined) resetPeakMemory(pid);
   const cpuBefore = sum(cpuSeconds);
   const { rate, seconds } = options;
-  const { flips, latencies, missing, lateMs } = await worlds.ask('flip', { rate, seconds, ...all });
+  const { flips, latencies, missing, lateMs } = await fakes.request('flip', { rate, seconds, ...all });
   const cpu = sum(cpuSeconds) - cpuBefore;
   const result: Measured = {
-    ...{ way, completeSeconds, startCpuSeconds, startPeakMb, missing, lateMs },
+    ...{ topology, completeSeconds, startCpuSeconds, startPeakMb, missing, lateMs },
     ...{ p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), max: percentile(latencies, 1) },
     ...{ cpuMsPerChange: (cpu * 1000) / flips, peakMb: sum(peakMemoryMb), mb: sum(memoryMb) },
   };
   if (fleet === undefined) for (const one of processes) await one.stop(20_000);
   else await fleet.stop();
-  worlds.stop();
-  // Left behind when something failed: the logs are in it.
+  fakes.stop();
+  // Kept on failure: it contains the logs.
   rmSync(directory, { recursive: true, force: true });
   return result;
 }
@@ -136,13 +136,13 @@ function tableOf({ clusters, shape, rate, seconds }: Options, measured: readonly
   return {
     title: `${clusters} clusters × ${shape.services} Services × ${shape.pods} Pods, ${rate} changes/s for ${seconds} s`,
     head: [
-      ...['', 'complete s', 'CPU s', 'peak MB', 'p50 ms', 'p99 ms', 'max ms', 'missing', 'CPU ms/change'],
-      ...['peak MB then', 'MB at the end', 'load late ms'],
+      ...['', 'complete s', 'start CPU s', 'start peak MB', 'p50 ms', 'p99 ms', 'max ms', 'missing', 'CPU ms/change'],
+      ...['peak MB', 'MB at the end', 'load late ms'],
     ],
     rows: measured.map((one) => ({
       ratio: false,
       cells: [
-        one.way,
+        one.topology,
         ...[one.completeSeconds, one.startCpuSeconds, one.startPeakMb, one.p50, one.p99, one.max, one.missing],
         ...[one.cpuMsPerChange, one.peakMb, one.mb, one.lateMs],
       ].map((cell) => (typeof cell === 'number' ? number(cell) : cell)),

@@ -1,7 +1,7 @@
 /**
- * Notices a clear loss of speed, and no noise: CPU time for each change of a fixed replay, in units of a loop that is timed
- * beside it, against the budget in `bench/budget.json`; and Sluice beside kube-controller-manager on a genuine API server.
- * Exit status 0 if all is within its limits, 1 if not, 2 for wrong usage.
+ * Detects a clear loss of speed without reacting to noise. It compares the CPU time per change of a fixed replay, relative to
+ * a calibration loop, with the budget in `bench/budget.json`, and Sluice with kube-controller-manager on a real API server.
+ * Exit status 0 if everything is within its limits, 1 if not, 2 for a usage error.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { ensureBinaries } from '@sluice/local';
 import { optionsGiven, runProgram, say } from '@sluice/program';
 import { calibrate } from './src/calibrate.ts';
-import { inTurn } from './src/conditions.ts';
+import { rotate } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { flips } from './src/phase.ts';
@@ -21,25 +21,25 @@ import { summarize } from './src/summary.ts';
 
 const HELP = `usage: node bench/guard.ts [--replay | --compare] [--update]
 
-  --replay    only the replay, some seconds; needs no servers
-  --compare   only the comparison with kube-controller-manager, about a minute
-  --update    store what the replay costs now as its budget
+  --replay    only the replay; takes some seconds and needs no servers
+  --compare   only the comparison with kube-controller-manager; takes about a minute
+  --update    store the current cost of the replay as its budget
 `;
 
 const BUDGET = join(import.meta.dirname, 'budget.json');
-/** Of the budget; the same program has come out between 0.9 and 1.5 of it, the latter on a machine under heavy load. */
+/** Limit as a multiple of the budget; the same program varies between 0.9 and 1.5, the latter under heavy load. */
 const MOST_OF_BUDGET = 2.5;
-/** A new process of Node compiles while it works. */
+/** A new Node process compiles code during the first changes. */
 const WARM_UP_LOAD = { ...flips(100, 3), name: 'warm-up' };
-/** So slow that two processors have time left: where they have none, latency tells of queues and luck. */
+/** Slow enough to leave two processors idle time; otherwise latency depends on queueing. */
 const LOAD = flips(30, 5);
-/** Sluice divided by kube-controller-manager with raised limits, medians of three rounds: beyond what noise has shown. */
+/** Limits of Sluice divided by kube-controller-manager with raised limits, medians of three rounds; above observed noise. */
 const LIMITS = { cpuMsPerFlip: 3, p50: 4 } as const;
 const SHAPES = [
   { services: 20, pods: 10 },
   { services: 1, pods: 500 },
 ] as const;
-const [TURNS, CHANGES, WARM_UP] = [20, 100, 10];
+const [ROUNDS, CHANGES, WARM_UP] = [20, 100, 10];
 
 interface Verdict {
   readonly what: string;
@@ -47,15 +47,15 @@ interface Verdict {
   readonly limit: number;
 }
 
-/** The cheapest turn says what the program needs; the others say what else the machine did. */
+/** The cheapest round shows what the program needs; the others include other load on the machine. */
 async function replayCost(shape: (typeof SHAPES)[number]): Promise<number> {
   const replay = new Replay(shape);
   const costs: number[] = [];
   const units: number[] = [];
   try {
-    for (let turn = 0; turn < WARM_UP + TURNS; turn++) {
-      const [unit, cost] = [calibrate(1000), await replay.turn(CHANGES)];
-      if (turn < WARM_UP) continue;
+    for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+      const [unit, cost] = [calibrate(1000), await replay.round(CHANGES)];
+      if (round < WARM_UP) continue;
       units.push(unit);
       costs.push(cost);
     }
@@ -73,7 +73,7 @@ async function replays(update: boolean): Promise<readonly Verdict[]> {
     const units = await replayCost(shape);
     if (update) budget[name] = Number(units.toPrecision(3));
     const limit = (budget[name] ?? 0) * MOST_OF_BUDGET;
-    verdicts.push({ what: `CPU of a change at ${name}, in units of the calibration`, value: units, limit });
+    verdicts.push({ what: `CPU per change at ${name}, in calibration units`, value: units, limit });
   }
   if (update) writeFileSync(BUDGET, `${JSON.stringify(budget, undefined, 2)}\n`);
   return verdicts;
@@ -86,7 +86,7 @@ async function comparison(): Promise<readonly Verdict[]> {
   const shape = { services: 20, pods: 20 };
   const runs: Run[] = [];
   for (const round of [1, 2, 3]) {
-    for (const controller of inTurn(controllers, round)) {
+    for (const controller of rotate(controllers, round)) {
       const phases = [WARM_UP_LOAD, LOAD];
       const options = { directory: join(directory, 'cluster'), shape, phases, patienceSeconds: 60, fsync: false, say };
       runs.push(await measure(controller, round, options));
@@ -100,14 +100,14 @@ async function comparison(): Promise<readonly Verdict[]> {
         ?.rates.find(({ phase }) => phase === LOAD.name)?.figures,
   );
   const ratio = (column: keyof typeof LIMITS): Verdict => ({
-    what: `${column} at ${LOAD.name}, divided by that of kube-controller-manager`,
+    what: `${column} at ${LOAD.name}, divided by kube-controller-manager's`,
     value: (mine?.[column].median ?? Number.NaN) / (theirs?.[column].median ?? Number.NaN),
     limit: LIMITS[column],
   });
   const missing = median(
     runs.filter(({ controller }) => controller === 'sluice').map(({ rates }) => rates.at(-1)?.missing ?? 0),
   );
-  return [ratio('cpuMsPerFlip'), ratio('p50'), { what: 'flips that were never seen', value: missing, limit: 0 }];
+  return [ratio('cpuMsPerFlip'), ratio('p50'), { what: 'flips that never became visible', value: missing, limit: 0 }];
 }
 
 async function main(): Promise<void> {
@@ -117,10 +117,10 @@ async function main(): Promise<void> {
     ...(values.compare ? [] : await replays(values.update)),
     ...(values.replay ? [] : await comparison()),
   ];
-  // What is not a number is no proof that all is well.
+  // NaN fails as well.
   const failed = verdicts.filter(({ value, limit }) => !(value <= limit));
   for (const { what, value, limit } of verdicts) {
-    console.log(`${value <= limit ? 'ok    ' : 'FAILED'} ${what}: ${value.toFixed(2)}, at most ${limit.toFixed(2)}`);
+    console.log(`${value <= limit ? 'ok    ' : 'FAILED'} ${what}: ${value.toFixed(2)}, limit ${limit.toFixed(2)}`);
   }
   console.log(`${verdicts.length - failed.length} passed, ${failed.length} failed, 0 skipped`);
   process.exitCode = failed.length > 0 ? 1 : 0;

@@ -1,6 +1,7 @@
 /**
- * Measures what bad clusters cost the good ones beside them. `--help` tells the rest.
- * Exit status 0 if all was seen and the bad ones recovered, 1 when not, 2 for wrong usage, 130 when interrupted.
+ * Measures how faulty clusters affect the healthy ones beside them. See `--help`.
+ * Exit status 0 if all flips became visible and the faulty clusters recovered, 1 if not, 2 for a usage error, 130 when
+ * interrupted.
  */
 
 import { count, list, oneOf, optionsGiven, runProgram, say, UsageError } from '@sluice/program';
@@ -12,19 +13,19 @@ import { number, type Table } from './src/table.ts';
 
 const HELP = `usage: node bench/isolation.ts [options]      (or: npm run bench:isolation -- [options])
 
-Serves simulated clusters with one process of Sluice, in which Pods become ready or not at a fixed rate. In turn all are
-well, of which three are idle, and these three are bad: one is down, one answers after 5 s, one answers 429 to everything,
-while Pods change in them as well. Shows the latency in the good ones in both cases, and how long the bad ones take to be
-right again once they are well, without a restart.
+One process of Sluice serves fake clusters in which Pods flip their readiness at a fixed rate. Alternates between all
+clusters healthy, three of them idle, and these three faulty: one is down, one responds after 5 s, one responds with 429
+to everything, while Pods change in them as well. Shows the latency in the healthy clusters in both cases, and how long
+the faulty ones take to recover after their repair, without a restart.
 
-  --clusters N      with the three bad ones (20)
-  --services N      Services of each (20)
-  --pods N          Pods of each Service (5)
-  --rate N          changes a second, in all clusters together (100)
-  --seconds N       how long each time (10)
-  --rounds N        how often, for each form (4)
-  --forms LIST      how the one is down: refused, swallowed: nothing arrives and nobody is told (all)
-  --seed N          which Pods change (1)
+  --clusters N      including the three faulty ones (20)
+  --services N      Services per cluster (20)
+  --pods N          Pods per Service (5)
+  --rate N          changes per second over all clusters (100)
+  --seconds N       duration of each measurement (10)
+  --rounds N        rounds per form (4)
+  --forms LIST      how the first one is down: refused, or swallowed (bytes are dropped silently) (all)
+  --seed N          seed of the changes (1)
   --output FORMAT   table, json or markdown (table)
   --help            this text
 `;
@@ -54,11 +55,12 @@ async function main(): Promise<void> {
     forms: list(values.forms).map((form) => oneOf('forms', form, forms)),
     seed: count('seed', values.seed),
   };
-  if (options.clusters < 4) throw new UsageError('--clusters: three go bad, so at least four are needed');
+  if (options.clusters < 4)
+    throw new UsageError('--clusters: at least four are needed, because three of them are faulty');
   requireProcessStats();
   const phases = await measureIsolation({ ...options, say });
   const { clusters, rate, seconds, rounds } = options;
-  const title = `${clusters - 3} good clusters of ${clusters}, ${rate} changes/s, ${rounds} × ${seconds} s each`;
+  const title = `${clusters - 3} healthy clusters of ${clusters}, ${rate} changes/s, ${rounds} × ${seconds} s each`;
   const tables = [{ title, head, rows: rowsOf(phases, options.forms) }];
   printResults(output, { tables, conditions: '', json: { ...options, phases } });
   if (phases.some(({ missing, recoverySeconds }) => missing > 0 || recoverySeconds.some(Number.isNaN))) {
@@ -73,12 +75,12 @@ const head = [
   'max ms',
   'missing',
   'CPU ms/change',
-  'down: right s',
-  'slow: right s',
-  '429: right s',
+  'down: recovery s',
+  'slow: recovery s',
+  '429: recovery s',
 ];
 
-/** Latencies of all rounds together; of the rest medians. All forms are held against all phases in which all was well. */
+/** Latencies of all rounds together, medians of the rest. Every form is compared with all healthy phases. */
 function rowsOf(phases: readonly Phase[], chosen: readonly Round[]): Table['rows'] {
   const figures = (form: Round | undefined) => {
     const these = phases.filter((phase) => phase.form === form);
@@ -94,7 +96,7 @@ function rowsOf(phases: readonly Phase[], chosen: readonly Round[]): Table['rows
   const compared = (value: number, i: number) =>
     [0, 1, 2, 4].includes(i) ? `${(value / (well[i] ?? Number.NaN)).toFixed(2)}×` : '';
   return [
-    { ratio: false, cells: ['all well', ...well.map(number)] },
+    { ratio: false, cells: ['all healthy', ...well.map(number)] },
     ...chosen.flatMap((form) => [
       { ratio: false, cells: [`down: ${form}`, ...figures(form).map(number)] },
       { ratio: true, cells: ['', ...figures(form).map(compared)] },

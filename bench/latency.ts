@@ -1,6 +1,6 @@
 /**
- * Measures Sluice and kube-controller-manager side by side on a genuine API server. `--help` tells the rest.
- * Exit status 0 after a whole measurement, 1 when it failed, 2 for wrong usage, 130 when interrupted.
+ * Measures Sluice and kube-controller-manager side by side on a real API server. See `--help`.
+ * Exit status 0 on success, 1 on failure, 2 for a usage error, 130 when interrupted.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { ensureBinaries } from '@sluice/local';
 import { runProgram, say, UsageError } from '@sluice/program';
-import { conditionsNow, inTurn } from './src/conditions.ts';
+import { conditionsNow, rotate } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { HELP, type Options, parseOptions } from './src/options.ts';
@@ -38,7 +38,7 @@ async function measureAll(options: Options): Promise<Results> {
   const runs: Run[] = [];
   const results = () => describe(options, started, runs);
   for (let round = 1; round <= options.rounds; round += 1) {
-    for (const controller of inTurn(options.controllers, round)) {
+    for (const controller of rotate(options.controllers, round)) {
       const { shape, rates, seconds, patienceSeconds, fsync } = options;
       const run = await measure(controller, round, {
         directory: join(directory, 'cluster'),
@@ -47,11 +47,11 @@ async function measureAll(options: Options): Promise<Results> {
         ...(options.profile !== undefined && { profileDirectory: resolve(options.profile) }),
       });
       runs.push(run);
-      // After each run, so that an interrupted measurement is not lost.
+      // After each run, so that an interrupted measurement keeps its results.
       if (options.json !== undefined) writeResults(options.json, results());
     }
   }
-  // Left behind when something failed: the logs of the servers are in it.
+  // Kept on failure: it contains the logs of the servers.
   rmSync(directory, { recursive: true, force: true });
   return results();
 }
@@ -92,9 +92,9 @@ function writeResults(file: string, results: Results): void {
 }
 
 function readResults(file: string): Results {
-  if (!existsSync(file)) throw new UsageError(`--from: there is no file ${file}`);
+  if (!existsSync(file)) throw new UsageError(`--from: no such file: ${file}`);
   const results: Results = JSON.parse(readFileSync(file, 'utf8'));
-  if (results.version !== 1) throw new UsageError(`--from: ${file} is not a file that this bench has written`);
+  if (results.version !== 1) throw new UsageError(`--from: ${file} was not written by this bench`);
   return results;
 }
 

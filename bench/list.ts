@@ -1,6 +1,6 @@
 /**
- * Measures what it takes to read very many Pods: peak memory and seconds, of the watcher in its ways of reading and of the
- * informer of `@kubernetes/client-node`, each in a process of its own. `--help` tells the options.
+ * Measures peak memory and time for reading very many Pods, with the watcher's methods and with the informer of
+ * `@kubernetes/client-node`, each in its own process. See `--help`.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -17,16 +17,16 @@ import { machineDescription, requireProcessStats } from './src/process-stats.ts'
 
 const HELP = `usage: node bench/list.ts [options]      (or: npm run bench:list -- [options])
 
-  --pods N,N       how many (100000,150000)
-  --services N     that select them (1000)
-  --ways LIST      some of pages, whole, watch-list, informer (all)
-  --heap MB        most memory for objects of each process; 0: what Node thinks right (0)
-  --json           figures as JSON
+  --pods N,N       numbers of Pods (100000,150000)
+  --services N     Services that select them (1000)
+  --methods LIST   some of pages, whole, watch-list, informer (all)
+  --heap MB        heap limit of each process; 0: Node's default (0)
+  --json           print JSON
 `;
 
-const WAYS: Readonly<Record<string, { readonly about: string; readonly server: readonly string[] }>> = {
+const METHODS: Readonly<Record<string, { readonly about: string; readonly server: readonly string[] }>> = {
   pages: { about: 'Sluice, pages of 500', server: ['--old'] },
-  whole: { about: 'Sluice, a server that sends all at once', server: ['--old', '--unpaged'] },
+  whole: { about: 'Sluice, one response without pages', server: ['--old', '--unpaged'] },
   'watch-list': { about: 'Sluice, WatchList', server: [] },
   informer: { about: '@kubernetes/client-node, informer', server: ['--old'] },
 };
@@ -35,7 +35,7 @@ const file = (name: string): string => fileURLToPath(new URL(`./src/list/${name}
 
 async function main(): Promise<void> {
   const values = optionsGiven(
-    { pods: '100000,150000', services: '1000', ways: Object.keys(WAYS).join(','), heap: '0', json: false },
+    { pods: '100000,150000', services: '1000', methods: Object.keys(METHODS).join(','), heap: '0', json: false },
     HELP,
   );
   if (values === undefined) return;
@@ -43,11 +43,11 @@ async function main(): Promise<void> {
   const rows: { pods: number; about: string; reading: Reading | string }[] = [];
   if (!values.json) process.stdout.write(`${machineDescription()}, Node ${process.version}\n\n${HEAD}`);
   for (const pods of list(values.pods).map((text) => count('pods', text))) {
-    for (const way of list(values.ways).map((name) => oneOf('ways', name, Object.keys(WAYS)))) {
-      const chosen = WAYS[way];
+    for (const method of list(values.methods).map((name) => oneOf('methods', name, Object.keys(METHODS)))) {
+      const chosen = METHODS[method];
       if (chosen === undefined) continue;
       const server = ['--pods', `${pods}`, '--services', values.services, ...chosen.server];
-      const row = { pods, about: chosen.about, reading: await measure(way, server, values.heap) };
+      const row = { pods, about: chosen.about, reading: await measure(method, server, values.heap) };
       rows.push(row);
       if (!values.json) process.stdout.write(line(row));
     }
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
 }
 
 const HEAD =
-  '| Pods | read by | seconds | CPU s | peak MB | MB after | Pods held |\n| ---: | --- | ---: | ---: | ---: | ---: | ---: |\n';
+  '| Pods | method | seconds | CPU s | peak MB | MB held | Pods |\n| ---: | --- | ---: | ---: | ---: | ---: | ---: |\n';
 
 function line({ pods, about, reading }: { pods: number; about: string; reading: Reading | string }): string {
   if (typeof reading === 'string') return `| ${pods} | ${about} | ${reading} | | | | |\n`;
@@ -65,8 +65,8 @@ function line({ pods, about, reading }: { pods: number; about: string; reading: 
   return `| ${pods} | ${about} | ${figures} |\n`;
 }
 
-/** Or why there is nothing to tell. */
-async function measure(way: string, server: readonly string[], heapMb: string): Promise<Reading | string> {
+/** Returns the measurement, or why it failed. */
+async function measure(method: string, server: readonly string[], heapMb: string): Promise<Reading | string> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-list-'));
   const serving = start(['--expose-gc', file('generated-server.ts'), ...server]);
   try {
@@ -74,10 +74,10 @@ async function measure(way: string, server: readonly string[], heapMb: string): 
     const kubeconfig = join(directory, 'kubeconfig.json');
     writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(url)));
     const heap = heapMb === '0' ? [] : [`--max-old-space-size=${heapMb}`];
-    const reader = start(['--expose-gc', ...heap, file('reader.ts'), way, kubeconfig]);
+    const reader = start(['--expose-gc', ...heap, file('reader.ts'), method, kubeconfig]);
     const line = await Promise.race([
       firstLine(reader),
-      once(reader, 'exit').then(([code, signal]) => `ended: ${signal ?? code}`),
+      once(reader, 'exit').then(([code, signal]) => `exited: ${signal ?? code}`),
     ]);
     return line.startsWith('{') ? (JSON.parse(line) as Reading) : line;
   } finally {

@@ -1,12 +1,12 @@
-/** Sums up CPU profiles: what costs most, by package and by function. `--help` tells the rest. */
+/** Summarizes CPU profiles by package and by function. See `--help`. */
 import { readFileSync } from 'node:fs';
 import { count, parseCommandLine, runProgram, UsageError } from '@sluice/program';
 import { type CpuProfile, type Share, summarizeProfile } from './src/profile.ts';
 
 const HELP = `usage: node bench/profile-summary.ts [--from S] [--to S] [--top N] FILE.cpuprofile ...
 
-  --from S, --to S   only this part of the profile, in seconds since its start
-  --top N            so many functions (25)
+  --from S, --to S   only this part of the profile, in seconds from its start
+  --top N            number of functions (25)
 `;
 
 function section(title: string, shares: readonly Share[], busy: number, count: number): string {
@@ -23,7 +23,7 @@ function main(): void {
     process.argv.slice(2),
   );
   if (line === 'help') return void process.stdout.write(HELP);
-  if (line.positionals.length === 0) throw new UsageError('which profile? Give one file or several');
+  if (line.positionals.length === 0) throw new UsageError('name at least one .cpuprofile file');
   const { from, to, top } = line.options;
   const [fromSecond, toSecond] = [Number(from), Number(to)];
   if (!(fromSecond >= 0 && toSecond > fromSecond))

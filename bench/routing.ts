@@ -1,6 +1,6 @@
 /**
- * Measures what it costs the watcher to find the Services of a Pod, by the number of Services in its namespace: of one Pod
- * event that one Service hears of, and of one that none does. Prints a table; `--help` tells the options.
+ * Measures the watcher's cost of finding the Services of a Pod, by the number of Services in the namespace: for a Pod that one
+ * Service selects, and for one that none does. See `--help`.
  */
 
 import { ServiceSelectorCache, type StringMap } from '@sluice/controllers';
@@ -10,7 +10,7 @@ import { median } from './src/statistics.ts';
 const HELP = `usage: node bench/routing.ts [options]      (or: npm run bench:routing -- [options])
 
   --services N,N   Services in the namespace (1,100,1000,10000)
-  --events N       Pod events of each round (200000)
+  --events N       Pod events per round (200000)
   --rounds N       rounds, of which the medians are told (5)
 `;
 
@@ -23,7 +23,7 @@ const labelsOf = (service: number): StringMap => ({
 });
 const selectorOf = (service: number): StringMap => ({ app: `service-${service}`, tier: 'backend' });
 
-/** The way without an index, for comparison: each Service is asked. */
+/** Without an index, for comparison: tests every selector. */
 function scan(selectors: readonly (readonly [string, StringMap])[], labels: StringMap): string[] {
   const found: string[] = [];
   for (const [name, selector] of selectors) {
@@ -39,7 +39,7 @@ function main(): void {
   if (values === undefined) return;
   const [events, rounds] = [count('events', values.events), count('rounds', values.rounds)];
   process.stdout.write(
-    '| Services | one selects the Pod, ns | none does, ns | each Service asked, ns |\n| ---: | ---: | ---: | ---: |\n',
+    '| Services | one match, ns | no match, ns | without index, ns |\n| ---: | ---: | ---: | ---: |\n',
   );
   for (const services of list(values.services).map((text) => count('services', text))) {
     const index = new ServiceSelectorCache();
@@ -63,7 +63,7 @@ function main(): void {
   }
 }
 
-/** Of one event. `each`: how many Services each must find, lest something else be measured. */
+/** Nanoseconds per event. `each`: expected number of Services found, to verify what is measured. */
 function nanoseconds(
   pods: readonly StringMap[],
   events: number,

@@ -1,6 +1,6 @@
 /**
- * Measures how long the Services wait when the active one of two kube-controller-managers is killed: what Sluice's
- * take-overs (`bench/takeover.ts`) compare with. `--help` tells the rest.
+ * Measures how long Services wait when the active one of two kube-controller-managers is killed, for comparison with
+ * `bench/takeover.ts`. See `--help`.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,8 +17,8 @@ import {
 } from '@sluice/local';
 import { count, optionsGiven, runProgram, say } from '@sluice/program';
 import { ApiClient } from './src/api-client.ts';
+import { EndpointWatches } from './src/endpoint-watches.ts';
 import { writeStatus } from './src/load.ts';
-import { Observer } from './src/observer.ts';
 import { outputOf, printResults } from './src/output.ts';
 import { populate } from './src/populate.ts';
 import { type BenchPod, benchPods } from './src/shape.ts';
@@ -27,9 +27,9 @@ import { number } from './src/table.ts';
 
 const HELP = `usage: node bench/takeover-kcm.ts [options]
 
-Starts a genuine API server and two kube-controller-managers with leader election and its default lease. Kills the active
-one, changes a Pod, and takes the time from the kill to the watch event of the EndpointSlice that shows the change. Then
-another one comes, and so on.
+Starts a real API server and two kube-controller-managers with leader election and the default lease. Kills the active
+one, changes a Pod, and measures the time from the kill to the watch event of the EndpointSlice that shows the change.
+Then starts a new one and repeats.
 
   --repetitions N   (5)
   --output FORMAT   table, json or markdown (table)
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     tables: [
       {
         title: 'The active kube-controller-manager is killed',
-        head: ['', 'take-overs', 'p50 s', 'least s', 'most s'],
+        head: ['', 'take-overs', 'p50 s', 'min s', 'max s'],
         rows: [{ ratio: false, cells: ['default lease', String(gaps.length), at(0.5), at(0), at(1)] }],
       },
     ],
@@ -71,15 +71,15 @@ async function measure(directory: string, repetitions: number): Promise<readonly
   });
   const client = new ApiClient(controlPlane.adminKubeconfig);
   const running: ServerProcess[] = [];
-  let observer: Observer | undefined;
+  let watches: EndpointWatches | undefined;
   try {
     await populate(client, shape);
-    observer = await Observer.open(client, shape);
+    watches = await EndpointWatches.open(client, shape);
     running.push(await startReplica(controlPlane));
     await until(async () => (await holder(client)) !== '');
     const [pod] = benchPods(shape);
-    if (pod === undefined) throw new Error('there are no Pods');
-    await shown(client, observer, pod, false);
+    if (pod === undefined) throw new Error('no Pods');
+    await shown(client, watches, pod, false);
     const gaps: number[] = [];
     for (let ready = true; gaps.length < repetitions; ready = !ready) {
       running.push(await startReplica(controlPlane));
@@ -88,12 +88,12 @@ async function measure(directory: string, repetitions: number): Promise<readonly
       const active = running.shift();
       const killedAt = performance.now();
       await active?.kill();
-      gaps.push((await shown(client, observer, pod, ready)) - killedAt);
+      gaps.push((await shown(client, watches, pod, ready)) - killedAt);
       say(`  take-over ${gaps.length}: ${((gaps.at(-1) ?? 0) / 1000).toFixed(1)} s`);
     }
     return gaps;
   } finally {
-    observer?.close();
+    watches?.close();
     await Promise.all(running.map((one) => one.kill()));
     client.close();
     await controlPlane.stop();
@@ -109,10 +109,10 @@ async function holder(client: ApiClient): Promise<string> {
 }
 
 /** Writes the Pod's status; returns when a slice shows it. */
-async function shown(client: ApiClient, observer: Observer, pod: BenchPod, ready: boolean): Promise<number> {
+async function shown(client: ApiClient, watches: EndpointWatches, pod: BenchPod, ready: boolean): Promise<number> {
   let seenAt: number | undefined;
-  observer.listener = ({ from, gone, pods }, at) => {
-    if (gone || from !== 'slice') return;
+  watches.listener = ({ from, deleted, pods }, at) => {
+    if (deleted || from !== 'slice') return;
     if (pods.some((one) => one.name === pod.name && one.ready === ready)) seenAt ??= at;
   };
   await writeStatus(client, { pod, ready });

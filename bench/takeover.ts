@@ -1,6 +1,4 @@
-/**
- * Measures how long the Services of a process that is gone wait for another one. `--help` tells the rest.
- */
+/** Measures how long the Services of a stopped process wait for its successor. See `--help`. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,23 +9,23 @@ import type { Role } from './src/fleet.ts';
 import { outputOf, printResults } from './src/output.ts';
 import { percentile } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
-import { type Signal, type Takeover, TakeoverScene } from './src/takeover-measure.ts';
+import { type Signal, type Takeover, TakeoverTestbed } from './src/takeover-measure.ts';
 
 const HELP = `usage: node bench/takeover.ts [options]      (or: npm run bench:takeover -- [options])
 
-Starts a genuine API server and on it a fleet with two processes of each role, with default settings. Ends one of them,
-changes a Pod each of some Services that were its business, and takes the time from the signal to the watch event of the
-EndpointSlice that shows the change. Then a new process comes, and so on.
+Starts a real API server and a fleet with two processes per role and default settings. Stops one of them, changes a
+Pod of some of its Services, and measures the time from the signal to the watch event of the EndpointSlice that
+shows the change. Then starts a new process and repeats.
 
   --services N      Services (100)
-  --pods N          Pods of each Service (20)
+  --pods N          Pods per Service (20)
   --roles LIST      some of watcher, reconciler, writer (all)
   --signals LIST    some of SIGKILL, SIGTERM (both)
-  --repetitions N   of each role and signal (50)
-  --probes N        Services that are changed each time, at most (3)
-  --seed N          which process, Services and Pods, and when (1)
+  --repetitions N   per role and signal (50)
+  --probes N        maximum number of Services changed each time (3)
+  --seed N          seed of the random choices (1)
   --output FORMAT   table, json or markdown (table)
-  --patience N      longest wait for anything, in seconds (60)
+  --patience N      maximum wait for any step, in seconds (60)
   --help            this text
 `;
 
@@ -62,12 +60,12 @@ async function main(): Promise<void> {
   await ensureBinaries(say);
   await ensureNatsServer(say);
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-takeover-'));
-  const scene = await TakeoverScene.open({ ...options, directory });
+  const testbed = await TakeoverTestbed.open({ ...options, directory });
   const takeovers: Takeover[] = [];
   for (let repetition = 1; repetition <= options.repetitions; repetition += 1) {
     for (const role of roles) {
       for (const signal of signals) {
-        const takeover = await scene.takeOver(role, signal);
+        const takeover = await testbed.takeOver(role, signal);
         takeovers.push(takeover);
         say(
           `${repetition} of ${options.repetitions}: ${role} ${signal}, last after ${number(Math.max(...takeover.milliseconds))} ms`,
@@ -75,8 +73,8 @@ async function main(): Promise<void> {
       }
     }
   }
-  await scene.close();
-  // Left behind when something failed: the logs are in it.
+  await testbed.close();
+  // Kept on failure: it contains the logs.
   rmSync(directory, { recursive: true, force: true });
   const { shape } = options;
   const title = `${shape.services} Services × ${shape.pods} Pods, two processes of each role`;

@@ -1,6 +1,4 @@
-/**
- * Measures what reconcilers fold and decide a second, and what that costs each. `--help` tells the rest.
- */
+/** Measures the throughput and CPU cost of reconcilers. See `--help`. */
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,38 +13,38 @@ import { measureThroughput, type Throughput } from './src/throughput-measure.ts'
 
 const HELP = `usage: node bench/throughput.ts [options]      (or: npm run bench:throughput -- [options])
 
-Feeds Changes of Pods to reconcilers that run as processes of their own, on a NATS and a Redis of this machine, each
-Change at its planned time. A stub of the writers answers each plan and tells what its watch would show. A measurement
-ends when every Service shows the last Change in its EndpointSlices and Endpoints; anything else is an error.
+Feeds Pod Changes, each at its planned time, to reconciler processes with NATS and Redis on this machine. Stub writers
+publish an Outcome for each plan, and a stub watcher the watch echoes. A measurement ends when every Service shows the
+last Change in its EndpointSlices and Endpoints; anything else is an error.
 
-Who falls behind finds several Changes of a Service at once, and decides once for all of them: the CPU time of a Change
-compares numbers of reconcilers only at a rate that all of them keep up with (two plans for each Change). Processors
-that share a core slow each other down; a unit is the time that a fixed piece of work takes meanwhile.
+A reconciler that falls behind reads several Changes of a Service at once and decides once for all of them. CPU per
+Change therefore compares numbers of reconcilers only at a rate that all of them sustain (two plans per Change).
+Processors that share a core slow each other down; \`unit\` is the time of a fixed workload during the measurement.
 
   --services N      Services (500)
-  --pods N          Pods of each Service (20)
-  --workers LIST    numbers of reconcilers, each measured by itself (1,2,4)
-  --rates LIST      Changes of Pods a second, one after the other (2000,5000)
-  --seconds N       how long at each rate (10)
-  --warm-up N       seconds at the first rate before that (5)
-  --write-ms N      how long the API server takes for a plan, in milliseconds (5)
+  --pods N          Pods per Service (20)
+  --workers LIST    numbers of reconcilers to measure (1,2,4)
+  --rates LIST      Pod Changes per second, one rate after the other (2000,5000)
+  --seconds N       duration at each rate (10)
+  --warm-up N       warm-up at the first rate, in seconds (5)
+  --write-ms N      simulated API server time per plan, in milliseconds (5)
   --rounds N        rounds; in each one every number of reconcilers is measured once (3)
   --output FORMAT   table, json or markdown (table)
-  --profile DIR     each reconciler leaves a CPU profile there; see bench/profile-summary.ts
-  --patience N      longest wait for the end of a measurement, in seconds (60)
+  --profile DIR     folder for CPU profiles of the reconcilers; see bench/profile-summary.ts
+  --patience N      maximum wait for convergence, in seconds (60)
   --help            this text
 `;
 
 const COLUMNS: readonly (readonly [string, (one: Throughput) => number])[] = [
   ['Changes/s', (one) => one.changesPerSecond],
-  ['folded/s', (one) => one.foldedPerSecond],
+  ['applied/s', (one) => one.foldedPerSecond],
   ['plans/s', (one) => one.plansPerSecond],
   ['plans/Change', (one) => one.plansPerSecond / one.changesPerSecond],
   ['p50 ms', (one) => one.p50Ms],
   ['p99 ms', (one) => one.p99Ms],
-  ['settled s', (one) => one.settleSeconds],
+  ['converged s', (one) => one.convergenceSeconds],
   ['µs/Change', (one) => one.cpuMicrosecondsPerChange],
-  ['µs/folded', (one) => one.cpuMicrosecondsPerFolded],
+  ['µs/applied', (one) => one.cpuMicrosecondsPerFolded],
   ['unit µs', (one) => one.unitMicroseconds],
   ['cores', (one) => one.cores.reconcilers],
   ['NATS', (one) => one.cores.nats],

@@ -1,7 +1,6 @@
 /**
- * Cuts the watches of two reflectors each second while the server changes, forgets, fails and answers from the past, over
- * real HTTP; compares every delivery with what the server held. `--help` tells the options. Ends with 1 if a change was
- * missed.
+ * Cuts the watches of two reflectors every second while the server changes, compacts, fails and returns old state, over real
+ * HTTP, and compares every delivery with the state of the server. Exit status 1 if a change was missed. See `--help`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,39 +11,41 @@ import { startControlPlane } from '@sluice/local';
 import { count, optionsGiven, runProgram, systemClock } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { runWatchCuts, type WatchCuts } from './src/watch-cuts/run.ts';
-import { runGenuineCuts } from './src/watch-cuts/run-genuine.ts';
+import { runRealWatchCuts } from './src/watch-cuts/run-real.ts';
 
 const HELP = `usage: node bench/watch-cuts.ts [options]      (or: npm run bench:watch-cuts -- [options])
 
-  --seconds N      how long watches are cut, one cut a second (300)
-  --rate N         changes a second (50)
-  --seed N         of what happens (1)
-  --genuine        a genuine kube-apiserver behind a network that fails, instead of the simulated one: cuts, swallowed
-                   bytes, and a start anew each minute, after which what went before is only in lists
-  --json           the figures as JSON
+  --seconds N      duration, with one cut per second (300)
+  --rate N         changes per second (50)
+  --seed N         seed of changes and faults (1)
+  --real           a real kube-apiserver behind a network that fails, instead of the fake one: cuts, dropped bytes, and
+                   a restart each minute, after which earlier changes are only in lists
+  --json           print JSON
 `;
 
 async function main(): Promise<void> {
-  const values = optionsGiven({ seconds: '300', rate: '50', seed: '1', genuine: false, json: false }, HELP);
+  const values = optionsGiven({ seconds: '300', rate: '50', seed: '1', real: false, json: false }, HELP);
   if (values === undefined) return;
   const [seconds, seed] = [count('seconds', values.seconds), count('seed', values.seed)];
   const options = { seconds, changesPerSecond: count('rate', values.rate), seed };
-  const { churned, judged } = await (values.genuine ? cutGenuine(options) : cutSimulated(options));
-  if (values.json) process.stdout.write(`${JSON.stringify({ seconds, seed, churned, judged }, null, 2)}\n`);
+  const { churned, results } = await (values.real ? cutReal(options) : cutFake(options));
+  if (values.json) process.stdout.write(`${JSON.stringify({ seconds, seed, churned, results }, null, 2)}\n`);
   else {
     const { changes, deletions, unseenDeletions, watchesCut, compactions } = churned;
-    const forgot = values.genuine ? 'the API server was started anew' : 'the log was forgotten';
+    const compacted = values.real ? 'the API server restarted' : 'the event log was compacted';
     process.stdout.write(
       `${seconds} s, seed ${seed}: ${changes} changes, ${deletions} of them deletions; ${watchesCut} watches cut; ${compactions} times\n` +
-        `${forgot} while none was open, with ${unseenDeletions} deletions in it\n\n` +
-        '| read by | lists | failures | states compared | wrong | went back | missed at the end |\n' +
+        `${compacted} while no watch was open, with ${unseenDeletions} unseen deletions\n\n` +
+        '| method | lists | failures | states compared | wrong | went back | missed at the end |\n' +
         '| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n',
     );
-    for (const [way, { lists, errors, compared, wrong, wentBack, missing }] of Object.entries(judged)) {
-      process.stdout.write(`| ${way} | ${lists} | ${errors} | ${compared} | ${wrong} | ${wentBack} | ${missing} |\n`);
+    for (const [method, { lists, errors, compared, wrong, wentBack, missing }] of Object.entries(results)) {
+      process.stdout.write(
+        `| ${method} | ${lists} | ${errors} | ${compared} | ${wrong} | ${wentBack} | ${missing} |\n`,
+      );
     }
   }
-  if (Object.values(judged).some(({ wrong, wentBack, missing }) => wrong + wentBack + missing > 0))
+  if (Object.values(results).some(({ wrong, wentBack, missing }) => wrong + wentBack + missing > 0))
     process.exitCode = 1;
 }
 
@@ -54,7 +55,7 @@ interface Options {
   readonly seed: number;
 }
 
-async function cutSimulated({ seconds, changesPerSecond, seed }: Options): Promise<WatchCuts> {
+async function cutFake({ seconds, changesPerSecond, seed }: Options): Promise<WatchCuts> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-watch-cuts-'));
   const faults = new FaultPlan([], seededRandom(seed));
   const server = new FakeApiServer({
@@ -76,13 +77,13 @@ async function cutSimulated({ seconds, changesPerSecond, seed }: Options): Promi
   return cuts;
 }
 
-async function cutGenuine({ seconds, changesPerSecond, seed }: Options): Promise<WatchCuts> {
+async function cutReal({ seconds, changesPerSecond, seed }: Options): Promise<WatchCuts> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-watch-cuts-'));
   const controlPlane = await startControlPlane({
     ...{ directory: join(directory, 'cluster'), name: 'cuts', authorization: 'AlwaysAllow' },
   });
   const ports = { clock: systemClock, random: seededRandom(seed) };
-  const cuts = await runGenuineCuts({ controlPlane, directory, seconds, changesPerSecond, ...ports });
+  const cuts = await runRealWatchCuts({ controlPlane, directory, seconds, changesPerSecond, ...ports });
   await controlPlane.stop();
   rmSync(directory, { recursive: true, force: true });
   return cuts;

@@ -1,4 +1,4 @@
-/** Compares ways of writing one endpoint: update, patch or apply. `--help` tells the rest. */
+/** Compares methods of writing one endpoint: update, patch or apply. See `--help`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,18 +8,18 @@ import { systemClock as clock, count, optionsGiven, runProgram } from '@sluice/p
 import { silentLogger } from '@sluice/runtime';
 import { cpuSeconds } from './src/process-stats.ts';
 import { percentile } from './src/statistics.ts';
-import { type Flip, flipsOf, type Way, ways } from './src/write-ways.ts';
+import { type Flip, flipsOf, type WriteMethod, writeMethods } from './src/write-methods.ts';
 
 const OBJECTS = 16;
 const WARM_UP = 200;
 
 const HELP = `usage: node bench/writes.ts [--seconds N]      (or: npm run bench:writes -- [--seconds N])
 
-Update, patch or apply? One endpoint of a slice of 20, 100 and 1,000, and of Endpoints with 1,000 addresses, flips between
-ready and not, again and again, on the genuine API server: what each way of writing that costs client and server in CPU and
-bytes, and how long it takes.
+Compares update, patch and apply. One endpoint of slices with 20, 100 and 1,000 endpoints, and of Endpoints with 1,000
+addresses, flips its readiness on a real API server. Shows CPU time and bytes of client and server, and the latency, for
+each method.
 
-  --seconds N   of each part (3)
+  --seconds N   duration of each part (3)
 `;
 
 async function main(): Promise<void> {
@@ -35,30 +35,38 @@ async function main(): Promise<void> {
     const cpuOf = (process: { readonly pid: number | undefined }) => cpuSeconds(process.pid ?? 0);
     const { etcd, kubeApiserver } = controlPlane.processes;
 
-    const write = async (flip: Flip, way: Way, onAnswer?: (sent: unknown, got: unknown) => void): Promise<number> => {
-      const { method, body, headers, query = '' } = way.request(flip);
+    const write = async (
+      flip: Flip,
+      method: WriteMethod,
+      onAnswer?: (sent: unknown, got: unknown) => void,
+    ): Promise<number> => {
+      const { method: verb, body, headers, query = '' } = method.request(flip);
       const startedAt = performance.now();
-      const answer = await connection.request({ method, path: flip.path + query, body, headers, signal });
+      const answer = await connection.request({ method: verb, path: flip.path + query, body, headers, signal });
       onAnswer?.(body, answer.body);
       const { metadata } = answer.body as { metadata: { resourceVersion: string } };
       flip.done(metadata.resourceVersion);
       return performance.now() - startedAt;
     };
 
-    const measure = async (flips: readonly Flip[], way: Way, inFlight: number): Promise<readonly string[]> => {
+    const measure = async (
+      flips: readonly Flip[],
+      method: WriteMethod,
+      inFlight: number,
+    ): Promise<readonly string[]> => {
       for (let i = 0; i < WARM_UP; i++) {
         const flip = flips[i % flips.length];
-        if (flip !== undefined) await write(flip, way);
+        if (flip !== undefined) await write(flip, method);
       }
       const sizes: number[] = [];
       const [flip] = flips;
-      if (flip !== undefined) await write(flip, way, (...bodies) => sizes.push(...bodies.map(bytesOf)));
+      if (flip !== undefined) await write(flip, method, (...bodies) => sizes.push(...bodies.map(bytesOf)));
       const [client, server, store] = [process.cpuUsage(), cpuOf(kubeApiserver), cpuOf(etcd)];
       const latencies: number[] = [];
       const until = performance.now() + seconds * 1000;
       await Promise.all(
         flips.slice(0, inFlight).map(async (flip) => {
-          while (performance.now() < until) latencies.push(await write(flip, way));
+          while (performance.now() < until) latencies.push(await write(flip, method));
         }),
       );
       const used = process.cpuUsage(client);
@@ -102,7 +110,7 @@ async function main(): Promise<void> {
         flip.done((created.body as { metadata: { resourceVersion: string } }).metadata.resourceVersion);
       }
       process.stdout.write(`${title}\n${row('', columns)}`);
-      for (const way of ways) {
+      for (const way of writeMethods) {
         for (const inFlight of [1, 8]) {
           process.stdout.write(row(way.name, [String(inFlight), ...(await measure(flips, way, inFlight))]));
         }

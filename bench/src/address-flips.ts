@@ -15,9 +15,9 @@ export function addressFlips(shape: Shape, rate: number, seconds: number): Phase
       const notReady = new Set<string>();
       // Writes to one Service are sequential: an older one that arrives late would undo a newer one.
       const last = new Map<string, Promise<unknown>>();
-      let turn = 0;
+      let next = 0;
       return () => {
-        const pod = changing[turn++ % changing.length];
+        const pod = changing[next++ % changing.length];
         if (pod === undefined) throw new Error('there are no Services');
         const ready = notReady.delete(pod.name);
         if (!ready) notReady.add(pod.name);

@@ -17,7 +17,7 @@ const text = [
   'apiserver_request_duration_seconds_sum{verb="PUT",resource="endpointslices"} 3',
 ].join('\n');
 
-it('counts what the controllers write, by verb and kind, failures apart', () => {
+it('counts writes of controllers by verb, resource and failure', () => {
   expect(parseWriteCounts(text)).toEqual({
     'update endpointslices': 1234,
     'update endpointslices (409)': 2,
@@ -26,7 +26,7 @@ it('counts what the controllers write, by verb and kind, failures apart', () => 
   });
 });
 
-it('takes the difference between two times', () => {
+it('computes the difference of two scrapes', () => {
   const before = { 'update endpoints': 10, 'create endpoints': 3 };
   const between = writesBetween(before, { 'update endpoints': 15, 'create endpoints': 3, 'delete endpoints': 1 });
   expect(between).toEqual({ 'delete endpoints': 1, 'update endpoints': 5 });

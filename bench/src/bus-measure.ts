@@ -48,9 +48,9 @@ export async function measureBus(start: StartBus, load: BusLoad): Promise<BusFig
   }
 }
 
-async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
+async function timed<T>(run: () => Promise<T>): Promise<[T, number]> {
   const started = performance.now();
-  return [await work(), performance.now() - started];
+  return [await run(), performance.now() - started];
 }
 
 /** Open loop: each record is sent at its planned time, whether or not earlier ones are acknowledged. */
@@ -106,7 +106,7 @@ async function readAll(
   topic: 'changes' | 'mutations',
   partitions: number,
   count: number,
-  seen: (id: string) => void,
+  onRecord: (id: string) => void,
 ): Promise<void> {
   let left = count;
   const readers = Array.from({ length: partitions }, (_, partition) => bus.read(topic, partition, streamStart));
@@ -118,7 +118,7 @@ async function readAll(
       for (;;) {
         const records = await reader.next(256);
         if (records.length === 0) return;
-        for (const { id } of records) seen(id);
+        for (const { id } of records) onRecord(id);
         reader.release(records.at(-1)?.offset ?? 0);
         left -= records.length;
         if (left === 0) close();

@@ -10,7 +10,7 @@ const sample = {
 /** CPU time of a fixed workload, in microseconds: the unit for comparing machines. */
 export function calibrate(repetitions: number): number {
   const before = process.cpuUsage();
-  work(repetitions);
+  hashObjects(repetitions);
   const { user, system } = process.cpuUsage(before);
   return (user + system) / repetitions;
 }
@@ -18,11 +18,11 @@ export function calibrate(repetitions: number): number {
 /** Duration in microseconds; the operating system's CPU times are too coarse for few repetitions. */
 export function timeUnit(repetitions: number): number {
   const before = performance.now();
-  work(repetitions);
+  hashObjects(repetitions);
   return ((performance.now() - before) * 1_000) / repetitions;
 }
 
-function work(repetitions: number): void {
+function hashObjects(repetitions: number): void {
   let length = 0;
   for (let i = 0; i < repetitions; i++) length += JSON.stringify(JSON.parse(JSON.stringify(sample))).length;
   if (length === 0) throw new Error('the calibration workload did nothing');

@@ -6,12 +6,12 @@ import { type Cell, Cells } from './cells.ts';
 import { barChart } from './chart.ts';
 import { outlines, overview } from './overview.ts';
 import type { Run } from './results.ts';
-import { allWorks, type Work } from './works.ts';
+import { allWorkloads, type Workload } from './workloads.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-cells-'));
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const [work] = allWorks(1) as [Work];
+const [workload] = allWorkloads(1) as [Workload];
 
 function cell(controller: string, round: number, p50: number): Cell {
   const cpuSeconds = { controller: p50 / 10, apiServer: 1, etcd: 1, bench: 1, others: 0 };
@@ -21,7 +21,7 @@ function cell(controller: string, round: number, p50: number): Cell {
   const result = { phase: 'a < b', rate: 20, flips: 10, latencyMs, endpointsLatencyMs: undefined, load, cost };
   const run: Run = {
     ...{ controller, round, coldStart: { completeSeconds: 1, firstWriteSeconds: 1, cost } },
-    rates: [{ ...result, missing: 0, superseded: 0, settleSeconds: 0 }],
+    rates: [{ ...result, missing: 0, superseded: 0, convergenceSeconds: 0 }],
   };
   const conditions = {
     version: 1 as const,
@@ -31,32 +31,40 @@ function cell(controller: string, round: number, p50: number): Cell {
     commit: 'a',
     node: 'n',
   };
-  return { ...conditions, kubernetes: 'k', fsync: false, shape: work.shape, seconds: 1, work: work.name, run };
+  return {
+    ...conditions,
+    kubernetes: 'k',
+    fsync: false,
+    shape: workload.shape,
+    seconds: 1,
+    workload: workload.name,
+    run,
+  };
 }
 
-it('keeps what was measured, goes on from there, and tells it as one comparison', () => {
+it('stores cells, resumes and combines them into one comparison', () => {
   const cells = new Cells(directory);
-  expect(cells.results(work, ['sluice', 'kcm'])).toBeUndefined();
+  expect(cells.results(workload, ['sluice', 'kcm'])).toBeUndefined();
   for (const [name, round, p50] of [
     ['kcm', 1, 40],
     ['sluice', 1, 10],
     ['sluice', 2, 30],
     ['kcm', 2, 40],
   ] as const) {
-    expect(cells.has(work.name, name, round)).toBe(false);
+    expect(cells.has(workload.name, name, round)).toBe(false);
     cells.add(cell(name, round, p50));
   }
-  writeFileSync(join(directory, `${work.name}--sluice--3.json.part`), '{"half');
+  writeFileSync(join(directory, `${workload.name}--sluice--3.json.part`), '{"half');
   const again = new Cells(directory);
-  expect(again.has(work.name, 'sluice', 2)).toBe(true);
-  expect(again.has(work.name, 'sluice', 3)).toBe(false);
-  const results = again.results(work, ['sluice', 'kcm']);
+  expect(again.has(workload.name, 'sluice', 2)).toBe(true);
+  expect(again.has(workload.name, 'sluice', 3)).toBe(false);
+  const results = again.results(workload, ['sluice', 'kcm']);
   expect(results?.runs.map(({ round, controller }) => `${round} ${controller}`)).toEqual([
     ...['1 sluice', '1 kcm', '2 sluice', '2 kcm'],
   ]);
   if (results === undefined) throw new Error('nothing');
 
-  const all = outlines([{ work, results }]);
+  const all = outlines([{ workload, results }]);
   expect(overview(all, 'kcm').rows.at(-1)?.cells).toEqual([
     ...['100x20, a < b', '0.50×', '0.50×', '0.50×', '1.00×', '0.50×', '1.00×', '1.00×', '20 · 40', '200 · 400'],
   ]);

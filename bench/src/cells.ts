@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from 'node:path';
 import type { Results, Run } from './results.ts';
 import { rounded } from './statistics.ts';
-import type { Work } from './works.ts';
+import type { Workload } from './workloads.ts';
 
 /** A measured combination of workload, controller and round, with its conditions. */
 export interface Cell extends Omit<Results, 'runs' | 'rounds'> {
-  readonly work: string;
+  readonly workload: string;
   readonly run: Run;
 }
 
@@ -19,25 +19,25 @@ export class Cells {
     mkdirSync(directory, { recursive: true });
   }
 
-  has(work: string, controller: string, round: number): boolean {
-    return existsSync(this.#file(work, controller, round));
+  has(workload: string, controller: string, round: number): boolean {
+    return existsSync(this.#file(workload, controller, round));
   }
 
   add(cell: Cell): void {
-    const file = this.#file(cell.work, cell.run.controller, cell.run.round);
+    const file = this.#file(cell.workload, cell.run.controller, cell.run.round);
     // Atomic: an existing file counts as measured.
     writeFileSync(`${file}.part`, `${JSON.stringify(cell, rounded, 1)}\n`);
     renameSync(`${file}.part`, file);
   }
 
   /** All results of a workload; undefined if there are none. */
-  results({ name, shape }: Work, controllers: readonly string[]): Results | undefined {
+  results({ name, shape }: Workload, controllers: readonly string[]): Results | undefined {
     const cells = readdirSync(this.#directory)
       .filter((file) => file.startsWith(`${name}--`) && file.endsWith('.json'))
       .map((file): Cell => JSON.parse(readFileSync(join(this.#directory, file), 'utf8')));
     const [first] = cells;
     if (first === undefined) return undefined;
-    const { work: _, run: __, ...conditions } = first;
+    const { workload: _, run: __, ...conditions } = first;
     const order = (run: Run) => controllers.indexOf(run.controller);
     const runs = cells.map(({ run }) => run).filter((run) => order(run) >= 0);
     const commits = [...new Set(cells.map(({ commit }) => commit))];
@@ -50,7 +50,7 @@ export class Cells {
     };
   }
 
-  #file(work: string, controller: string, round: number): string {
-    return join(this.#directory, `${work}--${controller}--${round}.json`);
+  #file(workload: string, controller: string, round: number): string {
+    return join(this.#directory, `${workload}--${controller}--${round}.json`);
   }
 }

@@ -9,7 +9,7 @@ import {
   partitionOf,
   type ServiceKey,
 } from '@sluice/messages';
-import { AppendLanes } from './append-lanes.ts';
+import { PartitionAppender } from './partition-appender.ts';
 import { kubernetesTime } from './populate.ts';
 import { type BenchPod, benchPods, NAMESPACE, podObject, type Shape, serviceNames, serviceObjects } from './shape.ts';
 
@@ -18,7 +18,7 @@ const ZONES = ['zone-a', 'zone-b', 'zone-c'];
 
 /** Publishes a cluster's Changes as its watcher would, with the same stamps and sequences. */
 export class ChangeFeed {
-  readonly lanes: AppendLanes;
+  readonly appender: PartitionAppender;
   readonly #partitions: number;
   readonly #versions: () => PublishedResourceVersions;
   readonly #epoch = Date.now();
@@ -28,7 +28,7 @@ export class ChangeFeed {
 
   /** `versions`: resourceVersions up to which all writes have been published. */
   constructor(bus: Bus, versions: () => PublishedResourceVersions) {
-    this.lanes = new AppendLanes(bus);
+    this.appender = new PartitionAppender(bus);
     this.#partitions = bus.partitions;
     this.#versions = versions;
   }
@@ -46,7 +46,7 @@ export class ChangeFeed {
         { kind: 'service', service: projectService(raw) },
         ...(pods.get(service) ?? []).map((pod) => podFact(pod, true, this.#epoch)),
       ];
-      this.#tell(keyOf(service), facts, 'resync', {
+      this.#publish(keyOf(service), facts, 'resync', {
         snapshot: { first: true, last: true, initial: false, resourceVersions },
       });
     }
@@ -55,15 +55,15 @@ export class ChangeFeed {
   /** Publishes a change of a Pod's readiness. */
   pod(pod: BenchPod, ready: boolean): void {
     const fact = podFact(pod, ready, Date.now());
-    this.#tell(keyOf(pod.service), [fact], `Pod ${NAMESPACE}/${pod.name} modified`);
+    this.#publish(keyOf(pod.service), [fact], `Pod ${NAMESPACE}/${pod.name} modified`);
   }
 
   /** Publishes the watch echo of a write. */
   echo(key: ServiceKey, facts: readonly Fact[]): void {
-    for (const fact of facts) this.#tell(key, [fact], `${fact.kind} of ${key.service} modified`);
+    for (const fact of facts) this.#publish(key, [fact], `${fact.kind} of ${key.service} modified`);
   }
 
-  #tell(key: ServiceKey, facts: readonly Fact[], what: string, rest: Pick<Change, 'snapshot'> = {}): void {
+  #publish(key: ServiceKey, facts: readonly Fact[], what: string, rest: Pick<Change, 'snapshot'> = {}): void {
     const text = formatServiceKey(key);
     const partition = partitionOf(text, this.#partitions);
     const stamp = { epoch: this.#epoch, sequence: ++this.#n };
@@ -73,7 +73,7 @@ export class ChangeFeed {
     const resourceVersions = this.#versions();
     const change: Change = { kind: 'change', key, stamp, previousSequence, facts, resourceVersions, ...rest, causes };
     const id = `${key.cluster}/${stamp.epoch}/${stamp.sequence}`;
-    this.lanes.append(partition, { key: text, id, headers: {}, payload: encodeMessage(change) });
+    this.appender.append(partition, { key: text, id, headers: {}, payload: encodeMessage(change) });
   }
 }
 

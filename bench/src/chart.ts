@@ -31,7 +31,7 @@ export function barChart(
   const legend = controllers.map((name, i) =>
     text(LABELS + i * 110, 34, name, `fill="${COLORS[i]}" font-weight="bold"`),
   );
-  const bars = groups.flatMap(({ work, phase, figures }, group) => {
+  const bars = groups.flatMap(({ workload, phase, figures }, group) => {
     const top = HEAD + group * groupHeight + GAP / 2;
     const own = controllers.flatMap((name, i) => {
       const value = figureOf(figures.get(name)?.[column]);
@@ -39,7 +39,7 @@ export function barChart(
       const width = Math.max(1, x(value) - LABELS).toFixed(0);
       return `<rect x="${LABELS}" y="${top + i * BAR}" width="${width}" height="${BAR - 1}" fill="${COLORS[i]}"/>`;
     });
-    return [text(LABELS - 8, top + groupHeight / 2 - 2, `${work}, ${phase}`, 'text-anchor="end"'), ...own];
+    return [text(LABELS - 8, top + groupHeight / 2 - 2, `${workload}, ${phase}`, 'text-anchor="end"'), ...own];
   });
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${LABELS + WIDTH + 40} ${height}" font-family="sans-serif" font-size="11" fill="#343a40">`;
   const paper = '<rect width="100%" height="100%" fill="#fff"/>';

@@ -29,7 +29,7 @@ function commit(): string {
 }
 
 /** Rotates the order by round, so that none always follows the same one. */
-export function inTurn<T>(items: readonly T[], round: number): readonly T[] {
+export function rotate<T>(items: readonly T[], round: number): readonly T[] {
   const first = (round - 1) % items.length;
   return [...items.slice(first), ...items.slice(0, first)];
 }

@@ -1,5 +1,5 @@
+import type { PodReadinessEvent } from './pod-readiness-event.ts';
 import { completeEndpoints, type Shape, serviceNames } from './shape.ts';
-import type { Sighting } from './sighting.ts';
 
 /** Detects when all Pods of every Service are ready in its EndpointSlices and its Endpoints. */
 export class Convergence {
@@ -23,8 +23,8 @@ export class Convergence {
     return [...this.#incomplete];
   }
 
-  see({ from, name, service, gone, pods }: Sighting): void {
-    const ready = gone ? 0 : pods.reduce((sum, pod) => sum + (pod.ready ? 1 : 0), 0);
+  observe({ from, name, service, deleted, pods }: PodReadinessEvent): void {
+    const ready = deleted ? 0 : pods.reduce((sum, pod) => sum + (pod.ready ? 1 : 0), 0);
     if (from === 'endpoints') {
       this.#endpoints.set(service, ready);
     } else {

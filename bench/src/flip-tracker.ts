@@ -27,7 +27,7 @@ export class FlipTracker {
   #superseded = 0;
 
   /** Call before sending the write of a flip. */
-  began(pod: string, ready: boolean): void {
+  sent(pod: string, ready: boolean): void {
     const before = this.#open.get(pod);
     if (before !== undefined) this.#superseded += 1;
     const back = before !== undefined && (this.#shown.get(pod) ?? true) === ready;
@@ -35,7 +35,7 @@ export class FlipTracker {
   }
 
   /** Call on the API server's response to that write. Returns whether the flip is complete. */
-  answered(pod: string, ready: boolean, at: number): boolean {
+  acknowledged(pod: string, ready: boolean, at: number): boolean {
     const flip = this.#open.get(pod);
     if (flip === undefined || flip.ready !== ready || flip.answeredAt !== undefined) return false;
     return this.#advance(pod, { ...flip, answeredAt: at });
@@ -50,12 +50,12 @@ export class FlipTracker {
   }
 
   /** Number of flips that no event has shown yet. */
-  get open(): number {
+  get pending(): number {
     return this.#open.size - this.#back();
   }
 
   results(): FlipResults {
-    return { latencies: [...this.#latencies], superseded: this.#superseded + this.#back(), missing: this.open };
+    return { latencies: [...this.#latencies], superseded: this.#superseded + this.#back(), missing: this.pending };
   }
 
   #back(): number {

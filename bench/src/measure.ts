@@ -8,11 +8,11 @@ import type { Phase } from './phase.ts';
 import { PodPool } from './pod-pool.ts';
 import { seededRandom } from './random.ts';
 import type { ColdStart, Latency, RateResult, Run } from './results.ts';
-import { endOfLog, onScene, type Scene, type SceneOptions, settled } from './scene.ts';
 import { benchPods } from './shape.ts';
 import { percentile } from './statistics.ts';
+import { converged, endOfLog, type Testbed, type TestbedOptions, withTestbed } from './testbed.ts';
 
-export interface MeasureOptions extends SceneOptions, StartOptions {
+export interface MeasureOptions extends TestbedOptions, StartOptions {
   readonly phases: readonly Phase[];
   /** Restarts the controller at the end. */
   readonly restart?: boolean;
@@ -25,23 +25,23 @@ const LONGEST_ENDPOINTS = 200;
 export async function measure(controller: Controller, round: number, options: MeasureOptions): Promise<Run> {
   const { shape, phases, say } = options;
   say(`round ${round}, ${controller.name}: ${shape.services} Services × ${shape.pods} Pods`);
-  return await onScene(options, async (scene) => {
-    const start = () => controller.start(scene.controlPlane, options);
+  return await withTestbed(options, async (testbed) => {
+    const start = () => controller.start(testbed.controlPlane, options);
     let peer: ServerProcess | undefined;
     try {
-      const started = await measureColdStart(scene, controller.name, start);
+      const started = await measureColdStart(testbed, controller.name, start);
       peer = started.peer;
       const results: RateResult[] = [];
       let pool = new PodPool(benchPods(shape), seededRandom(0));
       for (const phase of phases) {
         // Keep the Pods as the last phase left them: one that is not ready must stay so.
         pool = new PodPool(benchPods(shape), seededRandom(round * 1000 + phase.rate), pool.notReady);
-        results.push(await measurePhase(scene, peer, phase, pool));
+        results.push(await measurePhase(testbed, peer, phase, pool));
       }
       const run = { controller: controller.name, round, coldStart: started.coldStart, rates: results };
       if (!options.restart) return run;
       await peer.stop(15_000);
-      const again = await measureRestart(scene, start, pool);
+      const again = await measureRestart(testbed, start, pool);
       peer = again.peer;
       return { ...run, restart: again.restart };
     } finally {
@@ -53,25 +53,25 @@ export async function measure(controller: Controller, round: number, options: Me
 
 /** From the process start until every Service is complete in EndpointSlices and Endpoints. */
 export async function measureColdStart(
-  scene: Scene,
+  testbed: Testbed,
   name: string,
   start: () => Promise<ServerProcess>,
 ): Promise<{ peer: ServerProcess; coldStart: ColdStart }> {
-  const { options, controlPlane, client, observer } = scene;
+  const { options, controlPlane, client, watches } = testbed;
   const convergence = new Convergence(options.shape);
   let peer: ServerProcess | undefined;
   let firstAt: number | undefined;
   let completeAt: number | undefined;
-  observer.listener = (sighting, at) => {
+  watches.listener = (event, at) => {
     firstAt ??= at;
-    convergence.see(sighting);
+    convergence.observe(event);
     if (convergence.complete) completeAt ??= at;
   };
   const meter = new Meter(client, controlPlane, () => peer);
   await meter.start();
   const startedAt = performance.now();
   peer = await start();
-  const complete = await settled(scene, peer, () => completeAt !== undefined);
+  const complete = await converged(testbed, peer, () => completeAt !== undefined);
   if (!complete) {
     const some = convergence.missing.slice(0, 5).join(', ');
     const problem = `${convergence.missing.length} Services are incomplete (${some} …)`;
@@ -87,16 +87,16 @@ export async function measureColdStart(
 
 /** From the process start, with one flip that no controller has seen, to the event that shows it. No controller runs before. */
 export async function measureRestart(
-  scene: Scene,
+  testbed: Testbed,
   start: () => Promise<ServerProcess>,
   pool: PodPool,
 ): Promise<{ peer: ServerProcess; restart: ColdStart }> {
-  const { options, controlPlane, client, observer } = scene;
+  const { options, controlPlane, client, watches } = testbed;
   const flip = pool.take();
   await writeStatus(client, flip);
   let firstAt: number | undefined;
-  observer.listener = ({ from, gone, pods }, at) => {
-    if (gone || from !== 'slice') return;
+  watches.listener = ({ from, deleted, pods }, at) => {
+    if (deleted || from !== 'slice') return;
     if (pods.some(({ name, ready }) => name === flip.pod.name && ready === flip.ready)) firstAt ??= at;
   };
   let peer: ServerProcess | undefined;
@@ -104,7 +104,7 @@ export async function measureRestart(
   await meter.start();
   const startedAt = performance.now();
   peer = await start();
-  if (!(await settled(scene, peer, () => firstAt !== undefined))) {
+  if (!(await converged(testbed, peer, () => firstAt !== undefined))) {
     await peer.stop();
     throw new Error(`${peer.name}: no write within the time limit\n${endOfLog(peer)}`);
   }
@@ -116,12 +116,12 @@ export async function measureRestart(
 
 /** Runs a phase on a complete cluster and measures its latencies and cost. */
 export async function measurePhase(
-  scene: Scene,
+  testbed: Testbed,
   peer: ServerProcess,
   phase: Phase,
   pool: PodPool,
 ): Promise<RateResult> {
-  const { options, controlPlane, client, observer } = scene;
+  const { options, controlPlane, client, watches } = testbed;
   const { shape } = options;
   const { rate } = phase;
   const inSlices = new FlipTracker();
@@ -130,8 +130,8 @@ export async function measurePhase(
   const done = (pod: string, complete: boolean) => {
     if (complete) pool.release(pod);
   };
-  observer.listener = ({ from, gone, pods }, at) => {
-    if (gone) return;
+  watches.listener = ({ from, deleted, pods }, at) => {
+    if (deleted) return;
     for (const { name, ready } of pods) {
       if (from === 'slice') done(name, inSlices.shown(name, ready, at));
       else inEndpoints?.shown(name, ready, at);
@@ -145,19 +145,19 @@ export async function measurePhase(
     flips: phase.changes,
     next: () => {
       const flip = next();
-      inSlices.began(flip.pod.name, flip.ready);
-      inEndpoints?.began(flip.pod.name, flip.ready);
+      inSlices.sent(flip.pod.name, flip.ready);
+      inEndpoints?.sent(flip.pod.name, flip.ready);
       return flip;
     },
     onAnswer: ({ pod, ready }, at) => {
-      done(pod.name, inSlices.answered(pod.name, ready, at));
-      inEndpoints?.answered(pod.name, ready, at);
+      done(pod.name, inSlices.acknowledged(pod.name, ready, at));
+      inEndpoints?.acknowledged(pod.name, ready, at);
     },
   });
   const loadEndedAt = performance.now();
-  await settled(scene, peer, () => inSlices.open === 0 && (inEndpoints?.open ?? 0) === 0);
+  await converged(testbed, peer, () => inSlices.pending === 0 && (inEndpoints?.pending ?? 0) === 0);
   const cost = await meter.stop();
-  const settleSeconds = Math.max(0, observer.lastEventAt - loadEndedAt) / 1000;
+  const convergenceSeconds = Math.max(0, watches.lastEventAt - loadEndedAt) / 1000;
   const { latencies, missing, superseded } = inSlices.results();
   const latency = latencyOf(latencies);
   options.say(
@@ -171,7 +171,7 @@ export async function measurePhase(
     endpointsLatencyMs: inEndpoints === undefined ? undefined : latencyOf(inEndpoints.results().latencies),
     missing,
     superseded,
-    settleSeconds,
+    convergenceSeconds,
     load,
     cost,
   };

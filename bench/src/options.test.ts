@@ -2,8 +2,8 @@ import { UsageError } from '@sluice/program';
 import { describe, expect, it } from 'vitest';
 import { HELP, parseOptions } from './options.ts';
 
-describe('the options of the bench', () => {
-  it('are those of the first measurement by default', () => {
+describe('options of the latency bench', () => {
+  it('have defaults', () => {
     expect(parseOptions([])).toMatchObject({
       shape: { services: 100, pods: 20 },
       rates: [20, 100, 200],
@@ -14,7 +14,7 @@ describe('the options of the bench', () => {
     });
   });
 
-  it('name rates, controllers and outputs', () => {
+  it('select rates, controllers and outputs', () => {
     const options = parseOptions(['--rates', '5, 10', '--controllers', 'kcm,sluice', '--markdown', '--services', '1']);
     expect(options).toMatchObject({ rates: [5, 10], output: 'markdown', shape: { services: 1 } });
     expect(options !== 'help' && options.controllers.map(({ name }) => name)).toEqual(['kcm', 'sluice']);
@@ -29,11 +29,11 @@ describe('the options of the bench', () => {
     ['--controllers', 'sluice,other'],
     ['--output', 'xml'],
     ['--unknown', '1'],
-  ])('refuse %s %s', (...args) => {
+  ])('reject %s %s', (...args) => {
     expect(() => parseOptions(args)).toThrow(UsageError);
   });
 
-  it('fit a terminal of 120 columns with their help', () => {
+  it('have a help text of at most 120 columns', () => {
     expect(HELP.split('\n').filter((line) => line.length > 120)).toEqual([]);
   });
 });

@@ -21,25 +21,25 @@ const LONGEST_NAME = Math.max(...CONTROLLERS.map(({ name }) => name.length));
 
 export const HELP = `usage: node bench/latency.ts [options]      (or: npm run bench -- [options])
 
-Starts a genuine kube-apiserver and etcd for each controller in turn, fills them with Services and ready Pods, and
-measures the cold start of the controller and then the latency of Pods that become ready or not at a fixed rate: from
-the answer to the Pod's status write to the watch event of the EndpointSlice that shows it. The first call builds the
-servers, which takes Go and some minutes. For figures that mean something nothing else should run.
+Starts a real kube-apiserver and etcd per controller, creates Services and ready Pods, and measures the cold start
+of the controller and then the latency of Pods that flip their readiness at a fixed rate: from the response to the
+Pod's status write to the watch event of the EndpointSlice that shows it. The first call builds the servers, which
+needs Go and takes some minutes. Run nothing else on the machine, or the figures mean little.
 
   --services N       Services (100)
-  --pods N           Pods of each Service (20)
-  --rates LIST       flips a second, one after the other; "none" for the cold start alone (20,100,200)
-  --seconds N        how long at each rate (20)
+  --pods N           Pods per Service (20)
+  --rates LIST       flips per second, one rate after the other; "none" for the cold start only (20,100,200)
+  --seconds N        duration at each rate (20)
   --rounds N         rounds; in each one every controller is measured once (5)
   --controllers LIST some of (all):
 ${CONTROLLERS.map(({ name, description }) => `                       ${name.padEnd(LONGEST_NAME)}  ${description}`).join('\n')}
   --output FORMAT    table, json or markdown, on standard output (table)
   --markdown         the same as --output markdown
-  --json FILE        write everything there, each round by itself, whatever is printed
-  --from FILE        measure nothing; print what --json has written
-  --profile DIR      Sluice leaves a CPU profile there; see bench/profile-summary.ts. Its CPU time is higher then
-  --patience N       longest wait for a controller, in seconds (120)
-  --fsync            etcd waits for the disk, as in production
+  --json FILE        also write all rounds to this file, as JSON
+  --from FILE        measure nothing; print a file written by --json
+  --profile DIR      folder for CPU profiles of Sluice, which raise its CPU time; see bench/profile-summary.ts
+  --patience N       maximum wait for a controller, in seconds (120)
+  --fsync            etcd with fsync, as in production
   --help             this text
 `;
 

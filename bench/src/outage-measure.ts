@@ -72,7 +72,7 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
   );
   const processes = new Map<Role, ServerProcess>();
   for (const role of roles) processes.set(role, await fleet.run(role));
-  await settled(world, options, 'the start');
+  await converged(world, options, 'the start');
 
   const memory: MemorySample[] = [];
   const startedAt = performance.now();
@@ -98,7 +98,7 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
   writes = 0;
   if (missing === 'cluster') await cluster.up();
   else processes.set(missing, await fleet.run(missing));
-  await settled(world, options, 'the return');
+  await converged(world, options, 'the return');
   const caughtUpSeconds = (performance.now() - backAt) / 1000;
   // Superfluous writes would arrive now.
   await sleep(quietMs);
@@ -138,7 +138,7 @@ async function churn(world: PodWorld, options: OutageOptions, sample: () => void
 }
 
 /** @throws Error with the Services that are incorrect after the maximum wait */
-async function settled(world: PodWorld, { patienceSeconds }: OutageOptions, after: string): Promise<void> {
+async function converged(world: PodWorld, { patienceSeconds }: OutageOptions, after: string): Promise<void> {
   const deadline = performance.now() + patienceSeconds * 1000;
   for (;;) {
     const wrong = world.wrong();

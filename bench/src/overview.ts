@@ -2,11 +2,11 @@ import { SUBJECT } from './controllers.ts';
 import type { Results } from './results.ts';
 import { type ControllerSummary, type Figure, summarize } from './summary.ts';
 import { number, ratioText, type Table } from './table.ts';
-import type { Work } from './works.ts';
+import type { Workload } from './workloads.ts';
 
 /** Figures of one phase of a workload, by controller. */
 export interface Outline {
-  readonly work: string;
+  readonly workload: string;
   readonly phase: string;
   readonly figures: ReadonlyMap<string, OutlineFigures>;
 }
@@ -32,11 +32,13 @@ const COLUMNS: readonly (readonly [OutlineColumn, string])[] = [
   ['peakMemoryMb', 'memory'],
 ];
 
-export function outlines(measured: readonly { readonly work: Work; readonly results: Results }[]): readonly Outline[] {
-  return measured.flatMap(({ work, results }) => {
+export function outlines(
+  measured: readonly { readonly workload: Workload; readonly results: Results }[],
+): readonly Outline[] {
+  return measured.flatMap(({ workload, results }) => {
     const summaries = summarize(results);
     const outline = (phase: string, pick: (summary: ControllerSummary) => OutlineFigures | undefined): Outline => ({
-      work: work.name,
+      workload: workload.name,
       phase,
       figures: new Map(
         summaries.flatMap((summary) => {
@@ -83,13 +85,13 @@ export function overview(all: readonly Outline[], other: string): Table {
   return {
     title: `Sluice ÷ ${other}`,
     head: ['', ...COLUMNS.map(([, name]) => name), 'p50 ms of both', 'CPU ms of both'],
-    rows: all.flatMap(({ work, phase, figures }) => {
+    rows: all.flatMap(({ workload, phase, figures }) => {
       const [mine, theirs] = [figures.get(SUBJECT), figures.get(other)];
       if (mine === undefined || theirs === undefined) return [];
       const both = (column: OutlineColumn) =>
         `${number(mine[column]?.median ?? Number.NaN)} · ${number(theirs[column]?.median ?? Number.NaN)}`;
       const ratios = COLUMNS.map(([column]) => ratioText(mine[column]?.median, theirs[column]?.median));
-      return [{ ratio: false, cells: [`${work}, ${phase}`, ...ratios, both('p50'), both('cpuMsPerFlip')] }];
+      return [{ ratio: false, cells: [`${workload}, ${phase}`, ...ratios, both('p50'), both('cpuMsPerFlip')] }];
     }),
   };
 }

@@ -6,8 +6,8 @@ import { PodPool } from './pod-pool.ts';
 
 const pool = new PodPool([], () => 0);
 
-describe('what happens in a cluster', () => {
-  it('a rolling restart replaces each Pod once, of all Services in turn, under another address', () => {
+describe('phases', () => {
+  it('a rolling restart replaces each Pod once, across all Services, with a new address', () => {
     const shape = { services: 2, pods: 3 };
     const phase = rollingRestart(shape, 50);
     const next = phase.source(pool);
@@ -18,17 +18,17 @@ describe('what happens in a cluster', () => {
     ]);
     expect(new Set(made.map(({ index }) => index)).size).toBe(6);
     expect(Math.min(...made.map(({ index }) => index))).toBe(6);
-    expect(() => next()).toThrow('no more Pods');
+    expect(() => next()).toThrow('no Pods left');
   });
 
-  it('a Node that goes takes a tenth of the Pods with it', () => {
+  it('a Node going down affects a tenth of the Pods', () => {
     const phase = nodeDown({ services: 100, pods: 10 });
     expect(phase.changes).toBe(100);
     const next = phase.source(pool);
     expect(next()).toEqual({ pod: { name: 'service-0-0', service: 'service-0', index: 0 }, ready: false });
   });
 
-  it('custom Endpoints change one address at a time', () => {
+  it('address flips change one address at a time', () => {
     const shape = { services: 2, pods: 2, custom: true };
     expect(customEndpoints(shape).map(({ service }) => service)).toEqual(['service-0', 'service-1']);
     const next = addressFlips(shape, 20, 1).source(pool);

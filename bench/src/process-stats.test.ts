@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { descendants, parseIo, parseMachineCpu, parsePeak, parseStat } from './process-stats.ts';
 
-it('reads a process whose name holds brackets and spaces, with its ended children', () => {
+it('reads a process whose name contains parentheses and spaces, with exited children', () => {
   const line = '42 (a (b) c) S 7 42 42 0 -1 4194304 500 0 0 0 150 50 25 5 20 0 11 0 100 1000 200';
   expect(parseStat(line)).toEqual({ pid: 42, parent: 7, cpuSeconds: 2.3 });
 });
 
-it('finds children of children in any order, and nobody else', () => {
+it('finds all descendants in any order, and nothing else', () => {
   const process = (pid: number, parent: number) => ({ pid, parent, cpuSeconds: 1 });
   const all = [process(4, 3), process(3, 2), process(2, 1), process(9, 1), process(5, 2)];
   expect(descendants(all, 2).map(({ pid }) => pid)).toEqual([4, 3, 2, 5]);
@@ -18,6 +18,6 @@ it('reads the busy time of the machine and the peak of a process', () => {
   expect(parsePeak('Name:\tkthread\n')).toBe(0);
 });
 
-it('reads what a process has moved', () => {
+it('reads the bytes that a process has transferred', () => {
   expect(parseIo('rchar: 1234\nwchar: 56\nsyscr: 7\nread_bytes: 9\n')).toEqual({ read: 1234, written: 56 });
 });

@@ -21,8 +21,8 @@ const profile = {
   timeDeltas: [1000, 2000, 4000, 8000, 16_000],
 };
 
-describe('the summary of a profile', () => {
-  it('gives the time on top of the stack by package and by function, without idle time', () => {
+describe('profile summary', () => {
+  it('sums self time by package and function, without idle time', () => {
     const summary = summarizeProfile(profile, { from: 0, to: 10 });
     expect(summary.milliseconds).toBe(31);
     expect(summary.idleMilliseconds).toBe(8);
@@ -33,7 +33,7 @@ describe('the summary of a profile', () => {
     expect(summary.selfByFunction[0]).toEqual({ name: 'publish libs/bus memory-bus.ts:10', milliseconds: 19 });
   });
 
-  it('counts a function that calls itself once in the total time', () => {
+  it('counts a recursive function once in the total time', () => {
     const summary = summarizeProfile(profile, { from: 0, to: 10 });
     expect(summary.totalByFunction).toEqual([
       { name: 'publish libs/bus memory-bus.ts:10', milliseconds: 23 },
@@ -41,11 +41,11 @@ describe('the summary of a profile', () => {
     ]);
   });
 
-  it('looks at a window only', () => {
+  it('is limited to a window', () => {
     expect(summarizeProfile(profile, { from: 0.01, to: 1 }).milliseconds).toBe(24);
   });
 
-  it('names packages for people', () => {
+  it('shortens package names', () => {
     const names = [
       'file:///r/node_modules/.pnpm/undici@7.1.0/node_modules/undici/lib/core.js',
       'file:///r/node_modules/.pnpm/a@1/node_modules/@scope/name/x.js',

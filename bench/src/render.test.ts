@@ -25,7 +25,7 @@ const run = (controller: string, round: number, p99: number, extra: Partial<Run[
       endpointsLatencyMs: undefined,
       missing: 0,
       superseded: 0,
-      settleSeconds: 0.01,
+      convergenceSeconds: 0.01,
       load: { flips: 100, failed: 0, lateMs: { p99: 1, max: 2 }, answerMs: { p50: 3, p99: 9 }, mostInFlight: 2 },
       cost: cost(0.25),
       ...extra,
@@ -59,7 +59,7 @@ it('shows medians over the rounds, then Sluice divided by the others', () => {
   ]);
 });
 
-it('shows what a fleet adds', () => {
+it('shows the cost that a fleet adds', () => {
   const [, rate] = tables({ ...results, runs: [run('sluice', 1, 20), run('fleet', 1, 31.5), run('kcm', 1, 40)] });
   expect(rate?.rows.map(({ cells }) => cells.slice(0, 4))).toEqual([
     ['sluice', '5.12', '8', '20'],
@@ -79,7 +79,7 @@ it('fits a terminal of 120 columns, large figures too', () => {
   expect(lines.filter((line) => line.length > 120)).toEqual([]);
 });
 
-it('says what makes figures doubtful', () => {
+it('lists warnings', () => {
   const late = { flips: 100, failed: 3, lateMs: { p99: 50, max: 80 }, answerMs: { p50: 3, p99: 9 }, mostInFlight: 64 };
   const runs = [run('sluice', 2, 10, { load: late, missing: 4, superseded: 5, cost: cost(1, 5) })];
   const text = renderText({ ...results, runs });
@@ -87,13 +87,13 @@ it('says what makes figures doubtful', () => {
     'warning: sluice, round 2, 20 flips/s: other programs used 50 % of a processor',
     'warning: sluice, round 2, 20 flips/s: the load fell behind its plan, by 50 ms (p99)',
     'warning: sluice, round 2, 20 flips/s: 3 Pod writes failed',
-    'warning: sluice, round 2, 20 flips/s: 4 flips were never seen',
-    'warning: sluice, round 2, 20 flips/s: 5 flips have no latency, all Pods were waiting',
+    'warning: sluice, round 2, 20 flips/s: 4 flips were never visible',
+    'warning: sluice, round 2, 20 flips/s: 5 flips have no latency, because all Pods had pending flips',
   ]);
   expect(renderText(results)).not.toContain('warning');
 });
 
-it('prints the same from a file as from the measurement', () => {
+it('prints the same from a file', () => {
   const read: Results = JSON.parse(JSON.stringify(results, rounded));
   expect(renderText(read)).toBe(renderText(results));
 });
@@ -107,7 +107,7 @@ it('writes Markdown with the command, the machine and only the controllers that 
   expect(text).toMatch(/^\| _÷ kcm_ +\| +_1.00×_ \|/m);
 });
 
-it('writes three digits', () => {
+it('prints three significant digits', () => {
   expect([0.1234, 5, 12.345, 123.4, 24_512.3, Number.NaN].map(number)).toEqual([
     '0.12',
     '5',

@@ -7,8 +7,8 @@ import { warnings } from './warnings.ts';
 /** For a terminal of 120 columns. */
 export function renderText(results: Results): string {
   const parts = tables(results).map(textTable);
-  const doubts = warnings(results).map((warning) => `warning: ${warning}\n`);
-  return [`${conditions(results)}\n`, ...parts, doubts.join('')].filter((part) => part !== '').join('\n');
+  const warningLines = warnings(results).map((warning) => `warning: ${warning}\n`);
+  return [`${conditions(results)}\n`, ...parts, warningLines.join('')].filter((part) => part !== '').join('\n');
 }
 
 /** For docs/contributing/performance.md. */
@@ -20,7 +20,7 @@ export function renderMarkdown(results: Results, controllers: readonly Controlle
       ({ name, description, flags }) =>
         `- **${name}**: ${description}${flags.length > 0 ? `: \`${flags.join(' ')}\`` : ''}`,
     );
-  const doubts = warnings(results);
+  const warningLines = warnings(results);
   return [
     `\`\`\`sh
 ${results.command}
@@ -29,7 +29,7 @@ ${results.command}
     `${conditions(results)}\n`,
     `${legend.join('\n')}\n`,
     ...tables(results).map(markdownTable),
-    ...(doubts.length > 0 ? [`Doubtful:\n\n${doubts.map((doubt) => `- ${doubt}`).join('\n')}\n`] : []),
+    ...(warningLines.length > 0 ? [`Warnings:\n\n${warningLines.map((line) => `- ${line}`).join('\n')}\n`] : []),
   ].join('\n');
 }
 

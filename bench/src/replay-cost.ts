@@ -37,7 +37,7 @@ export class Replay {
   /**
    * CPU time in microseconds per change, including that of the fake API server and of `after`, which runs at the end.
    */
-  async turn(changes: number, after?: () => Promise<unknown>): Promise<number> {
+  async round(changes: number, after?: () => Promise<unknown>): Promise<number> {
     const before = process.cpuUsage();
     for (let i = 0; i < changes; i++) await this.#change();
     await after?.();

@@ -33,7 +33,7 @@ export interface RateResult {
   /** Flips without a latency because their Pod flipped again. */
   readonly superseded: number;
   /** From the last flip to the last event. */
-  readonly settleSeconds: number;
+  readonly convergenceSeconds: number;
   readonly load: LoadReport;
   /** From the first flip to the last event. */
   readonly cost: Cost;

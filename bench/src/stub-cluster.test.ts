@@ -29,7 +29,7 @@ const update = (ready: boolean, version: string): Mutation => ({
   object: slice(ready, version),
 });
 
-it('keeps what is written, and tells of it as a watch would', () => {
+it('stores writes and returns the events of a watch', () => {
   const cluster = new StubCluster();
   const { results, facts } = cluster.apply(plan(create(true)));
   expect(results[0]?.stored).toEqual({ uid: 'uid-endpointslices-web-x', resourceVersion: '1', generation: 1 });
@@ -41,10 +41,10 @@ it('keeps what is written, and tells of it as a watch would', () => {
   expect(cluster.inSlices('web')).toEqual(new Map());
 });
 
-it('takes no write that does not know what it changes', () => {
+it('rejects writes with violated preconditions', () => {
   const cluster = new StubCluster();
-  expect(() => cluster.apply(plan(update(false, '1')))).toThrow('there is none');
+  expect(() => cluster.apply(plan(update(false, '1')))).toThrow('does not exist');
   cluster.apply(plan(create(true)));
-  expect(() => cluster.apply(plan(create(true)))).toThrow('there already');
+  expect(() => cluster.apply(plan(create(true)))).toThrow('already exists');
   expect(() => cluster.apply(plan(update(false, '7')))).toThrow('resourceVersion is 1, not 7');
 });

@@ -9,7 +9,7 @@ import {
   type PlannedMutations,
   partitionOf,
 } from '@sluice/messages';
-import { AppendLanes } from './append-lanes.ts';
+import { PartitionAppender } from './partition-appender.ts';
 import type { Applied, StubCluster } from './stub-cluster.ts';
 
 export interface StubWriterOptions {
@@ -25,7 +25,7 @@ export interface StubWriterOptions {
 
 /** Publishes an Outcome for every plan, like all writers of a fleet together; the cluster is a stub. */
 export class StubWriter {
-  readonly lanes: AppendLanes;
+  readonly appender: PartitionAppender;
   readonly #options: StubWriterOptions;
   readonly #readers: readonly PartitionReader[];
   /** The last plan by Service and controller. */
@@ -37,8 +37,10 @@ export class StubWriter {
   constructor(options: StubWriterOptions) {
     const { bus } = options;
     this.#options = options;
-    this.lanes = new AppendLanes(bus);
-    this.#readers = Array.from({ length: bus.partitions }, (_, lane) => bus.read('mutations', lane, streamStart));
+    this.appender = new PartitionAppender(bus);
+    this.#readers = Array.from({ length: bus.partitions }, (_, partition) =>
+      bus.read('mutations', partition, streamStart),
+    );
     for (const reader of this.#readers) void this.#read(reader).catch((error: unknown) => this.#fail(error));
   }
 
@@ -49,12 +51,12 @@ export class StubWriter {
 
   /** True if every received plan has its Outcome. */
   get idle(): boolean {
-    return this.#waiting === 0 && this.lanes.idle;
+    return this.#waiting === 0 && this.appender.idle;
   }
 
   /** @throws the first error: a plan the cluster rejected, or a bus failure */
   check(): void {
-    this.lanes.check();
+    this.appender.check();
     if (this.#failure !== undefined) throw this.#failure;
   }
 
@@ -84,7 +86,7 @@ export class StubWriter {
       onApplied(plan, applied);
       const payload = encodeMessage(outcomeOf(plan, applied));
       const answer = { key: record.key, id: `${record.id}/outcome/1`, headers: {}, payload };
-      this.lanes.append(partitionOf(record.key, bus.partitions), answer);
+      this.appender.append(partitionOf(record.key, bus.partitions), answer);
     }
     this.#waiting -= records.length;
   }

@@ -4,8 +4,8 @@ import { type ControlPlane, type ServerProcess, startControlPlane } from '@sluic
 import { defaultPartitions, formatServiceKey, partitionOf } from '@sluice/messages';
 import { ApiClient } from './api-client.ts';
 import { Convergence } from './convergence.ts';
+import { EndpointWatches } from './endpoint-watches.ts';
 import { Fleet, type Role } from './fleet.ts';
-import { Observer } from './observer.ts';
 import { kubernetesTime, podStatusPath, populate } from './populate.ts';
 import { seededRandom } from './random.ts';
 import { type BenchPod, benchPods, NAMESPACE, podObject, type Shape, serviceNames } from './shape.ts';
@@ -38,11 +38,11 @@ const GRACE_MILLISECONDS = 10;
 const ROLES: readonly Role[] = ['watcher', 'reconciler', 'writer'];
 
 /** A fleet with two processes per role on a real API server, one of which is stopped again and again. */
-export class TakeoverScene {
+export class TakeoverTestbed {
   readonly #options: TakeoverOptions;
   readonly #controlPlane: ControlPlane;
   readonly #client: ApiClient;
-  readonly #observer: Observer;
+  readonly #watches: EndpointWatches;
   readonly #fleet: Fleet;
   readonly #shares: Shares;
   readonly #cluster: string;
@@ -54,7 +54,7 @@ export class TakeoverScene {
     options: TakeoverOptions,
     controlPlane: ControlPlane,
     client: ApiClient,
-    observer: Observer,
+    watches: EndpointWatches,
     fleet: Fleet,
     shares: Shares,
     cluster: string,
@@ -62,30 +62,30 @@ export class TakeoverScene {
     this.#options = options;
     this.#controlPlane = controlPlane;
     this.#client = client;
-    this.#observer = observer;
+    this.#watches = watches;
     this.#fleet = fleet;
     this.#shares = shares;
     this.#cluster = cluster;
     this.#random = seededRandom(options.seed);
   }
 
-  static async open(options: TakeoverOptions): Promise<TakeoverScene> {
+  static async open(options: TakeoverOptions): Promise<TakeoverTestbed> {
     const directory = join(options.directory, 'cluster');
     const controlPlane = await startControlPlane({ directory, name: 'bench', authorization: 'AlwaysAllow' });
     const client = new ApiClient(controlPlane.adminKubeconfig);
     await populate(client, options.shape);
-    const observer = await Observer.open(client, options.shape);
+    const watches = await EndpointWatches.open(client, options.shape);
     const kubeconfig = controlPlane.kubeconfigs.sluice;
     const fleet = await Fleet.start({ directory: join(options.directory, 'fleet'), kubeconfig });
     const shares = await Shares.open(fleet.redis.url);
     const { metadata } = JSON.parse((await client.get('/api/v1/namespaces/kube-system')).body);
-    const scene = new TakeoverScene(options, controlPlane, client, observer, fleet, shares, metadata.uid);
+    const testbed = new TakeoverTestbed(options, controlPlane, client, watches, fleet, shares, metadata.uid);
     const convergence = new Convergence(options.shape);
-    observer.listener = (sighting) => convergence.see(sighting);
-    for (const role of ROLES) scene.#processes.set(role, [await fleet.run(role), await fleet.run(role)]);
-    await scene.#until(() => convergence.complete, 'all Services are complete');
-    for (const role of ROLES) await scene.#even(role);
-    return scene;
+    watches.listener = (event) => convergence.observe(event);
+    for (const role of ROLES) testbed.#processes.set(role, [await fleet.run(role), await fleet.run(role)]);
+    await testbed.#until(() => convergence.complete, 'all Services are complete');
+    for (const role of ROLES) await testbed.#even(role);
+    return testbed;
   }
 
   /** Stops a process, changes Pods of Services that it served, and waits until events show each change. */
@@ -96,7 +96,7 @@ export class TakeoverScene {
     // At a random moment between two heartbeats.
     await sleep(this.#random() * 1000);
     const shown = new Map<string, number>();
-    this.#observer.listener = ({ from, pods }, at) => {
+    this.#watches.listener = ({ from, pods }, at) => {
       if (from !== 'slice') return;
       for (const { name, ready } of pods) {
         if (probes.has(name) && ready === !this.#notReady.has(name) && !shown.has(name)) shown.set(name, at);
@@ -115,7 +115,7 @@ export class TakeoverScene {
   }
 
   async close(): Promise<void> {
-    this.#observer.close();
+    this.#watches.close();
     await this.#shares.close();
     await this.#fleet.stop();
     this.#client.close();
@@ -179,7 +179,7 @@ export class TakeoverScene {
   async #until(reached: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const deadline = performance.now() + this.#options.patienceSeconds * 1000;
     while (!(await reached())) {
-      this.#observer.check();
+      this.#watches.check();
       if (performance.now() > deadline) throw new Error(`timed out waiting for ${what}`);
       await sleep(20);
     }

@@ -48,7 +48,7 @@ export interface Throughput {
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** From the last append until every Service shows the last Change. */
-  readonly settleSeconds: number;
+  readonly convergenceSeconds: number;
   /** CPU time of the reconcilers. */
   readonly cpuMicrosecondsPerChange: number;
   readonly cpuMicrosecondsPerFolded: number;
@@ -83,20 +83,20 @@ export async function measureThroughput(
   const [toWatch, toWrite] = [await connect(), await connect()];
   try {
     const reconcilers = await Promise.all(Array.from({ length: workers }, () => fleet.run('reconciler')));
-    const scene = new Scene(options, fleet, reconcilers, toWatch, toWrite);
-    await scene.begin();
-    if (options.warmUpSeconds > 0) await scene.load(options.rates[0] ?? 1, options.warmUpSeconds);
+    const stubbed = new StubbedFleet(options, fleet, reconcilers, toWatch, toWrite);
+    await stubbed.begin();
+    if (options.warmUpSeconds > 0) await stubbed.load(options.rates[0] ?? 1, options.warmUpSeconds);
     const results: Throughput[] = [];
     for (const rate of options.rates) {
-      const result = { workers, round, ...(await scene.load(rate, options.seconds)) };
-      const { changesPerSecond, p99Ms, settleSeconds } = result;
+      const result = { workers, round, ...(await stubbed.load(rate, options.seconds)) };
+      const { changesPerSecond, p99Ms, convergenceSeconds } = result;
       say(
         `  ${rate}/s: ${changesPerSecond.toFixed(0)} Changes/s, p99 ${p99Ms.toFixed(0)} ms, ` +
-          `converged after ${settleSeconds.toFixed(2)} s, ${result.cpuMicrosecondsPerChange.toFixed(0)} µs each`,
+          `converged after ${convergenceSeconds.toFixed(2)} s, ${result.cpuMicrosecondsPerChange.toFixed(0)} µs each`,
       );
       results.push(result);
     }
-    scene.close();
+    stubbed.close();
     return results;
   } finally {
     await toWatch.close();
@@ -106,7 +106,7 @@ export async function measureThroughput(
 }
 
 /** Real reconciler processes between a stub watcher and stub writers. */
-class Scene {
+class StubbedFleet {
   readonly #options: ThroughputOptions;
   readonly #fleet: Fleet;
   readonly #reconcilers: readonly ServerProcess[];
@@ -116,7 +116,7 @@ class Scene {
   readonly #pool: PodPool;
   #tracker = new FlipTracker();
   readonly #watch: Bus;
-  readonly #told = new Set<number>();
+  readonly #published = new Set<number>();
   #requests: PartitionReader | undefined;
   #failure: unknown;
   #folded = 0;
@@ -146,7 +146,7 @@ class Scene {
     void this.#answerRequests(this.#requests).catch((error: unknown) => {
       this.#failure ??= error;
     });
-    await this.#settle();
+    await this.#awaitConvergence();
   }
 
   async #answerRequests(requests: PartitionReader): Promise<void> {
@@ -157,8 +157,9 @@ class Scene {
         const message = decodeMessage(payload);
         if (message.kind !== 'resync' || !('partition' in message.scope))
           throw new Error('unexpected resync request for a Service');
-        if (this.#told.has(message.scope.partition)) throw new Error('unexpected second resync request for a partition');
-        this.#told.add(message.scope.partition);
+        if (this.#published.has(message.scope.partition))
+          throw new Error('unexpected second resync request for a partition');
+        this.#published.add(message.scope.partition);
         this.#feed.snapshot(this.#options.shape, message.scope.partition);
       }
     }
@@ -170,7 +171,7 @@ class Scene {
     const units: number[] = [];
     const total = await this.#feedPods(rate, seconds, units);
     const fed = performance.now();
-    await this.#settle();
+    await this.#awaitConvergence();
     const elapsed = (performance.now() - started) / 1000;
     const spent = difference(this.#cpu(), cpu);
     const foldedNow = this.#folded - folded + total;
@@ -182,7 +183,7 @@ class Scene {
       plansPerSecond: (this.#writer.plans - plans) / elapsed,
       p50Ms: percentile(latencies, 0.5),
       p99Ms: percentile(latencies, 0.99),
-      settleSeconds: (performance.now() - fed) / 1000,
+      convergenceSeconds: (performance.now() - fed) / 1000,
       cpuMicrosecondsPerChange: (spent.reconcilers / total) * 1e6,
       cpuMicrosecondsPerFolded: (spent.reconcilers / foldedNow) * 1e6,
       unitMicroseconds: percentile(units, 0.5),
@@ -220,9 +221,9 @@ class Scene {
 
   #flip(): void {
     const { pod, ready } = this.#pool.take();
-    this.#tracker.began(pod.name, ready);
+    this.#tracker.sent(pod.name, ready);
     // Counts from when the record could be read; the append is acknowledged later.
-    this.#tracker.answered(pod.name, ready, performance.now());
+    this.#tracker.acknowledged(pod.name, ready, performance.now());
     this.#feed.pod(pod, ready);
   }
 
@@ -239,11 +240,11 @@ class Scene {
     }
   }
 
-  async #settle(): Promise<void> {
+  async #awaitConvergence(): Promise<void> {
     const deadline = performance.now() + this.#options.patienceSeconds * 1000;
     // A Pod that flipped twice before a plan showed it may need no plan.
-    const shown = () => this.#tracker.open <= this.#tracker.results().superseded;
-    const quiet = () => this.#feed.lanes.idle && this.#writer.idle && shown();
+    const shown = () => this.#tracker.pending <= this.#tracker.results().superseded;
+    const quiet = () => this.#feed.appender.idle && this.#writer.idle && shown();
     while (!quiet() || this.#wrong() !== undefined) {
       this.#check();
       if (performance.now() > deadline)
@@ -271,7 +272,7 @@ class Scene {
 
   /** @throws the first failure */
   #check(): void {
-    this.#feed.lanes.check();
+    this.#feed.appender.check();
     this.#writer.check();
     if (this.#failure !== undefined) throw this.#failure;
     const ended = this.#reconcilers.find(({ running }) => !running);

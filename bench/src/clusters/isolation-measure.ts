@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { cpuSeconds } from '../process-stats.ts';
 import type { Shape } from '../shape.ts';
 import { percentile } from '../statistics.ts';
+import type { ClusterFault } from './fake-cluster.ts';
+import { FakeClustersProcess } from './fake-clusters-process.ts';
 import { completed, runOn } from './run.ts';
-import type { Badness } from './world.ts';
-import { WorldsProcess } from './worlds-process.ts';
 
-export const forms = ['refused', 'swallowed'] as const satisfies readonly Badness[];
+export const forms = ['refused', 'swallowed'] as const satisfies readonly ClusterFault[];
 /** How the unreachable cluster fails. */
 export type Round = (typeof forms)[number];
 
@@ -51,27 +51,27 @@ export async function measureIsolation(options: IsolationOptions): Promise<reado
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-isolation-'));
   const kubeconfigs = join(directory, 'kubeconfigs');
   mkdirSync(kubeconfigs);
-  const worlds = await WorldsProcess.start({ clusters, shape, seed, directory: kubeconfigs, behindNetwork: bad });
+  const fakes = await FakeClustersProcess.start({ clusters, shape, seed, directory: kubeconfigs, behindNetwork: bad });
   const sluice = await runOn(kubeconfigs, directory);
   const pid = sluice.pid ?? 0;
-  await completed(worlds, clusters, patienceSeconds);
-  await worlds.ask('flip', { rate: options.rate, seconds: 10, among: clusters, measured: clusters });
+  await completed(fakes, clusters, patienceSeconds);
+  await fakes.request('flip', { rate: options.rate, seconds: 10, among: clusters, measured: clusters });
   const phase = async (form: Round | undefined): Promise<Phase> => {
-    const spoilt: readonly Badness[] = form === undefined ? [] : [form, 'slow', 'throttled'];
-    for (const [i, how] of spoilt.entries()) await worlds.ask('spoil', good + i, how);
+    const faults: readonly ClusterFault[] = form === undefined ? [] : [form, 'slow', 'throttled'];
+    for (const [i, how] of faults.entries()) await fakes.request('inject', good + i, how);
     // The healthy clusters get the same number of changes in both cases.
-    const among = good + spoilt.length;
+    const among = good + faults.length;
     const rate = (options.rate * among) / clusters;
     const before = cpuSeconds(pid);
     // First failures and backing off are part of the measurement.
-    const { flips, latencies, missing } = await worlds.ask('flip', { rate, seconds, among, measured: good });
+    const { flips, latencies, missing } = await fakes.request('flip', { rate, seconds, among, measured: good });
     const cpu = cpuSeconds(pid) - before;
-    for (const [i, how] of spoilt.entries()) await worlds.ask('heal', good + i, how);
-    const recovered = await Promise.all(spoilt.map((_, i) => worlds.ask('settle', good + i, recoveryMs)));
+    for (const [i, how] of faults.entries()) await fakes.request('repair', good + i, how);
+    const recovered = await Promise.all(faults.map((_, i) => fakes.request('measureRecovery', good + i, recoveryMs)));
     const recoverySeconds = recovered.map((ms) => ms / 1000);
-    const told = recoverySeconds.map((each) => each.toFixed(1)).join(', ');
+    const recovery = recoverySeconds.map((each) => each.toFixed(1)).join(', ');
     say(
-      `${form ?? 'all healthy'}: p99 ${percentile(latencies, 0.99).toFixed(1)} ms${told && `, recovered after ${told} s`}`,
+      `${form ?? 'all healthy'}: p99 ${percentile(latencies, 0.99).toFixed(1)} ms${recovery && `, recovered after ${recovery} s`}`,
     );
     return { form, latencies, missing, recoverySeconds, cpuMsPerChange: (cpu * 1000) / ((flips * good) / among) };
   };
@@ -81,7 +81,7 @@ export async function measureIsolation(options: IsolationOptions): Promise<reado
   }
   if (sluice.pid !== pid) throw new Error(`sluice exited; see its log in ${directory}`);
   await sluice.stop(20_000);
-  worlds.stop();
+  fakes.stop();
   // Kept on failure: it contains the log.
   const failed = phases.some(({ missing, recoverySeconds }) => missing > 0 || recoverySeconds.some(Number.isNaN));
   if (!failed) rmSync(directory, { recursive: true, force: true });

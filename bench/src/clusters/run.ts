@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ServerProcess } from '@sluice/local';
-import type { WorldsProcess } from './worlds-process.ts';
+import type { FakeClustersProcess } from './fake-clusters-process.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/sluice', import.meta.url));
 
@@ -24,10 +24,10 @@ export async function runOn(kubeconfigs: string, log: string): Promise<ServerPro
  *
  * @throws Error with the number of incomplete clusters after `patienceSeconds`
  */
-export async function completed(worlds: WorldsProcess, clusters: number, patienceSeconds: number): Promise<void> {
+export async function completed(fakes: FakeClustersProcess, clusters: number, patienceSeconds: number): Promise<void> {
   const deadline = performance.now() + patienceSeconds * 1000;
   for (;;) {
-    const incomplete = await worlds.ask('incomplete', clusters);
+    const incomplete = await fakes.request('incomplete', clusters);
     if (incomplete === 0) return;
     if (performance.now() > deadline) {
       throw new Error(`after ${patienceSeconds} s, ${incomplete} of ${clusters} clusters are not complete`);

@@ -18,11 +18,11 @@ export interface Reading {
   readonly pods: number;
 }
 
-const [way = '', kubeconfig = ''] = process.argv.slice(2);
+const [method = '', kubeconfig = ''] = process.argv.slice(2);
 
 async function main(): Promise<void> {
   const before = performance.now();
-  const held = way === 'informer' ? await readByInformer() : await readByWatcher();
+  const held = method === 'informer' ? await readByInformer() : await readByWatcher();
   const seconds = (performance.now() - before) / 1000;
   const { user, system } = process.cpuUsage();
   const cpuSeconds = (user + system) / 1e6;
@@ -40,7 +40,7 @@ async function readByWatcher(): Promise<() => number> {
   const connection = new Connection({ access, userAgent: 'sluice-bench', ...ports });
   const http = new HttpCluster({ connection, ...ports });
   const reader: ClusterReader = {
-    watchList: way === 'watch-list',
+    watchList: method === 'watch-list',
     identity: http.identity.bind(http),
     list: http.list.bind(http),
     watch: http.watch.bind(http),

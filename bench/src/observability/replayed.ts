@@ -8,7 +8,7 @@ import { median } from '../statistics.ts';
 import type { Table } from '../table.ts';
 import { startCollector } from './collector.ts';
 
-interface Watched {
+interface PipelineOptions {
   readonly name: string;
   readonly metrics?: boolean;
   readonly history?: boolean;
@@ -17,7 +17,7 @@ interface Watched {
 }
 
 const shape = { services: 20, pods: 10 };
-const warmUpTurns = 2;
+const warmUpRounds = 2;
 
 class Pipeline {
   readonly name: string;
@@ -27,7 +27,7 @@ class Pipeline {
   readonly #replay: Replay;
   readonly #tracing: Awaited<ReturnType<typeof startTracing>>;
 
-  constructor({ name, metrics, history }: Watched, tracing: Awaited<ReturnType<typeof startTracing>>) {
+  constructor({ name, metrics, history }: PipelineOptions, tracing: Awaited<ReturnType<typeof startTracing>>) {
     this.name = name;
     this.#tracing = tracing;
     this.#replay = new Replay(shape, ({ identity, clock }) => ({
@@ -37,8 +37,8 @@ class Pipeline {
     }));
   }
 
-  static async start(watched: Watched, collector: string): Promise<Pipeline> {
-    const { ratio } = watched;
+  static async start(levels: PipelineOptions, collector: string): Promise<Pipeline> {
+    const { ratio } = levels;
     const tracing = await startTracing(
       { endpoint: ratio === undefined ? undefined : collector, ratio: ratio ?? 0, slowMs: 60_000 },
       {
@@ -50,12 +50,12 @@ class Pipeline {
         logger: silentLogger,
       },
     );
-    return new Pipeline(watched, tracing);
+    return new Pipeline(levels, tracing);
   }
 
-  async turn(changes: number): Promise<void> {
+  async round(changes: number): Promise<void> {
     const sent = this.#tracing?.counts.exported ?? 0;
-    this.cpu.push(await this.#replay.turn(changes, () => Promise.resolve(this.#tracing?.flush(10_000))));
+    this.cpu.push(await this.#replay.round(changes, () => Promise.resolve(this.#tracing?.flush(10_000))));
     this.spansPerChange = ((this.#tracing?.counts.exported ?? 0) - sent) / changes;
   }
 
@@ -67,7 +67,7 @@ class Pipeline {
 
 export interface ReplayedOptions {
   /** Per pipeline. */
-  readonly turns: number;
+  readonly rounds: number;
   /** Per round. */
   readonly changes: number;
   /** Sampling ratios. */
@@ -75,10 +75,10 @@ export interface ReplayedOptions {
 }
 
 /** CPU time of the same changes in one process on the fake API server, at each observability level. */
-export async function compareReplayed({ turns, changes, ratios }: ReplayedOptions): Promise<Table> {
+export async function compareReplayed({ rounds, changes, ratios }: ReplayedOptions): Promise<Table> {
   const collector = await startCollector();
   const pipelines: Pipeline[] = [];
-  const watched: readonly Watched[] = [
+  const levels: readonly PipelineOptions[] = [
     { name: 'nothing' },
     { name: 'metrics', metrics: true },
     { name: 'history', history: true },
@@ -86,12 +86,12 @@ export async function compareReplayed({ turns, changes, ratios }: ReplayedOption
     { name: 'metrics, history', metrics: true, history: true },
     { name: 'all, as by default', metrics: true, history: true, ratio: defaultTraces.traceRatio },
   ];
-  for (const one of watched) pipelines.push(await Pipeline.start(one, collector.endpoint));
-  for (let turn = 0; turn < warmUpTurns + turns; turn++) {
-    const first = turn % pipelines.length;
-    for (const pipeline of [...pipelines.slice(first), ...pipelines.slice(0, first)]) await pipeline.turn(changes);
+  for (const one of levels) pipelines.push(await Pipeline.start(one, collector.endpoint));
+  for (let round = 0; round < warmUpRounds + rounds; round++) {
+    const first = round % pipelines.length;
+    for (const pipeline of [...pipelines.slice(first), ...pipelines.slice(0, first)]) await pipeline.round(changes);
   }
-  const cost = ({ cpu }: Pipeline) => median(cpu.slice(warmUpTurns));
+  const cost = ({ cpu }: Pipeline) => median(cpu.slice(warmUpRounds));
   const [first] = pipelines;
   const nothing = first === undefined ? Number.NaN : cost(first);
   const rows = pipelines.map((pipeline) => {
@@ -104,5 +104,5 @@ export async function compareReplayed({ turns, changes, ratios }: ReplayedOption
   const head = ['who looks on', 'CPU µs/change', 'more', 'spans/change'];
   for (const pipeline of pipelines) await pipeline.stop();
   await collector.stop();
-  return { title: `Replayed in one process, medians of ${turns} rounds`, head, rows };
+  return { title: `Replayed in one process, medians of ${rounds} rounds`, head, rows };
 }

@@ -30,9 +30,9 @@ test.each(seeds)(
       await new Promise((resolve) => setImmediate(resolve));
       clock.step();
     }
-    const { churned, judged } = await running;
-    const why = `seed ${seed}: ${JSON.stringify({ churned, judged })}`;
-    for (const { wrong, wentBack, missing, compared, lists } of Object.values(judged)) {
+    const { churned, results } = await running;
+    const why = `seed ${seed}: ${JSON.stringify({ churned, results })}`;
+    for (const { wrong, wentBack, missing, compared, lists } of Object.values(results)) {
       expect({ wrong, wentBack, missing }, why).toEqual({ wrong: 0, wentBack: 0, missing: 0 });
       expect(compared, why).toBeGreaterThan(200);
       expect(lists, why).toBeGreaterThan(3);

@@ -2,7 +2,7 @@ import type { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
 import { type ClusterReader, Reflector } from '@sluice/kubernetes';
 import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
 import { addFaults, Churn, type Churned } from './churn.ts';
-import { Judge, type Judged } from './judge.ts';
+import { type CheckResult, DeliveryChecker } from './delivery-checker.ts';
 
 export interface WatchCutsOptions {
   /** Must be empty. */
@@ -18,13 +18,13 @@ export interface WatchCutsOptions {
 export interface WatchCuts {
   readonly churned: Churned;
   /** By how the initial state and those after 410 were read. */
-  readonly judged: Readonly<
-    Record<'pages' | 'WatchList', Judged & { readonly missing: number; readonly errors: number }>
+  readonly results: Readonly<
+    Record<'pages' | 'WatchList', CheckResult & { readonly missing: number; readonly errors: number }>
   >;
 }
 
 /** After the last fault, a reflector that backs off catches up within this time. */
-const settleMs = 90_000;
+const catchUpMs = 90_000;
 
 /**
  * Two reflectors, one with paged lists and one with WatchList, follow a server that changes continuously. Its watches are
@@ -34,18 +34,18 @@ export async function runWatchCuts(options: WatchCutsOptions): Promise<WatchCuts
   const { server, reader, faults, clock, random, seconds, changesPerSecond } = options;
   const stop = new AbortController();
   const follow = (watchList: boolean) => {
-    const judge = Judge.of(server);
+    const checker = DeliveryChecker.of(server);
     const ports = { clock, random, logger: silentLogger };
     const reflector = new Reflector({
       cluster: reader,
       resource: 'pods',
       decode: (object) => object,
-      sink: judge,
+      sink: checker,
       pageSize: 50,
       watchList,
       ...ports,
     });
-    return { judge, reflector };
+    return { checker, reflector };
   };
   const [pages, stream] = [follow(false), follow(true)];
   const churn = new Churn(server, random);
@@ -59,14 +59,14 @@ export async function runWatchCuts(options: WatchCutsOptions): Promise<WatchCuts
     churn.cut();
   }
   faults.clear();
-  const caughtUp = () => [pages, stream].every(({ judge }) => judge.missing() === 0);
-  for (let waited = 0; waited < settleMs && !caughtUp(); waited += 100) await sleep(clock, 100);
+  const caughtUp = () => [pages, stream].every(({ checker }) => checker.missing() === 0);
+  for (let waited = 0; waited < catchUpMs && !caughtUp(); waited += 100) await sleep(clock, 100);
   stop.abort();
   await Promise.all(running);
-  const outcome = ({ judge, reflector }: typeof pages) => ({
-    ...judge.judged,
-    missing: judge.missing(),
+  const outcome = ({ checker, reflector }: typeof pages) => ({
+    ...checker.results,
+    missing: checker.missing(),
     errors: reflector.status().errors,
   });
-  return { churned: churn.done, judged: { pages: outcome(pages), WatchList: outcome(stream) } };
+  return { churned: churn.done, results: { pages: outcome(pages), WatchList: outcome(stream) } };
 }

@@ -5,12 +5,12 @@ import { Connection, HttpCluster, loadKubeconfig, Reflector } from '@sluice/kube
 import type { ControlPlane } from '@sluice/local';
 import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/runtime';
 import type { Churned } from './churn.ts';
-import { GenuineChurn } from './genuine-churn.ts';
-import { Judge } from './judge.ts';
+import { DeliveryChecker } from './delivery-checker.ts';
+import { RealChurn } from './real-churn.ts';
 import { Recorder } from './recorder.ts';
 import type { WatchCuts } from './run.ts';
 
-export interface GenuineCutsOptions {
+export interface RealWatchCutsOptions {
   readonly controlPlane: ControlPlane;
   /** Folder for a kubeconfig. */
   readonly directory: string;
@@ -28,14 +28,14 @@ const swallowMs = 5_000;
 /** Share of the cuts that restart the API server. */
 const restartEvery = 60;
 /** Maximum wait for a reflector that backs off. */
-const settleMs = 90_000;
+const catchUpMs = 90_000;
 
 /**
  * Two reflectors, one with paged lists and one with WatchList, follow Pods of a real API server. The network is cut every
  * second, sometimes drops bytes silently, and is down while the API server restarts: its watch cache then has no history,
  * so only a list shows the changes.
  */
-export async function runGenuineCuts(options: GenuineCutsOptions): Promise<WatchCuts> {
+export async function runRealWatchCuts(options: RealWatchCutsOptions): Promise<WatchCuts> {
   const { controlPlane, clock, random, seconds, changesPerSecond } = options;
   const ports = { clock, random, logger: silentLogger };
   const network = new FaultyNetwork(controlPlane.url);
@@ -51,7 +51,7 @@ export async function runGenuineCuts(options: GenuineCutsOptions): Promise<Watch
     return { connection, recorder, reflector };
   };
   const [pages, stream] = [follow(false), follow(true)];
-  const churn = await GenuineChurn.open(controlPlane, random, clock);
+  const churn = await RealChurn.open(controlPlane, random, clock);
   const running = [pages, stream].map(({ reflector }) => reflector.run(stop.signal));
   const counts = { watchesCut: 0, compactions: 0, unseenDeletions: 0 };
   for (let second = 1; second <= seconds; second++) {
@@ -66,14 +66,14 @@ export async function runGenuineCuts(options: GenuineCutsOptions): Promise<Watch
       network.heal();
     } else counts.watchesCut += network.cut();
   }
-  const judge = (recorder: Recorder) => {
-    const judge = new Judge();
-    for (const change of churn.history) judge.happened(change);
-    recorder.replay(judge);
-    return { judged: judge.judged, missing: judge.missing() };
+  const checker = (recorder: Recorder) => {
+    const checker = new DeliveryChecker();
+    for (const change of churn.history) checker.record(change);
+    recorder.replay(checker);
+    return { results: checker.results, missing: checker.missing() };
   };
   const followed = [pages.recorder, stream.recorder];
-  for (let waited = 0; waited < settleMs && followed.some((one) => judge(one).missing > 0); waited += 1_000) {
+  for (let waited = 0; waited < catchUpMs && followed.some((one) => checker(one).missing > 0); waited += 1_000) {
     await sleep(clock, 1_000);
   }
   stop.abort();
@@ -82,18 +82,18 @@ export async function runGenuineCuts(options: GenuineCutsOptions): Promise<Watch
   await network.refuse();
   await churn.close();
   const outcome = ({ recorder, reflector }: typeof pages) => {
-    const { judged, missing } = judge(recorder);
-    return { ...judged, missing, errors: reflector.status().errors };
+    const { results, missing } = checker(recorder);
+    return { ...results, missing, errors: reflector.status().errors };
   };
   const churned: Churned = { ...counts, changes: churn.history.length, deletions: churn.deletions };
-  return { churned, judged: { pages: outcome(pages), WatchList: outcome(stream) } };
+  return { churned, results: { pages: outcome(pages), WatchList: outcome(stream) } };
 }
 
 /** Returns the number of Pods deleted unseen. */
 async function restart(
   { processes, ready }: ControlPlane,
   network: FaultyNetwork,
-  churn: GenuineChurn,
+  churn: RealChurn,
   random: Random,
 ): Promise<number> {
   await network.refuse();
@@ -106,7 +106,7 @@ async function restart(
   return churn.deletions - before;
 }
 
-async function throughNetwork({ controlPlane, directory }: GenuineCutsOptions, address: string): Promise<string> {
+async function throughNetwork({ controlPlane, directory }: RealWatchCutsOptions, address: string): Promise<string> {
   const file = join(directory, 'through-network.kubeconfig');
   const text = readFileSync(controlPlane.adminKubeconfig, 'utf8').replaceAll(controlPlane.url, `https://${address}`);
   writeFileSync(file, text, { mode: 0o600 });

@@ -1,18 +1,18 @@
 import type { ApiClient } from './api-client.ts';
+import { type PodReadinessEvent, parseEvent } from './pod-readiness-event.ts';
 import { NAMESPACE, type Shape } from './shape.ts';
-import { parseSighting, type Sighting } from './sighting.ts';
 
 const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
 const ENDPOINTS = `/api/v1/namespaces/${NAMESPACE}/endpoints`;
 
 /** Called for each event with the arrival time of its last byte. */
-export type Listener = (sighting: Sighting, at: number) => void;
+export type Listener = (event: PodReadinessEvent, at: number) => void;
 
 /**
  * The bench's own watches of EndpointSlices and Endpoints, as kube-proxy has them. The API server ends a watch whose client
  * falls behind, e.g. at saturation; like any client, this one resumes at the last event.
  */
-export class Observer {
+export class EndpointWatches {
   listener: Listener = () => {};
   /** Arrival of the last event, on the clock of `performance.now()`. */
   lastEventAt = performance.now();
@@ -20,14 +20,14 @@ export class Observer {
   #failure: Error | undefined;
 
   /** Lists, then watches from that resourceVersion. User-managed Endpoints are not watched. */
-  static async open(client: ApiClient, { custom }: Shape): Promise<Observer> {
-    const observer = new Observer();
+  static async open(client: ApiClient, { custom }: Shape): Promise<EndpointWatches> {
+    const watches = new EndpointWatches();
     for (const path of custom ? [SLICES] : [SLICES, ENDPOINTS]) {
       const { metadata, items } = JSON.parse((await client.get(path)).body);
       if (items?.length > 0) throw new Error(`${path}: the cluster is not empty`);
-      observer.#watch(client, path, metadata.resourceVersion);
+      watches.#watch(client, path, metadata.resourceVersion);
     }
-    return observer;
+    return watches;
   }
 
   #watch(client: ApiClient, path: string, from: string): void {
@@ -70,11 +70,11 @@ export class Observer {
 
   #line(line: string, at: number, seen: (resourceVersion: string) => void): void {
     try {
-      const sighting = parseSighting(line);
-      if (sighting === undefined) return;
-      seen(sighting.resourceVersion);
+      const event = parseEvent(line);
+      if (event === undefined) return;
+      seen(event.resourceVersion);
       this.lastEventAt = at;
-      this.listener(sighting, at);
+      this.listener(event, at);
     } catch (error) {
       this.#fail(error instanceof Error ? error.message : String(error));
     }

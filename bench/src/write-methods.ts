@@ -16,7 +16,7 @@ export interface Flip {
 }
 
 /** A write method. */
-export interface Way {
+export interface WriteMethod {
   readonly name: string;
   request(flip: Flip): {
     readonly method: 'PUT' | 'PATCH';
@@ -31,7 +31,7 @@ const whole = { accept: 'application/json' };
 const metadata = { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' };
 const patch = (type: string) => ({ ...metadata, 'content-type': `application/${type}` });
 
-export const ways: readonly Way[] = [
+export const writeMethods: readonly WriteMethod[] = [
   { name: 'update, whole answer', request: (flip) => ({ method: 'PUT', body: flip.object(), headers: whole }) },
   {
     name: 'update, metadata as answer',

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBinaries, freePorts, type ServerProcess } from '@sluice/local';
 import { say } from '@sluice/program';
-import { inTurn } from '../conditions.ts';
+import { rotate } from '../conditions.ts';
 import { startSluice } from '../controllers.ts';
 import { measureColdStart, measurePhase, measureRestart } from '../measure.ts';
 import { flips } from '../phase.ts';
 import { PodPool } from '../pod-pool.ts';
 import { seededRandom } from '../random.ts';
 import type { RateResult } from '../results.ts';
-import { onScene, type Scene } from '../scene.ts';
 import { benchPods, type Shape } from '../shape.ts';
 import { median } from '../statistics.ts';
 import { number, type Table } from '../table.ts';
+import { type Testbed, withTestbed } from '../testbed.ts';
 import { type Collector, startCollector } from './collector.ts';
 
-export interface GenuineOptions {
+export interface RealOptions {
   readonly shape: Shape;
   /** Flips per second. */
   readonly rates: readonly number[];
@@ -24,59 +24,59 @@ export interface GenuineOptions {
   readonly seconds: number;
   readonly rounds: number;
   /** Names of `observabilityLevels`. */
-  readonly watched: readonly Onlooker[];
+  readonly levels: readonly ObservabilityLevel[];
   /** Interval between scrapes of `/metrics`. */
   readonly scrapeSeconds: number;
 }
 
 /** Addresses of the metrics, the console and the span collector. */
-interface Places {
+interface Addresses {
   readonly port: number;
   readonly collector: string;
 }
 
-const served = ({ port }: Places) => ['--metrics-bind-address', `127.0.0.1:${port}`];
+const served = ({ port }: Addresses) => ['--metrics-bind-address', `127.0.0.1:${port}`];
 
 /** Flags of `sluice run` per level. Each level includes the one before. */
 const flagsOf = {
-  nobody: () => ['--metrics-bind-address', '0'],
-  metrics: (places: Places) => [...served(places), '--no-console'],
+  off: () => ['--metrics-bind-address', '0'],
+  metrics: (addresses: Addresses) => [...served(addresses), '--no-console'],
   history: served,
-  all: (places: Places) => [...served(places), '--otlp-endpoint', places.collector],
+  all: (addresses: Addresses) => [...served(addresses), '--otlp-endpoint', addresses.collector],
 };
 
-export type Onlooker = keyof typeof flagsOf;
-export const onlookers = Object.keys(flagsOf) as readonly Onlooker[];
+export type ObservabilityLevel = keyof typeof flagsOf;
+export const observabilityLevels = Object.keys(flagsOf) as readonly ObservabilityLevel[];
 
-const words: Readonly<Record<Onlooker, string>> = {
-  nobody: 'nobody',
+const labels: Readonly<Record<ObservabilityLevel, string>> = {
+  off: 'off',
   metrics: 'metrics, scraped',
   history: 'metrics, history',
-  all: 'all, as by default',
+  all: 'all (default)',
 };
 
 /** Warms up until hot code is compiled and lazily loaded code is loaded. */
 const warmUp = flips(100, 15);
 
 /** CPU time of `sluice run` on a real control plane for the same flips at each observability level. */
-export async function compareGenuine(options: GenuineOptions): Promise<Table> {
-  const { shape, rounds, watched } = options;
+export async function compareReal(options: RealOptions): Promise<Table> {
+  const { shape, rounds, levels } = options;
   await ensureBinaries(say);
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const collector = await startCollector();
-  const results = new Map(watched.map((one) => [one, [] as (readonly RateResult[])[]]));
-  const sceneOptions = { directory: join(directory, 'cluster'), shape, patienceSeconds: 120, fsync: false, say };
-  await onScene(sceneOptions, async (scene) => {
-    const first = await measureColdStart(scene, 'sluice', () => startSluice(scene.controlPlane, {}));
+  const results = new Map(levels.map((one) => [one, [] as (readonly RateResult[])[]]));
+  const testbedOptions = { directory: join(directory, 'cluster'), shape, patienceSeconds: 120, fsync: false, say };
+  await withTestbed(testbedOptions, async (testbed) => {
+    const first = await measureColdStart(testbed, 'sluice', () => startSluice(testbed.controlPlane, {}));
     await first.peer.stop();
     let pool = new PodPool(benchPods(shape), seededRandom(0));
     for (let round = 1; round <= rounds; round++) {
-      for (const one of inTurn(watched, round)) {
-        say(`round ${round}, observability: ${words[one]}`);
+      for (const one of rotate(levels, round)) {
+        say(`round ${round}, observability: ${labels[one]}`);
         pool = new PodPool(benchPods(shape), seededRandom(round), pool.notReady);
-        const turn = await takeTurn(scene, one, collector, pool, options);
-        pool = turn.pool;
-        results.get(one)?.push(turn.results);
+        const result = await runRound(testbed, one, collector, pool, options);
+        pool = result.pool;
+        results.get(one)?.push(result.results);
       }
     }
   });
@@ -86,26 +86,26 @@ export async function compareGenuine(options: GenuineOptions): Promise<Table> {
 }
 
 /** One process, from start to exit, at each rate. */
-async function takeTurn(
-  scene: Scene,
-  one: Onlooker,
+async function runRound(
+  testbed: Testbed,
+  one: ObservabilityLevel,
   collector: Collector,
   ready: PodPool,
-  { shape, rates, seconds, scrapeSeconds }: GenuineOptions,
+  { shape, rates, seconds, scrapeSeconds }: RealOptions,
 ): Promise<{ readonly results: readonly RateResult[]; readonly pool: PodPool }> {
   const [port = 0] = await freePorts(1);
   const flags = flagsOf[one]({ port, collector: collector.endpoint });
-  const start = () => startSluice(scene.controlPlane, { flags });
+  const start = () => startSluice(testbed.controlPlane, { flags });
   let pool = ready;
   let peer: ServerProcess | undefined;
   let scraping: Scraping | undefined;
   try {
-    peer = (await measureRestart(scene, start, pool)).peer;
-    scraping = one === 'nobody' ? undefined : scrape(`http://127.0.0.1:${port}/metrics`, scrapeSeconds);
+    peer = (await measureRestart(testbed, start, pool)).peer;
+    scraping = one === 'off' ? undefined : scrape(`http://127.0.0.1:${port}/metrics`, scrapeSeconds);
     const results: RateResult[] = [];
     for (const phase of [warmUp, ...rates.map((rate) => flips(rate, seconds))]) {
       pool = new PodPool(benchPods(shape), seededRandom(phase.rate), pool.notReady);
-      const result = await measurePhase(scene, peer, phase, pool);
+      const result = await measurePhase(testbed, peer, phase, pool);
       say(`  ${number(cpuOf(result))} ms of CPU for each`);
       results.push(result);
     }
@@ -141,32 +141,32 @@ function scrape(url: string, seconds: number): Scraping {
   };
 }
 
-/** `more`: the extra cost over the first of `watched` per round, as median, minimum and maximum. */
+/** `more`: the extra cost over the first level, per round, as median, minimum and maximum. */
 function tableOf(
-  { rates, rounds, watched }: GenuineOptions,
-  results: ReadonlyMap<Onlooker, readonly (readonly RateResult[])[]>,
+  { rates, rounds, levels }: RealOptions,
+  results: ReadonlyMap<ObservabilityLevel, readonly (readonly RateResult[])[]>,
 ): Table {
-  const turnsOf = (one: Onlooker | undefined, phase: number): readonly number[] =>
-    (one === undefined ? [] : (results.get(one) ?? [])).flatMap((turn) => turn[phase] ?? []).map(cpuOf);
+  const turnsOf = (one: ObservabilityLevel | undefined, phase: number): readonly number[] =>
+    (one === undefined ? [] : (results.get(one) ?? [])).flatMap((result) => result[phase] ?? []).map(cpuOf);
   const rows = rates.flatMap((rate, phase) => {
-    const base = turnsOf(watched[0], phase);
-    return watched.map((one, index) => {
+    const base = turnsOf(levels[0], phase);
+    return levels.map((one, index) => {
       const cpu = turnsOf(one, phase);
       const more = cpu.map((value, round) => value / (base[round] ?? Number.NaN) - 1);
       const ends = (values: readonly number[], text: (value: number) => string) =>
         `${text(Math.min(...values))} – ${text(Math.max(...values))}`;
-      const cells = [`${rate}`, words[one], number(median(cpu)), ends(cpu, number)];
+      const cells = [`${rate}`, labels[one], number(median(cpu)), ends(cpu, number)];
       return {
         ratio: false,
         cells: [...cells, ...(index === 0 ? ['', ''] : [percent(median(more)), ends(more, percent)])],
       };
     });
   });
-  const head = ['flips/s', 'who looks on', 'CPU ms/flip', 'least – most', 'more', 'least – most'];
-  return { title: ``sluice run` on a real API server, medians of ${rounds} rounds`, head, rows };
+  const head = ['flips/s', 'observability', 'CPU ms/flip', 'min – max', 'more', 'min – max'];
+  return { title: `sluice run on a real API server, medians of ${rounds} rounds`, head, rows };
 }
 
 /** Milliseconds per flip. */
 const cpuOf = ({ cost, flips }: RateResult): number => (cost.cpuSeconds.controller * 1_000) / flips;
 
-const percent = (value: number): string => `$(value * 100).toFixed(1)%`;
+const percent = (value: number): string => `${(value * 100).toFixed(1)} %`;

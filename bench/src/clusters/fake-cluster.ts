@@ -7,11 +7,11 @@ import { seededRandom } from '@sluice/runtime';
 import { Convergence } from '../convergence.ts';
 import { FlipTracker } from '../flip-tracker.ts';
 import { PodPool } from '../pod-pool.ts';
+import { eventOf, type WatchedObject } from '../pod-readiness-event.ts';
 import { benchPods, NAMESPACE, nodeObjects, podObject, type Shape, serviceObjects } from '../shape.ts';
-import { sightingOf, type WatchedObject } from '../sighting.ts';
 
 /** How a cluster fails. */
-export type Badness =
+export type ClusterFault =
   /** Connections are refused. */
   | 'refused'
   /** Bytes are dropped silently. */
@@ -24,7 +24,7 @@ export type Badness =
 const slowMs = 5_000;
 
 /** A fake cluster over HTTP whose Pods flip, and a watch of its slices that records when they show each flip. */
-export class World {
+export class FakeCluster {
   readonly #shape: Shape;
   readonly #server: FakeApiServer;
   readonly #faults = new FaultPlan();
@@ -49,7 +49,7 @@ export class World {
     this.#pool = new PodPool(pods, () => random.next());
     this.#server.onCommit((resource, { type, object }) => {
       if (resource === 'endpoints' || resource === 'endpointslices') {
-        this.#see(resource, type, object as unknown as WatchedObject);
+        this.#observe(resource, type, object as unknown as WatchedObject);
       }
     });
     this.#http = new ApiServerHttp({ server: this.#server, clock, faults: this.#faults });
@@ -70,7 +70,7 @@ export class World {
     writeFileSync(join(directory, `${name}.json`), JSON.stringify(kubeconfigOf(url)));
   }
 
-  async spoil(how: Badness): Promise<void> {
+  async inject(how: ClusterFault): Promise<void> {
     if (how === 'refused') await this.#network?.refuse();
     else if (how === 'swallowed') this.#network?.swallow();
     else {
@@ -80,7 +80,7 @@ export class World {
   }
 
   /** Ends all faults. Cuts the connections that dropped bytes, since their clients would do the same. */
-  async heal(how: Badness): Promise<void> {
+  async repair(how: ClusterFault): Promise<void> {
     if (how === 'refused') await this.#network?.listen();
     else if (how === 'swallowed') {
       this.#network?.heal();
@@ -90,14 +90,14 @@ export class World {
 
   flip(): void {
     const { pod, ready } = this.#pool.take();
-    this.#flips.began(pod.name, ready);
+    this.#flips.sent(pod.name, ready);
     this.#server.put('pods', podObject(pod, ready, new Date().toISOString()) as RawObject);
-    this.#flips.answered(pod.name, ready, performance.now());
+    this.#flips.acknowledged(pod.name, ready, performance.now());
   }
 
   /** Number of flips that the slices do not show yet. */
-  get open(): number {
-    return this.#flips.open;
+  get pendingFlips(): number {
+    return this.#flips.pending;
   }
 
   /** Results of the flips since the last call. */
@@ -107,12 +107,12 @@ export class World {
     return results;
   }
 
-  #see(resource: 'endpoints' | 'endpointslices', type: string, object: WatchedObject): void {
+  #observe(resource: 'endpoints' | 'endpointslices', type: string, object: WatchedObject): void {
     const at = performance.now();
-    const sighting = sightingOf(type, { ...object, kind: resource === 'endpoints' ? 'Endpoints' : 'EndpointSlice' });
-    if (!this.#convergence.complete) this.#convergence.see(sighting);
-    if (sighting.from === 'endpoints') return;
-    for (const { name, ready } of sighting.pods) if (this.#flips.shown(name, ready, at)) this.#pool.release(name);
+    const event = eventOf(type, { ...object, kind: resource === 'endpoints' ? 'Endpoints' : 'EndpointSlice' });
+    if (!this.#convergence.complete) this.#convergence.observe(event);
+    if (event.from === 'endpoints') return;
+    for (const { name, ready } of event.pods) if (this.#flips.shown(name, ready, at)) this.#pool.release(name);
   }
 
   get shape(): Shape {

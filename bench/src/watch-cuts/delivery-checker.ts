@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FakeApiServer } from '@sluice/fake-apiserver';
 import type { RawObject, ReflectorSink, WatchEvent } from '@sluice/kubernetes';
 
-export interface Judged {
+export interface CheckResult {
   /** Number of comparisons of the delivered state with the server's state at the same resourceVersion. */
   readonly compared: number;
   /** Comparisons that differed: an event was missing or wrong. */
@@ -21,10 +21,10 @@ export interface Change {
 }
 
 /** A sink that compares every delivery with the history of the server. */
-export class Judge implements ReflectorSink {
+export class DeliveryChecker implements ReflectorSink {
   readonly #history: Change[] = [];
-  readonly #truth = new Map<string, string>();
-  readonly #told = new Map<string, string>();
+  readonly #stored = new Map<string, string>();
+  readonly #delivered = new Map<string, string>();
   #at = 0;
   #read = 0;
   #compared = 0;
@@ -33,40 +33,40 @@ export class Judge implements ReflectorSink {
   #lists = 0;
 
   /** Compares Pods. Create it while the server has none. */
-  static of(server: FakeApiServer): Judge {
-    const judge = new Judge();
+  static of(server: FakeApiServer): DeliveryChecker {
+    const checker = new DeliveryChecker();
     server.onCommit((resource, { type, object, resourceVersion }) => {
       if (resource !== 'pods') return;
       const { name, resourceVersion: objectVersion } = object.metadata;
-      judge.happened({
+      checker.record({
         version: resourceVersion,
         name,
         objectVersion: type === 'DELETED' ? undefined : objectVersion,
       });
     });
-    return judge;
+    return checker;
   }
 
   /** Records a change; in order of resourceVersion, and before deliveries of that resourceVersion are checked. */
-  happened(change: Change): void {
+  record(change: Change): void {
     this.#history.push(change);
   }
 
-  get judged(): Judged {
+  get results(): CheckResult {
     return { compared: this.#compared, wrong: this.#wrong, wentBack: this.#wentBack, lists: this.#lists };
   }
 
   /** Number of objects whose delivered state is currently missing or wrong. */
   missing(): number {
     this.#catchUp(Number.POSITIVE_INFINITY);
-    const names = new Set([...this.#truth.keys(), ...this.#told.keys()]);
-    return [...names].filter((name) => this.#truth.get(name) !== this.#told.get(name)).length;
+    const names = new Set([...this.#stored.keys(), ...this.#delivered.keys()]);
+    return [...names].filter((name) => this.#stored.get(name) !== this.#delivered.get(name)).length;
   }
 
   replace(objects: readonly RawObject[], resourceVersion: string): void {
     this.#lists++;
-    this.#told.clear();
-    for (const object of objects) this.#told.set(metadataOf(object).name, metadataOf(object).resourceVersion);
+    this.#delivered.clear();
+    for (const object of objects) this.#delivered.set(metadataOf(object).name, metadataOf(object).resourceVersion);
     this.#compare(Number(resourceVersion));
   }
 
@@ -77,8 +77,8 @@ export class Judge implements ReflectorSink {
         continue;
       }
       const { name, resourceVersion } = metadataOf(event.object);
-      if (event.type === 'DELETED') this.#told.delete(name);
-      else this.#told.set(name, resourceVersion);
+      if (event.type === 'DELETED') this.#delivered.delete(name);
+      else this.#delivered.set(name, resourceVersion);
       this.#compare(Number(resourceVersion));
     }
   }
@@ -91,7 +91,7 @@ export class Judge implements ReflectorSink {
     this.#catchUp(version);
     this.#at = version;
     this.#compared++;
-    if (!isDeepStrictEqual(this.#told, this.#truth)) this.#wrong++;
+    if (!isDeepStrictEqual(this.#delivered, this.#stored)) this.#wrong++;
   }
 
   #catchUp(version: number): void {
@@ -100,8 +100,8 @@ export class Judge implements ReflectorSink {
       next !== undefined && next.version <= version;
       next = this.#history[++this.#read]
     ) {
-      if (next.objectVersion === undefined) this.#truth.delete(next.name);
-      else this.#truth.set(next.name, next.objectVersion);
+      if (next.objectVersion === undefined) this.#stored.delete(next.name);
+      else this.#stored.set(next.name, next.objectVersion);
     }
   }
 }

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlPlane, type ServerProcess, startControlPlane } from '@sluice/local';
 import { ApiClient } from './api-client.ts';
-import { Observer } from './observer.ts';
+import { EndpointWatches } from './endpoint-watches.ts';
 import { populate } from './populate.ts';
 import type { Shape } from './shape.ts';
 
-export interface SceneOptions {
+export interface TestbedOptions {
   readonly directory: string;
   readonly shape: Shape;
   /** Maximum wait for expected events, in seconds. */
@@ -17,45 +17,45 @@ export interface SceneOptions {
 }
 
 /** A control plane with Services and ready Pods, and the bench's watches of it. */
-export interface Scene {
-  readonly options: SceneOptions;
+export interface Testbed {
+  readonly options: TestbedOptions;
   readonly controlPlane: ControlPlane;
   readonly client: ApiClient;
-  readonly observer: Observer;
+  readonly watches: EndpointWatches;
 }
 
 /** Everything is written after this much time without an event. */
 const QUIET_MILLISECONDS = 1000;
 
 /** Runs `work` on a new control plane that is stopped afterwards. */
-export async function onScene<T>(options: SceneOptions, act: (scene: Scene) => Promise<T>): Promise<T> {
+export async function withTestbed<T>(options: TestbedOptions, run: (testbed: Testbed) => Promise<T>): Promise<T> {
   const { directory, fsync, shape } = options;
   const controlPlane = await startControlPlane({ directory, name: 'bench', authorization: 'AlwaysAllow', fsync });
   const client = new ApiClient(controlPlane.adminKubeconfig);
-  let observer: Observer | undefined;
+  let watches: EndpointWatches | undefined;
   try {
     await populate(client, shape);
-    observer = await Observer.open(client, shape);
-    return await act({ options, controlPlane, client, observer });
+    watches = await EndpointWatches.open(client, shape);
+    return await run({ options, controlPlane, client, watches });
   } finally {
-    observer?.close();
+    watches?.close();
     client.close();
     await controlPlane.stop();
   }
 }
 
 /** Waits until the condition holds and events have stopped. Returns false on timeout. */
-export async function settled(
-  { options, observer }: Scene,
+export async function converged(
+  { options, watches }: Testbed,
   peer: ServerProcess,
   reached: () => boolean,
 ): Promise<boolean> {
   const deadline = performance.now() + options.patienceSeconds * 1000;
   const start = performance.now();
-  const quiet = () => performance.now() - Math.max(start, observer.lastEventAt) > QUIET_MILLISECONDS;
+  const quiet = () => performance.now() - Math.max(start, watches.lastEventAt) > QUIET_MILLISECONDS;
   while (performance.now() < deadline && !(reached() && quiet())) {
     await sleep(20);
-    observer.check();
+    watches.check();
     if (!peer.running) throw new Error(`${peer.name} exited during the measurement\n${endOfLog(peer)}`);
   }
   return reached();

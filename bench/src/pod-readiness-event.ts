@@ -1,39 +1,39 @@
 /** The state of a Service's Pods in one watch event. */
-export interface Sighting {
+export interface PodReadinessEvent {
   readonly from: 'slice' | 'endpoints';
   /** Name of the EndpointSlice or Endpoints. */
   readonly name: string;
   readonly service: string;
-  readonly gone: boolean;
+  readonly deleted: boolean;
   readonly resourceVersion: string;
   readonly pods: readonly { readonly name: string; readonly ready: boolean }[];
 }
 
 /** Parses one line of a watch of EndpointSlices or Endpoints; undefined for bookmarks. */
-export function parseSighting(line: string): Sighting | undefined {
+export function parseEvent(line: string): PodReadinessEvent | undefined {
   const { type, object } = JSON.parse(line) as WatchLine;
   if (type === 'ERROR') throw new Error(`the API server ended a watch: ${line.slice(0, 300)}`);
   if (type === 'BOOKMARK') return undefined;
-  return sightingOf(type, object);
+  return eventOf(type, object);
 }
 
 /** `type`: the type of the watch event. */
-export function sightingOf(type: string, object: WatchedObject): Sighting {
+export function eventOf(type: string, object: WatchedObject): PodReadinessEvent {
   const { name, labels, resourceVersion } = object.metadata;
-  const gone = type === 'DELETED';
+  const deleted = type === 'DELETED';
   if (object.kind === 'Endpoints')
-    return { from: 'endpoints', name, service: name, gone, resourceVersion, pods: podsOfEndpoints(object) };
+    return { from: 'endpoints', name, service: name, deleted, resourceVersion, pods: podsOfEndpoints(object) };
   const service = labels?.['kubernetes.io/service-name'] ?? '';
-  return { from: 'slice', name, service, gone, resourceVersion, pods: podsOfSlice(object) };
+  return { from: 'slice', name, service, deleted, resourceVersion, pods: podsOfSlice(object) };
 }
 
-function podsOfSlice({ endpoints }: WatchedObject): Sighting['pods'] {
+function podsOfSlice({ endpoints }: WatchedObject): PodReadinessEvent['pods'] {
   return (endpoints ?? []).flatMap(({ targetRef, conditions }) =>
     targetRef === undefined ? [] : [{ name: targetRef.name, ready: conditions?.ready !== false }],
   );
 }
 
-function podsOfEndpoints({ subsets }: WatchedObject): Sighting['pods'] {
+function podsOfEndpoints({ subsets }: WatchedObject): PodReadinessEvent['pods'] {
   const named = (addresses: readonly Address[] | undefined, ready: boolean) =>
     (addresses ?? []).flatMap(({ targetRef }) => (targetRef === undefined ? [] : [{ name: targetRef.name, ready }]));
   return (subsets ?? []).flatMap(({ addresses, notReadyAddresses }) => [

@@ -3,7 +3,7 @@ import type { ControlPlane } from '@sluice/local';
 import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/runtime';
 import { kubernetesTime } from '../populate.ts';
 import { type BenchPod, benchPods, NAMESPACE, podObject } from '../shape.ts';
-import type { Change } from './judge.ts';
+import type { Change } from './delivery-checker.ts';
 
 interface Stored {
   readonly metadata: { readonly resourceVersion: string };
@@ -20,7 +20,7 @@ const pods = `/api/v1/namespaces/${NAMESPACE}/pods`;
  * Creates, deletes and flips Pods of a real API server, one after the other. Each response contains the resourceVersion, so
  * the history is known without a watch.
  */
-export class GenuineChurn {
+export class RealChurn {
   readonly #connection: Connection;
   readonly #random: Random;
   readonly #clock: Clock;
@@ -37,10 +37,10 @@ export class GenuineChurn {
   }
 
   /** Creates all Pods. */
-  static async open({ adminKubeconfig }: ControlPlane, random: Random, clock: Clock): Promise<GenuineChurn> {
+  static async open({ adminKubeconfig }: ControlPlane, random: Random, clock: Clock): Promise<RealChurn> {
     const access = await loadKubeconfig({ paths: [adminKubeconfig] });
     const connection = new Connection({ access, userAgent: 'sluice-bench-churn', clock, logger: silentLogger });
-    const churn = new GenuineChurn(connection, random, clock);
+    const churn = new RealChurn(connection, random, clock);
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
     await churn.#send('POST', '/api/v1/namespaces', namespace);
     for (const pod of churn.#pods) await churn.#create(pod);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Shape } from '../shape.ts';
-import { type Badness, World } from './world.ts';
+import { type ClusterFault, FakeCluster } from './fake-cluster.ts';
 
-export interface WorldsOptions {
+export interface FakeClustersOptions {
   readonly clusters: number;
   readonly shape: Shape;
   readonly seed: number;
@@ -16,7 +16,7 @@ export interface FlipsOptions {
   /** Flips per second over all clusters. */
   readonly rate: number;
   readonly seconds: number;
-  /** Flips happen in this many of the first clusters, in turn. */
+  /** Flips happen in this many of the first clusters, one after the other. */
   readonly among: number;
   /** Only this many of the first clusters are measured. */
   readonly measured: number;
@@ -35,40 +35,40 @@ export interface Flips {
 const patienceMs = 10_000;
 
 /** Many fake clusters, in a process other than Sluice's. */
-export class Worlds {
-  readonly #worlds: readonly World[];
-  readonly #options: WorldsOptions;
+export class FakeClusters {
+  readonly #clusters: readonly FakeCluster[];
+  readonly #options: FakeClustersOptions;
 
-  constructor(options: WorldsOptions) {
+  constructor(options: FakeClustersOptions) {
     const { clusters, shape, seed } = options;
     this.#options = options;
-    this.#worlds = Array.from({ length: clusters }, (_, i) => new World(shape, seed + 2 * i));
+    this.#clusters = Array.from({ length: clusters }, (_, i) => new FakeCluster(shape, seed + 2 * i));
   }
 
   async serve(): Promise<void> {
     const { directory, clusters, behindNetwork = 0 } = this.#options;
-    for (const [i, world] of this.#worlds.entries()) {
-      await world.serve(directory, clusterName(i), i >= clusters - behindNetwork);
+    for (const [i, fake] of this.#clusters.entries()) {
+      await fake.serve(directory, clusterName(i), i >= clusters - behindNetwork);
     }
   }
 
   /** Number of the first `count` clusters whose slices do not contain all Pods of all Services yet. */
   incomplete(clusters: number): number {
-    return this.#worlds.slice(0, clusters).filter(({ complete }) => !complete).length;
+    return this.#clusters.slice(0, clusters).filter(({ complete }) => !complete).length;
   }
 
-  spoil(cluster: number, how: Badness): Promise<void> {
-    return this.#world(cluster).spoil(how);
+  inject(cluster: number, how: ClusterFault): Promise<void> {
+    return this.#cluster(cluster).inject(how);
   }
 
-  heal(cluster: number, how: Badness): Promise<void> {
-    return this.#world(cluster).heal(how);
+  repair(cluster: number, how: ClusterFault): Promise<void> {
+    return this.#cluster(cluster).repair(how);
   }
 
   /** Open loop: flips Pods at a fixed rate, one cluster after the other, whether or not the slices show earlier flips. */
   async flip({ rate, seconds, among, measured }: FlipsOptions): Promise<Flips> {
-    const worlds = this.#worlds;
-    for (const world of worlds.slice(0, measured)) world.takeResults();
+    const fakes = this.#clusters;
+    for (const fake of fakes.slice(0, measured)) fake.takeResults();
     const total = Math.round(rate * seconds);
     const start = performance.now();
     let lateMs = 0;
@@ -79,11 +79,11 @@ export class Worlds {
         continue;
       }
       lateMs = Math.max(lateMs, -wait);
-      this.#world(done % among).flip();
+      this.#cluster(done % among).flip();
       done += 1;
     }
-    await this.#seen(measured);
-    const results = worlds.slice(0, measured).map((world) => world.takeResults());
+    await this.#awaitFlips(measured);
+    const results = fakes.slice(0, measured).map((fake) => fake.takeResults());
     return {
       ...{ flips: total, lateMs },
       latencies: results.flatMap(({ latencies }) => latencies),
@@ -95,24 +95,24 @@ export class Worlds {
    * Flips one more Pod of a cluster; resolves to the milliseconds until its slices show that and all earlier flips, or NaN
    * after `limitMs`.
    */
-  async settle(cluster: number, limitMs: number): Promise<number> {
-    const world = this.#world(cluster);
+  async measureRecovery(cluster: number, limitMs: number): Promise<number> {
+    const fake = this.#cluster(cluster);
     const start = performance.now();
-    world.flip();
-    while (world.open > 0 && performance.now() - start < limitMs) await sleep(5);
-    return world.open > 0 ? Number.NaN : performance.now() - start;
+    fake.flip();
+    while (fake.pendingFlips > 0 && performance.now() - start < limitMs) await sleep(5);
+    return fake.pendingFlips > 0 ? Number.NaN : performance.now() - start;
   }
 
-  async #seen(clusters: number): Promise<void> {
-    const worlds = this.#worlds.slice(0, clusters);
+  async #awaitFlips(clusters: number): Promise<void> {
+    const fakes = this.#clusters.slice(0, clusters);
     const deadline = performance.now() + patienceMs;
-    while (worlds.some(({ open }) => open > 0) && performance.now() < deadline) await sleep(20);
+    while (fakes.some(({ pendingFlips }) => pendingFlips > 0) && performance.now() < deadline) await sleep(20);
   }
 
-  #world(cluster: number): World {
-    const world = this.#worlds[cluster];
-    if (world === undefined) throw new RangeError(`unknown cluster ${cluster}`);
-    return world;
+  #cluster(cluster: number): FakeCluster {
+    const fake = this.#clusters[cluster];
+    if (fake === undefined) throw new RangeError(`unknown cluster ${cluster}`);
+    return fake;
   }
 }
 

@@ -3,7 +3,7 @@ import { flips, nodeDown, type Phase, rollingRestart } from './phase.ts';
 import type { Shape } from './shape.ts';
 
 /** A cluster and its phases after the cold start; each controller runs it on its own control plane. */
-export interface Work {
+export interface Workload {
   readonly name: string;
   readonly description: string;
   readonly shape: Shape;
@@ -13,8 +13,8 @@ export interface Work {
 }
 
 /** The workloads of the long comparison, in order. */
-export function allWorks(seconds: number): readonly Work[] {
-  const atRates = (shape: Shape, rates: readonly number[]): Work => ({
+export function allWorkloads(seconds: number): readonly Workload[] {
+  const atRates = (shape: Shape, rates: readonly number[]): Workload => ({
     name: `${shape.services}x${shape.pods}`,
     description: `flips at ${rates.join(', ')}/s, then a restart with everything written`,
     shape,
