@@ -46,7 +46,7 @@ async function survive(wrapBus: (bus: Bus) => Bus, wrapStore: (store: Store) => 
   const stop = new AbortController();
   const ports = { clock, random: seededRandom(2), logger: silentLogger, bus };
   const work = { ...ports, store, epoch: 1, partitions: [0] };
-  const watcher = new ClusterWatcher({ ...ports, cluster: server.identity, epoch: 1, reader: cluster });
+  const watcher = new ClusterWatcher({ ...ports, cluster: server.identity, fencingToken: 1, reader: cluster });
   const writable = { writer: cluster, limit: unlimited, record: () => {} };
   const running = [
     watcher.run(stop.signal),

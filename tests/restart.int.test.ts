@@ -80,7 +80,7 @@ async function restartWatchers(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   await Promise.all(former.map(([, process]) => process.ended));
   log.length = 0;
   for (const _ of former) start('watcher');
-  await until('a watcher has all lists', () => log.some((line) => line.includes('all lists are in')));
+  await until('a watcher has all lists', () => log.some((line) => line.includes('caches synced')));
 }
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {

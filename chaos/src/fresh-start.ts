@@ -41,7 +41,7 @@ export async function whatAFreshStartWrites(options: FreshStartOptions): Promise
   const ports = { clock, random, logger: silentLogger, bus };
   const work = { ...ports, store: new MemoryStore(), epoch: 1, partitions: [...Array(partitions).keys()] };
   const writable = { writer: dry, limit: unlimited, record: () => {} };
-  const watcher = new ClusterWatcher({ ...ports, cluster: identity, epoch: 1, reader });
+  const watcher = new ClusterWatcher({ ...ports, cluster: identity, fencingToken: 1, reader });
   const running = Promise.all([
     watcher.run(stop.signal),
     runReconciler({ ...work, fencingToken: 1, settings: defaultSettings }, stop.signal),

@@ -39,7 +39,7 @@ export const partitions = 2;
 /** Watcher, reconciler and writer on one simulated cluster, with an empty bus and store. */
 export function startFleet(options: FleetOptions): Fleet {
   const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
-  const { maxBacklog, wrapBus, comparePeriodMs, metrics, byReference = false } = options;
+  const { maxBacklog, wrapBus, comparePeriodMs: digestPeriodMs, metrics, byReference = false } = options;
   const memory = new MemoryBus({ partitions, byReference, ...(maxBacklog !== undefined && { maxBacklog }) });
   const bus = wrapBus?.(memory) ?? memory;
   const cluster = new FakeClient(server, { clock, ...(faults && { faults }) });
@@ -50,9 +50,9 @@ export function startFleet(options: FleetOptions): Fleet {
   const watcher = new ClusterWatcher({
     ...ports,
     cluster: server.identity,
-    epoch: 1,
+    fencingToken: 1,
     reader: cluster,
-    ...(comparePeriodMs !== undefined && { comparePeriodMs }),
+    ...(digestPeriodMs !== undefined && { digestPeriodMs }),
   });
   const writable = { writer: cluster, limit: unlimited, record: () => {}, ...options.writable };
   const running = Promise.all([

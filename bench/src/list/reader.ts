@@ -46,7 +46,7 @@ async function readByWatcher(): Promise<() => number> {
     watch: http.watch.bind(http),
   };
   const bus = new SinkBus();
-  const watcher = new ClusterWatcher({ ...ports, cluster: 'c', epoch: 1, reader, bus });
+  const watcher = new ClusterWatcher({ ...ports, cluster: 'c', fencingToken: 1, reader, bus });
   void watcher.run(new AbortController().signal);
   await watcher.synced;
   // The first publish is pending when the caches are synced; the bus accepts it at once.

@@ -29,7 +29,7 @@ export interface TracedChange {
 export interface ChangeTracesOptions {
   readonly tracer: Tracer;
   readonly clock: Clock;
-  readonly epoch: number;
+  readonly fencingToken: number;
 }
 
 /** Traces Changes in the watcher: `watch` and `publish changes`. */
@@ -48,23 +48,23 @@ export class ChangeTraces {
     return isSampled(trace) && causes.length < maxTraces ? [...causes, { trace, cause }] : causes;
   }
 
-  compose(key: ServiceKey, id: string, causes: readonly TracedCause[]): TracedChange {
+  composed(key: ServiceKey, id: string, causes: readonly TracedCause[]): TracedChange {
     return { key, id, causes, composedAt: this.#options.clock.now() };
   }
 
   /** The Changes are published. */
   published(partition: number, changes: readonly TracedChange[]): void {
     const endedAt = this.#options.clock.now();
-    for (const change of changes) this.#published(partition, change, endedAt);
+    for (const change of changes) this.#recordChange(partition, change, endedAt);
   }
 
-  #published(partition: number, { key, id, causes, composedAt }: TracedChange, endedAt: number): void {
+  #recordChange(partition: number, { key, id, causes, composedAt }: TracedChange, endedAt: number): void {
     const [first, ...others] = causes;
     if (first === undefined || !isSampled(first.trace)) return;
-    const { tracer, epoch } = this.#options;
-    const attributes = { ...serviceAttributes(key), 'sluice.epoch': epoch };
-    this.#watched(first, composedAt, attributes, []);
-    for (const other of others) this.#watched(other, composedAt, attributes, [first.trace]);
+    const { tracer, fencingToken } = this.#options;
+    const attributes = { ...serviceAttributes(key), 'sluice.epoch': fencingToken };
+    this.#recordCause(first, composedAt, attributes, []);
+    for (const other of others) this.#recordCause(other, composedAt, attributes, [first.trace]);
     tracer.record({
       name: 'publish changes',
       kind: 'producer',
@@ -81,7 +81,7 @@ export class ChangeTraces {
   }
 
   /** `carriedBy`: the message that carries the cause, if it belongs to another trace. */
-  #watched(
+  #recordCause(
     { trace, cause }: TracedCause,
     endedAt: number,
     attributes: SpanAttributes,

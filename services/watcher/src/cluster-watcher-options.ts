@@ -5,34 +5,34 @@ import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 
 export interface ClusterWatcherOptions {
-  /** Identity of the cluster, as ClusterReader tells it. */
+  /** Identity of the cluster, as returned by ClusterReader.identity. */
   readonly cluster: string;
-  readonly epoch: number;
+  /** Fencing token of this watcher's lease; increases with each take-over. */
+  readonly fencingToken: number;
   readonly reader: ClusterReader;
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Shared by all that a process computes. Default: each goes on as soon as it can. */
-  readonly turns?: YieldQueue | undefined;
+  /** Shared by all work of the process that must not block the event loop. Default: no yielding. */
+  readonly yieldQueue?: YieldQueue | undefined;
   /**
-   * Between resyncs, each of which tells every Service all over again, so that what went wrong unseen is decided anew
-   * (A7). Stretched by a random factor up to 2. Default 12 h.
+   * Time between resyncs, each of which publishes every Service again, so that undetected errors are corrected (A7).
+   * Stretched by a random factor of up to 2. Default 12 h.
    */
   readonly resyncPeriodMs?: number;
   /**
-   * How often each partition is sent a Change with the digest of some of its Services. It shows that the one before was
-   * lost (ADR 0017), and whether the reconciler knows of these Services what the watcher knows (ADR 0019). Default:
-   * never.
+   * How often each partition gets a Change with the digest of some of its Services. The Change reveals that the previous
+   * one was lost (ADR 0017), and the digest reveals that the reconciler's state differs (ADR 0019). Default: never.
    */
-  readonly comparePeriodMs?: number;
-  /** Remembers what was told, so that the next watcher tells only what is new. Default: nothing is remembered. */
+  readonly digestPeriodMs?: number;
+  /** Keeps the published state, so that the next watcher publishes only changes. Default: none. */
   readonly store?: Store;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;
-  /** Called whenever the API server tells anything of a resource, be it that there is nothing new. */
-  readonly onHeard?: (resource: Resource) => void;
-  /** Called for each object that was left out because it is malformed. */
+  /** Called for each list, watch event and bookmark of a resource. */
+  readonly onProgress?: (resource: Resource) => void;
+  /** Called for each malformed object, which is skipped. */
   readonly onMalformed?: (resource: Resource) => void;
-  /** Default: nothing is traced. */
+  /** Default: no traces. */
   readonly tracer?: Tracer | undefined;
 }

@@ -27,7 +27,7 @@ beforeEach(() => {
   warned = [];
   watcher = new ClusterWatcher({
     cluster: 'c',
-    epoch: 1,
+    fencingToken: 1,
     reader,
     bus,
     clock,
@@ -45,8 +45,8 @@ afterEach(async () => {
   await running;
 });
 
-/** Lets the reflectors get on; those that list again first wait a little. */
-async function settle(ms = 5_000): Promise<void> {
+/** Runs everything due within `ms`; a reflector that relists first waits a little. */
+async function advance(ms = 5_000): Promise<void> {
   const until = clock.now() + ms;
   do await new Promise((resolve) => setImmediate(resolve));
   while (clock.step(until));
@@ -54,18 +54,18 @@ async function settle(ms = 5_000): Promise<void> {
 
 async function start(): Promise<void> {
   running = watcher.run(stop.signal);
-  await settle();
+  await advance();
 }
 
-/** What was told since the last time: per Change the Service, and the facts by name. */
-function told(): Record<string, string[]>[] {
+/** The Changes published since the last call: Service and facts by name. */
+function published(): Record<string, string[]>[] {
   return bus.changes.splice(0).map(({ key, facts, snapshot }: Change) => ({
-    [snapshot === undefined ? key.service : `${key.service} ${snapshot.initial ? 'start' : 'snapshot'}`]: facts.map(
+    [snapshot === undefined ? key.service : `${key.service} ${snapshot.initial ? 'initial' : 'snapshot'}`]: facts.map(
       (fact) => {
-        if (fact.kind === 'pod') return `${fact.name} ${fact.pod === null ? 'gone' : fact.pod.ready}`;
+        if (fact.kind === 'pod') return `${fact.name} ${fact.pod === null ? 'deleted' : fact.pod.ready}`;
         if (fact.kind === 'slice')
-          return `${fact.name} ${fact.slice === null ? 'gone' : fact.slice.metadata.resourceVersion}`;
-        if (fact.kind === 'service') return fact.service === null ? 'service gone' : 'service';
+          return `${fact.name} ${fact.slice === null ? 'deleted' : fact.slice.metadata.resourceVersion}`;
+        if (fact.kind === 'service') return fact.service === null ? 'service deleted' : 'service';
         return fact.kind;
       },
     ),
@@ -73,7 +73,7 @@ function told(): Record<string, string[]>[] {
 }
 
 describe('at the start', () => {
-  test.each(watchedResources)('nothing is told before the list of %s is in (A9)', async (late) => {
+  test.each(watchedResources)('nothing is published before %s have been listed (A9)', async (late) => {
     reader.shut(late);
     let synced = false;
     void watcher.synced.then(() => {
@@ -82,213 +82,213 @@ describe('at the start', () => {
     await start();
     if (late !== 'pods') reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '11', false) });
     watcher.resync();
-    await settle();
+    await advance();
     expect([bus.changes.length, synced]).toEqual([0, false]);
     reader.open(late);
-    await settle();
+    await advance();
     expect(synced).toBe(true);
-    const [web, db, ...others] = told();
+    const [web, db, ...others] = published();
     const pods = [`web-1 ${late === 'pods'}`, 'web-2 true'];
-    expect(web?.['web start']?.toSorted()).toEqual(['service', 'topology', ...pods]);
-    expect([db, ...others]).toEqual([{ 'db start': ['service', 'topology'] }]);
+    expect(web?.['web initial']?.toSorted()).toEqual(['service', 'topology', ...pods]);
+    expect([db, ...others]).toEqual([{ 'db initial': ['service', 'topology'] }]);
   });
 
-  test('Endpoints and slices without a Service are told too, to be swept', async () => {
+  test('Endpoints and slices without a Service are published too, to be swept', async () => {
     reader.holds('services', []);
     reader.holds('endpoints', [rawEndpoints('left')]);
     reader.holds('endpointslices', [rawSlice('s', 'lost')]);
     await start();
-    expect(told()).toEqual([{ 'left start': ['endpoints'] }, { 'lost start': ['s 1'] }]);
+    expect(published()).toEqual([{ 'left initial': ['endpoints'] }, { 'lost initial': ['s 1'] }]);
   });
 });
 
-describe('a list that must be made again', () => {
-  test('finds what was deleted, added and changed meanwhile (C10)', async () => {
+describe('a relist', () => {
+  test('detects objects that were deleted, added and changed meanwhile (C10)', async () => {
     await start();
-    told();
+    published();
     reader.holds('pods', [rawPod('web-2', '12', false), rawPod('web-3', '13')], '14');
     reader.expire('pods');
-    await settle();
-    expect(told()).toEqual([{ web: ['web-2 false', 'web-3 true', 'web-1 gone'] }]);
+    await advance();
+    expect(published()).toEqual([{ web: ['web-2 false', 'web-3 true', 'web-1 deleted'] }]);
   });
 
-  test('finds Services gone and new', async () => {
+  test('detects deleted and new Services', async () => {
     await start();
-    told();
+    published();
     reader.holds('services', [rawService('web'), rawService('mail', '12')], '12');
     reader.expire('services');
-    await settle();
-    expect(told()).toEqual([
+    await advance();
+    expect(published()).toEqual([
       { web: ['service', 'topology'] },
       { 'mail snapshot': ['service', 'topology'] },
-      { db: ['service gone'] },
+      { db: ['service deleted'] },
     ]);
   });
 
-  test('of slices tells every Service how far it has come: an object that nobody saw is gone', async () => {
+  test('of slices publishes the resourceVersion to every Service, so that objects never seen count as deleted', async () => {
     await start();
-    told();
+    published();
     reader.holds('endpointslices', [rawSlice('s', 'web', '20')], '33');
     reader.expire('endpointslices');
-    await settle();
+    await advance();
     expect(bus.changes.map(({ key, resourceVersions }) => [key.service, resourceVersions])).toEqual([
       ['web', { endpoints: '10', endpointslices: '33' }],
       ['db', { endpoints: '10', endpointslices: '33' }],
     ]);
-    expect(told()).toEqual([{ web: ['s 20'] }, { db: [] }]);
+    expect(published()).toEqual([{ web: ['s 20'] }, { db: [] }]);
   });
 });
 
 describe('a malformed object', () => {
-  test('in a list is skipped, counted and named; the rest goes on', async () => {
+  test('in a list is skipped, counted and logged', async () => {
     reader.holds('pods', [malformedPod('web-0'), rawPod('web-1')]);
     await start();
-    expect(told()[0]).toEqual({ 'web start': ['service', 'topology', 'web-1 true'] });
+    expect(published()[0]).toEqual({ 'web initial': ['service', 'topology', 'web-1 true'] });
     expect(malformed).toEqual(['pods']);
-    expect(warned).toMatchObject([{ resource: 'pods', why: expect.stringContaining('web-0') }]);
+    expect(warned).toMatchObject([{ resource: 'pods', reason: expect.stringContaining('web-0') }]);
   });
 
-  test('in a watch leaves what is known; what comes with it is told', async () => {
+  test('in a watch keeps the last valid version; other events are published', async () => {
     await start();
-    told();
+    published();
     reader.send(
       'pods',
       { type: 'MODIFIED', object: malformedPod('web-1', '11') },
       { type: 'MODIFIED', object: rawPod('web-2', '12', false) },
     );
-    await settle();
-    expect(told()).toEqual([{ web: ['web-2 false'] }]);
+    await advance();
+    expect(published()).toEqual([{ web: ['web-2 false'] }]);
     expect(malformed).toEqual(['pods']);
   });
 
-  test('that is deleted is gone, malformed as it may be', async () => {
+  test('is published as deleted when it is deleted', async () => {
     await start();
-    told();
+    published();
     reader.send('pods', { type: 'DELETED', object: malformedPod('web-1', '11') });
-    await settle();
-    expect(told()).toEqual([{ web: ['web-1 gone'] }]);
+    await advance();
+    expect(published()).toEqual([{ web: ['web-1 deleted'] }]);
   });
 
-  test('that a later list still has is not taken for deleted', async () => {
+  test('in a later list does not count as deleted', async () => {
     await start();
-    told();
+    published();
     reader.holds('pods', [malformedPod('web-1', '12'), rawPod('web-2')], '12');
     reader.expire('pods');
-    await settle();
-    expect(told()).toEqual([]);
+    await advance();
+    expect(published()).toEqual([]);
   });
 });
 
 describe('resync', () => {
-  test('tells every Service all over again, and no start', async () => {
+  test('publishes every Service again, not as initial', async () => {
     await start();
-    told();
+    published();
     watcher.resync();
-    await settle();
+    await advance();
     const pods = ['web-1 true', 'web-2 true'];
-    expect(told()).toEqual([
+    expect(published()).toEqual([
       { 'web snapshot': ['service', 'topology', ...pods] },
       { 'db snapshot': ['service', 'topology'] },
     ]);
   });
 
-  test('tells once more of a Service that went, then never again', async () => {
+  test('publishes a deleted Service once more, then never again', async () => {
     await start();
     reader.send('services', { type: 'DELETED', object: rawService('db', '11') });
-    await settle();
-    told();
+    await advance();
+    published();
     watcher.resync();
-    await settle();
-    expect(told().slice(1)).toEqual([{ 'db snapshot': [] }]);
+    await advance();
+    expect(published().slice(1)).toEqual([{ 'db snapshot': [] }]);
     watcher.resync();
-    await settle();
-    expect(told()).toHaveLength(1);
+    await advance();
+    expect(published()).toHaveLength(1);
   });
 
-  test('comes by itself, between one and two periods after the last (A7)', async () => {
+  test('happens between one and two periods after the previous one (A7)', async () => {
     await start();
-    told();
-    await settle(resyncPeriodMs - 10_000);
-    expect(told()).toEqual([]);
-    await settle(resyncPeriodMs + 10_000);
-    expect(told()).toHaveLength(2);
+    published();
+    await advance(resyncPeriodMs - 10_000);
+    expect(published()).toEqual([]);
+    await advance(resyncPeriodMs + 10_000);
+    expect(published()).toHaveLength(2);
   });
 });
 
-test('each partition is told a digest in each period, of one Service after the other (ADR 0017)', async () => {
-  const options = { cluster: 'c', epoch: 1, reader, bus, clock, random: seededRandom(1), logger: silentLogger };
-  watcher = new ClusterWatcher({ ...options, comparePeriodMs: 60_000 });
+test('each partition gets the digest of one Service per period, in rotation (ADR 0017)', async () => {
+  const options = { cluster: 'c', fencingToken: 1, reader, bus, clock, random: seededRandom(1), logger: silentLogger };
+  watcher = new ClusterWatcher({ ...options, digestPeriodMs: 60_000 });
   await start();
-  told();
-  await settle(60_000);
-  expect(told()).toEqual([{ web: [] }]);
-  await settle(60_000);
-  expect(told()).toHaveLength(1);
+  published();
+  await advance(60_000);
+  expect(published()).toEqual([{ web: [] }]);
+  await advance(60_000);
+  expect(published()).toHaveLength(1);
 });
 
-describe('a request to tell again', () => {
-  const ask = async (request: Omit<ResyncRequest, 'kind' | 'reason'>) => {
-    const payload = encodeMessage({ kind: 'resync', reason: 'lost', ...request });
+describe('a resync request', () => {
+  const request = async (fields: Omit<ResyncRequest, 'kind' | 'reason'>) => {
+    const payload = encodeMessage({ kind: 'resync', reason: 'lost', ...fields });
     await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
-    await settle();
+    await advance();
   };
   const keyOf = (service: string, cluster = 'c') => ({ cluster, namespace: 'shop', service });
 
-  test('a partition tells all its Services', async () => {
+  test('for a partition publishes all its Services', async () => {
     await start();
-    told();
-    await ask({ scope: { partition: 0 } });
-    expect(told().flatMap((change) => Object.keys(change))).toEqual(['web snapshot', 'db snapshot']);
-    await ask({ scope: { partition: 1 } });
-    expect(told()).toEqual([]);
+    published();
+    await request({ scope: { partition: 0 } });
+    expect(published().flatMap((change) => Object.keys(change))).toEqual(['web snapshot', 'db snapshot']);
+    await request({ scope: { partition: 1 } });
+    expect(published()).toEqual([]);
   });
 
-  test('a Service tells that one, also that there is nothing of it', async () => {
+  test('for a Service publishes it, even if nothing of it exists', async () => {
     await start();
-    told();
-    await ask({ scope: { key: keyOf('web') } });
-    expect(told().flatMap((change) => Object.keys(change))).toEqual(['web snapshot']);
-    await ask({ scope: { key: keyOf('never-seen') } });
-    expect(told()).toEqual([{ 'never-seen snapshot': [] }]);
+    published();
+    await request({ scope: { key: keyOf('web') } });
+    expect(published().flatMap((change) => Object.keys(change))).toEqual(['web snapshot']);
+    await request({ scope: { key: keyOf('never-seen') } });
+    expect(published()).toEqual([{ 'never-seen snapshot': [] }]);
   });
 
-  test('of another cluster, or before all lists are in, is left to the snapshots that come', async () => {
+  test('for another cluster, or before the caches are synced, publishes nothing by itself', async () => {
     reader.shut('pods');
     await start();
-    await ask({ scope: { partition: 0 } });
-    expect(told()).toEqual([]);
+    await request({ scope: { partition: 0 } });
+    expect(published()).toEqual([]);
     reader.open('pods');
-    await settle();
-    expect(told()).toHaveLength(2);
-    await ask({ scope: { key: keyOf('web', 'other') } });
-    expect(told()).toEqual([]);
+    await advance();
+    expect(published()).toHaveLength(2);
+    await request({ scope: { key: keyOf('web', 'other') } });
+    expect(published()).toEqual([]);
   });
 
-  test('that cannot be read is ignored, and the next one is answered', async () => {
+  test('that cannot be decoded is ignored, and the next one is answered', async () => {
     await start();
-    told();
+    published();
     const payload = new TextEncoder().encode('{');
     await bus.requests.append('requests', 0, [{ key: 'resync', id: 'x', headers: {}, payload }]);
-    await ask({ scope: { key: keyOf('web') } });
-    expect(told()).toHaveLength(1);
+    await request({ scope: { key: keyOf('web') } });
+    expect(published()).toHaveLength(1);
   });
 
-  test('that came before the watcher knew from where to read is answered by everything', async () => {
+  test('that arrives before the watcher knows the end of the log is answered by a full resync', async () => {
     const end = bus.requests.end.bind(bus.requests);
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     bus.requests.end = async (...args) => {
-      await asked.promise;
+      await requested.promise;
       return end(...args);
     };
     await start();
-    told();
-    await ask({ scope: { partition: 0 } });
-    asked.resolve();
-    await settle();
-    expect(told()).toHaveLength(2);
+    published();
+    await request({ scope: { partition: 0 } });
+    requested.resolve();
+    await advance();
+    expect(published()).toHaveLength(2);
   });
 
-  test('that was lost makes it tell everything', async () => {
+  test('lost by truncation causes a full resync', async () => {
     const read = bus.requests.read.bind(bus.requests);
     const lost = Promise.withResolvers<never>();
     bus.requests.read = (...args) => {
@@ -296,16 +296,16 @@ describe('a request to tell again', () => {
       return { ...read(...args), next: () => lost.promise, close() {} };
     };
     await start();
-    told();
+    published();
     lost.reject(new LogTruncatedError('gone'));
-    await settle();
-    expect(told()).toHaveLength(2);
-    await ask({ scope: { key: keyOf('web') } });
-    expect(told()).toHaveLength(1);
+    await advance();
+    expect(published()).toHaveLength(2);
+    await request({ scope: { key: keyOf('web') } });
+    expect(published()).toHaveLength(1);
   });
 });
 
-test('the brackets and each Change carry the versions up to which the watcher speaks', async () => {
+test('snapshots and Changes carry the resourceVersions that the watcher has reached', async () => {
   reader.holds('endpoints', [], '20');
   reader.holds('endpointslices', [], '30');
   await start();
@@ -313,31 +313,31 @@ test('the brackets and each Change carry the versions up to which the watcher sp
   expect(bus.changes[0]).toMatchObject({ resourceVersions: versions, snapshot: { resourceVersions: versions } });
   bus.changes.length = 0;
   reader.send('endpointslices', { type: 'ADDED', object: rawSlice('s', 'web', '31') });
-  await settle();
+  await advance();
   reader.send('endpoints', { type: 'BOOKMARK', resourceVersion: '40' });
   reader.send('endpointslices', { type: 'BOOKMARK', resourceVersion: '41' });
-  await settle();
+  await advance();
   reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '42', false) });
-  await settle();
+  await advance();
   expect(bus.changes.map((change) => change.resourceVersions)).toEqual([
     { endpoints: '20', endpointslices: '31' },
     { endpoints: '40', endpointslices: '41' },
   ]);
 });
 
-test('a Pod whose hostname alone changes is told, unlike upstream (C14)', async () => {
+test('a Pod that only changes its hostname is published, unlike upstream (C14)', async () => {
   await start();
-  told();
+  published();
   const pod = rawPod('web-1', '11');
   reader.send('pods', { type: 'MODIFIED', object: { ...pod, spec: { ...(pod.spec as object), hostname: 'h' } } });
-  await settle();
-  expect(told()).toEqual([{ web: ['web-1 true'] }]);
+  await advance();
+  expect(published()).toEqual([{ web: ['web-1 true'] }]);
 });
 
-test('a Pod update that changes nothing of its endpoints is not told', async () => {
+test('a Pod update that does not affect endpoints is not published', async () => {
   await start();
-  told();
+  published();
   reader.send('pods', { type: 'MODIFIED', object: { ...rawPod('web-1', '11'), extra: 'x' } });
-  await settle();
-  expect(told()).toEqual([]);
+  await advance();
+  expect(published()).toEqual([]);
 });

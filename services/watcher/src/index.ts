@@ -1,3 +1,3 @@
 export { ClusterWatcher } from './cluster-watcher.ts';
 export type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
-export { type ForgetOptions, forgetCluster } from './forget-cluster.ts';
+export { type RemoveClusterOptions, removeCluster } from './remove-cluster.ts';

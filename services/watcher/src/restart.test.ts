@@ -8,15 +8,15 @@ import { GatedBus } from './testing/gated-bus.ts';
 import { rawEndpoints, rawPod, rawService, rawSlice } from './testing/raw-objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
-/** Longer than a Service must be quiet for its digest to be stored. */
-const quiet = 15_000;
+/** Longer than the quiet period after which a Service's digest is persisted. */
+const quietMs = 15_000;
 
 let clock: VirtualClock;
 let held: Map<Resource, [items: readonly RawObject[], version: string]>;
 let reader: ScriptedReader;
 let bus: GatedBus;
 let store: MemoryStore;
-let epoch: number;
+let fencingToken: number;
 let stop: AbortController;
 let running: Promise<void>;
 
@@ -26,7 +26,7 @@ beforeEach(() => {
   reader = new ScriptedReader();
   bus = new GatedBus();
   store = new MemoryStore();
-  epoch = 0;
+  fencingToken = 0;
   holds('services', [rawService('web'), rawService('db')]);
   holds('pods', [rawPod('web-1'), rawPod('web-2')]);
   holds('endpointslices', [rawSlice('web-x', 'web', '8')]);
@@ -35,17 +35,17 @@ beforeEach(() => {
 afterEach(async () => {
   stop.abort();
   bus.open();
-  await settle();
+  await advance();
   await running;
 });
 
-async function settle(ms = 5_000): Promise<void> {
+async function advance(ms = 5_000): Promise<void> {
   const until = clock.now() + ms;
   do await new Promise((resolve) => setImmediate(resolve));
   while (clock.step(until));
 }
 
-/** What the cluster holds, for this watcher and those after it. */
+/** Sets what this watcher and later ones find in the cluster. */
 function holds(resource: Resource, items: readonly RawObject[], version = '10'): void {
   held.set(resource, [items, version]);
   reader.holds(resource, items, version);
@@ -54,179 +54,185 @@ function holds(resource: Resource, items: readonly RawObject[], version = '10'):
 async function start(): Promise<void> {
   stop = new AbortController();
   const logger = silentLogger;
-  const options = { cluster: 'c', epoch: ++epoch, reader, bus, store, clock, random: seededRandom(1), logger };
-  running = new ClusterWatcher({ ...options, comparePeriodMs: 600_000 }).run(stop.signal);
+  const options = {
+    cluster: 'c',
+    fencingToken: ++fencingToken,
+    reader,
+    bus,
+    store,
+    clock,
+    random: seededRandom(1),
+    logger,
+  };
+  running = new ClusterWatcher({ ...options, digestPeriodMs: 600_000 }).run(stop.signal);
   running.catch(() => {});
-  await settle();
+  await advance();
 }
 
-/** In an orderly way: what is on its way arrives. */
+/** Stops the watcher in order, so that appends in flight finish, and starts the next one. */
 async function restart(): Promise<void> {
   stop.abort();
-  await settle(1_000);
+  await advance(1_000);
   await running;
   await start();
 }
 
-/**
- * Without a last word: the old one goes on, and hears of it when it next wants to tell something. Returns its reader, and
- * how to end it.
- */
-async function takeOver(): Promise<{ former: ScriptedReader; end: () => Promise<void> }> {
+/** Starts the next watcher while the old one still runs and does not know that it is fenced. */
+async function takeOver(): Promise<{ former: ScriptedReader; stopFormer: () => Promise<void> }> {
   const [former, formerRunning, formerStop] = [reader, running, stop];
   reader = new ScriptedReader();
   for (const [resource, [items, version]] of held) reader.holds(resource, items, version);
   await start();
-  const end = async () => {
+  const stopFormer = async () => {
     formerStop.abort();
-    await settle();
+    await advance();
     await formerRunning.catch((error: unknown) => {
       if (!isFencedError(error)) throw error;
     });
   };
-  return { former, end };
+  return { former, stopFormer };
 }
 
-/** What was told since the last time, in short. */
-const told = (): string[] =>
+/** A summary of the Changes published since the last call. */
+const published = (): string[] =>
   bus.changes
     .splice(0)
     .map(({ key, snapshot, facts }: Change) => `${key.service}${snapshot ? ' snapshot' : ''}: ${facts.length}`);
 
-describe('a restart with nothing new', () => {
-  test('tells nothing, in an orderly way, at once', async () => {
+describe('a restart without changes', () => {
+  test('publishes nothing after an orderly shutdown', async () => {
     await start();
-    expect(told()).toEqual(['web snapshot: 5', 'db snapshot: 2']);
+    expect(published()).toEqual(['web snapshot: 5', 'db snapshot: 2']);
     await restart();
-    expect(told()).toEqual([]);
+    expect(published()).toEqual([]);
   });
 
-  test('tells nothing after a crash, once all has been quiet for a while', async () => {
+  test('publishes nothing after a crash in a quiet period', async () => {
     await start();
-    told();
-    await settle(quiet);
-    const { end } = await takeOver();
-    expect(told()).toEqual([]);
-    await end();
+    published();
+    await advance(quietMs);
+    const { stopFormer } = await takeOver();
+    expect(published()).toEqual([]);
+    await stopFormer();
   });
 
-  test('tells everything again after a crash in the middle', async () => {
+  test('publishes everything again after a crash without a checkpoint', async () => {
     await start();
-    told();
-    const { end } = await takeOver();
-    expect(told()).toEqual(['web snapshot: 5', 'db snapshot: 2']);
-    await end();
+    published();
+    const { stopFormer } = await takeOver();
+    expect(published()).toEqual(['web snapshot: 5', 'db snapshot: 2']);
+    await stopFormer();
   });
 
-  test('goes on in a chain that shows if the last words of the one before were lost', async () => {
+  test('continues the sequence, so that losing the last Changes of the previous watcher is detected', async () => {
     await start();
     const last = bus.changes.at(-1);
     await restart();
-    told();
+    published();
     reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '20', false) });
-    await settle();
+    await advance();
     expect(bus.changes).toMatchObject([
       { stamp: { epoch: 2, sequence: 1 }, previousSequence: last?.stamp.sequence, previousEpoch: 1 },
     ]);
     reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '21', true) });
-    await settle();
+    await advance();
     expect(bus.changes[1]).toMatchObject({ stamp: { epoch: 2, sequence: 2 }, previousSequence: 1 });
     expect(bus.changes[1]).not.toHaveProperty('previousEpoch');
   });
 });
 
-describe('a restart tells what changed meanwhile:', () => {
+describe('a restart publishes what changed meanwhile:', () => {
   test.each<[string, () => void, string[]]>([
     ['a Pod', () => holds('pods', [rawPod('web-1', '12', false), rawPod('web-2')]), ['web snapshot: 5']],
-    ['a Pod that is gone', () => holds('pods', [rawPod('web-1')]), ['web snapshot: 4']],
+    ['a deleted Pod', () => holds('pods', [rawPod('web-1')]), ['web snapshot: 4']],
     ['a slice', () => holds('endpointslices', [rawSlice('web-x', 'web', '12')]), ['web snapshot: 5']],
-    ['a slice that is gone', () => holds('endpointslices', []), ['web snapshot: 4']],
+    ['a deleted slice', () => holds('endpointslices', []), ['web snapshot: 4']],
     [
       'a Service',
       () => holds('services', [rawService('web'), rawService('db'), rawService('new')]),
       ['new snapshot: 2'],
     ],
-    ['a Service that is gone', () => holds('services', [rawService('web')]), ['db snapshot: 0']],
+    ['a deleted Service', () => holds('services', [rawService('web')]), ['db snapshot: 0']],
     ['Endpoints without a Service', () => holds('endpoints', [rawEndpoints('left')]), ['left snapshot: 1']],
   ])('%s', async (_, change, expected) => {
     await start();
-    told();
+    published();
     stop.abort();
-    await settle(1_000);
+    await advance(1_000);
     await running;
     change();
     await start();
-    expect(told()).toEqual(expected);
+    expect(published()).toEqual(expected);
     await restart();
-    // Those without a Service are to be swept at every start, for as long as they are there (D4).
-    expect(told()).toEqual(expected.filter((line) => line.startsWith('left')));
+    // Endpoints without a Service are swept at every start as long as they exist (D4).
+    expect(published()).toEqual(expected.filter((line) => line.startsWith('left')));
   });
 });
 
-test('a frozen watcher that wakes up tells nothing of what the next one found settled', async () => {
+test('a fenced watcher that wakes up does not publish Services that the next one restored', async () => {
   await start();
-  await settle(quiet);
-  told();
-  const { former, end } = await takeOver();
-  // The old one still reads, and wants to tell.
+  await advance(quietMs);
+  published();
+  const { former, stopFormer } = await takeOver();
+  // The fenced watcher still reads and tries to publish.
   former.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '12', false) });
-  await settle();
-  expect(told()).toEqual([]);
-  await end();
+  await advance();
+  expect(published()).toEqual([]);
+  await stopFormer();
 });
 
-test('a change that the bus had not taken when the watcher died is told again, though the cluster is back where it was', async () => {
+test('a Service whose append was in flight at the crash is published again, even if the cluster is back in its old state', async () => {
   await start();
-  await settle(quiet);
-  told();
+  await advance(quietMs);
+  published();
   bus.shut = true;
   reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '12', false) });
-  await settle();
+  await advance();
   bus.shut = false;
   holds('pods', [rawPod('web-1', '13'), rawPod('web-2')], '13');
-  const { end } = await takeOver();
-  expect(told()).toEqual(['web snapshot: 5']);
+  const { stopFormer } = await takeOver();
+  expect(published()).toEqual(['web snapshot: 5']);
   bus.open();
-  await end();
+  await stopFormer();
 });
 
-test('a request that came while nobody watched is answered', async () => {
+test('a resync request that arrives while no watcher runs is answered', async () => {
   await start();
-  await settle(quiet);
+  await advance(quietMs);
   stop.abort();
-  await settle(1_000);
+  await advance(1_000);
   await running;
-  told();
+  published();
   const scope = { key: { cluster: 'c', namespace: 'shop', service: 'web' } };
   const payload = encodeMessage({ kind: 'resync', reason: 'lost', scope });
   await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
   await start();
-  expect(told()).toEqual(['web snapshot: 5']);
+  expect(published()).toEqual(['web snapshot: 5']);
   await restart();
-  expect(told()).toEqual([]);
+  expect(published()).toEqual([]);
 });
 
-test('a Service that vanished together with what was told of it is known to nobody, and told to be gone when it is asked for', async () => {
+test('a Service deleted while the published state was lost is published as deleted on request', async () => {
   await start();
   stop.abort();
-  await settle(1_000);
+  await advance(1_000);
   await running;
-  told();
+  published();
   store = new MemoryStore();
   holds('services', [rawService('web')]);
   await start();
-  expect(told()).toEqual(['web snapshot: 5']);
+  expect(published()).toEqual(['web snapshot: 5']);
   const scope = { key: { cluster: 'c', namespace: 'shop', service: 'db' } };
-  const payload = encodeMessage({ kind: 'resync', reason: 'unheard of', scope });
+  const payload = encodeMessage({ kind: 'resync', reason: 'unknown Service', scope });
   await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
-  await settle();
-  expect(told()).toEqual(['db snapshot: 0']);
+  await advance();
+  expect(published()).toEqual(['db snapshot: 0']);
 });
 
-test('a list older than what was known before the restart is not believed', async () => {
+test('a list older than the resourceVersion before the restart is rejected', async () => {
   holds('pods', [rawPod('web-1', '40'), rawPod('web-2')], '41');
   await start();
-  told();
+  published();
   holds('pods', [rawPod('web-1', '30', false), rawPod('web-2')], '30');
   const lists: Resource[] = [];
   const list = reader.list.bind(reader);
@@ -236,7 +242,7 @@ test('a list older than what was known before the restart is not believed', asyn
     return list(resource);
   };
   await restart();
-  await settle(quiet);
+  await advance(quietMs);
   expect(lists.filter((of) => of === 'pods')).toHaveLength(4);
-  expect(told()).toEqual([]);
+  expect(published()).toEqual([]);
 });

@@ -1,41 +1,57 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Inventory } from './inventory.ts';
+import { EventHandler } from './event-handler.ts';
+import { Indexer } from './indexer.ts';
+import type { WatchedObjects } from './object-event.ts';
 import { Router } from './router.ts';
 import { aNode, aPod, aService, aSlice, asksForHints, someEndpoints } from './testing/objects.ts';
 
-const cause = { description: 'test', observedAt: 1 };
 let marked: string[];
-let router: Router;
+let handler: EventHandler;
 
 beforeEach(() => {
   marked = [];
-  router = new Router(new Inventory(), (_namespace, service, mark) => {
-    const { on } = mark;
-    if (on === 'pod') marked.push(`${service}: pod ${mark.name}`);
-    else if (on === 'slice')
-      marked.push(`${service}: slice ${mark.name} ${mark.uid}${mark.relabelled ? ' elsewhere' : ''}`);
-    else if (on === 'endpoints') marked.push(`${service}: endpoints ${mark.uid}`);
-    else marked.push(`${service}: ${on}`);
+  const indexer = new Indexer();
+  const router = new Router(indexer, (_namespace, service, reason) => {
+    const { kind } = reason;
+    if (kind === 'pod') marked.push(`${service}: pod ${reason.name}`);
+    else if (kind === 'slice')
+      marked.push(`${service}: slice ${reason.name} ${reason.uid}${reason.relabelled ? ' relabelled' : ''}`);
+    else if (kind === 'endpoints') marked.push(`${service}: endpoints ${reason.uid}`);
+    else marked.push(`${service}: ${kind}`);
   });
+  handler = new EventHandler(indexer, router);
 });
 
-/** What a step marks. */
-function marks(step: () => void): string[] {
+/** The Services and reasons that an action marks dirty. */
+function marks(action: () => void): string[] {
   marked = [];
-  step();
+  action();
   return marked.sort();
 }
 
+function upsert<R extends keyof WatchedObjects>(
+  resource: R,
+  namespace: string,
+  name: string,
+  object: WatchedObjects[R],
+): void {
+  handler.upsert(resource, { namespace, name, resourceVersion: '', object }, 1);
+}
+
 const put = {
-  service: (name: string, given = {}) => router.service('shop', name, aService(name, given), cause),
+  service: (name: string, given = {}) => upsert('services', 'shop', name, aService(name, given)),
   pod: (name: string, labels: Record<string, string>, given = {}) =>
-    router.pod('shop', name, aPod(name, labels, given), cause),
-  node: (name: string, zone: string, given = {}) => router.node(name, aNode(name, zone, given), cause),
-  slice: (name: string, service: string, given = {}) => router.slice('shop', name, aSlice(name, service, given), cause),
+    upsert('pods', 'shop', name, aPod(name, labels, given)),
+  node: (name: string, zone: string, given = {}) => upsert('nodes', '', name, aNode(name, zone, given)),
+  slice: (name: string, service: string, given = {}) =>
+    upsert('endpointslices', 'shop', name, aSlice(name, service, given)),
 };
 
+const remove = (resource: keyof WatchedObjects, name: string) =>
+  handler.delete(resource, { namespace: resource === 'nodes' ? '' : 'shop', name }, 1);
+
 describe('a Service', () => {
-  test('that is new is told whole', () => {
+  test('that is new needs a snapshot', () => {
     expect(marks(() => put.service('web'))).toEqual(['web: snapshot']);
   });
 
@@ -46,7 +62,7 @@ describe('a Service', () => {
     ['selects fewer Pods', { selector: { app: 'web', tier: 'front' } }, 'snapshot'],
     ['selects every Pod', { selector: {} }, 'snapshot'],
     ['loses its selector', { selector: null }, 'snapshot'],
-    ['is another of the same name', { uid: 'other' }, 'snapshot'],
+    ['is recreated under the same name', { uid: 'other' }, 'snapshot'],
   ])('that %s', (_, given, on) => {
     put.service('web');
     expect(marks(() => put.service('web', given))).toEqual([`web: ${on}`]);
@@ -57,15 +73,15 @@ describe('a Service', () => {
     expect(marks(() => put.service('web'))).toEqual(['web: snapshot']);
   });
 
-  test('that goes is told; one that was not known is not', () => {
+  test('is marked once when it is deleted', () => {
     put.service('web');
-    expect(marks(() => router.service('shop', 'web', undefined, cause))).toEqual(['web: service']);
-    expect(marks(() => router.service('shop', 'web', undefined, cause))).toEqual([]);
+    expect(marks(() => remove('services', 'web'))).toEqual(['web: service']);
+    expect(marks(() => remove('services', 'web'))).toEqual([]);
   });
 
-  test('that returns is told whole, for its Pods were not told meanwhile', () => {
+  test('that is recreated needs a snapshot, since its Pods were not published meanwhile', () => {
     put.service('web');
-    router.service('shop', 'web', undefined, cause);
+    remove('services', 'web');
     expect(marks(() => put.pod('p', { app: 'web' }))).toEqual([]);
     expect(marks(() => put.service('web'))).toEqual(['web: snapshot']);
   });
@@ -77,23 +93,23 @@ describe('a Pod', () => {
     put.service('db');
     put.service('all', { selector: {} });
     put.service('custom', { selector: null });
-    router.service('depot', 'web', aService('web', { namespace: 'depot' }), cause);
+    upsert('services', 'depot', 'web', aService('web', { namespace: 'depot' }));
   });
 
-  test('is told to the Services of its namespace that select it (C8)', () => {
+  test('marks the Services of its namespace that select it (C8)', () => {
     expect(marks(() => put.pod('p', { app: 'web' }))).toEqual(['all: pod p', 'web: pod p']);
   });
 
-  test('that changes its labels is told to those that lose it as well (C13)', () => {
+  test('that changes its labels also marks the Services that lose it (C13)', () => {
     put.pod('p', { app: 'web' });
     expect(marks(() => put.pod('p', { app: 'db' }))).toEqual(['all: pod p', 'db: pod p', 'web: pod p']);
     expect(marks(() => put.pod('p', { app: 'mail' }))).toEqual(['all: pod p', 'db: pod p']);
   });
 
-  test('that goes is told to those that had it', () => {
+  test('that is deleted marks the Services that selected it', () => {
     put.pod('p', { app: 'db' });
-    expect(marks(() => router.pod('shop', 'p', undefined, cause))).toEqual(['all: pod p', 'db: pod p']);
-    expect(marks(() => router.pod('shop', 'p', undefined, cause))).toEqual([]);
+    expect(marks(() => remove('pods', 'p'))).toEqual(['all: pod p', 'db: pod p']);
+    expect(marks(() => remove('pods', 'p'))).toEqual([]);
   });
 });
 
@@ -106,14 +122,14 @@ describe('a Node (E3)', () => {
     put.pod('db-2', { app: 'db' }, { nodeName: 'n2' });
   });
 
-  test('that comes, moves to another zone or goes is told with the Pods on it; hints only to whom asked', () => {
+  test('that is added, changes its zone or is deleted marks its Pods, and the topology of Services with hints', () => {
     const both = ['db: pod db-1', 'web: pod web-1', 'web: topology'];
     expect(marks(() => put.node('n1', 'a'))).toEqual(both);
     expect(marks(() => put.node('n1', 'b'))).toEqual(both);
-    expect(marks(() => router.node('n1', undefined, cause))).toEqual(both);
+    expect(marks(() => remove('nodes', 'n1'))).toEqual(both);
   });
 
-  test('whose readiness or CPU changes is told only where the zone ratios change', () => {
+  test('whose readiness or CPU changes marks Services only if the zone ratios change', () => {
     put.node('n1', 'a');
     put.node('n2', 'b');
     expect(marks(() => put.node('n2', 'b', { allocatableMilliCpu: 8000 }))).toEqual(['web: topology']);
@@ -123,42 +139,44 @@ describe('a Node (E3)', () => {
 });
 
 describe('a slice', () => {
-  test('is told to its Service, existing or not', () => {
+  test('marks its Service, existing or not', () => {
     expect(marks(() => put.slice('s', 'web'))).toEqual(['web: slice s uid-s']);
-    expect(marks(() => router.slice('shop', 's', undefined, cause))).toEqual(['web: slice s uid-s']);
+    expect(marks(() => remove('endpointslices', 's'))).toEqual(['web: slice s uid-s']);
   });
 
-  test('that is relabelled to another Service is told to both: to the first, that it is elsewhere', () => {
+  test('that is relabelled to another Service marks both, the first one as relabelled', () => {
     put.slice('s', 'web');
-    expect(marks(() => put.slice('s', 'db'))).toEqual(['db: slice s uid-s', 'web: slice s uid-s elsewhere']);
-    expect(marks(() => put.slice('s', 'web'))).toEqual(['db: slice s uid-s elsewhere', 'web: slice s uid-s']);
+    expect(marks(() => put.slice('s', 'db'))).toEqual(['db: slice s uid-s', 'web: slice s uid-s relabelled']);
+    expect(marks(() => put.slice('s', 'web'))).toEqual(['db: slice s uid-s relabelled', 'web: slice s uid-s']);
   });
 
   test.each([
     ['that another controller manages', { manager: 'cni' }],
-    ['that nobody manages', { manager: '' }],
-  ])('%s concerns nobody; its Service hears when it becomes so', (_, given) => {
+    ['without a manager', { manager: '' }],
+  ])('%s marks nothing; its former Service is marked when it becomes so', (_, given) => {
     expect(marks(() => put.slice('s', 'web', given))).toEqual([]);
     put.slice('s', 'web');
-    expect(marks(() => put.slice('s', 'web', given))).toEqual(['web: slice s uid-s elsewhere']);
+    expect(marks(() => put.slice('s', 'web', given))).toEqual(['web: slice s uid-s relabelled']);
     expect(marks(() => put.slice('s', 'web', given))).toEqual([]);
   });
 
-  test('of the same name, made anew for another Service, means that the first is gone', () => {
+  test('recreated for another Service is deleted for the first', () => {
     put.slice('s', 'web');
     expect(marks(() => put.slice('s', 'db', { uid: 'other' }))).toEqual(['db: slice s other', 'web: slice s uid-s']);
   });
 
-  test('goes over to the other manager', () => {
+  test('that changes from one manager to the other marks its Service', () => {
     put.slice('s', 'web');
     const manager = 'endpointslicemirroring-controller.k8s.io';
     expect(marks(() => put.slice('s', 'web', { manager }))).toEqual(['web: slice s uid-s']);
   });
 });
 
-test('Endpoints are told to the Service of their name, also when there is none', () => {
+test('Endpoints mark the Service of the same name, existing or not', () => {
   const given = (uid: string | undefined) =>
-    marks(() => router.endpoints('shop', 'web', uid === undefined ? undefined : someEndpoints('web', uid), cause));
+    marks(() =>
+      uid === undefined ? remove('endpoints', 'web') : upsert('endpoints', 'shop', 'web', someEndpoints('web', uid)),
+    );
   expect(given('u1')).toEqual(['web: endpoints u1']);
   expect(given('u2')).toEqual(['web: endpoints u2']);
   expect(given(undefined)).toEqual(['web: endpoints u2']);

@@ -1,89 +1,106 @@
-import { type EndpointSlice, type Endpoints, hintsEnabled, type Node, type Service } from '@sluice/controllers';
+import { hintsEnabled } from '@sluice/controllers';
 import type { Cause } from '@sluice/messages';
-import { equalSelectors, type Inventory, objectName, serviceOfSlice, type WatchedPod } from './inventory.ts';
-import type { Mark } from './marks.ts';
+import { describeEvent } from './describe-event.ts';
+import type { DirtyReason } from './dirty-set.ts';
+import { equalSelectors, type Indexer, serviceOfSlice } from './indexer.ts';
+import { type ObjectEvent, parseObjectName } from './object-event.ts';
 
-/** Where marks go: the publisher, or before all lists are in, nowhere. */
-export type MarkService = (namespace: string, service: string, mark: Mark, cause: Cause) => void;
+export type MarkDirty = (namespace: string, service: string, reason: DirtyReason, cause: Cause) => void;
+
+type Mark = (namespace: string, service: string, reason: DirtyReason) => void;
 
 /**
- * Keeps the inventory and says which Services each change concerns. Both the old and the new state of an object are
- * asked, so that a Service which loses a Pod or slice hears of it.
+ * Marks dirty every Service that an event concerns. Old and new state of the object are both considered, so that a
+ * Service that loses a Pod or slice is marked too. Expects that the indexer has applied the event.
  */
 export class Router {
-  readonly #inventory: Inventory;
-  readonly #mark: MarkService;
+  readonly #indexer: Indexer;
+  readonly #markDirty: MarkDirty;
+  /** JSON of the zone ratios after the last Node event. */
+  #topology: string;
 
-  constructor(inventory: Inventory, mark: MarkService) {
-    this.#inventory = inventory;
-    this.#mark = mark;
+  constructor(indexer: Indexer, markDirty: MarkDirty) {
+    this.#indexer = indexer;
+    this.#markDirty = markDirty;
+    this.#topology = JSON.stringify(indexer.topology);
   }
 
-  service(namespace: string, name: string, next: Service | undefined, cause: Cause): void {
-    const old = this.#inventory.services.get(objectName(namespace, name));
-    if (next === undefined) {
-      this.#inventory.deleteService(namespace, name);
-      if (old !== undefined) this.#mark(namespace, name, { on: 'service' }, cause);
+  apply(event: ObjectEvent): void {
+    let cause: Cause | undefined;
+    const mark: Mark = (namespace, service, reason) => {
+      cause ??= { description: describeEvent(event), observedAt: event.observedAt };
+      this.#markDirty(namespace, service, reason, cause);
+    };
+    switch (event.resource) {
+      case 'services':
+        return this.#service(event, mark);
+      case 'pods':
+        return this.#pod(event, mark);
+      case 'nodes':
+        return this.#node(event, mark);
+      case 'endpoints':
+        return this.#endpoints(event, mark);
+      case 'endpointslices':
+        return this.#slice(event, mark);
+    }
+  }
+
+  #service({ namespace, name, oldObject, newObject }: ObjectEvent<'services'>, mark: Mark): void {
+    if (newObject === undefined) {
+      if (oldObject !== undefined) mark(namespace, name, { kind: 'service' });
       return;
     }
-    this.#inventory.setService(next);
-    // A Service that is new, or selects other Pods now, needs all that others sent while it did not ask for it.
-    const whole = old === undefined || old.uid !== next.uid || !equalSelectors(old.selector, next.selector);
-    this.#mark(namespace, name, whole ? { on: 'snapshot', start: false } : { on: 'service' }, cause);
+    // Objects that a Service did not select were not published for it, so a new selection needs a snapshot.
+    const isSameSelection =
+      oldObject !== undefined &&
+      oldObject.uid === newObject.uid &&
+      equalSelectors(oldObject.selector, newObject.selector);
+    mark(namespace, name, isSameSelection ? { kind: 'service' } : { kind: 'snapshot', initial: false });
   }
 
-  pod(namespace: string, name: string, next: WatchedPod | undefined, cause: Cause): void {
-    const old = this.#inventory.pod(namespace, name);
-    if (next === undefined) this.#inventory.deletePod(namespace, name);
-    else this.#inventory.setPod(next);
+  #pod({ namespace, name, oldObject, newObject }: ObjectEvent<'pods'>, mark: Mark): void {
     const services = new Set<string>();
-    for (const watched of [old, next]) {
+    for (const watched of [oldObject, newObject]) {
       if (watched === undefined) continue;
-      for (const service of this.#inventory.selectors.servicesFor(namespace, watched.labels)) services.add(service);
+      for (const service of this.#indexer.selectors.servicesFor(namespace, watched.labels)) services.add(service);
     }
-    for (const service of services) this.#mark(namespace, service, { on: 'pod', name }, cause);
+    for (const service of services) mark(namespace, service, { kind: 'pod', name });
   }
 
-  node(name: string, next: Node | undefined, cause: Cause): void {
-    const old = this.#inventory.nodes.get(name);
-    const before = this.#inventory.topology;
-    if (next === undefined) this.#inventory.deleteNode(name);
-    else this.#inventory.setNode(next);
-    if ((old === undefined) !== (next === undefined) || old?.zone !== next?.zone) {
-      for (const watched of [...this.#inventory.podsOn(name)]) {
-        this.pod(watched.pod.namespace, watched.pod.name, watched, cause);
+  #node({ name, oldObject, newObject }: ObjectEvent<'nodes'>, mark: Mark): void {
+    const existenceChanged = (oldObject === undefined) !== (newObject === undefined);
+    if (existenceChanged || oldObject?.zone !== newObject?.zone) this.#podsOnNode(name, mark);
+    const topology = JSON.stringify(this.#indexer.topology);
+    if (topology === this.#topology) return;
+    this.#topology = topology;
+    for (const service of this.#indexer.services.values()) {
+      if (hintsEnabled(service.annotations)) mark(service.namespace, service.name, { kind: 'topology' });
+    }
+  }
+
+  #podsOnNode(node: string, mark: Mark): void {
+    for (const { pod, labels } of this.#indexer.podsOnNode(node)) {
+      for (const service of this.#indexer.selectors.servicesFor(pod.namespace, labels)) {
+        mark(pod.namespace, service, { kind: 'pod', name: pod.name });
       }
     }
-    if (JSON.stringify(before) === JSON.stringify(this.#inventory.topology)) return;
-    for (const service of this.#inventory.services.values()) {
-      if (hintsEnabled(service.annotations)) this.#mark(service.namespace, service.name, { on: 'topology' }, cause);
-    }
   }
 
-  endpoints(namespace: string, name: string, next: Endpoints | undefined, cause: Cause): void {
-    const key = objectName(namespace, name);
-    const uid = next?.metadata.uid ?? this.#inventory.endpoints.get(key)?.metadata.uid ?? '';
-    if (next === undefined) this.#inventory.endpoints.delete(key);
-    else this.#inventory.endpoints.set(key, next);
-    this.#mark(namespace, name, { on: 'endpoints', uid }, cause);
+  #endpoints({ namespace, name, oldObject, newObject }: ObjectEvent<'endpoints'>, mark: Mark): void {
+    mark(namespace, name, { kind: 'endpoints', uid: newObject?.metadata.uid ?? oldObject?.metadata.uid ?? '' });
   }
 
-  slice(namespace: string, name: string, next: EndpointSlice | undefined, cause: Cause): void {
-    const old = this.#inventory.slice(namespace, name);
-    const owners = [old, next].map((slice) => (slice === undefined ? undefined : serviceOfSlice(slice)));
-    const [oldOwner, newOwner] = owners;
-    if (next === undefined || newOwner === undefined) this.#inventory.deleteSlice(namespace, name);
-    else this.#inventory.setSlice(next, newOwner);
-    if (oldOwner !== undefined && oldOwner !== newOwner) {
-      const relabelled = next !== undefined && next.metadata.uid === old?.metadata.uid;
-      const mark = { on: 'slice', name, uid: old?.metadata.uid ?? '', relabelled } as const;
-      this.#mark(namespace, serviceName(oldOwner), mark, cause);
+  #slice({ name, oldObject, newObject }: ObjectEvent<'endpointslices'>, mark: Mark): void {
+    const oldService = oldObject && serviceOfSlice(oldObject);
+    const newService = newObject && serviceOfSlice(newObject);
+    const markSlice = (service: string, uid = '', relabelled = false) => {
+      const { namespace, name: serviceName } = parseObjectName(service);
+      mark(namespace, serviceName, { kind: 'slice', name, uid, relabelled });
+    };
+    if (oldService !== undefined && oldService !== newService) {
+      const oldUid = oldObject?.metadata.uid;
+      markSlice(oldService, oldUid, newObject !== undefined && newObject.metadata.uid === oldUid);
     }
-    if (newOwner !== undefined) {
-      const mark = { on: 'slice', name, uid: next?.metadata.uid ?? '', relabelled: false } as const;
-      this.#mark(namespace, serviceName(newOwner), mark, cause);
-    }
+    if (newService !== undefined) markSlice(newService, newObject?.metadata.uid);
   }
 }
-
-const serviceName = (name: string): string => name.slice(name.indexOf('/') + 1);

@@ -8,7 +8,7 @@ import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { Settings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
-import { ClusterWatcher, forgetCluster } from '@sluice/watcher';
+import { ClusterWatcher, removeCluster } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
 import { draining } from './draining.ts';
 import { partitionLag } from './telemetry/partition-lag.ts';
@@ -87,13 +87,13 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     const watcher = new ClusterWatcher({
       ...ports,
       cluster: cluster.identity,
-      epoch: nextEpoch(),
+      fencingToken: nextEpoch(),
       reader: cluster.reader,
       tracer: options.tracers?.watcher,
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
       onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),
-      onHeard: watchAges(options.metrics, cluster.identity, clock).heard,
+      onProgress: watchAges(options.metrics, cluster.identity, clock).heard,
       onMalformed: (resource) => {
         pipeline?.malformed(cluster.identity, resource);
         options.onMalformed?.(cluster, resource);
@@ -162,7 +162,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         named.delete(identity);
       }
     },
-    forget: (identity) => forgetCluster({ cluster: identity, epoch: nextEpoch(), bus }),
+    forget: (identity) => removeCluster({ cluster: identity, fencingToken: nextEpoch(), bus }),
     resync() {
       for (const watcher of watchers) watcher.resync();
     },

@@ -1,6 +1,6 @@
 import type { EndpointSlice, Endpoints, Node, Pod, Service, StringMap } from '@sluice/controllers';
 import { aPodNamed, aService as ordinaryService } from '@sluice/controllers/testing';
-import type { WatchedPod } from '../inventory.ts';
+import type { WatchedPod } from '../object-event.ts';
 
 /** Projections for tests: what matters is given, the rest is ordinary. */
 

@@ -1,6 +1,6 @@
 import type { ClusterReader } from '@sluice/kubernetes';
 import type { Logger } from '@sluice/runtime';
-import { ClusterWatcher, type ClusterWatcherOptions, forgetCluster } from '@sluice/watcher';
+import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
 import { watchAges } from '../telemetry/watch-ages.ts';
 import { own, type RoleOptions } from './role.ts';
 
@@ -23,7 +23,7 @@ export interface WatcherRoleOptions
  * A Change that was lost last of all, in a partition where nothing more happens, is noticed within this time, and a view
  * that is wrong for another reason within sixty times as long.
  */
-const comparePeriodMs = 60_000;
+const digestPeriodMs = 60_000;
 
 /**
  * Watches one cluster, or stands by while another process does. Each cluster is a group of its own, so that processes with
@@ -43,9 +43,10 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
       work: async ({ fencingToken, signal }, store) => {
         const { identity, reader } = cluster;
         const ages = watchAges(options.metrics, identity, options.clock);
-        const watched = { cluster: identity, epoch: fencingToken, reader, store, onHeard: ages.heard };
-        const watcher = new ClusterWatcher({ comparePeriodMs, ...options, logger, ...watched });
-        logger.info('watching the cluster', { epoch: fencingToken });
+        const watched = { cluster: identity, fencingToken, reader, store, onProgress: ages.heard };
+        const yieldQueue = options.turns;
+        const watcher = new ClusterWatcher({ digestPeriodMs, ...options, yieldQueue, logger, ...watched });
+        logger.info('watching the cluster', { fencingToken });
         const standing = options.health?.watching(cluster.name);
         void watcher.synced.then(() => standing?.synced());
         const told = tellOf(options, logger);
@@ -56,7 +57,7 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
           ages.close();
         }
         if (served.reason !== 'removed') return;
-        await forgetCluster({ cluster: identity, epoch: fencingToken, bus: options.bus, store: options.store });
+        await removeCluster({ cluster: identity, fencingToken, bus: options.bus, store: options.store });
         await told;
         await options.directory?.remove(identity);
       },

@@ -57,7 +57,7 @@ export function startShadow(options: ShadowOptions): Shadow {
   });
   const watchers = options.clusters.map(({ identity, name, reader }) => {
     return new ClusterWatcher({
-      ...{ cluster: identity, epoch, bus, clock, random },
+      ...{ cluster: identity, fencingToken: epoch, bus, clock, random },
       reader: chainReader(
         reader,
         observeUpstreamWrites(identity, (key, controller) => comparison.wrote(key, controller)),

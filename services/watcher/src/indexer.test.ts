@@ -2,7 +2,7 @@ import type { StringMap } from '@sluice/controllers';
 import { aPodNamed, aService } from '@sluice/controllers/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { equalSelectors, Inventory } from './inventory.ts';
+import { equalSelectors, Indexer } from './indexer.ts';
 
 const service = (name: string, selector: StringMap | null) => aService({ namespace: 'ns', name, selector });
 const pod = (name: string) => aPodNamed(name, { namespace: 'ns' });
@@ -11,38 +11,38 @@ const labels = fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2'
 const step = fc.oneof(
   fc.record({ pod: fc.constantFrom('p', 'q', 'r'), labels: fc.option(labels) }),
   fc.record({ service: fc.constantFrom('x', 'y'), selector: fc.option(labels), exists: fc.boolean() }),
-  fc.record({ ask: fc.constantFrom('x', 'y') }),
+  fc.record({ query: fc.constantFrom('x', 'y') }),
 );
 
-test('members are at any time the Pods whose labels satisfy the selector', () => {
+test('podsOfService always returns the Pods whose labels match the selector', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const inventory = new Inventory();
+      const indexer = new Indexer();
       const pods = new Map<string, StringMap>();
       const selectors = new Map<string, StringMap | null>();
       for (const s of steps) {
         if ('pod' in s) {
           if (s.labels === null) {
-            inventory.deletePod('ns', s.pod);
+            indexer.deletePod('ns', s.pod);
             pods.delete(s.pod);
           } else {
-            inventory.setPod({ pod: pod(s.pod), labels: s.labels });
+            indexer.setPod({ pod: pod(s.pod), labels: s.labels });
             pods.set(s.pod, s.labels);
           }
         } else if ('service' in s) {
           if (s.exists) {
-            inventory.setService(service(s.service, s.selector));
+            indexer.setService(service(s.service, s.selector));
             selectors.set(s.service, s.selector);
           } else {
-            inventory.deleteService('ns', s.service);
+            indexer.deleteService('ns', s.service);
             selectors.delete(s.service);
           }
         } else {
-          const selector = selectors.get(s.ask) ?? null;
+          const selector = selectors.get(s.query) ?? null;
           const expected = [...pods].filter(
             ([, has]) => selector !== null && Object.entries(selector).every(([key, value]) => has[key] === value),
           );
-          const members = [...inventory.membersOf(`ns/${s.ask}`).keys()];
+          const members = [...indexer.podsOfService(`ns/${s.query}`).keys()];
           expect(members.sort()).toEqual(expected.map(([name]) => name).sort());
         }
       }
@@ -59,6 +59,6 @@ test.each<[StringMap | null, StringMap | null, boolean]>([
   [{ a: '1' }, { a: '2' }, false],
   [{ a: '1' }, { a: '1', b: '2' }, false],
   [{ a: '1', b: '2' }, { b: '2', a: '1' }, true],
-])('selectors %j and %j: same %s', (a, b, same) => {
+])('selectors %j and %j are equal: %s', (a, b, same) => {
   expect(equalSelectors(a, b)).toBe(same);
 });

@@ -2,15 +2,15 @@ import { MemoryBus, streamStart } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
-import { forgetCluster } from './forget-cluster.ts';
-import { ledgerScope } from './ledger.ts';
+import { publishedStateScope } from './published-state.ts';
+import { removeCluster } from './remove-cluster.ts';
 
 const checkpoint = { offset: 0, id: '', streamId: 'memory' };
 
 async function storeWith(...clusters: readonly string[]): Promise<MemoryStore> {
   const store = new MemoryStore();
   for (const cluster of clusters) {
-    const scope = ledgerScope(cluster);
+    const scope = publishedStateScope(cluster);
     await store.claim(scope, 1);
     const entries = ['web', 'db'].map((name) => ({ key: `${cluster}/shop/${name}`, field: 'digest', value: 'x' }));
     await store.commit({ scope, fencingToken: 1, expectedOffset: 0, checkpoint, entries });
@@ -18,10 +18,10 @@ async function storeWith(...clusters: readonly string[]): Promise<MemoryStore> {
   return store;
 }
 
-test('each partition is told once, and what was told of this cluster goes', async () => {
+test('appends one message to each partition and deletes the published state of this cluster only', async () => {
   const bus = new MemoryBus({ partitions: 3 });
   const store = await storeWith('c', 'd');
-  await forgetCluster({ cluster: 'c', epoch: 7, bus, store });
+  await removeCluster({ cluster: 'c', fencingToken: 7, bus, store });
   for (let partition = 0; partition < 3; partition++) {
     const records = await bus.read('changes', partition, streamStart).next(10);
     expect(records.map(({ key }) => key)).toEqual(['c']);
@@ -29,22 +29,22 @@ test('each partition is told once, and what was told of this cluster goes', asyn
       { kind: 'clusterRemoved', cluster: 'c', epoch: 7 },
     ]);
   }
-  expect(store.peek(ledgerScope('c')).entries).toEqual([]);
-  expect(store.peek(ledgerScope('d')).entries).toHaveLength(2);
+  expect(store.peek(publishedStateScope('c')).entries).toEqual([]);
+  expect(store.peek(publishedStateScope('d')).entries).toHaveLength(2);
 });
 
-test('whoever is not the last watcher any more tells nobody', async () => {
+test('a fenced watcher appends nothing', async () => {
   const bus = new MemoryBus({ partitions: 1 });
   const store = await storeWith('c');
-  await store.claim(ledgerScope('c'), 9);
-  await expect(forgetCluster({ cluster: 'c', epoch: 7, bus, store })).rejects.toThrow();
+  await store.claim(publishedStateScope('c'), 9);
+  await expect(removeCluster({ cluster: 'c', fencingToken: 7, bus, store })).rejects.toThrow();
   expect((await bus.end('changes', 0)).offset).toBe(0);
-  expect(store.peek(ledgerScope('c')).entries).toHaveLength(2);
+  expect(store.peek(publishedStateScope('c')).entries).toHaveLength(2);
 });
 
-test('each time has ids of its own, lest a bus take it for the time before', async () => {
+test('records have new ids each time, so that the bus does not drop them as duplicates', async () => {
   const bus = new MemoryBus({ partitions: 1 });
-  for (const epoch of [1, 2]) await forgetCluster({ cluster: 'c', epoch, bus });
+  for (const fencingToken of [1, 2]) await removeCluster({ cluster: 'c', fencingToken, bus });
   const ids = (await bus.read('changes', 0, streamStart).next(10)).map(({ id }) => id);
   expect(new Set(ids).size).toBe(2);
 });

@@ -1,0 +1,107 @@
+import { hintsEnabled, type Pod, type Service } from '@sluice/controllers';
+import {
+  type Digest,
+  digestFacts,
+  type Fact,
+  type PublishedResourceVersions,
+  type SnapshotPart,
+} from '@sluice/messages';
+import type { DirtyEntry } from './dirty-set.ts';
+import type { Indexer } from './indexer.ts';
+import { objectName, type WatchedPod } from './object-event.ts';
+
+/** Facts per Change at most, so that a Service with thousands of Pods stays below every bus's message limit. */
+export const factsPerChange = 200;
+
+export interface ComposedChange {
+  readonly facts: readonly Fact[];
+  readonly snapshot?: SnapshotPart;
+}
+
+/** Digest of the Service's current state, or undefined if the cluster has no object of it. */
+export function digestService(indexer: Indexer, namespace: string, name: string): Digest | undefined {
+  const facts = allFacts(indexer, namespace, name);
+  return facts.length === 0 ? undefined : digestFacts(facts);
+}
+
+/** The Changes that publish a dirty Service, with its current state. At least one. */
+export function composeChanges(
+  indexer: Indexer,
+  dirty: DirtyEntry,
+  resourceVersions: PublishedResourceVersions,
+): readonly ComposedChange[] {
+  const { namespace, service } = dirty.key;
+  if (!dirty.snapshot) return chunks(changedFacts(indexer, dirty)).map((facts) => ({ facts }));
+  const parts = chunks(allFacts(indexer, namespace, service));
+  return parts.map((facts, i) => ({
+    facts,
+    snapshot: { first: i === 0, last: i === parts.length - 1, initial: dirty.initial, resourceVersions },
+  }));
+}
+
+function allFacts(indexer: Indexer, namespace: string, name: string): Fact[] {
+  const key = objectName(namespace, name);
+  const facts: Fact[] = [];
+  const service = indexer.services.get(key);
+  if (service !== undefined) facts.push(...serviceFacts(indexer, service));
+  for (const watched of indexer.podsOfService(key).values()) facts.push(podFact(indexer, watched));
+  const endpoints = indexer.endpoints.get(key);
+  if (endpoints !== undefined) facts.push({ kind: 'endpoints', endpoints, uid: endpoints.metadata.uid ?? '' });
+  for (const [sliceName, slice] of indexer.slicesOfService(key)) {
+    facts.push({ kind: 'slice', name: sliceName, slice, uid: slice.metadata.uid ?? '' });
+  }
+  return facts;
+}
+
+function changedFacts(indexer: Indexer, dirty: DirtyEntry): Fact[] {
+  const key = objectName(dirty.key.namespace, dirty.key.service);
+  const service = indexer.services.get(key);
+  const facts: Fact[] = [];
+  if (dirty.service) {
+    if (service === undefined) facts.push({ kind: 'service', service: null });
+    else facts.push(...serviceFacts(indexer, service));
+  } else if (dirty.topology && service !== undefined) {
+    facts.push(topologyFact(indexer, service));
+  }
+  const pods = indexer.podsOfService(key);
+  for (const name of dirty.pods) {
+    const watched = pods.get(name);
+    facts.push(watched ? podFact(indexer, watched) : { kind: 'pod', name, pod: null, node: null });
+  }
+  if (dirty.endpoints !== undefined) {
+    const endpoints = indexer.endpoints.get(key) ?? null;
+    facts.push({ kind: 'endpoints', endpoints, uid: endpoints?.metadata.uid ?? dirty.endpoints });
+  }
+  const slices = indexer.slicesOfService(key);
+  for (const [name, { uid, relabelled }] of dirty.slices) {
+    const slice = slices.get(name);
+    if (slice !== undefined) facts.push({ kind: 'slice', name, slice, uid: slice.metadata.uid ?? '' });
+    else facts.push({ kind: 'slice', name, slice: null, uid, ...(relabelled && { relabelled }) });
+  }
+  return facts;
+}
+
+function serviceFacts(indexer: Indexer, service: Service): Fact[] {
+  return [{ kind: 'service', service }, topologyFact(indexer, service)];
+}
+
+function topologyFact(indexer: Indexer, service: Service): Fact {
+  return { kind: 'topology', topology: hintsEnabled(service.annotations) ? indexer.topology : null };
+}
+
+function podFact(indexer: Indexer, { pod }: WatchedPod): Fact {
+  return { kind: 'pod', name: pod.name, pod, node: placement(indexer, pod) };
+}
+
+function placement(indexer: Indexer, pod: Pod): { zone: string } | null {
+  const node = indexer.nodes.get(pod.nodeName);
+  return node === undefined ? null : { zone: node.zone };
+}
+
+/** At least one chunk, so that an empty snapshot still has its first and last part. */
+function chunks(facts: readonly Fact[]): readonly (readonly Fact[])[] {
+  if (facts.length <= factsPerChange) return [facts];
+  const parts: Fact[][] = [];
+  for (let i = 0; i < facts.length; i += factsPerChange) parts.push(facts.slice(i, i + factsPerChange));
+  return parts;
+}

@@ -1,0 +1,52 @@
+import {
+  MalformedObjectError,
+  projectEndpointSlice,
+  projectEndpoints,
+  projectNode,
+  projectPod,
+  projectService,
+} from '@sluice/controllers';
+import type { RawObject, Resource } from '@sluice/kubernetes';
+import type { WatchedObjects } from './object-event.ts';
+
+/** One object of a list or watch, reduced to the fields that Sluice uses. */
+export interface DecodedObject<R extends Resource = Resource> {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** Undefined if the object is malformed; the indexer then keeps the last valid version. */
+  readonly object: WatchedObjects[R] | undefined;
+}
+
+/**
+ * Projects an object as soon as it is parsed, so that the raw object can be freed. A malformed object is reported to
+ * `onMalformed` and keeps its name, so that its deletion is still recognised.
+ */
+export function decodeObject<R extends Resource>(
+  resource: R,
+  raw: RawObject,
+  onMalformed: (reason: string) => void,
+): DecodedObject<R> {
+  const metadata = (raw.metadata ?? {}) as Readonly<Record<string, unknown>>;
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  const identity = {
+    namespace: text(metadata.namespace),
+    name: text(metadata.name),
+    resourceVersion: text(metadata.resourceVersion),
+  };
+  try {
+    return { ...identity, object: projections[resource](raw) };
+  } catch (error) {
+    if (!(error instanceof MalformedObjectError)) throw error;
+    onMalformed(error.message);
+    return { ...identity, object: undefined };
+  }
+}
+
+const projections: { readonly [R in Resource]: (raw: RawObject) => WatchedObjects[R] } = {
+  services: projectService,
+  pods: projectPod,
+  nodes: projectNode,
+  endpoints: projectEndpoints,
+  endpointslices: projectEndpointSlice,
+};

@@ -1,0 +1,123 @@
+import { type Cause, type Causes, mergeCauses, noCauses, type ServiceKey } from '@sluice/messages';
+import type { TracedCause } from './change-traces.ts';
+
+/** Why a Service is dirty, that is, what its next Change must contain. */
+export type DirtyReason =
+  | { readonly kind: 'snapshot'; readonly initial: boolean }
+  /** Slices or Endpoints were relisted: objects that were created and deleted between two lists were never seen. */
+  | { readonly kind: 'relist' }
+  /** The reconciler is to compare its state with the indexer. */
+  | { readonly kind: 'digest' }
+  | { readonly kind: 'service' | 'topology' }
+  | { readonly kind: 'pod'; readonly name: string }
+  | { readonly kind: 'endpoints'; readonly uid: string }
+  | ({ readonly kind: 'slice'; readonly name: string } & DirtySlice);
+
+export interface DirtySlice {
+  readonly uid: string;
+  /** The slice still exists, but its labels assign it to another Service or manager. */
+  readonly relabelled: boolean;
+}
+
+/**
+ * Unpublished changes of one Service, by object name. The facts are read from the indexer when the Change is composed, so
+ * any number of changes to one object is published once, with its current state.
+ */
+export interface DirtyEntry {
+  readonly key: ServiceKey;
+  /** Everything is published, in brackets; the object names below are ignored. */
+  snapshot: boolean;
+  /** The snapshot is the first one of this watcher. */
+  initial: boolean;
+  service: boolean;
+  topology: boolean;
+  readonly pods: Set<string>;
+  /** UID of the Endpoints object that changed or was deleted. */
+  endpoints: string | undefined;
+  /** The Change carries a digest of the Service's state. */
+  digest: boolean;
+  /** Slices that changed or were deleted, by name. */
+  readonly slices: Map<string, DirtySlice>;
+  causes: Causes;
+  traces: readonly TracedCause[];
+}
+
+/** Services of one partition with unpublished changes, in the order in which they became dirty. */
+export class DirtySet {
+  readonly #entries = new Map<string, DirtyEntry>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(service: string): boolean {
+    return this.#entries.has(service);
+  }
+
+  /** Adds a reason to the Service's entry and returns the entry. `service` is the formatted `key`. */
+  add(service: string, key: ServiceKey, reason: DirtyReason, cause: Cause | undefined): DirtyEntry {
+    let entry = this.#entries.get(service);
+    if (entry === undefined) {
+      entry = emptyDirtyEntry(key);
+      this.#entries.set(service, entry);
+    }
+    addReason(entry, reason, cause);
+    return entry;
+  }
+
+  /** Formatted keys of the first `limit` Services. */
+  first(limit: number): readonly string[] {
+    return [...this.#entries.keys().take(limit)];
+  }
+
+  /** Removes and returns the Service's entry. */
+  take(service: string): DirtyEntry | undefined {
+    const entry = this.#entries.get(service);
+    this.#entries.delete(service);
+    return entry;
+  }
+}
+
+export function emptyDirtyEntry(key: ServiceKey): DirtyEntry {
+  return {
+    key,
+    snapshot: false,
+    initial: false,
+    service: false,
+    topology: false,
+    pods: new Set(),
+    endpoints: undefined,
+    digest: false,
+    slices: new Map(),
+    causes: noCauses,
+    traces: [],
+  };
+}
+
+export function addReason(entry: DirtyEntry, reason: DirtyReason, cause: Cause | undefined): void {
+  if (cause !== undefined) entry.causes = mergeCauses(entry.causes, { first: [cause], more: 0 });
+  switch (reason.kind) {
+    case 'snapshot':
+      entry.snapshot = true;
+      entry.initial ||= reason.initial;
+      break;
+    case 'relist':
+      break;
+    case 'digest':
+      entry.digest = true;
+      break;
+    case 'service':
+    case 'topology':
+      entry[reason.kind] = true;
+      break;
+    case 'pod':
+      entry.pods.add(reason.name);
+      break;
+    case 'endpoints':
+      entry.endpoints = reason.uid;
+      break;
+    case 'slice':
+      entry.slices.set(reason.name, { uid: reason.uid, relabelled: reason.relabelled });
+      break;
+  }
+}

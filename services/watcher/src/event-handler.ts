@@ -1,0 +1,58 @@
+import type { Resource } from '@sluice/kubernetes';
+import type { DecodedObject } from './decode-object.ts';
+import type { Indexer } from './indexer.ts';
+import { type ObjectEvent, objectName, parseObjectName } from './object-event.ts';
+import type { Router } from './router.ts';
+
+interface ObjectIdentity {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * Turns decoded objects into events by comparison with the indexer, updates the indexer, and routes each event to the
+ * Services it concerns.
+ */
+export class EventHandler {
+  readonly #indexer: Indexer;
+  readonly #router: Router;
+
+  constructor(indexer: Indexer, router: Router) {
+    this.#indexer = indexer;
+    this.#router = router;
+  }
+
+  /** Handles a complete list: indexed objects that it lacks were deleted. */
+  replace<R extends Resource>(resource: R, objects: readonly DecodedObject<R>[], observedAt: number): void {
+    const missing = this.#indexer.namesOf(resource);
+    for (const object of objects) {
+      missing.delete(objectName(object.namespace, object.name));
+      this.upsert(resource, object, observedAt);
+    }
+    for (const name of missing) this.delete(resource, parseObjectName(name), observedAt);
+  }
+
+  /** Handles an added or modified object. */
+  upsert<R extends Resource>(resource: R, decoded: DecodedObject<R>, observedAt: number): void {
+    const { namespace, name, object: newObject } = decoded;
+    if (newObject === undefined) return;
+    const oldObject = this.#indexer.get(resource, namespace, name);
+    // Most Pod updates (annotations, container statuses, other conditions) change nothing that endpoints depend on.
+    if (resource === 'pods' && oldObject !== undefined && isSameProjection(oldObject, newObject)) return;
+    const type = oldObject === undefined ? 'added' : 'modified';
+    this.#handle({ resource, type, namespace, name, oldObject, newObject, observedAt } as ObjectEvent);
+  }
+
+  delete(resource: Resource, { namespace, name }: ObjectIdentity, observedAt: number): void {
+    const oldObject = this.#indexer.get(resource, namespace, name);
+    const event = { resource, type: 'deleted', namespace, name, oldObject, newObject: undefined, observedAt };
+    this.#handle(event as ObjectEvent);
+  }
+
+  #handle(event: ObjectEvent): void {
+    this.#indexer.apply(event);
+    this.#router.apply(event);
+  }
+}
+
+const isSameProjection = (a: object, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);

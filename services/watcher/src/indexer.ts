@@ -1,0 +1,244 @@
+import {
+  type EndpointSlice,
+  type Endpoints,
+  endpointSliceController,
+  endpointSliceMirroringController,
+  managedByLabel,
+  type Node,
+  type NodeTopology,
+  nodeTopology,
+  type Service,
+  ServiceSelectorCache,
+  type StringMap,
+  serviceNameLabel,
+} from '@sluice/controllers';
+import type { Resource } from '@sluice/kubernetes';
+import { type ObjectEvent, type ObjectName, objectName, type WatchedObjects, type WatchedPod } from './object-event.ts';
+
+/** The projected objects of one cluster, with the indexes that routing and composing Changes need. */
+export class Indexer {
+  readonly services = new Map<ObjectName, Service>();
+  readonly endpoints = new Map<ObjectName, Endpoints>();
+  readonly nodes = new Map<string, Node>();
+  readonly selectors = new ServiceSelectorCache();
+  readonly #pods = new Map<string, Map<string, WatchedPod>>();
+  readonly #podsByNode = new Map<string, Set<WatchedPod>>();
+  readonly #slices = new Map<ObjectName, EndpointSlice>();
+  readonly #slicesByService = new Map<ObjectName, Map<string, EndpointSlice>>();
+  /** Pods by the Services that select them; undefined until first used, which is after the initial lists. */
+  #podsByService: Map<ObjectName, Map<string, WatchedPod>> | undefined;
+  #topology: NodeTopology | undefined;
+  #nodesSeen = false;
+
+  apply(event: ObjectEvent): void {
+    const { namespace, name } = event;
+    switch (event.resource) {
+      case 'services':
+        return event.newObject ? this.setService(event.newObject) : this.deleteService(namespace, name);
+      case 'pods':
+        return event.newObject ? this.setPod(event.newObject) : this.deletePod(namespace, name);
+      case 'nodes':
+        return event.newObject ? this.setNode(event.newObject) : this.deleteNode(name);
+      case 'endpoints':
+        if (event.newObject) this.endpoints.set(objectName(namespace, name), event.newObject);
+        else this.endpoints.delete(objectName(namespace, name));
+        return;
+      case 'endpointslices':
+        return event.newObject ? this.setSlice(event.newObject) : this.deleteSlice(namespace, name);
+    }
+  }
+
+  get<R extends Resource>(resource: R, namespace: string, name: string): WatchedObjects[R] | undefined {
+    return this.#lookups[resource](namespace, name);
+  }
+
+  readonly #lookups: { readonly [R in Resource]: (namespace: string, name: string) => WatchedObjects[R] | undefined } =
+    {
+      services: (namespace, name) => this.services.get(objectName(namespace, name)),
+      pods: (namespace, name) => this.#pods.get(namespace)?.get(name),
+      nodes: (_, name) => this.nodes.get(name),
+      endpoints: (namespace, name) => this.endpoints.get(objectName(namespace, name)),
+      endpointslices: (namespace, name) => this.#slices.get(objectName(namespace, name)),
+    };
+
+  /** Names of all indexed objects of a resource. */
+  namesOf(resource: Resource): Set<ObjectName> {
+    switch (resource) {
+      case 'services':
+        return new Set(this.services.keys());
+      case 'pods':
+        return new Set(
+          [...this.#pods].flatMap(([namespace, pods]) => [...pods.keys()].map((name) => objectName(namespace, name))),
+        );
+      case 'nodes':
+        return new Set([...this.nodes.keys()].map((name) => objectName('', name)));
+      case 'endpoints':
+        return new Set(this.endpoints.keys());
+      case 'endpointslices':
+        return new Set(this.#slices.keys());
+    }
+  }
+
+  setService(service: Service): void {
+    const key = objectName(service.namespace, service.name);
+    const isSameSelector = equalSelectors(this.services.get(key)?.selector ?? null, service.selector);
+    this.services.set(key, service);
+    if (isSameSelector) return;
+    this.selectors.update(service.namespace, service.name, service.selector);
+    if (this.#podsByService === undefined) return;
+    this.#podsByService.delete(key);
+    for (const watched of this.#pods.get(service.namespace)?.values() ?? []) {
+      if (service.selector !== null && selects(service.selector, watched.labels)) this.#addToService(key, watched);
+    }
+  }
+
+  deleteService(namespace: string, name: string): void {
+    this.services.delete(objectName(namespace, name));
+    this.selectors.delete(namespace, name);
+    this.#podsByService?.delete(objectName(namespace, name));
+  }
+
+  /** Pods that a Service selects, by name. */
+  podsOfService(service: ObjectName): ReadonlyMap<string, WatchedPod> {
+    this.#podsByService ??= this.#indexByService();
+    return this.#podsByService.get(service) ?? noPods;
+  }
+
+  podsOnNode(node: string): Iterable<WatchedPod> {
+    return this.#podsByNode.get(node) ?? [];
+  }
+
+  setPod(watched: WatchedPod): void {
+    const { namespace, name, nodeName } = watched.pod;
+    this.deletePod(namespace, name);
+    getOrCreate(this.#pods, namespace, () => new Map<string, WatchedPod>()).set(name, watched);
+    if (nodeName !== '') getOrCreate(this.#podsByNode, nodeName, () => new Set<WatchedPod>()).add(watched);
+    if (this.#podsByService === undefined) return;
+    for (const service of this.selectors.servicesFor(namespace, watched.labels)) {
+      this.#addToService(objectName(namespace, service), watched);
+    }
+  }
+
+  deletePod(namespace: string, name: string): void {
+    const pods = this.#pods.get(namespace);
+    const old = pods?.get(name);
+    if (pods === undefined || old === undefined) return;
+    pods.delete(name);
+    if (pods.size === 0) this.#pods.delete(namespace);
+    const onNode = this.#podsByNode.get(old.pod.nodeName);
+    onNode?.delete(old);
+    if (onNode?.size === 0) this.#podsByNode.delete(old.pod.nodeName);
+    if (this.#podsByService === undefined) return;
+    for (const service of this.selectors.servicesFor(namespace, old.labels)) {
+      this.#podsByService.get(objectName(namespace, service))?.delete(name);
+    }
+  }
+
+  /** One pass over the Pods costs less than evaluating each Service's selector over all Pods. */
+  #indexByService(): Map<ObjectName, Map<string, WatchedPod>> {
+    const index = new Map<ObjectName, Map<string, WatchedPod>>();
+    for (const [namespace, pods] of this.#pods) {
+      for (const [name, watched] of pods) {
+        for (const service of this.selectors.servicesFor(namespace, watched.labels)) {
+          getOrCreate(index, objectName(namespace, service), () => new Map()).set(name, watched);
+        }
+      }
+    }
+    return index;
+  }
+
+  #addToService(service: ObjectName, watched: WatchedPod): void {
+    if (this.#podsByService === undefined) return;
+    getOrCreate(this.#podsByService, service, () => new Map<string, WatchedPod>()).set(watched.pod.name, watched);
+  }
+
+  /** Whether the Service, its Endpoints or one of its slices exists. */
+  has(namespace: string, service: string): boolean {
+    const name = objectName(namespace, service);
+    return this.services.has(name) || this.endpoints.has(name) || this.slicesOfService(name).size > 0;
+  }
+
+  /** Names of every Service that exists or has Endpoints or slices left. */
+  serviceNames(): Set<ObjectName> {
+    return new Set([...this.services.keys(), ...this.endpoints.keys(), ...this.#slicesByService.keys()]);
+  }
+
+  slicesOfService(service: ObjectName): ReadonlyMap<string, EndpointSlice> {
+    return this.#slicesByService.get(service) ?? noSlices;
+  }
+
+  /** Slices that the controllers do not manage are not indexed. */
+  setSlice(slice: EndpointSlice): void {
+    const { namespace, name } = slice.metadata;
+    this.deleteSlice(namespace, name);
+    const service = serviceOfSlice(slice);
+    if (service === undefined) return;
+    this.#slices.set(objectName(namespace, name), slice);
+    getOrCreate(this.#slicesByService, service, () => new Map<string, EndpointSlice>()).set(name, slice);
+  }
+
+  deleteSlice(namespace: string, name: string): void {
+    const old = this.#slices.get(objectName(namespace, name));
+    if (old === undefined) return;
+    this.#slices.delete(objectName(namespace, name));
+    const service = serviceOfSlice(old);
+    if (service === undefined) return;
+    const slices = this.#slicesByService.get(service);
+    slices?.delete(name);
+    if (slices?.size === 0) this.#slicesByService.delete(service);
+  }
+
+  setNode(node: Node): void {
+    this.nodes.set(node.name, node);
+    this.#nodesSeen = true;
+    this.#topology = undefined;
+  }
+
+  deleteNode(name: string): void {
+    this.nodes.delete(name);
+    this.#topology = undefined;
+  }
+
+  /**
+   * Zone ratios of the cluster's Nodes (F2), computed on first use after a change. For a cluster that never had a Node,
+   * upstream reports "at most one zone" (F3), not "insufficient Node information", hence the empty ratios.
+   */
+  get topology(): NodeTopology {
+    if (!this.#nodesSeen) return { zoneRatios: {}, nodesByZone: {} };
+    this.#topology ??= nodeTopology([...this.nodes.values()]);
+    return this.#topology;
+  }
+}
+
+const noPods: ReadonlyMap<string, WatchedPod> = new Map();
+const noSlices: ReadonlyMap<string, EndpointSlice> = new Map();
+
+/** C9: an empty selector matches every Pod. */
+function selects(selector: StringMap, labels: StringMap): boolean {
+  return Object.entries(selector).every(([key, value]) => labels[key] === value);
+}
+
+/** Whether two selectors are equal. Null (selects nothing) differs from empty (selects everything). */
+export function equalSelectors(a: StringMap | null, b: StringMap | null): boolean {
+  if (a === null || b === null) return a === b;
+  return Object.keys(a).length === Object.keys(b).length && selects(a, b);
+}
+
+const managers = new Set([endpointSliceController, endpointSliceMirroringController]);
+
+/** The Service that owns the slice, or undefined if the controllers do not manage the slice (E4, E5). */
+export function serviceOfSlice(slice: EndpointSlice): ObjectName | undefined {
+  const labels = slice.metadata.labels;
+  const service = labels?.[serviceNameLabel];
+  if (!service || !managers.has(labels?.[managedByLabel] ?? '')) return undefined;
+  return objectName(slice.metadata.namespace, service);
+}
+
+function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}

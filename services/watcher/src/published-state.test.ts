@@ -1,0 +1,187 @@
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type Commit, FencedError, MemoryStore, type ScopeState } from '@sluice/store';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { PublishedState } from './published-state.ts';
+
+/** A store whose next commit can fail before or after it is applied, and whose claims can report lost data. */
+class FaultyStore extends MemoryStore {
+  fails: 'before' | 'after' | undefined;
+  intact = true;
+  readonly commits: Commit[] = [];
+
+  override async claim(scope: string, epoch: number): Promise<ScopeState> {
+    return { ...(await super.claim(scope, epoch)), intact: this.intact };
+  }
+
+  override async commit(commit: Commit): Promise<void> {
+    const { fails } = this;
+    this.fails = undefined;
+    if (fails === 'before') throw new Error('no connection');
+    await super.commit(commit);
+    this.commits.push(commit);
+    if (fails === 'after') throw new Error('no answer');
+  }
+}
+
+const offset = { offset: 3, id: 'r3', streamId: 'log' };
+let store: FaultyStore;
+let clock: VirtualClock;
+
+beforeEach(() => {
+  store = new FaultyStore();
+  clock = new VirtualClock();
+});
+
+const claim = (fencingToken: number) =>
+  PublishedState.claim({ store, cluster: 'c', fencingToken, clock, random: seededRandom(1), logger: silentLogger });
+
+async function quiescent(epoch = 1): Promise<PublishedState> {
+  const state = await claim(epoch);
+  await state.commitRequestOffset(offset, []);
+  await state.beginPublishing(['a', 'b']);
+  await state.commitDigests(
+    new Map([
+      ['a', 'digest-a'],
+      ['b', 'digest-b'],
+    ]),
+    new Map([[7, { epoch, sequence: 12 }]]),
+  );
+  await state.commitResourceVersions(new Map([['pods', '41']]));
+  return state;
+}
+
+/** Advances the clock, on which retries wait, until the promise settles. */
+async function advanceUntil<T>(promise: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const done = promise.finally(() => {
+    isSettled = true;
+  });
+  done.catch(() => {});
+  while (!isSettled) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.step();
+  }
+  return done;
+}
+
+describe('the next watcher', () => {
+  test('restores digests, last stamps, the request offset and resourceVersions', async () => {
+    await quiescent();
+    const next = await claim(2);
+    expect([...next.restoredServices]).toEqual(['a', 'b']);
+    expect([next.digest('a'), next.digest('b'), next.digest('c')]).toEqual(['digest-a', 'digest-b', undefined]);
+    expect([next.lastStamp(7), next.lastStamp(8)]).toEqual([{ epoch: 1, sequence: 12 }, undefined]);
+    expect(next.requestOffset).toEqual(offset);
+    expect([next.resourceVersion('pods'), next.resourceVersion('nodes')]).toEqual(['41', '']);
+  });
+
+  test('finds no digest of a Service that was being published', async () => {
+    const state = await quiescent();
+    await state.beginPublishing(['a']);
+    const next = await claim(2);
+    expect([next.digest('a'), next.digest('b')]).toEqual([undefined, 'digest-b']);
+    expect(next.restoredServices.has('a')).toBe(true);
+  });
+
+  test('finds no digest of a Service whose resync was requested, published or not', async () => {
+    const state = await quiescent();
+    await state.commitRequestOffset({ ...offset, offset: 4 }, ['b']);
+    const next = await claim(2);
+    expect([next.requestOffset?.offset, next.digest('b')]).toEqual([4, undefined]);
+  });
+
+  test('does not restore a Service of which nothing is left', async () => {
+    const state = await quiescent();
+    await state.beginPublishing(['a']);
+    await state.commitDigests(new Map([['a', undefined]]), new Map());
+    expect([...(await claim(2)).restoredServices]).toEqual(['b']);
+  });
+
+  test('trusts no digest if the store may have lost data, and neither does the watcher after it', async () => {
+    await quiescent();
+    store.intact = false;
+    const next = await claim(2);
+    expect([next.requestOffset, next.digest('a')]).toEqual([undefined, undefined]);
+    expect([...next.restoredServices]).toEqual(['a', 'b']);
+    store.intact = true;
+    expect((await claim(3)).digest('a')).toBeUndefined();
+  });
+});
+
+describe('before a Service is published', () => {
+  test('its digest is removed from the store', async () => {
+    const state = await quiescent();
+    const started = state.beginPublishing(['a']);
+    expect(started).toBeInstanceOf(Promise);
+    await started;
+    expect(store.commits.at(-1)?.entries).toEqual([{ key: 'a', field: 'digest', value: '' }]);
+  });
+
+  test('nothing is written if the store has no digest of it', async () => {
+    const state = await quiescent();
+    await state.beginPublishing(['a']);
+    expect(state.beginPublishing(['a'])).toBeUndefined();
+  });
+
+  test('a removal already in progress is awaited', async () => {
+    const state = await quiescent();
+    const first = state.beginPublishing(['a']);
+    const second = state.beginPublishing(['a']);
+    expect(second).toBeInstanceOf(Promise);
+    await Promise.all([first, second]);
+  });
+
+  test('a digest whose commit is in flight is removed again', async () => {
+    const state = await quiescent();
+    await state.beginPublishing(['a']);
+    const committing = state.commitDigests(new Map([['a', 'newer']]), new Map());
+    await Promise.resolve();
+    await Promise.resolve();
+    await state.beginPublishing(['a']);
+    await committing;
+    expect((await claim(2)).digest('a')).toBeUndefined();
+  });
+
+  test('concurrent calls share a commit', async () => {
+    const state = await quiescent();
+    store.commits.length = 0;
+    await Promise.all(['d', 'e', 'f', 'g'].map((service) => state.beginPublishing([service])));
+    expect(store.commits.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a fenced watcher', () => {
+  test('fails before it publishes a Service with a stored digest', async () => {
+    const state = await quiescent();
+    await claim(2);
+    await expect(advanceUntil(Promise.resolve(state.beginPublishing(['a'])))).rejects.toThrow(FencedError);
+    expect(state.fenced.aborted).toBe(true);
+  });
+});
+
+describe.each(['before', 'after'] as const)('a commit that fails %s it is applied', (when) => {
+  test('is retried, and stored digests are not trusted', async () => {
+    const state = await quiescent();
+    store.fails = when;
+    await advanceUntil(Promise.resolve(state.beginPublishing(['c'])));
+    const next = await claim(2);
+    expect([next.digest('a'), next.digest('b'), next.digest('c')]).toEqual([undefined, undefined, undefined]);
+    expect([...next.restoredServices].sort()).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('a stopped watcher', () => {
+  test('does not wait for an unavailable store', async () => {
+    const state = await quiescent();
+    store.commit = () => Promise.reject(new Error('no connection'));
+    const started = Promise.resolve(state.beginPublishing(['c']));
+    started.catch(() => {});
+    for (let i = 0; i < 5; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.step();
+    }
+    state.close();
+    await expect(started).rejects.toMatchObject({ code: 'BUS_CLOSED' });
+    expect(clock.step(), 'no retry is scheduled').toBe(false);
+  });
+});

@@ -1,0 +1,233 @@
+import { BusClosedError, type StreamOffset } from '@sluice/bus';
+import type { Resource } from '@sluice/kubernetes';
+import type { Stamp } from '@sluice/messages';
+import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { type Checkpoint, isFencedError, type Store, type StoredEntry } from '@sluice/store';
+
+export interface PublishedStateOptions {
+  readonly store: Store;
+  /** Identity of the cluster. */
+  readonly cluster: string;
+  /** Fencing token of this watcher's lease. */
+  readonly fencingToken: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** Stored in place of a digest while a Change of the Service may be in flight. */
+const publishing = '';
+
+/** Scope of a cluster's checkpoint in the store. */
+export const publishedStateScope = (cluster: string): string => `watcher/${cluster}`;
+
+/**
+ * Checkpoint of what the watchers of a cluster have published: a digest of each Service that is not being published, and
+ * the offset up to which resync requests were answered. A restarted watcher publishes only Services that changed.
+ *
+ * A Service's digest is removed before the Service is published. A stored digest is therefore never older than the last
+ * Change, whenever a watcher dies, and a fenced watcher fails before it publishes anything.
+ */
+export class PublishedState {
+  /** Services that previous watchers published, by formatted key. */
+  readonly restoredServices: ReadonlySet<string>;
+  readonly #options: PublishedStateOptions;
+  readonly #scope: string;
+  /** By formatted key. Equal to the store once all pending entries are committed. */
+  readonly #digests = new Map<string, string>();
+  readonly #lastStamps = new Map<number, Stamp>();
+  readonly #resourceVersions = new Map<Resource, string>();
+  #requestOffset: StreamOffset | undefined;
+  #checkpoint: Checkpoint;
+  /** Entries for the next commit, by key and field. */
+  readonly #pending = new Map<string, StoredEntry>();
+  /** Services that are being published while the store may still have their digest. */
+  readonly #uncommitted = new Set<string>();
+  #committing: Promise<void> = Promise.resolve();
+  #nextCommit: Promise<void> | undefined;
+  readonly #fenced = new AbortController();
+  readonly #closed = new AbortController();
+  readonly #stopped = AbortSignal.any([this.#fenced.signal, this.#closed.signal]);
+
+  private constructor(options: PublishedStateOptions, scope: string, checkpoint: Checkpoint | null, intact: boolean) {
+    this.#options = options;
+    this.#scope = scope;
+    this.#checkpoint = checkpoint ?? emptyCheckpoint;
+    if (intact && this.#checkpoint.streamId !== '') this.#requestOffset = this.#checkpoint;
+    this.restoredServices = new Set();
+  }
+
+  /** Claims the cluster's checkpoint. Throws FencedError if a newer watcher has claimed it. */
+  static async claim(options: PublishedStateOptions): Promise<PublishedState> {
+    const scope = publishedStateScope(options.cluster);
+    const { checkpoint, intact, entries } = await options.store.claim(scope, options.fencingToken);
+    const state = new PublishedState(options, scope, checkpoint, intact);
+    for (const entry of entries) state.#load(entry);
+    // The store may have lost commits or resync requests, so every Service is published again.
+    if (state.#requestOffset === undefined) {
+      state.#discardDigests();
+      await state.#commitPending();
+    }
+    return state;
+  }
+
+  /** Aborts, with the reason, once a newer watcher has taken over. */
+  get fenced(): AbortSignal {
+    return this.#fenced.signal;
+  }
+
+  /** Offset of the last answered resync request, or undefined if unknown. */
+  get requestOffset(): StreamOffset | undefined {
+    return this.#requestOffset;
+  }
+
+  /** Digest of the Service as last published, or undefined if a later Change may have been published. */
+  digest(service: string): string | undefined {
+    return this.#digests.get(service) || undefined;
+  }
+
+  /** Stamp of the partition's last Change when its digests were last committed. */
+  lastStamp(partition: number): Stamp | undefined {
+    return this.#lastStamps.get(partition);
+  }
+
+  /** resourceVersion that a previous watcher had reached; empty if none. */
+  resourceVersion(resource: Resource): string {
+    return this.#resourceVersions.get(resource) ?? '';
+  }
+
+  /** Await before publishing these Services. Undefined if the store has none of their digests. */
+  beginPublishing(services: readonly string[]): Promise<void> | undefined {
+    for (const service of services) this.#removeDigest(service);
+    return services.some((service) => this.#uncommitted.has(service)) ? this.#commitPending() : undefined;
+  }
+
+  /**
+   * Commits digests of Services whose current state the bus has accepted. An undefined digest means that nothing is left
+   * of the Service, and removes its entry.
+   */
+  commitDigests(
+    digests: ReadonlyMap<string, string | undefined>,
+    lastStamps: ReadonlyMap<number, Stamp>,
+  ): Promise<void> {
+    for (const [service, digest] of digests) {
+      if (digest === undefined) this.#digests.delete(service);
+      else this.#digests.set(service, digest);
+      this.#put(service, 'digest', digest);
+    }
+    for (const [partition, stamp] of lastStamps) {
+      this.#lastStamps.set(partition, stamp);
+      this.#put(this.#options.cluster, `lastStamp/${partition}`, stamp);
+    }
+    return this.#commitPending();
+  }
+
+  /** Commits the resourceVersions that the watcher has reached. Undefined if none has changed. */
+  commitResourceVersions(versions: ReadonlyMap<Resource, string>): Promise<void> | undefined {
+    const changed = [...versions].filter(([resource, version]) => this.#resourceVersions.get(resource) !== version);
+    for (const [resource, version] of changed) {
+      this.#resourceVersions.set(resource, version);
+      this.#put(this.#options.cluster, `resourceVersion/${resource}`, version);
+    }
+    return changed.length > 0 ? this.#commitPending() : undefined;
+  }
+
+  /** Records that requests up to `offset` ask for these Services: this watcher, or else the next, publishes them. */
+  commitRequestOffset(offset: StreamOffset, services: readonly string[]): Promise<void> {
+    for (const service of services) this.#removeDigest(service);
+    this.#requestOffset = offset;
+    return this.#commitPending();
+  }
+
+  /** Drops pending commits, so that an unavailable store does not delay shutdown. */
+  close(): void {
+    this.#closed.abort(new BusClosedError('the watcher has stopped'));
+  }
+
+  #removeDigest(service: string): void {
+    if (this.#digests.get(service) === publishing) return;
+    this.#digests.set(service, publishing);
+    this.#uncommitted.add(service);
+    this.#put(service, 'digest', publishing);
+  }
+
+  #put(key: string, field: string, value: unknown): void {
+    this.#pending.set(`${key} ${field}`, { key, field, value });
+  }
+
+  /** One commit runs at a time; callers that arrive meanwhile share the next one. */
+  #commitPending(): Promise<void> {
+    this.#nextCommit ??= this.#committing
+      .catch(() => {})
+      .then(() => {
+        this.#nextCommit = undefined;
+        this.#committing = this.#commit();
+        return this.#committing;
+      });
+    return this.#nextCommit;
+  }
+
+  async #commit(): Promise<void> {
+    const { clock, random, logger } = this.#options;
+    for (let attempt = 0; ; attempt++) {
+      this.#stopped.throwIfAborted();
+      try {
+        return await this.#tryCommit();
+      } catch (error) {
+        const retryInMs = backoffMs({ baseMs: 20, maxMs: 2_000 }, attempt, random);
+        logger.warn('saving published state failed; retrying', { retryInMs, error });
+        await sleep(clock, retryInMs, this.#stopped);
+        this.#stopped.throwIfAborted();
+        await this.#reclaim();
+      }
+    }
+  }
+
+  async #tryCommit(): Promise<void> {
+    const entries = [...this.#pending.values()];
+    const checkpoint = this.#requestOffset ?? this.#checkpoint;
+    if (entries.length === 0 && checkpoint === this.#checkpoint) return;
+    const uncommitted = [...this.#uncommitted];
+    const { store, fencingToken } = this.#options;
+    const expectedOffset = this.#checkpoint.offset;
+    await store.commit({ scope: this.#scope, fencingToken, expectedOffset, checkpoint, entries });
+    this.#checkpoint = checkpoint;
+    for (const entry of entries) {
+      const name = `${entry.key} ${entry.field}`;
+      if (this.#pending.get(name) === entry) this.#pending.delete(name);
+    }
+    // A Service that became quiet and dirty again during the commit waits for the next one.
+    for (const service of uncommitted) if (!this.#pending.has(`${service} digest`)) this.#uncommitted.delete(service);
+  }
+
+  /** The outcome of the failed commit is unknown, so the stored digests are not trusted. */
+  async #reclaim(): Promise<void> {
+    const { store, fencingToken } = this.#options;
+    try {
+      const { checkpoint } = await store.claim(this.#scope, fencingToken);
+      this.#checkpoint = checkpoint ?? emptyCheckpoint;
+      this.#discardDigests();
+    } catch (error) {
+      if (isFencedError(error)) this.#fenced.abort(error);
+    }
+  }
+
+  #discardDigests(): void {
+    for (const service of this.#digests.keys()) {
+      this.#digests.set(service, publishing);
+      this.#uncommitted.add(service);
+      this.#put(service, 'digest', publishing);
+    }
+  }
+
+  #load({ key, field, value }: StoredEntry): void {
+    const [kind, name = ''] = field.split('/');
+    if (kind === 'digest') {
+      this.#digests.set(key, value as string);
+      (this.restoredServices as Set<string>).add(key);
+    } else if (kind === 'lastStamp') this.#lastStamps.set(Number(name), value as Stamp);
+    else if (kind === 'resourceVersion') this.#resourceVersions.set(name as Resource, value as string);
+  }
+}
+
+const emptyCheckpoint: Checkpoint = { offset: 0, id: '', streamId: '' };

@@ -1,0 +1,37 @@
+import type { Bus } from '@sluice/bus';
+import { type ClusterRemoved, encodeMessage } from '@sluice/messages';
+import type { Store } from '@sluice/store';
+import { publishedStateScope } from './published-state.ts';
+
+export interface RemoveClusterOptions {
+  /** Identity of the cluster. */
+  readonly cluster: string;
+  /** Fencing token of the cluster's last lease. */
+  readonly fencingToken: number;
+  readonly bus: Bus;
+  /** The watcher's store, if it had one. */
+  readonly store?: Store | undefined;
+}
+
+/**
+ * Announces to every reconciler that a cluster is no longer served, and deletes the cluster's published state. If the
+ * cluster is added again, it is published from scratch. Throws FencedError if a newer watcher has taken over.
+ */
+export async function removeCluster({ cluster, fencingToken, bus, store }: RemoveClusterOptions): Promise<void> {
+  if (store !== undefined) await deletePublishedState(store, publishedStateScope(cluster), fencingToken);
+  const message: ClusterRemoved = { kind: 'clusterRemoved', cluster, epoch: fencingToken };
+  const payload = encodeMessage(message);
+  for (let partition = 0; partition < bus.partitions; partition++) {
+    const id = `${cluster}/${fencingToken}/removed/${partition}`;
+    await bus.append('changes', partition, [{ key: cluster, id, headers: {}, payload }]);
+  }
+}
+
+async function deletePublishedState(store: Store, scope: string, fencingToken: number): Promise<void> {
+  const { checkpoint, entries } = await store.claim(scope, fencingToken);
+  if (checkpoint === null || entries.length === 0) return;
+  await store.commit({
+    ...{ scope, fencingToken, expectedOffset: checkpoint.offset, checkpoint },
+    entries: entries.map(({ key, field }) => ({ key, field, value: undefined })),
+  });
+}

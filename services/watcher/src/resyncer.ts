@@ -1,0 +1,115 @@
+import { leaderAnnotation } from '@sluice/controllers';
+import {
+  type Cause,
+  formatServiceKey,
+  partitionOf,
+  type ResyncRequest,
+  type ServiceKey,
+  shortDigest,
+  watcherStarted,
+} from '@sluice/messages';
+import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
+import { digestService } from './compose-changes.ts';
+import type { DirtyReason } from './dirty-set.ts';
+import type { Indexer } from './indexer.ts';
+import { objectName, parseObjectName } from './object-event.ts';
+import type { PublishedState } from './published-state.ts';
+import type { Publisher } from './publisher.ts';
+
+export interface ResyncerOptions extends Pick<ClusterWatcherOptions, 'bus' | 'cluster' | 'clock' | 'logger'> {
+  readonly indexer: Indexer;
+  readonly publisher: Publisher;
+  readonly publishedState: PublishedState | undefined;
+}
+
+const snapshot: DirtyReason = { kind: 'snapshot', initial: false };
+
+/** Marks many Services dirty at once: after the initial lists, at a resync, or on request. Expects synced caches. */
+export class Resyncer {
+  readonly #options: ResyncerOptions;
+
+  constructor(options: ResyncerOptions) {
+    this.#options = options;
+  }
+
+  /** Publishes a snapshot of every Service. Parked Services are tried again. */
+  resync(): readonly string[] {
+    return this.#publishAll(snapshot, 'resync');
+  }
+
+  /**
+   * Marks every Service that `matches`, and returns their formatted keys. Deleted Services are included: Endpoints may be
+   * left to sweep, or mirrored slices to clean up.
+   */
+  markAll(reason: DirtyReason, cause?: Cause, matches: (key: ServiceKey) => boolean = () => true): readonly string[] {
+    const { cluster, indexer, publisher } = this.#options;
+    const marked: string[] = [];
+    const names = indexer.serviceNames();
+    for (const name of names) {
+      const { namespace, name: service } = parseObjectName(name);
+      const key = { cluster, namespace, service };
+      if (!matches(key)) continue;
+      publisher.markDirty(namespace, service, reason, cause);
+      marked.push(formatServiceKey(key));
+    }
+    // A Service of which nothing is left is published once more, in case its deletion was lost, and then dropped.
+    for (const key of publisher.published) {
+      const { namespace, service } = key;
+      if (names.has(objectName(namespace, service)) || !matches(key)) continue;
+      publisher.markDirty(namespace, service, reason, cause);
+      publisher.published.delete(formatServiceKey(key));
+      marked.push(formatServiceKey(key));
+    }
+    return marked;
+  }
+
+  /** Publishes each Service whose state differs from what a previous watcher published according to the checkpoint. */
+  publishInitial(): void {
+    const { cluster, logger, indexer, publisher, publishedState } = this.#options;
+    for (const service of publishedState?.restoredServices ?? []) publisher.published.restore(service);
+    const isChanged = (key: ServiceKey): boolean => {
+      const stored = publishedState?.digest(formatServiceKey(key));
+      if (stored === undefined || this.#isLeftover(key)) return true;
+      const current = digestService(indexer, key.namespace, key.service);
+      return current === undefined || shortDigest(current) !== stored;
+    };
+    const published = this.#publishAll({ kind: 'snapshot', initial: true }, watcherStarted, isChanged).length;
+    if (publishedState !== undefined) {
+      logger.info('caches synced', { cluster, published, unchanged: publishedState.restoredServices.size - published });
+    }
+  }
+
+  /**
+   * Marks the requested Services and returns their formatted keys. Null stands for requests that were lost: everything is
+   * resynced.
+   */
+  answer(request: ResyncRequest | null): readonly string[] {
+    const { bus, cluster, clock, logger, publisher } = this.#options;
+    if (request === null) return this.resync();
+    const { scope, reason } = request;
+    const description = `resync: ${reason}`;
+    if ('partition' in scope) {
+      logger.info('resyncing partition', { cluster, partition: scope.partition, reason });
+      const matches = (key: ServiceKey) => partitionOf(formatServiceKey(key), bus.partitions) === scope.partition;
+      return this.#publishAll(snapshot, description, matches);
+    }
+    if (scope.key.cluster !== cluster) return [];
+    const { namespace, service } = scope.key;
+    logger.info('resyncing service', { cluster, service: objectName(namespace, service), reason });
+    publisher.markDirty(namespace, service, snapshot, { description, observedAt: clock.now() });
+    return [formatServiceKey(scope.key)];
+  }
+
+  #publishAll(reason: DirtyReason, description: string, matches?: (key: ServiceKey) => boolean): readonly string[] {
+    return this.markAll(reason, { description, observedAt: this.#options.clock.now() }, matches);
+  }
+
+  /** Endpoints without a Service, which a starting watcher has swept (D4). */
+  #isLeftover({ namespace, service }: ServiceKey): boolean {
+    const { indexer } = this.#options;
+    const name = objectName(namespace, service);
+    const endpoints = indexer.endpoints.get(name);
+    if (endpoints === undefined || indexer.services.has(name)) return false;
+    return endpoints.metadata.annotations?.[leaderAnnotation] === undefined;
+  }
+}

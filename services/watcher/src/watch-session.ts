@@ -1,0 +1,177 @@
+import { BusClosedError } from '@sluice/bus';
+import type { Resource } from '@sluice/kubernetes';
+import { runWithBackoff, sleep } from '@sluice/runtime';
+import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
+import { EventHandler } from './event-handler.ts';
+import { Indexer } from './indexer.ts';
+import { Informer } from './informer.ts';
+import type { PublishedState } from './published-state.ts';
+import { Publisher } from './publisher.ts';
+import { readResyncRequests } from './read-resync-requests.ts';
+import { Resyncer } from './resyncer.ts';
+import { Router } from './router.ts';
+
+/** How often the published state is saved. */
+const checkpointPeriodMs = 1_000;
+/** Each Service's digest is published once in so many rounds. */
+const digestRounds = 60;
+/** How long a stopping watcher waits for appends and commits in flight. */
+const flushTimeoutMs = 500;
+
+/**
+ * One run of a watcher:
+ *
+ *     reflectors → EventHandler → Indexer → Router → DirtySet → Publisher → bus
+ *
+ * Nothing is published before the caches are synced. Then every changed Service gets a snapshot, and later changes follow.
+ */
+export class WatchSession {
+  readonly #options: ClusterWatcherOptions;
+  readonly #publishedState: PublishedState | undefined;
+  readonly #informer: Informer;
+  readonly #publisher: Publisher;
+  readonly #resyncer: Resyncer;
+  readonly #synced = Promise.withResolvers<void>();
+
+  constructor(options: ClusterWatcherOptions, publishedState: PublishedState | undefined) {
+    this.#options = options;
+    this.#publishedState = publishedState;
+    const indexer = new Indexer();
+    const publisher = new Publisher({
+      ...options,
+      indexer,
+      resourceVersions: () => ({
+        endpoints: this.#informer.resourceVersion('endpoints'),
+        endpointslices: this.#informer.resourceVersion('endpointslices'),
+      }),
+      publishedState,
+    });
+    const router = new Router(indexer, (namespace, service, reason, cause) => {
+      if (this.#informer.hasSynced) publisher.markDirty(namespace, service, reason, cause);
+    });
+    this.#publisher = publisher;
+    this.#resyncer = new Resyncer({ ...options, indexer, publisher, publishedState });
+    this.#informer = new Informer({
+      ...options,
+      handler: new EventHandler(indexer, router),
+      notOlderThan: (resource) => publishedState?.resourceVersion(resource) ?? '',
+      onSynced: () => {
+        this.#resyncer.publishInitial();
+        this.#synced.resolve();
+      },
+      onRelisted: (resource) => {
+        if (isWritten(resource)) this.#resyncer.markAll({ kind: 'relist' });
+      },
+    });
+  }
+
+  /** Resolves once the caches are synced. */
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  /** Publishes a snapshot of every Service. Does nothing before the caches are synced, since snapshots follow then. */
+  resync(): void {
+    if (this.#informer.hasSynced) this.#resyncer.resync();
+  }
+
+  /** Runs until `signal` aborts, then waits briefly for appends and commits in flight. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([
+      this.#informer.run(signal),
+      this.#resyncPeriodically(signal),
+      this.#publishDigests(signal),
+      this.#checkpointPeriodically(signal),
+      this.#answerResyncRequests(signal),
+    ]);
+    if (this.#publishedState !== undefined) await this.#flush(this.#publishedState);
+    this.#publisher.close();
+    this.#publishedState?.close();
+  }
+
+  async #resyncPeriodically(signal: AbortSignal): Promise<void> {
+    const { clock, random, resyncPeriodMs = 12 * 3_600_000 } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, resyncPeriodMs * (1 + random.next()), signal);
+      if (!signal.aborted) this.resync();
+    }
+  }
+
+  async #publishDigests(signal: AbortSignal): Promise<void> {
+    const { bus, clock, digestPeriodMs } = this.#options;
+    for (let round = 0; digestPeriodMs !== undefined && !signal.aborted; round++) {
+      await sleep(clock, digestPeriodMs, signal);
+      if (signal.aborted || !this.#informer.hasSynced) continue;
+      for (const { namespace, service } of this.#publisher.published.inRound(round, digestRounds, bus.partitions)) {
+        this.#publisher.markDirty(namespace, service, { kind: 'digest' });
+      }
+    }
+  }
+
+  async #checkpointPeriodically(signal: AbortSignal): Promise<void> {
+    const publishedState = this.#publishedState;
+    if (publishedState === undefined) return;
+    while (!signal.aborted) {
+      await sleep(this.#options.clock, checkpointPeriodMs, signal);
+      if (signal.aborted || !this.#informer.hasSynced) continue;
+      try {
+        await this.#checkpoint(publishedState);
+      } catch (error) {
+        if (!publishedState.fenced.aborted) throw error;
+      }
+    }
+  }
+
+  async #checkpoint(publishedState: PublishedState, all = false): Promise<void> {
+    const { resourceVersions } = this.#informer;
+    await Promise.all([this.#publisher.checkpoint(all), publishedState.commitResourceVersions(resourceVersions)]);
+  }
+
+  /** Waits for appends in flight and persists every digest, so that an orderly restart publishes nothing twice. */
+  async #flush(publishedState: PublishedState): Promise<void> {
+    const { clock, logger } = this.#options;
+    const timeout = new AbortController();
+    const flushed = (async () => {
+      await this.#publisher.idle();
+      if (this.#informer.hasSynced) await this.#checkpoint(publishedState, true);
+    })();
+    const done = flushed.catch((error: unknown) => {
+      if (!publishedState.fenced.aborted) logger.warn('saving published state failed', { error });
+    });
+    await Promise.race([done.finally(() => timeout.abort()), sleep(clock, flushTimeoutMs, timeout.signal)]);
+  }
+
+  async #answerResyncRequests(signal: AbortSignal): Promise<void> {
+    const { bus, clock, random, logger } = this.#options;
+    const publishedState = this.#publishedState;
+    // A request left by the previous watcher may concern a Service that the initial publication skips as unchanged.
+    if (publishedState?.requestOffset !== undefined) await Promise.race([this.synced, aborted(signal)]);
+    const read = () =>
+      readResyncRequests(
+        {
+          bus,
+          logger,
+          after: publishedState?.requestOffset,
+          // Before the caches are synced, the initial snapshots answer every request.
+          onRequest: (request) => (this.#informer.hasSynced ? this.#resyncer.answer(request) : []),
+          onAnswered: (offset, services) => publishedState?.commitRequestOffset(offset, services),
+        },
+        signal,
+      );
+    const isFatal = (error: unknown) => error instanceof BusClosedError || publishedState?.fenced.aborted === true;
+    try {
+      await runWithBackoff(read, { clock, random, logger, isFatal }, signal);
+    } catch (error) {
+      if (publishedState?.fenced.aborted !== true) throw error;
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+const isWritten = (resource: Resource): boolean => resource === 'endpoints' || resource === 'endpointslices';
