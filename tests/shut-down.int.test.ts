@@ -68,7 +68,7 @@ describe.each(ways)('a run on %s ends at SIGTERM', (_, kubeconfig) => {
     const run = await start(kubeconfig());
     network.swallow();
     expect(await run.stop()).toBe(0);
-    expect(run.stderr).not.toMatch(/did not end in time|still open/);
+    expect(run.stderr).not.toMatch(/shutdown timed out|open resources/);
   }, 60_000);
 
   test('with a write that is never answered; a second signal ends it at once', async () => {
@@ -91,7 +91,7 @@ describe.each(ways)('a run on %s ends at SIGTERM', (_, kubeconfig) => {
     expect(first.events('summary')).toHaveLength(1);
     const second = await hanging();
     const ended = second.stop();
-    await second.until(() => second.stderr.includes('asked to end'), 60_000, 'it has heard');
+    await second.until(() => second.stderr.includes('shutting down'), 60_000, 'it has heard');
     expect([await second.stop(), await ended]).toEqual([143, 143]);
   }, 120_000);
 

@@ -44,7 +44,7 @@ test('what lies beside the sources is found: the page, its scripts, the schemas'
 async function pageOf(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('it has no output');
   for await (const line of createInterface(child.stdout)) {
-    const [address] = /(?<=Look at it: )http[^"]+/.exec(line) ?? [];
+    const [address] = /(?<=Console: )http[^"]+/.exec(line) ?? [];
     if (address !== undefined) return address;
   }
   throw new Error('it told no address');

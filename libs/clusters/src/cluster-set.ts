@@ -3,7 +3,7 @@ import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/
 import type { Candidate, ClusterSource, SourceReading } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { ConnectedCluster } from './connect.ts';
-import { namedOnce, spoiltIn } from './unique-names.ts';
+import { uniqueNames, unreadableCandidates } from './unique-names.ts';
 
 /** Why a cluster is no longer served. */
 export type Ending =
@@ -122,8 +122,8 @@ export class ClusterSet {
 
   #settle(): void {
     const candidates = [...this.#readings.values()].flatMap((reading) => reading.candidates);
-    const spoilt = spoiltIn([...this.#problems.values()].flat());
-    const { wanted, duplicates } = namedOnce(candidates, (name) => this.#entries.get(name)?.candidate, spoilt);
+    const spoilt = unreadableCandidates([...this.#problems.values()].flat());
+    const { wanted, duplicates } = uniqueNames(candidates, (name) => this.#entries.get(name)?.candidate, spoilt);
     for (const { name, from, reason } of duplicates) {
       if (this.#duplicates.some((other) => other.from === from)) continue;
       this.#options.logger.error('no cluster', { name, from, reason });

@@ -5,5 +5,5 @@ export * from './cluster-state.ts';
 export * from './connect.ts';
 export * from './kubeconfig-source.ts';
 export * from './pending-clusters.ts';
-export * from './poll-sources.ts';
+export * from './read-cluster-states.ts';
 export * from './sources.ts';

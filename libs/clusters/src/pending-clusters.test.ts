@@ -1,21 +1,21 @@
 import { VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { expect, test } from 'vitest';
-import { Latecomers } from './pending-clusters.ts';
+import { PendingClusters } from './pending-clusters.ts';
 
-test('a cluster that others know is waited for, for a minute, or until all that are named have been reached', async () => {
+test('waits a minute for a cluster that other processes serve, and longer while a configured cluster is not connected', async () => {
   const clock = new VirtualClock(1_000);
-  const latecomers = new Latecomers(clock);
-  expect(latecomers.mayCome('c', true)).toBe(true);
+  const pending = new PendingClusters(clock);
+  expect(pending.mayConnect('c', true)).toBe(true);
   await advance(clock, 61_000);
-  expect(latecomers.mayCome('c', false)).toBe(true);
-  expect(latecomers.mayCome('c', true)).toBe(false);
+  expect(pending.mayConnect('c', false)).toBe(true);
+  expect(pending.mayConnect('c', true)).toBe(false);
 });
 
-test('one that was removed is not waited for, though another cannot be reached; it is once it was here again', () => {
-  const latecomers = new Latecomers(new VirtualClock(1_000));
-  latecomers.gone('c');
-  expect(latecomers.mayCome('c', false)).toBe(false);
-  latecomers.came('c');
-  expect(latecomers.mayCome('c', true)).toBe(true);
+test('does not wait for a removed cluster, but does again after it was connected', () => {
+  const pending = new PendingClusters(new VirtualClock(1_000));
+  pending.removed('c');
+  expect(pending.mayConnect('c', false)).toBe(false);
+  pending.connected('c');
+  expect(pending.mayConnect('c', true)).toBe(true);
 });

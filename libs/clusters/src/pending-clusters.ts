@@ -1,14 +1,14 @@
 import type { Clock } from '@sluice/runtime';
 
-/** How long a cluster that others of the fleet know already may take to be found here, in milliseconds. */
-const patienceMs = 60_000;
-const gone = Number.NEGATIVE_INFINITY;
+/** How long to wait for a cluster that other processes of the fleet already serve, in milliseconds. */
+const waitMs = 60_000;
+const removed = Number.NEGATIVE_INFINITY;
 
 /**
- * Clusters that plans are for, and that this process does not know. Each process looks for itself which clusters there are,
- * so another one may have found one earlier.
+ * Clusters that plans refer to but that this process has not connected to yet. Each process discovers clusters on its own,
+ * so another process may have found one earlier.
  */
-export class Latecomers {
+export class PendingClusters {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #since = new Map<string, number>();
 
@@ -16,22 +16,22 @@ export class Latecomers {
     this.#clock = clock;
   }
 
-  /** Whether to wait for it. `complete`: all clusters that are named here have been reached. */
-  mayCome(identity: string, complete: boolean): boolean {
+  /** Whether to wait for the cluster. `complete`: every configured cluster is connected. */
+  mayConnect(identity: string, complete: boolean): boolean {
     const now = this.#clock.monotonic();
     const since = this.#since.get(identity) ?? now;
-    if (since === gone) return false;
+    if (since === removed) return false;
     this.#since.set(identity, since);
-    return !complete || now - since < patienceMs;
+    return !complete || now - since < waitMs;
   }
 
-  /** It was here, and is not to be waited for. */
-  gone(identity: string): void {
-    this.#since.set(identity, gone);
+  /** The cluster was removed: do not wait for it. */
+  removed(identity: string): void {
+    this.#since.set(identity, removed);
   }
 
-  /** It is here. */
-  came(identity: string): void {
+  /** The cluster is connected. */
+  connected(identity: string): void {
     this.#since.delete(identity);
   }
 }

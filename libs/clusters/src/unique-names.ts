@@ -1,7 +1,7 @@
 import type { Candidate, SourceProblem } from './cluster-source.ts';
 
 /** What the sources name, each name once. */
-export interface NamedOnce {
+export interface UniqueNames {
   readonly wanted: ReadonlyMap<string, Candidate>;
   /** Of those that have a name which another has. */
   readonly duplicates: readonly SourceProblem[];
@@ -12,11 +12,11 @@ export interface NamedOnce {
  *
  * @param holderOf who has the name now
  */
-export function namedOnce(
+export function uniqueNames(
   candidates: readonly Candidate[],
   holderOf: (name: string) => Candidate | undefined,
   isSpoilt: (candidate: Candidate) => boolean,
-): NamedOnce {
+): UniqueNames {
   const wanted = new Map<string, Candidate>();
   const duplicates: SourceProblem[] = [];
   for (const [name, namesakes] of Map.groupBy(candidates, (candidate) => candidate.name)) {
@@ -33,7 +33,9 @@ export function namedOnce(
 }
 
 /** A file that is being written, or a Secret that is spoilt, is no order to forget a cluster. */
-export function spoiltIn(problems: readonly Pick<SourceProblem, 'from'>[]): (candidate: Candidate) => boolean {
+export function unreadableCandidates(
+  problems: readonly Pick<SourceProblem, 'from'>[],
+): (candidate: Candidate) => boolean {
   const spoilt = new Set(problems.map(({ from }) => from));
   return ({ from }) => spoilt.has(from.replace(/, context .*$/, ''));
 }

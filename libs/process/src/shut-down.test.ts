@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { type LogFields, type Logger, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { endInOrder } from './shut-down.ts';
+import { stopInOrder } from './shut-down.ts';
 
 let clock: VirtualClock;
 let done: string[];
@@ -17,28 +17,28 @@ beforeEach(() => {
   logger = { ...silentLogger, error: (text, fields) => void logged.push([text, fields]) };
 });
 
-const quick = (what: string) => ({ what, graceMs: 1_000, end: () => void done.push(what) });
-const never = (what: string) => ({ what, graceMs: 3_000, end: () => new Promise(() => {}) });
+const quick = (component: string) => ({ component, graceMs: 1_000, stop: () => void done.push(component) });
+const hanging = (component: string) => ({ component, graceMs: 3_000, stop: () => new Promise(() => {}) });
 
-test('each begins when the one before has ended', async () => {
+test('components stop one after the other', async () => {
   const slow = Promise.withResolvers<void>();
-  const ending = endInOrder([{ ...quick('a'), end: () => slow.promise }, quick('b')], { clock, logger });
+  const stopping = stopInOrder([{ ...quick('a'), stop: () => slow.promise }, quick('b')], { clock, logger });
   await advance(clock, 500);
   expect(done).toEqual([]);
   slow.resolve();
-  expect(await ending).toEqual([]);
+  expect(await stopping).toEqual([]);
   expect(done).toEqual(['b']);
   expect(logged).toEqual([]);
 });
 
-test('one that does not end is named and left behind after its time', async () => {
-  const ending = endInOrder([never('the fleet'), quick('b')], { clock, logger });
+test('a component that hangs is logged and skipped after its timeout', async () => {
+  const stopping = stopInOrder([hanging('fleet'), quick('b')], { clock, logger });
   await advance(clock, 2_999);
   expect(done).toEqual([]);
   await advance(clock, 1);
-  expect(await ending).toEqual(['the fleet']);
+  expect(await stopping).toEqual(['fleet']);
   expect(done).toEqual(['b']);
-  expect(logged).toEqual([[expect.stringContaining('in time'), { what: 'the fleet', graceMs: 3_000 }]]);
+  expect(logged).toEqual([['shutdown timed out', { component: 'fleet', graceMs: 3_000 }]]);
 });
 
 test.each([
@@ -49,19 +49,34 @@ test.each([
     },
   ],
   ['rejects', () => Promise.reject(new Error('broken'))],
-])('one that %s keeps none of the others from their end', async (_, end) => {
-  expect(await endInOrder([{ what: 'a', graceMs: 1, end }, quick('b')], { clock, logger })).toEqual(['a']);
+])('a component that %s does not keep the others from stopping', async (_, stop) => {
+  expect(await stopInOrder([{ component: 'a', graceMs: 1, stop }, quick('b')], { clock, logger })).toEqual(['a']);
   expect(done).toEqual(['b']);
-  expect(logged).toEqual([[expect.stringContaining('could not'), { what: 'a', error: new Error('broken') }]]);
+  expect(logged).toEqual([['shutdown failed', { component: 'a', error: new Error('broken') }]]);
 });
 
-test('a process that something keeps alive after its work ends all the same, and says what', async () => {
+test('a process with a leaked resource exits and logs the resource', async () => {
   const module = new URL('./shut-down.ts', import.meta.url);
   const script = `
-    import { leaveSoon } from ${JSON.stringify(module)};
+    import { exitSoon } from ${JSON.stringify(module)};
     setInterval(() => {}, 1_000);
-    leaveSoon({ error: (text, { open }) => console.error(text, open) });
+    exitSoon({ error: (text, { resources }) => console.error(text, resources) });
   `;
   const ended = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
-  await expect(ended).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/still open.*Timeout/) });
+  await expect(ended).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/exiting with open resources Timeout/),
+  });
+});
+
+test('a process with a leaked resource that already fails exits without another line', async () => {
+  const module = new URL('./shut-down.ts', import.meta.url);
+  const script = `
+    import { exitSoon } from ${JSON.stringify(module)};
+    setInterval(() => {}, 1_000);
+    process.exitCode = 2;
+    exitSoon({ error: (text) => console.error(text) });
+  `;
+  const exited = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  await expect(exited).rejects.toMatchObject({ code: 2, stderr: '' });
 });

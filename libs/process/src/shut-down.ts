@@ -1,69 +1,71 @@
 import { type Clock, type Logger, sleep } from '@sluice/runtime';
 
-/** How long writes under way are waited for at the end, in milliseconds. */
+/** Time in-flight writes get to finish at shutdown, in milliseconds. */
 export const graceMs = 5_000;
-/** How long the last spans may take to be delivered, in milliseconds. */
+/** Time the export of the last spans may take, in milliseconds. */
 export const tracesGraceMs = 2_000;
-/** How long something may take to end after that, where it has nothing to wait for, in milliseconds. */
+/** Time a component without work of its own may take to stop, in milliseconds. */
 export const marginMs = 2_000;
 
-/** One thing that has to come to its end. */
-export interface Ending {
-  /** For people. */
-  readonly what: string;
-  /** How long it may take, in milliseconds. */
+/** One component to stop. */
+export interface ShutdownStep {
+  /** Name of the component, for log lines. */
+  readonly component: string;
+  /** Timeout in milliseconds. */
   readonly graceMs: number;
-  readonly end: () => unknown;
+  readonly stop: () => unknown;
 }
 
 /**
- * Ends one after the other, and waits for none longer than it may take: a process that was asked to end does, whatever hangs.
- * Returns what did not end in time, or failed to; each is logged.
+ * Stops the components one after the other, each within its timeout, so that the process exits even if one hangs. Logs and
+ * returns the components that failed or timed out.
  */
-export async function endInOrder(
-  endings: readonly Ending[],
+export async function stopInOrder(
+  steps: readonly ShutdownStep[],
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<readonly string[]> {
-  const unended: string[] = [];
-  for (const { what, graceMs, end } of endings) {
-    const outcome = Promise.try(end).then(
-      () => 'ended' as const,
+  const failed: string[] = [];
+  for (const { component, graceMs, stop } of steps) {
+    const outcome = Promise.try(stop).then(
+      () => 'stopped' as const,
       (error: unknown) => ({ error }),
     );
     const waiting = new AbortController();
     const late = sleep(clock, graceMs, waiting.signal).then(() => 'late' as const);
     const found = await Promise.race([outcome, late]);
     waiting.abort();
-    if (found === 'ended') continue;
-    unended.push(what);
-    if (found === 'late') logger.error('did not end in time; going on without', { what, graceMs });
-    else logger.error('could not be ended; going on without', { what, ...found });
+    if (found === 'stopped') continue;
+    failed.push(component);
+    if (found === 'late') logger.error('shutdown timed out', { component, graceMs });
+    else logger.error('shutdown failed', { component, ...found });
   }
-  return unended;
+  return failed;
 }
 
-/** As `endInOrder`, at the end of the process: what did not end shows in its exit status. */
-export async function shutDown(...args: Parameters<typeof endInOrder>): Promise<void> {
-  const unended = await endInOrder(...args);
-  if (unended.length > 0) process.exitCode ||= 1;
+/** Like `stopInOrder`, and sets exit status 1 if a component failed to stop. */
+export async function shutDown(...args: Parameters<typeof stopInOrder>): Promise<void> {
+  const failed = await stopInOrder(...args);
+  if (failed.length > 0) process.exitCode ||= 1;
 }
 
-/** The end of the connections to bus and store. */
-export function closing({ close }: { close(): Promise<unknown> }): Ending {
-  return { what: 'the connections to bus and store', graceMs, end: close };
+/** Closes the connections to bus and store. */
+export function closing({ close }: { close(): Promise<unknown> }): ShutdownStep {
+  return { component: 'bus and store', graceMs, stop: close };
 }
 
-/** How long a process may take to end by itself once its work is done, in milliseconds. */
+/** Time the process may take to exit on its own once its work is done, in milliseconds. */
 const lingerMs = 2_000;
 
 /**
- * The work is done. Should something that nobody waits for keep the process alive all the same, such as a connection that
- * was left behind, it says so and ends.
+ * Exits soon even if something keeps the event loop alive, such as a leaked connection. Logs what it was, unless the process
+ * is already failing: nothing follows a clear error.
  */
-export function leaveSoon(logger: Logger): void {
+export function exitSoon(logger: Logger): void {
   const timer = setTimeout(() => {
-    const open = [...new Set(process.getActiveResourcesInfo())].join(', ');
-    logger.error('all is done, and something is still open; ending', { open });
+    if (!process.exitCode) {
+      const resources = [...new Set(process.getActiveResourcesInfo())].join(', ');
+      logger.error('exiting with open resources', { resources });
+    }
     process.exit(process.exitCode || 1);
   }, lingerMs);
   timer.unref();

@@ -2,21 +2,21 @@ import type { Logger } from '@sluice/runtime';
 import { systemClock } from './system-clock.ts';
 
 export interface StopSignal {
-  /** Resolves when it is time to end. */
+  /** Resolves when the process should stop. */
   readonly stopped: Promise<void>;
-  /** Forgets the time that was given. A timer that is still set would keep the process alive after its work is done. */
+  /** Cancels the timer, which would otherwise keep the process alive. */
   cancel(): void;
 }
 
-/** SIGINT, SIGTERM or the end of `forMs`. A second signal ends the process at once. */
+/** Resolves on SIGINT, SIGTERM or after `forMs` milliseconds. A second signal exits immediately. */
 export function stopSignal(forMs: number | undefined, logger: Logger): StopSignal {
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = forMs === undefined ? () => {} : systemClock.schedule(forMs, resolve);
-  let asked = false;
+  let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
-    if (asked) process.exit(signal === 'SIGINT' ? 130 : 143);
-    asked = true;
-    logger.info('asked to end; asked again it ends at once', { signal });
+    if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143);
+    stopping = true;
+    logger.info('shutting down; send the signal again to exit immediately', { signal });
     resolve();
   };
   process.on('SIGINT', stop);

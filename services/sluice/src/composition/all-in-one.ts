@@ -43,7 +43,7 @@ export interface AllInOneOptions {
   /** All lists of a cluster that came later are in. */
   readonly onSynced?: (cluster: Cluster) => void;
   /** What is not known here may still come: its plans are tried again instead of being set aside. */
-  readonly mayCome?: (identity: string) => boolean;
+  readonly mayConnect?: (identity: string) => boolean;
 }
 
 export interface AllInOne {
@@ -125,7 +125,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     runWriter(
       {
         ...work,
-        cluster: (identity) => byIdentity.get(identity) ?? (options.mayCome?.(identity) ? 'connecting' : undefined),
+        cluster: (identity) => byIdentity.get(identity) ?? (options.mayConnect?.(identity) ? 'connecting' : undefined),
         retry: options.retry ?? defaultRetry,
         tracer: options.tracers?.writer,
         requests: requests.signal,

@@ -8,9 +8,9 @@ import type { Outcome, PlannedMutations } from '@sluice/messages';
 import {
   closing,
   defaultBindAddress,
-  type Ending,
   formatBindAddress,
   marginMs,
+  type ShutdownStep,
   shutDown,
   UsageError,
 } from '@sluice/process';
@@ -63,11 +63,11 @@ const roleGraceMs = 20_000;
 export async function startDistributed(options: DistributedOptions): Promise<Distributed> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-distributed-'));
   const removal = () => rmSync(directory, { recursive: true, force: true });
-  const endings: Ending[] = [{ what: `the directory ${directory}`, graceMs: marginMs, end: removal }];
-  const close = () => shutDown(endings.toReversed(), options);
+  const steps: ShutdownStep[] = [{ component: `directory ${directory}`, graceMs: marginMs, stop: removal }];
+  const close = () => shutDown(steps.toReversed(), options);
   try {
     const { bus, clock, random, logger } = options;
-    const servers = await startServers({ bus, directory, partitions, logger }, endings);
+    const servers = await startServers({ bus, directory, partitions, logger }, steps);
     const infrastructure = await openInfrastructure(servers.configuration, { clock, random, logger });
     const following = new AbortController();
     const followed = followPlans(infrastructure.bus, options.onOutcome, following.signal);
@@ -75,7 +75,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       following.abort();
       await followed.catch(() => {});
     };
-    endings.push(closing(infrastructure), { what: 'following the plans', graceMs: marginMs, end: unfollow });
+    steps.push(closing(infrastructure), { component: 'plan follower', graceMs: marginMs, stop: unfollow });
     const kubeconfig = join(directory, 'kubeconfig.json');
     writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(options.server, options.clusterName)), {
       mode: 0o600,
@@ -96,11 +96,11 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     for (const role of ['console', 'writer', 'reconciler', 'watcher']) {
       const ofRole = roles.filter(({ name }) => name.startsWith(role));
       const end = () => Promise.all(ofRole.map((process) => process.stop()));
-      endings.push({ what: `the processes of role ${role}`, graceMs: roleGraceMs, end });
+      steps.push({ component: `${role} processes`, graceMs: roleGraceMs, stop: end });
     }
     return {
       about: [
-        `Look at it: http://${consoleAddress}`,
+        `Console: http://${consoleAddress}`,
         servers.about,
         `Processes: ${roles.map(({ name, child }) => `${name} (${child.pid})`).join(', ')}`,
       ],

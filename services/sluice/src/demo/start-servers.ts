@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Configuration } from '@sluice/configuration';
 import { loadConfiguration } from '@sluice/configuration';
 import { ensureKafkaJars, ensureNatsServer, startKafka, startNats, startRedis } from '@sluice/local';
-import { type Ending, graceMs } from '@sluice/process';
+import { graceMs, type ShutdownStep } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
 import type { DistributedBus } from './distributed-bus.ts';
 
@@ -39,12 +39,12 @@ const busGraceMs = { nats: graceMs, kafka: 20_000 } as const;
  *
  * @throws LocalError, for example if redis-server or Java is missing. `endings` stops what has started.
  */
-export async function startServers(options: ServersOptions, endings: Ending[]): Promise<Servers> {
+export async function startServers(options: ServersOptions, endings: ShutdownStep[]): Promise<Servers> {
   const { directory, partitions } = options;
   const redis = await startRedis({ directory: join(directory, 'redis') });
-  endings.push({ what: 'Redis', graceMs, end: () => redis.stop() });
+  endings.push({ component: 'Redis', graceMs, stop: () => redis.stop() });
   const bus = await startBus(options);
-  endings.push({ what: bus.name, graceMs: busGraceMs[options.bus], end: bus.stop });
+  endings.push({ component: bus.name, graceMs: busGraceMs[options.bus], stop: bus.stop });
   const file = join(directory, 'sluice.json');
   const settings = { partitions, bus: { servers: [bus.url], ...bus.settings }, store: { url: [redis.url] } };
   // JSON is valid YAML.

@@ -15,7 +15,8 @@ import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addClustersCommand } from './clusters.ts';
 import type { ManyClustersOptions } from './many-clusters.ts';
-import { type RunClustersOptions, runClusters } from './run-clusters.ts';
+import { runAllInOne } from './run-all-in-one.ts';
+import type { RunOptions } from './run-options.ts';
 
 let directory: string;
 let closers: (() => Promise<unknown>)[];
@@ -182,7 +183,14 @@ describe('of several clusters at once', () => {
   const flags = addWriterOptions(addSettingsOptions(new Command()))
     .parse([], { from: 'user' })
     .opts<SettingsOptions & WriterOptions>();
-  const defaults = { ...flags, output: 'none', takeOver: true, console: true, logLevel: 'error' } as const;
+  const defaults = {
+    ...flags,
+    output: 'none',
+    takeOver: true,
+    console: true,
+    logLevel: 'error',
+    shadowSettle: 0,
+  } as const;
 
   async function withService(seed: number) {
     const made = await cluster(seed);
@@ -196,11 +204,11 @@ describe('of several clusters at once', () => {
 
   /** Runs them while `check` is made true. */
   async function whileRunning(
-    options: ManyClustersOptions & Pick<RunClustersOptions, 'metricsBindAddress'>,
+    options: ManyClustersOptions & Pick<RunOptions, 'metricsBindAddress'>,
     check: () => unknown,
   ) {
     const stop = Promise.withResolvers<void>();
-    const running = runClusters(stop.promise, { ...defaults, ...options });
+    const running = runAllInOne(stop.promise, { ...defaults, ...options });
     try {
       await vi.waitFor(check, { timeout: 20_000, interval: 50 });
     } finally {
@@ -235,7 +243,7 @@ describe('of several clusters at once', () => {
       for (const { server } of [one, two]) expect(server.list('endpointslices').items).toHaveLength(1);
       const ready = await get('/readyz?verbose');
       expect(ready.status).toBe(200);
-      for (const as of ['one', 'two', 'down']) expect(ready.text).toContain(`[+]lists/${as} ok`);
+      for (const as of ['one', 'two', 'down']) expect(ready.text).toContain(`[+]caches/${as} ok`);
       const metrics = (await get('/metrics')).text;
       expect(metrics).toMatch(/^sluice_cluster_phase\{[^}]*cluster="one"[^}]*phase="serving"[^}]*\} 1$/m);
       expect(metrics).toMatch(/^sluice_cluster_phase\{[^}]*cluster="down"[^}]*phase="unavailable"[^}]*\} 1$/m);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-const main = join(import.meta.dirname, '..', 'main.ts');
+const main = join(import.meta.dirname, '..', '..', 'main.ts');
 const root = mkdtempSync(join(tmpdir(), 'sluice-config-'));
 const file = join(root, 'sluice.yaml');
 

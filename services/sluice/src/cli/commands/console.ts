@@ -2,8 +2,8 @@ import { addConfigurationOptions, addConsoleOptions, configurationOf } from '@sl
 import {
   closing,
   createLogger,
+  exitSoon,
   graceMs,
-  leaveSoon,
   shutDown,
   stopSignal,
   systemClock,
@@ -35,8 +35,8 @@ async function run(command: Command): Promise<void> {
   const stop = stopSignal(undefined, logger);
   const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
   if (infrastructure === undefined) {
-    leaveSoon(logger);
-    return logger.info('asked to end before bus and store were reached');
+    exitSoon(logger);
+    return logger.info('stopped before bus and store were reached');
   }
   try {
     const running = await startConsoleRole({ infrastructure, configuration, ...ports });
@@ -44,11 +44,11 @@ async function run(command: Command): Promise<void> {
     try {
       await Promise.race([stop.stopped, running.done]);
     } finally {
-      await shutDown([{ what: 'the console', graceMs, end: () => running.stop() }], ports);
+      await shutDown([{ component: 'console', graceMs, stop: () => running.stop() }], ports);
     }
   } finally {
     await shutDown([closing(infrastructure)], ports);
     stop.cancel();
-    leaveSoon(logger);
+    exitSoon(logger);
   }
 }

@@ -6,8 +6,8 @@ import { addConfigurationOptions, configurationOf } from '@sluice/configuration'
 import {
   closing,
   createLogger,
+  exitSoon,
   graceMs,
-  leaveSoon,
   marginMs,
   shutDown,
   stopSignal,
@@ -60,8 +60,8 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
   if (role !== 'reconciler') await checkOnlySource(sourcesOf(configuration, process.env, ports));
   const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
   if (infrastructure === undefined) {
-    leaveSoon(logger);
-    return logger.info('asked to end before bus and store were reached');
+    exitSoon(logger);
+    return logger.info('stopped before bus and store were reached');
   }
   try {
     // Unique, and new with each start: who comes back after a crash is somebody else.
@@ -83,21 +83,21 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
     } finally {
       await shutDown(
         [
-          { what: `the ${role}`, graceMs: graceMs + marginMs, end: () => running.stop(graceMs) },
+          { component: role, graceMs: graceMs + marginMs, stop: () => running.stop(graceMs) },
           {
-            what: 'the delivery of traces',
+            component: 'trace export',
             graceMs: tracesGraceMs + marginMs,
-            end: () => tracing?.close(tracesGraceMs),
+            stop: () => tracing?.close(tracesGraceMs),
           },
-          { what: 'the server of the metrics', graceMs: marginMs, end: () => server?.close() },
+          { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
         ],
         ports,
       );
     }
-    logger.info('handed over and ended', { member });
+    logger.info('stopped', { member });
   } finally {
     await shutDown([closing(infrastructure)], ports);
     stop.cancel();
-    leaveSoon(logger);
+    exitSoon(logger);
   }
 }

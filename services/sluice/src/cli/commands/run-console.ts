@@ -8,7 +8,7 @@ export interface LocalConsoleOptions extends JaegerAddresses {
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
 }
 
-/** The console of this process, on the address of its metrics; undefined where it is not wanted or may not listen. */
+/** The console of this process, on the metrics address; undefined if disabled or if the address is not loopback. */
 export function openConsole(
   clusters: () => readonly ClusterView[],
   options: LocalConsoleOptions,
@@ -17,14 +17,14 @@ export function openConsole(
   const address = options.metricsBindAddress?.address;
   if (address === null || !options.console) return undefined;
   if (address !== undefined && !isLoopback(address)) {
-    logger.info('the console is not served here: others could reach it without a token', { see: 'sluice console' });
+    logger.info('console disabled: the bind address is not loopback; run "sluice console" instead');
     return undefined;
   }
   return startConsole(clusters, options, { clock: systemClock, logger });
 }
 
-/** What to tell people at the start. */
-export function whereToLook(url: string | undefined, hasConsole: boolean): string[] {
+/** Lines to print at startup. */
+export function addresses(url: string | undefined, hasConsole: boolean): string[] {
   if (url === undefined) return [];
-  return [...(hasConsole ? [`Look at it: ${url}`] : []), `Metrics: ${url}/metrics`];
+  return [...(hasConsole ? [`Console: ${url}`] : []), `Metrics: ${url}/metrics`];
 }

@@ -73,7 +73,7 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
       await fleet.stop();
     }
   } finally {
-    await shutDown([{ what: 'the simulated world', graceMs: marginMs, end: () => world.close() }], ports);
+    await shutDown([{ component: 'demo cluster', graceMs: marginMs, stop: () => world.close() }], ports);
   }
   display.ended(statistics, systemClock.now() - startedAt);
 }

@@ -61,9 +61,9 @@ export async function runShadow(stopped: Promise<void>, options: ShadowRunOption
     await showing;
     await shutDown(
       [
-        { what: 'the services', graceMs, end: () => shadow.stop() },
-        { what: 'the server of the metrics', graceMs: marginMs, end: () => server?.close() },
-        { what: `the connections to ${cluster.name}`, graceMs: marginMs, end: () => cluster.close() },
+        { component: 'services', graceMs, stop: () => shadow.stop() },
+        { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
+        { component: `connections to ${cluster.name}`, graceMs: marginMs, stop: () => cluster.close() },
       ],
       ports,
     );

@@ -1,17 +1,16 @@
-import { createLogger, leaveSoon, stopSignal } from '@sluice/process';
+import { createLogger, exitSoon, stopSignal } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
 import type { Command } from 'commander';
-import { namesMany } from './many-clusters.ts';
 import { withConfiguration } from './run-configuration.ts';
 import { addRunOptions, checkRunOptions, type RunOptions } from './run-options.ts';
 
 export function addRunCommand(program: Command): void {
   const command = program
     .command('run')
-    .summary('keep Endpoints and EndpointSlices right, all services in this process')
+    .summary('run all services in one process')
     .description(
-      'Runs watcher, reconciler and writer in this process, in the foreground until SIGINT or SIGTERM.\n' +
-        'With no cluster named it runs against a simulated API server with a small living world in it.',
+      'Runs watcher, reconciler and writer in one process in the foreground, until SIGINT or SIGTERM.\n' +
+        'Without a cluster it runs a demo: a fake API server with a small simulated cluster.',
     );
   addRunOptions(command).action(async (options: RunOptions) => {
     const warnings: string[] = [];
@@ -29,14 +28,13 @@ async function run(options: RunOptions, logger: Logger): Promise<void> {
     await (await program(options))(stop.stopped, options);
   } finally {
     stop.cancel();
-    leaveSoon(logger);
+    exitSoon(logger);
   }
 }
 
-/** What runs by these options; the others are not loaded. */
+/** Loads only the mode that the options select. */
 async function program(options: RunOptions): Promise<(stopped: Promise<void>, options: RunOptions) => Promise<void>> {
   if (options.shadow) return (await import('./run-shadow.ts')).runShadow;
   if (options.distributed) return (await import('./run-distributed.ts')).runDistributed;
-  if (namesMany(options)) return (await import('./run-clusters.ts')).runClusters;
-  return (await import('./run-one-cluster.ts')).runOneCluster;
+  return (await import('./run-all-in-one.ts')).runAllInOne;
 }

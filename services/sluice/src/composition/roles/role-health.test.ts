@@ -118,11 +118,11 @@ test('a watcher is ready when its lists are in, or when it stands by', async () 
   const health = member('a');
   await advance(2_000);
   const watching = health.watching('c');
-  expect(await ask(health, 'readyz')).toContain('[-]lists/c failed: not all lists of the cluster are in yet');
+  expect(await ask(health, 'readyz')).toContain('[-]caches/c failed: caches are not synced yet');
   watching.synced();
-  expect(await ask(health, 'readyz')).toContain('[+]lists/c ok');
+  expect(await ask(health, 'readyz')).toContain('[+]caches/c ok');
   watching.ended();
-  expect(await ask(health, 'readyz')).not.toContain('lists/c');
+  expect(await ask(health, 'readyz')).not.toContain('caches/c');
 });
 
 test('shows what it holds under which epoch, and counts what was refused', async () => {

@@ -74,10 +74,10 @@ export class RoleHealth implements Health {
   /** This process watches the cluster of that name. */
   watching(cluster: string): { synced(): void; ended(): void } {
     let synced = false;
-    const name = `lists/${cluster}`;
+    const name = `caches/${cluster}`;
     this.#lists.set(
       cluster,
-      condition(name, () => synced, 'not all lists of the cluster are in yet'),
+      condition(name, () => synced, 'caches are not synced yet'),
     );
     return {
       synced() {

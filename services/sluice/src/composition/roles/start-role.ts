@@ -1,5 +1,5 @@
 import type { ClusterState } from '@sluice/clusters';
-import { ClusterSet, type ConnectedCluster, connectTo, Latecomers, sourcesOf } from '@sluice/clusters';
+import { ClusterSet, type ConnectedCluster, connectTo, PendingClusters, sourcesOf } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { toSettings } from '@sluice/configuration';
 import type { Clock, Logger, Random } from '@sluice/runtime';
@@ -81,7 +81,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const reached = new Map<string, WritableCluster>();
   let held = 0;
   const lanes = () => held / infrastructure.bus.partitions;
-  const latecomers = new Latecomers(clock);
+  const pending = new PendingClusters(clock);
   const watch = (cluster: ConnectedCluster, signal: AbortSignal) =>
     runWatcherRole(
       {
@@ -94,12 +94,12 @@ export function startRole(options: StartRoleOptions): RunningRole {
     const { identity } = cluster;
     const writing = draining(writable(cluster, { ...counting, clock, logger, lanes, limits: configuration.writer }));
     reached.set(identity, writing.cluster);
-    latecomers.came(identity);
+    pending.connected(identity);
     await aborted(signal);
     // Its lanes end by themselves when the whole process does.
     if (working.signal.aborted) return;
     reached.delete(identity);
-    if (signal.reason === 'removed') latecomers.gone(identity);
+    if (signal.reason === 'removed') pending.removed(identity);
     await writing.idle();
   };
   const clusters: ClusterSet = new ClusterSet({
@@ -136,7 +136,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
             requests: requests.signal,
             onLane: (change) => (held += change),
             cluster: (identity) =>
-              reached.get(identity) ?? (latecomers.mayCome(identity, clusters.complete) ? 'connecting' : undefined),
+              reached.get(identity) ?? (pending.mayConnect(identity, clusters.complete) ? 'connecting' : undefined),
             onOutcome: (plan, outcome) => metrics?.pipeline.repeated(plan.key.cluster, outcome.retries),
           },
           working.signal,

@@ -79,6 +79,6 @@ export function condition(name: string, isWell: () => boolean, reason: string): 
 
 /** Of one process on one cluster: it is ready once all lists are in. */
 export function syncHealth(cluster: string, isSynced: () => boolean): Health {
-  const lists = condition(`lists/${cluster}`, isSynced, 'not all lists of the cluster are in yet');
+  const lists = condition(`caches/${cluster}`, isSynced, 'caches are not synced yet');
   return { livez: () => [], readyz: () => [lists] };
 }

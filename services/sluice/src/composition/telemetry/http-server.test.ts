@@ -64,10 +64,10 @@ test('tells which checks failed, as kube-apiserver does, and why', async () => {
   expect(await body('/livez')).toBe('ok');
   expect(await body('/livez?verbose')).toBe('[+]ping ok\n[+]event-loop ok\nlivez check passed\n');
   expect(await body('/readyz')).toBe(
-    '[+]ping ok\n[-]lists/c failed: not all lists of the cluster are in yet\nreadyz check failed\n',
+    '[+]ping ok\n[-]caches/c failed: caches are not synced yet\nreadyz check failed\n',
   );
-  expect(await body('/readyz?verbose&exclude=lists/c')).toContain('[+]lists/c ok: excluded\n');
-  expect((await fetch(`${url}/readyz/lists/c`)).status).toBe(503);
+  expect(await body('/readyz?verbose&exclude=caches/c')).toContain('[+]caches/c ok: excluded\n');
+  expect((await fetch(`${url}/readyz/caches/c`)).status).toBe(503);
   expect((await fetch(`${url}/readyz/ping`)).status).toBe(200);
   expect((await fetch(`${url}/readyz/%ff`)).status).toBe(404);
 });

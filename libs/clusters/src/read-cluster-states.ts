@@ -19,7 +19,7 @@ const patienceMs = 35_000;
  *
  * @throws UsageError which source cannot be read, and why
  */
-export async function lookAtClusters(
+export async function readClusterStates(
   sources: readonly ClusterSource[],
   ports: Ports,
 ): Promise<readonly ClusterState[]> {

@@ -1,0 +1,96 @@
+import {
+  ClusterSet,
+  type ClusterState,
+  checkOnlySource,
+  connectTo,
+  PendingClusters,
+  sourcesOf,
+} from '@sluice/clusters';
+import type { ClusterSecretsConfiguration } from '@sluice/configuration';
+import { systemClock, systemRandom } from '@sluice/process';
+import type { Logger } from '@sluice/runtime';
+import type { AllInOne } from '../../composition/all-in-one.ts';
+import { clusterChecks } from '../../composition/cluster-checks.ts';
+import { condition } from '../../composition/telemetry/health.ts';
+import { clusterView } from '../../composition/telemetry/start-console.ts';
+import type { ManyClustersOptions } from './many-clusters.ts';
+import type { RunOptions } from './run-options.ts';
+import type { ServedClusters } from './served-clusters.ts';
+
+/** Every cluster that the flags name; clusters are added and removed as their sources change. */
+export async function openClusterSet(options: RunOptions, logger: Logger): Promise<ServedClusters> {
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const names = new Map<string, string>();
+  const synced = new Set<string>();
+  const pending = new PendingClusters(systemClock);
+  const sources = sourcesFrom(options, ports);
+  await checkOnlySource(sources);
+  let services: AllInOne;
+  const clusters: ClusterSet = new ClusterSet({
+    ...ports,
+    sources,
+    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver: options.takeOver }),
+    serve: async (cluster, signal) => {
+      names.set(cluster.identity, cluster.name);
+      pending.connected(cluster.identity);
+      try {
+        await services.serve(cluster, signal);
+      } finally {
+        synced.delete(cluster.identity);
+      }
+    },
+    forget: ({ identity }) => {
+      pending.removed(identity);
+      return services.forget(identity);
+    },
+  });
+  const cachesSynced = ({ name, phase, identity }: ClusterState) =>
+    condition(`caches/${name}`, () => phase !== 'serving' || synced.has(identity), 'caches are not synced yet');
+  return {
+    introduction: sources.map(({ about }) => `Sluice keeps Endpoints and EndpointSlices of the clusters of ${about}`),
+    initial: [],
+    names,
+    phases: () => clusters.states,
+    hooks: {
+      mayConnect: (identity) => pending.mayConnect(identity, clusters.complete),
+      onSynced: ({ identity }) => void synced.add(identity),
+    },
+    health: { livez: () => [], readyz: () => [...clusterChecks(clusters), ...clusters.states.map(cachesSynced)] },
+    views: () =>
+      clusters.states
+        .filter(({ identity }) => identity !== '')
+        .map((state) => clusterView(state, describeState(state))),
+    synced() {},
+    run(running, signal) {
+      services = running;
+      return clusters.run(signal);
+    },
+    pause() {},
+    close: async () => {},
+  };
+}
+
+function sourcesFrom(options: ManyClustersOptions, ports: Parameters<typeof sourcesOf>[2]) {
+  if (options.named !== undefined) return sourcesOf(options.named, process.env, ports);
+  const { kubeconfig, context, inCluster, clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
+  const secrets: ClusterSecretsConfiguration | undefined =
+    clusterSecrets === undefined
+      ? undefined
+      : {
+          selector: clusterSecrets,
+          namespace: clusterSecretsNamespace ?? 'sluice',
+          ...(clusterSecretsKubeconfig && { kubeconfig: clusterSecretsKubeconfig }),
+        };
+  const named = {
+    name: context ?? 'default',
+    ...(kubeconfig && { kubeconfig }),
+    ...(context && { context }),
+    ...(inCluster && { inCluster }),
+  };
+  const clusters = kubeconfig !== undefined || inCluster ? [named] : [];
+  return sourcesOf({ clusters, clusterSecrets: secrets }, process.env, ports);
+}
+
+/** The state in the console's terms. */
+const describeState = ({ phase, reason }: ClusterState): string =>
+  phase === 'serving' ? 'watched' : reason === '' ? phase : `${phase}: ${reason}`;

@@ -1,0 +1,60 @@
+import { type ConnectedCluster, connect } from '@sluice/clusters';
+import { systemClock, systemRandom } from '@sluice/process';
+import type { Logger } from '@sluice/runtime';
+import { syncHealth } from '../../composition/telemetry/health.ts';
+import { clusterView } from '../../composition/telemetry/start-console.ts';
+import type { RunOptions } from './run-options.ts';
+import type { ServedClusters } from './served-clusters.ts';
+
+interface RunnableCluster extends ConnectedCluster {
+  /** Further lines to print at startup. */
+  readonly about: readonly string[];
+  /** Stops the demo workload. */
+  pause(): void;
+}
+
+/** The cluster that the flags name, or the demo cluster. Rejects if the API server refuses the connection. */
+export async function openOneCluster(
+  options: RunOptions,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<ServedClusters> {
+  const cluster = await open(options, signal, logger);
+  let ready = false;
+  return {
+    introduction: [
+      `Sluice keeps Endpoints and EndpointSlices of ${cluster.name} (Kubernetes ${cluster.version}) at ${cluster.server}`,
+      ...cluster.about,
+    ],
+    initial: [cluster],
+    names: new Map([[cluster.identity, cluster.name]]),
+    hooks: {},
+    health: syncHealth(cluster.name, () => ready),
+    views: () => [clusterView(cluster)],
+    synced() {
+      ready = true;
+    },
+    run: (_, signal) => new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true })),
+    pause: () => cluster.pause(),
+    close: () => cluster.close(),
+  };
+}
+
+async function open(options: RunOptions, signal: AbortSignal, logger: Logger): Promise<RunnableCluster> {
+  const { kubeconfig, context, inCluster, takeOver, seed, rate } = options;
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  if (kubeconfig === undefined && !inCluster) {
+    const { startSimulation } = await import('../../demo/simulated.ts');
+    return startSimulation({ ...ports, ...(seed !== undefined && { seed }), ...(rate !== undefined && { rate }) });
+  }
+  const cluster = await connect(
+    {
+      ...{ ...ports, signal, takeOver, readEarly: true },
+      ...(kubeconfig !== undefined && { kubeconfig }),
+      ...(context !== undefined && { context }),
+      ...(inCluster !== undefined && { inCluster }),
+    },
+    process.env,
+  );
+  return { ...cluster, about: [], pause() {} };
+}

@@ -1,0 +1,96 @@
+import { toSettings } from '@sluice/configuration';
+import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom, tracesGraceMs } from '@sluice/process';
+import { Metrics } from '@sluice/telemetry';
+import { startAllInOne } from '../../composition/all-in-one.ts';
+import { startTelemetry } from '../../composition/telemetry/start-telemetry.ts';
+import { startTracing } from '../../composition/telemetry/traces/start-tracing.ts';
+import { createDisplay } from '../display/create-display.ts';
+import { Statistics } from '../display/statistics.ts';
+import { watchOutcomes } from '../display/watch-outcomes.ts';
+import { openClusterSet } from './cluster-set.ts';
+import { namesMany } from './many-clusters.ts';
+import { openOneCluster } from './one-cluster.ts';
+import { addresses, openConsole } from './run-console.ts';
+import type { RunOptions } from './run-options.ts';
+import { tracesOf } from './run-traces.ts';
+
+/** Runs all services in this process until `stopped` resolves. */
+export async function runAllInOne(stopped: Promise<void>, options: RunOptions): Promise<void> {
+  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const display = createDisplay(options.output);
+  const statistics = new Statistics();
+  const traces = tracesOf(options, process.env, logger);
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort());
+  const opened = namesMany(options)
+    ? openClusterSet(options, logger)
+    : openOneCluster(options, stopping.signal, logger);
+  const clusters = await opened.catch((error: unknown) => {
+    if (stopping.signal.aborted) return undefined;
+    throw error;
+  });
+  if (clusters === undefined) return logger.info('stopped before the cluster was reached');
+  const tracing = await startTracing(traces, {
+    ...{ ...ports, systems: { messaging: 'memory', store: 'memory' }, fleet: 'sluice', environment: process.env },
+    member: `all-in-one-${process.pid}`,
+  });
+  const { names, phases, hooks, health } = clusters;
+  const address = options.metricsBindAddress?.address;
+  const metrics =
+    address === null
+      ? undefined
+      : new Metrics({ clusters: names, spans: () => tracing?.counts, ...(phases && { fleet: true, phases }) });
+  const console = openConsole(() => clusters.views(), options, logger);
+  const server =
+    metrics &&
+    (await startTelemetry(
+      address ?? undefined,
+      { metrics, health, log: logger, ...(console && { otherwise: console.console.handle }) },
+      logger,
+    ).catch(async (error: unknown) => {
+      clusters.pause();
+      await clusters.close();
+      throw error;
+    }));
+  const startedAt = systemClock.now();
+  const services = startAllInOne({
+    ...{ ...ports, ...hooks, clusters: clusters.initial, settings: toSettings(options), limits: options },
+    ...(metrics && { metrics }),
+    tracers: tracing?.tracers,
+    ...(console && { tap: console.tap }),
+    ...watchOutcomes(statistics, display),
+  });
+  if (clusters.initial.length > 0) {
+    services.synced.then(
+      () => {
+        clusters.synced();
+        display.synced();
+      },
+      () => {},
+    );
+  }
+  const serving = clusters.run(services, stopping.signal);
+  display.started([...clusters.introduction, ...addresses(server?.url, console !== undefined)]);
+  try {
+    await Promise.race([stopped, services.done, serving]);
+  } finally {
+    stopping.abort();
+    clusters.pause();
+    await shutDown(
+      [
+        {
+          component: 'services',
+          graceMs: graceMs + marginMs,
+          stop: () => Promise.all([serving, services.stop(graceMs)]),
+        },
+        { component: 'trace export', graceMs: tracesGraceMs + marginMs, stop: () => tracing?.close(tracesGraceMs) },
+        { component: 'console', graceMs: marginMs, stop: () => console?.console.close() },
+        { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
+        { component: 'cluster connections', graceMs: marginMs, stop: () => clusters.close() },
+      ],
+      ports,
+    );
+  }
+  display.ended(statistics, systemClock.now() - startedAt);
+}

@@ -1,0 +1,26 @@
+import type { Cluster } from '@sluice/clusters';
+import type { ClusterView } from '@sluice/console';
+import type { Metrics } from '@sluice/telemetry';
+import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
+import type { Health } from '../../composition/telemetry/health.ts';
+
+/** The clusters that one process serves: one that is given at the start, or a set that changes at run time. */
+export interface ServedClusters {
+  /** Lines to print at startup. */
+  readonly introduction: readonly string[];
+  /** Clusters to serve from the start. */
+  readonly initial: readonly Cluster[];
+  /** Cluster names by identity, for metrics. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly phases?: ConstructorParameters<typeof Metrics>[0]['phases'];
+  readonly hooks: Pick<AllInOneOptions, 'mayConnect' | 'onSynced'>;
+  readonly health: Health;
+  views(): readonly ClusterView[];
+  /** Called once the caches of the initial clusters are synced. */
+  synced(): void;
+  /** Serves clusters that come and go until `signal` aborts. */
+  run(services: AllInOne, signal: AbortSignal): Promise<unknown>;
+  /** Stops the source of changes, if this process owns it. */
+  pause(): void;
+  close(): Promise<void>;
+}
