@@ -6,6 +6,6 @@ export * from './stop-signal.ts';
 export * from './system-clock.ts';
 export * from './system-random.ts';
 export * from './table.ts';
-export * from './truncate.ts';
+export * from './truncate-text.ts';
 export * from './usage-error.ts';
 export * from './version.ts';
