@@ -9,14 +9,35 @@ export interface MetricOptions {
 }
 
 export type CounterVec = LabelChildren<CounterChild>;
-export type CounterChild = Pick<Counter.Internal, 'inc'>;
+
+/** One series of a counter. Adds up in place, because `inc` of prom-client hashes the labels each time. */
+export class CounterChild {
+  #pending = 0;
+
+  inc(by = 1): void {
+    this.#pending += by;
+  }
+
+  /** Returns the sum since the last call. */
+  drain(): number {
+    const sum = this.#pending;
+    this.#pending = 0;
+    return sum;
+  }
+}
 
 /** A counter, partitioned by labels. A child is exposed as 0 as soon as it is looked up. */
 export function counterVec({ registry }: Exposition, { name, help, labelNames }: MetricOptions): CounterVec {
-  const counter = new Counter({ name, help, labelNames, registers: [registry] });
+  const children: { readonly child: CounterChild; readonly series: Pick<Counter.Internal, 'inc'> }[] = [];
+  const counter = new Counter({
+    ...{ name, help, labelNames, registers: [registry] },
+    collect() {
+      for (const { child, series } of children) series.inc(child.drain());
+    },
+  });
   return new LabelChildren((values) => {
-    const child = counter.labels(...values);
-    child.inc(0);
+    const child = new CounterChild();
+    children.push({ child, series: counter.labels(...values) });
     return child;
   });
 }

@@ -1,11 +1,11 @@
-/** One thing that has to be well. */
+/** One health check. */
 export interface Check {
   readonly name: string;
-  /** What is to be said about it, or nothing; throws the reason if it is not well. */
+  /** Returns details for `?verbose`, or an empty string. Throws the reason if the check fails. */
   readonly ask: () => string | Promise<string>;
 }
 
-/** What is asked by whom: of livez depends whether the process is started again, of readyz whether it counts as working. */
+/** A failed livez check restarts the process; a failed readyz check takes it out of service. */
 export interface Health {
   livez(): readonly Check[];
   readyz(): readonly Check[];
@@ -25,8 +25,8 @@ interface Finding {
 const ping: Check = { name: 'ping', ask: () => '' };
 
 /**
- * Answers `/livez` or `/readyz`, a single check below it (`/readyz/bus`), `?verbose` and `?exclude=NAME`, in the form
- * of kube-apiserver. Unlike there, what fails says why.
+ * Answers `/livez`, `/readyz`, a single check (`/readyz/bus`), `?verbose` and `?exclude=NAME` in the format of
+ * kube-apiserver. Unlike there, a failed check gives its reason.
  */
 export async function answerHealth(
   name: 'livez' | 'readyz' | 'healthz',
@@ -37,7 +37,7 @@ export async function answerHealth(
   const checks = [ping, ...given];
   if (single !== undefined) {
     const check = checks.find((one) => one.name === single || encodeURI(one.name) === single);
-    if (check === undefined) return { status: 404, body: `there is no check ${single}\n` };
+    if (check === undefined) return { status: 404, body: `unknown health check: ${single}\n` };
     const { well, text } = await find(check);
     return well ? { status: 200, body: text || 'ok' } : { status: 503, body: `${text}\n` };
   }
@@ -66,7 +66,7 @@ async function find({ name, ask }: Check): Promise<Finding> {
   }
 }
 
-/** A check of something that is well or not. */
+/** A check that fails with `reason` unless `isWell`. */
 export function condition(name: string, isWell: () => boolean, reason: string): Check {
   return {
     name,
@@ -77,8 +77,8 @@ export function condition(name: string, isWell: () => boolean, reason: string): 
   };
 }
 
-/** Of one process on one cluster: it is ready once all lists are in. */
+/** Health of a process with one cluster: ready once the cluster's caches are synced. */
 export function syncHealth(cluster: string, isSynced: () => boolean): Health {
-  const lists = condition(`caches/${cluster}`, isSynced, 'caches are not synced yet');
-  return { livez: () => [], readyz: () => [lists] };
+  const caches = condition(`caches/${cluster}`, isSynced, 'caches are not synced yet');
+  return { livez: () => [], readyz: () => [caches] };
 }

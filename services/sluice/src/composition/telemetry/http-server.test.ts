@@ -32,7 +32,7 @@ async function start(at: Parameters<typeof startTelemetry>[0], log?: { level: Lo
   return server;
 }
 
-test('serves metrics in the text format, those of the process among them', async () => {
+test('serves metrics in the text format, including process metrics', async () => {
   const { url } = await start(anyPort);
   const response = await fetch(`${url}/metrics`);
   expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');
@@ -50,7 +50,7 @@ test('serves OpenMetrics to a scraper that asks for it', async () => {
   expect(await response.text()).toMatch(/\n# EOF\n$/);
 });
 
-test('is live at once, and ready when all lists are in', async () => {
+test('is live at once, and ready when caches are synced', async () => {
   const { url } = await start(anyPort);
   const status = async (path: string) => (await fetch(url + path)).status;
   expect([await status('/healthz'), await status('/livez?verbose'), await status('/readyz')]).toEqual([200, 200, 503]);
@@ -58,7 +58,7 @@ test('is live at once, and ready when all lists are in', async () => {
   expect(await status('/readyz')).toBe(200);
 });
 
-test('tells which checks failed, as kube-apiserver does, and why', async () => {
+test('lists failed checks with their reasons, in the format of kube-apiserver', async () => {
   const { url } = await start(anyPort);
   const body = async (path: string) => (await fetch(url + path)).text();
   expect(await body('/livez')).toBe('ok');
@@ -72,17 +72,17 @@ test('tells which checks failed, as kube-apiserver does, and why', async () => {
   expect((await fetch(`${url}/readyz/%ff`)).status).toBe(404);
 });
 
-test('answers HEAD, and nothing that it does not know', async () => {
+test('answers HEAD, and 404 for unknown paths', async () => {
   const { url } = await start(anyPort);
   expect((await fetch(`${url}/metrics`, { method: 'HEAD' })).status).toBe(200);
   expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
   expect((await fetch(`${url}/debug`)).status).toBe(404);
 });
 
-describe('the level of the log', () => {
+describe('the log level', () => {
   const put = (url: string, body: string) => fetch(`${url}/debug/log-level`, { method: 'PUT', body });
 
-  test('can be read and changed from this machine', async () => {
+  test('can be read and changed from the same host', async () => {
     const log = { level: 'info' as LogLevel };
     const { url } = await start(anyPort, log);
     expect(await (await fetch(`${url}/debug/log-level`)).text()).toBe('info\n');
@@ -90,7 +90,7 @@ describe('the level of the log', () => {
     expect(log.level).toBe('debug');
   });
 
-  test('stays as it is if there is no such level', async () => {
+  test('does not change to an invalid level', async () => {
     const log = { level: 'info' as LogLevel };
     const { url } = await start(anyPort, log);
     for (const body of ['', 'verbose', 'x'.repeat(1_000_000)]) {
@@ -126,15 +126,15 @@ describe('the level of the log', () => {
   );
 });
 
-test('an address that was given and is taken is an error that names it', async () => {
+test('a given address that is in use is an error that names it', async () => {
   const { url } = await start(anyPort);
   const taken = parseBindAddress(url.replace('http://', ''));
   await expect(start(taken ?? undefined)).rejects.toThrow(
-    /^--metrics-bind-address 127\.0\.0\.1:\d+: 127\.0\.0\.1:\d+ is in use; give another one, or 0 for none$/,
+    /^--metrics-bind-address 127\.0\.0\.1:\d+: 127\.0\.0\.1:\d+ is in use; choose another address, or 0 to disable it$/,
   );
 });
 
-test('without one, a second process on the machine gets a port of its own', async () => {
+test('without a given address, a second process gets a port of its own', async () => {
   const [first, second] = [await start(undefined), await start(undefined)];
   expect(first.url).not.toBe(second.url);
   expect((await fetch(`${second.url}/livez`)).status).toBe(200);

@@ -8,7 +8,7 @@ import { answerLogLevel, logLevelPath } from './log-level.ts';
 import { eventLoopPulse } from './pulse.ts';
 
 export interface TelemetryServer {
-  /** Where it listens, to be opened by people on this machine. */
+  /** URL of the server, with a host that this machine can open. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -16,22 +16,23 @@ export interface TelemetryServer {
 export interface TelemetryServerOptions {
   readonly metrics: Metrics;
   readonly health: Health;
-  /** Its level can be changed from this machine. Default: it cannot. */
+  /** Logger whose level `/debug/log-level` changes. Default: none. */
   readonly log?: Pick<RootLogger, 'level'>;
-  /** Answers what is asked for under other paths. */
+  /** Handles all other paths. */
   readonly otherwise?: (request: IncomingMessage, response: ServerResponse) => void;
   /** In PEM. Default: HTTP without TLS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** Somebody else listens on the address. */
+/** Another process listens on the address. */
 export class AddressInUseError extends Error {
   override readonly name = 'AddressInUseError';
 }
 
 /**
- * Serves `/metrics`, `/healthz`, `/livez`, `/readyz` and `/debug/log-level`. Throws AddressInUseError, or what else the
- * system says where it cannot listen.
+ * Serves `/metrics`, `/healthz`, `/livez`, `/readyz` and `/debug/log-level`.
+ *
+ * @throws AddressInUseError, or another error of the system if it cannot listen
  */
 export async function serveTelemetry(at: BindAddress, options: TelemetryServerOptions): Promise<TelemetryServer> {
   const eventLoop = eventLoopPulse(systemClock);
@@ -75,7 +76,7 @@ function listen(server: Server, at: BindAddress): Promise<void> {
 const isOwn = (path: string): boolean =>
   path === '/metrics' || path === logLevelPath || /^\/(livez|readyz|healthz)(\/|$)/.test(path);
 
-/** `/healthz` is the older name of `/livez`. Undefined: it is none of them. */
+/** `/healthz` is the deprecated name of `/livez`. Returns undefined for other paths. */
 async function healthAt(path: string, query: string, health: Health): Promise<HealthAnswer | undefined> {
   const [, name, single] = /^\/(livez|readyz|healthz)(?:\/(.+))?$/.exec(path) ?? [];
   if (name !== 'livez' && name !== 'readyz' && name !== 'healthz') return undefined;
@@ -95,7 +96,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     return text(status, body, headers);
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return text(405, 'only GET and HEAD\n', { Allow: 'GET, HEAD' });
+    return text(405, 'method not allowed; use GET or HEAD\n', { Allow: 'GET, HEAD' });
   }
   switch (path) {
     case '/metrics':
@@ -110,7 +111,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     default: {
       const health = await healthAt(path, query, options.health);
       if (health !== undefined) return text(health.status, health.body);
-      return text(404, 'there is /metrics, /healthz, /livez, /readyz and /debug/log-level\n');
+      return text(404, 'not found; available: /metrics, /healthz, /livez, /readyz, /debug/log-level\n');
     }
   }
 }

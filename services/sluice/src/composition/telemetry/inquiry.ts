@@ -1,11 +1,11 @@
 import type { Clock } from '@sluice/runtime';
 
-/** How long somebody who looks at metrics or health waits for a server. */
+/** Timeout of a request for metrics or health. */
 export const inquiryPatienceMs = 1_000;
 
 /**
- * A question to a server that may be away. However often it is asked, one is on its way at most: a bus that is away may
- * keep it for long.
+ * A request to a server that may be unreachable. Concurrent calls share one request, because an unreachable server may hold
+ * it for long.
  */
 export class Inquiry<T> {
   readonly #clock: Clock;
@@ -17,10 +17,10 @@ export class Inquiry<T> {
     this.#send = send;
   }
 
-  /** @throws Error that says for how long there has been no answer, or what the answer is that cannot be used */
+  /** @throws Error on a timeout, with the time since the request was sent, or if the request fails */
   ask(patienceMs = inquiryPatienceMs): Promise<T> {
     const { since, answer } = this.#pending ?? this.#begin();
-    // A scrape asks a hundred times at once: no more is made for each than a timer.
+    // One scrape makes a hundred calls, so a call costs one timer only.
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.schedule(patienceMs, () => {
         const seconds = (this.#clock.monotonic() - since) / 1000;

@@ -10,25 +10,24 @@ interface Answer {
 }
 
 /**
- * GET tells the least severe level that is logged, PUT changes it until the process ends. Only from loopback, wherever the
- * server listens: in a Pod, `kubectl port-forward` and `kubectl exec` come from there. And only under a name of loopback:
- * a web page somewhere may have its own name lead here (DNS rebinding), and the browser sends that name along.
+ * GET returns the log level, PUT changes it until the process exits. Accepts connections from loopback only, which includes
+ * `kubectl port-forward` and `kubectl exec`, and only with a loopback name in `Host`, which stops DNS rebinding by web pages.
  */
 export async function answerLogLevel(request: IncomingMessage, log: Pick<RootLogger, 'level'>): Promise<Answer> {
   if (!isLoopback(request.socket.remoteAddress ?? '')) {
-    return { status: 403, body: 'the level is told and changed on the same machine only\n' };
+    return { status: 403, body: 'the log level is accessible from the same host only\n' };
   }
   if (!namesLoopback(request.headers.host)) {
-    return { status: 403, body: 'the level is told and changed under localhost, 127.0.0.1 or [::1] only\n' };
+    return { status: 403, body: 'the log level is accessible as localhost, 127.0.0.1 or [::1] only\n' };
   }
   if (request.method === 'GET' || request.method === 'HEAD') return { status: 200, body: `${log.level}\n` };
   if (request.method !== 'PUT') {
-    return { status: 405, body: 'only GET, HEAD and PUT\n', headers: { Allow: 'GET, HEAD, PUT' } };
+    return { status: 405, body: 'method not allowed; use GET, HEAD or PUT\n', headers: { Allow: 'GET, HEAD, PUT' } };
   }
   const given = await beginningOf(request);
   const level = logLevels.find((one) => one === given.trim());
   if (level === undefined) {
-    return { status: 400, body: `${JSON.stringify(given)} is not a level: ${logLevels.join(', ')}\n` };
+    return { status: 400, body: `invalid log level ${JSON.stringify(given)}; use one of ${logLevels.join(', ')}\n` };
   }
   log.level = level;
   return { status: 200, body: `${level satisfies LogLevel}\n` };
@@ -43,14 +42,14 @@ function namesLoopback(host: string | undefined): boolean {
   return name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
 }
 
-/** No level is longer than that. */
+/** Upper bound for the length of a level. */
 const longest = 32;
 
 async function beginningOf(request: IncomingMessage): Promise<string> {
   let text = '';
   request.setEncoding('utf8');
   for await (const chunk of request as AsyncIterable<string>) {
-    // The rest is read to its end, so that there is a connection to answer on.
+    // Reads to the end, so that the response can be sent on this connection.
     if (text.length < longest) text += chunk;
   }
   return text.slice(0, longest);

@@ -4,12 +4,12 @@ import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { Inquiry } from './inquiry.ts';
 
 export interface PartitionLag {
-  /** Everything up to this offset is done with. */
+  /** All records up to this offset are processed. */
   reached(offset: number): void;
   close(): void;
 }
 
-/** Shows how many records of a partition its owner is not done with. The bus is asked when somebody looks. */
+/** Exposes the number of unprocessed records of a partition. Reads the end of the partition at each scrape. */
 export function partitionLag(
   metrics: Metrics | undefined,
   { bus, clock }: { readonly bus: Bus; readonly clock: Clock },
@@ -21,7 +21,7 @@ export function partitionLag(
   const records = async (): Promise<number | undefined> => {
     if (offset === undefined) return undefined;
     try {
-      // A log that was made anew may end before the offset.
+      // A recreated stream may end before the offset.
       return Math.max(0, (await end.ask()).offset - offset);
     } catch {
       return undefined;

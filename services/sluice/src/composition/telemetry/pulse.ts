@@ -1,7 +1,7 @@
 import type { Clock } from '@sluice/runtime';
 import type { Check } from './health.ts';
 
-/** Something that has to go round again and again, whatever else is away. It counts as stuck when it has not for long. */
+/** A liveness check of a loop: fails if the loop has not completed an iteration for `limitMs`. */
 export class Pulse {
   readonly check: Check;
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class Pulse {
   }
 }
 
-/** The event loop's own: it stands still while something runs that does not let go. */
+/** A liveness check of the event loop, which a long synchronous task blocks. */
 export function eventLoopPulse(clock: Clock): { readonly check: Check; close(): void } {
   const pulse = new Pulse('event-loop', clock, eventLoopLimitMs);
   let cancel = (): void => {};

@@ -5,17 +5,17 @@ import type { Clock } from '@sluice/runtime';
 import type { StatePart } from '@sluice/service-state';
 import type { Metrics, WorkQueue } from '@sluice/telemetry';
 
-/** Feeds the metrics with what reconcilers tell. */
+/** Records the events of reconcilers as metrics. */
 export function reconcilerMetrics(metrics: Metrics, clock: Clock): ReconcilerMetrics {
   return { open: () => new PartitionCounts(metrics, () => clock.monotonic()) };
 }
 
-/** One controller's share in the metrics of one partition. */
+/** The metrics of one controller in one partition. */
 interface Share {
   readonly queue: WorkQueue;
   readonly parked: Set<string>;
   readonly unpark: () => void;
-  /** By key, what the Service adds to the gauges. */
+  /** Contribution of each Service to the gauges, by key. */
   readonly counted: Map<string, CountedSlices>;
 }
 
@@ -47,7 +47,7 @@ class PartitionCounts implements PartitionMetrics {
 
   restored(key: string, controller: Controller, { counted, deciding, parked }: RestoredState): void {
     this.#count(key, controller, counted);
-    // How long it has been under way the store does not tell; it is measured from here.
+    // The store does not know when the work began, so it is measured from here.
     if (deciding) this.#shares[controller].queue.start(key);
     this.parked(key, controller, parked);
   }
@@ -67,7 +67,7 @@ class PartitionCounts implements PartitionMetrics {
     if (!planned) this.#shares[controller].queue.done(key);
     if (!planned && controller === 'endpointslice') endpointSlice.synced(identity, decided ? 'success' : 'error');
     if (!planned && controller === 'endpointslicemirroring') mirroring.synced(identity, 0);
-    // Without a decision, what was there stays as it is.
+    // Without a decision the counts stay.
     if (decided === undefined) return;
     const { counts } = decided;
     this.#count(key, controller, counts?.service ?? null);
@@ -131,7 +131,7 @@ class PartitionCounts implements PartitionMetrics {
     const applied = outcome.results.filter((result) => result.status === 'applied');
     for (const { verb } of applied) endpointSlice.written(identity, verb);
     for (const [index, { mutations }] of groups.entries()) {
-      // What is of an address type that the Service does not have belongs to no sync of an address type.
+      // Slices of an address type that the Service does not have belong to no sync.
       if (mutations.some((m) => m.verb === 'delete' && m.unsupportedAddressType)) continue;
       const done = applied.filter(({ group }) => group === index).length;
       if (done === mutations.length) endpointSlice.changed(identity, counted?.hinting ?? null, done);
@@ -143,7 +143,7 @@ class PartitionCounts implements PartitionMetrics {
   #completedMirror(identity: string, { outcome, counted }: CompletedPlan): void {
     const { mirroring } = this.#metrics;
     mirroring.synced(identity, outcome.completedAt - outcome.decidedAt);
-    // The deletes of a clean-up do not count (I3).
+    // Deletes of a clean-up do not count (I3).
     if (counted === null) return;
     for (const { status, verb } of outcome.results) if (status === 'applied') mirroring.written(identity, verb);
   }

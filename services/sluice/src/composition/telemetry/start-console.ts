@@ -7,21 +7,21 @@ import { tracesFrom } from '../console/jaeger-traces.ts';
 
 export interface LocalConsole {
   readonly console: Console;
-  /** To be set between the services and their bus. */
+  /** Wraps the bus of the services to record their messages. */
   readonly tap: (bus: Bus) => Bus;
 }
 
 export interface JaegerAddresses {
-  /** Where a person looks at a trace; `{traceId}` stands for its id. */
+  /** URL of a trace in Jaeger's UI; `{traceId}` is replaced. */
   readonly jaegerUrl?: string | undefined;
-  /** Where it is asked for one. */
+  /** URL of Jaeger's query API. */
   readonly jaegerQueryUrl?: string | undefined;
 }
 
-/** A console of its own holds more: here it shares the memory with what the process is for. */
+/** Less than a stand-alone console keeps, because it shares the memory of the services. */
 export const guestBytes = 32 * 1024 ** 2;
 
-/** The console of a process in which everything runs: it keeps what passes over the bus. */
+/** The console of an all-in-one process. Its history is what passes over the bus. */
 export function startConsole(
   clusters: () => readonly ClusterView[],
   { jaegerUrl, jaegerQueryUrl }: JaegerAddresses,
@@ -40,7 +40,7 @@ export function startConsole(
   return { console, tap: (bus) => tapBus(bus, history) };
 }
 
-/** A cluster of this process as the console shows it. */
+/** A cluster of this process, for the console. */
 export function clusterView(
   { identity, name, version, server }: Pick<ConnectedCluster, 'identity' | 'name' | 'version' | 'server'>,
   state = 'watched',

@@ -3,9 +3,8 @@ import type { Logger } from '@sluice/runtime';
 import { serveTelemetry, type TelemetryServer, type TelemetryServerOptions } from './http-server.ts';
 
 /**
- * Serves on the address that the user gave, or says why that cannot be (UsageError). If none was given (undefined), on
- * the default one, or on any free port of loopback where that is taken, so that a second run on one machine just works;
- * undefined if not even that can be.
+ * Serves on the given address, or throws a UsageError. Without one, serves on the default address, or on a free loopback
+ * port if that is taken, so that a second process on the machine works. Returns undefined if there is no such port.
  */
 export async function startTelemetry(
   given: BindAddress | undefined,
@@ -17,7 +16,8 @@ export async function startTelemetry(
     try {
       return await serveTelemetry(given, options);
     } catch (error) {
-      const hint = flag === '--metrics-bind-address' ? 'give another one, or 0 for none' : 'give another one';
+      const hint =
+        flag === '--metrics-bind-address' ? 'choose another address, or 0 to disable it' : 'choose another address';
       throw new UsageError(`${flag} ${formatBindAddress(given)}: ${messageOf(error)}; ${hint}`, {
         cause: error,
       });
@@ -27,10 +27,10 @@ export async function startTelemetry(
     try {
       return await serveTelemetry(address, options);
     } catch (error) {
-      logger.debug('cannot listen here', { address: formatBindAddress(address), reason: messageOf(error) });
+      logger.debug('cannot listen on address', { address: formatBindAddress(address), reason: messageOf(error) });
     }
   }
-  logger.warn('nothing is served: no port of loopback can be had');
+  logger.warn('metrics and health are not served: no loopback port is available');
   return undefined;
 }
 

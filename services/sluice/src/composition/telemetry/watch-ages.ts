@@ -2,13 +2,13 @@ import type { Resource } from '@sluice/kubernetes';
 import type { Clock } from '@sluice/runtime';
 import type { Metrics } from '@sluice/telemetry';
 
-/** What one watcher of a cluster has heard of late. */
+/** Time of the last event of each watch of a cluster. */
 export interface WatchAges {
   heard(resource: Resource): void;
   close(): void;
 }
 
-/** Shows, for each resource that was heard of, how long that is ago. */
+/** Exposes the time since the last event of each watch. */
 export function watchAges(metrics: Metrics | undefined, identity: string, clock: Clock): WatchAges {
   const heardAt = new Map<Resource, number>();
   const shown: (() => void)[] = [];
