@@ -3,7 +3,6 @@ import { gunzipSync } from 'node:zlib';
 import {
   type AddressType,
   addHints,
-  distributeTraffic,
   dumpEndpointPort,
   dumpEndpointPorts,
   dumpEndpointSubset,
@@ -28,8 +27,9 @@ import {
   projectPod,
   projectService,
   repackSubsets,
-  type SliceLists,
+  type SliceInfo,
   type StringMap,
+  trafficDistributionHints,
   truncateSubsets,
 } from '@sluice/controllers';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ interface Vector {
   readonly output: unknown;
 }
 
-interface Input extends SliceLists {
+interface Input extends SliceInfo {
   readonly ports: readonly EndpointPort[] | null;
   readonly subsets: readonly EndpointSubset[] | null;
   readonly endpoints: Endpoints;
@@ -121,7 +121,7 @@ const replay: Readonly<Record<string, (input: Input) => unknown>> = {
       },
     };
   },
-  trafficDist: (input) => ordered(distributeTraffic(input.trafficDistribution ?? null, listsOf(input))),
+  trafficDist: (input) => ordered(trafficDistributionHints(input.trafficDistribution ?? null, listsOf(input))),
   topologyHints: (input) => {
     const topology = nodeTopology(input.nodes.map(projectNode));
     const { lists, hints, events } = addHints(listsOf(input), input.addressType, topology, null);
@@ -133,12 +133,12 @@ const replay: Readonly<Record<string, (input: Input) => unknown>> = {
   },
 };
 
-function listsOf({ toCreate, toUpdate, unchanged }: SliceLists): SliceLists {
+function listsOf({ toCreate, toUpdate, unchanged }: SliceInfo): SliceInfo {
   return { toCreate: toCreate ?? [], toUpdate: toUpdate ?? [], unchanged: unchanged ?? [] };
 }
 
 /** Slices and their endpoints without order. */
-function ordered(lists: SliceLists): SliceLists {
+function ordered(lists: SliceInfo): SliceInfo {
   const sorted = (slices: readonly EndpointSlice[] | null) =>
     [...(slices ?? [])]
       .map((slice) => ({ ...slice, endpoints: [...(slice.endpoints ?? [])].sort(byText) }))
@@ -175,7 +175,7 @@ const vectors = gunzipSync(readFileSync(path))
 
 function expected({ fn, output }: Vector): unknown {
   const orderFree = fn === 'trafficDist' || fn === 'topologyHints';
-  return canonical(orderFree ? { ...(output as SliceLists), ...ordered(output as SliceLists) } : output);
+  return canonical(orderFree ? { ...(output as SliceInfo), ...ordered(output as SliceInfo) } : output);
 }
 
 describe('functions of the genuine controllers', () => {

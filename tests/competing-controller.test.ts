@@ -22,11 +22,11 @@ beforeEach(async () => {
   rivalWrites = 0;
   isRivalOn = false;
   found = [];
-  const contests = {
+  const competingControllers = {
     ownManager: 'sluice',
-    found: (_plan: unknown, { object }: { readonly object: string }) => void found.push(object),
+    onCompetingWrite: (_plan: unknown, { object }: { readonly object: string }) => void found.push(object),
   };
-  fleet = startFleet({ server, clock, seed: 2, writable: { contests } });
+  fleet = startFleet({ server, clock, seed: 2, writable: { competingControllers } });
   await advance(clock, 5_000);
 });
 

@@ -52,7 +52,13 @@ async function survive(wrapBus: (bus: Bus) => Bus, wrapStore: (store: Store) => 
     watcher.run(stop.signal),
     runReconciler({ ...work, fencingToken: 1, settings: defaultSettings }, stop.signal),
     runWriter(
-      { ...work, cluster: () => writable, retry: defaultRetry, requests: new AbortController().signal },
+      {
+        ...work,
+        fencingToken: work.epoch,
+        cluster: () => writable,
+        retry: defaultRetry,
+        requestSignal: new AbortController().signal,
+      },
       stop.signal,
     ),
   ];

@@ -2,7 +2,7 @@ import { FakeApiServer, FaultPlan, type Population, populate } from '@sluice/fak
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { findParked, type ParkedKey, releaseParked } from '@sluice/sluice';
-import { RemovalBrake } from '@sluice/writer';
+import { MassRemovalGuard } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Fleet, startFleet } from './harness/fleet.ts';
 import { endpointsOf, slicesOf } from './harness/what-should-be.ts';
@@ -36,8 +36,8 @@ async function start(): Promise<void> {
   const onChecked = (result: string) => {
     checked[result] = (checked[result] ?? 0) + 1;
   };
-  const brake = new RemovalBrake({ percent: 25, clock, onChecked });
-  fleet = startFleet({ server, clock, seed: 2, faults, writable: { brake } });
+  const massRemovalGuard = new MassRemovalGuard({ percent: 25, clock, onChecked });
+  fleet = startFleet({ server, clock, seed: 2, faults, writable: { massRemovalGuard } });
   await advance(clock, 5_000);
 }
 

@@ -49,7 +49,7 @@ describe('profile summary', () => {
     const names = [
       'file:///r/node_modules/.pnpm/undici@7.1.0/node_modules/undici/lib/core.js',
       'file:///r/node_modules/.pnpm/a@1/node_modules/@scope/name/x.js',
-      'file:///r/services/writer/src/writer.ts',
+      'file:///r/services/writer/src/run-writer.ts',
       'node:internal/streams/readable',
       'node:events',
     ].map((url) => packageOf(node(1, 'f', url)));

@@ -45,7 +45,10 @@ export async function whatAFreshStartWrites(options: FreshStartOptions): Promise
   const running = Promise.all([
     watcher.run(stop.signal),
     runReconciler({ ...work, fencingToken: 1, settings: defaultSettings }, stop.signal),
-    runWriter({ ...work, cluster: () => writable, retry: defaultRetry, requests: stop.signal }, stop.signal),
+    runWriter(
+      { ...work, fencingToken: 1, cluster: () => writable, retry: defaultRetry, requestSignal: stop.signal },
+      stop.signal,
+    ),
   ]);
   await Promise.race([watcher.synced, running]);
   lastAt = clock.monotonic();

@@ -58,7 +58,10 @@ export function startFleet(options: FleetOptions): Fleet {
   const running = Promise.all([
     watcher.run(stop.signal),
     runReconciler({ ...work, fencingToken: 1, settings, ...(metrics && { metrics }) }, stop.signal),
-    runWriter({ ...work, cluster: () => writable, retry: defaultRetry, requests: requests.signal }, stop.signal),
+    runWriter(
+      { ...work, fencingToken: 1, cluster: () => writable, retry: defaultRetry, requestSignal: requests.signal },
+      stop.signal,
+    ),
   ]);
   return {
     watcher,

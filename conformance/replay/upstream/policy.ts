@@ -1,4 +1,4 @@
-import { type Controller, type DecisionPolicy, endpointSliceTracker, soundDecisions } from '@sluice/controllers';
+import { type Controller, type DecisionPolicy, defaultPolicy, endpointSliceTracker } from '@sluice/controllers';
 import { isMirrored, type ReconcilerPolicy, requestDecision, type ServiceState, slicesOf } from '@sluice/service-state';
 import { noticedAtEnd, noticedBy, sliceDelayMs } from '@sluice/shadow';
 import { holdsAsMany } from './mirrored-endpoints.ts';
@@ -10,9 +10,9 @@ import { recycleByName } from './recycling-by-name.ts';
  * Updates that change nothing (K5) need to be sent only where requests are to fail.
  */
 export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: boolean }): ReconcilerPolicy {
-  const decisions: DecisionPolicy = { ...soundDecisions, holds: holdsAsMany, recycle: recycleByName };
+  const decisions: DecisionPolicy = { ...defaultPolicy, hasContent: holdsAsMany, recycle: recycleByName };
   return {
-    decisions: sendsAllUpdates ? { ...decisions, spares: () => false } : decisions,
+    decisions: sendsAllUpdates ? { ...decisions, isNoOp: () => false } : decisions,
     affected: noticedBy,
     affectedBySnapshot: noticedAtEnd,
     requestRepair: ({ controller, state, now }, batchPeriodMs, causes) =>

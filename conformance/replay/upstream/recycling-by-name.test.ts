@@ -11,29 +11,29 @@ const aSlice = (name: string, given: Partial<EndpointSlice>): EndpointSlice => (
 });
 const body = (addressType: AddressType, port: number): EndpointSlice =>
   aSlice('', { addressType, ports: [{ name: 'http', protocol: 'TCP', port }] });
-const doomed = (name: string, addressType: AddressType): EndpointSlice => aSlice(name, { addressType });
+const existing = (name: string, addressType: AddressType): EndpointSlice => aSlice(name, { addressType });
 const names = (slices: readonly EndpointSlice[]) => slices.map(({ metadata }) => metadata.name);
 
 describe('recycling by name (H19)', () => {
   it('is what it should be with one family, or where the map may be walked in a lucky order', () => {
     const toCreate = [body('IPv4', 80), body('IPv6', 80)];
-    const toDelete = [doomed('a', 'IPv6')];
+    const toDelete = [existing('a', 'IPv6')];
     const lucky = recycleByName(toCreate, toDelete);
     const right = recycleSlices(toCreate, toDelete);
     expect(lucky.creates.map(({ addressType }) => addressType)).toEqual(['IPv4']);
-    expect(lucky.updates.map((update) => update.doomed.metadata.name)).toEqual(['a']);
+    expect(lucky.updates.map((update) => update.existing.metadata.name)).toEqual(['a']);
     expect(names(lucky.deletes)).toEqual(names(right.deletes));
   });
 
   it('leaves creates that cannot succeed when the families take turns', () => {
     const toCreate = [body('IPv4', 80), body('IPv6', 80), body('IPv4', 81), body('IPv6', 81)];
-    const toDelete = [doomed('a', 'IPv4'), doomed('b', 'IPv6'), doomed('c', 'IPv4'), doomed('d', 'IPv6')];
+    const toDelete = [existing('a', 'IPv4'), existing('b', 'IPv6'), existing('c', 'IPv4'), existing('d', 'IPv6')];
     expect(names(recycleByName(toCreate, toDelete).creates).filter((name) => name !== '')).not.toEqual([]);
     expect(recycleSlices(toCreate, toDelete)).toMatchObject({ creates: [], deletes: [] });
   });
 
   it('leaves all deletes if there is nothing to create', () => {
-    const toDelete = [doomed('a', 'IPv4')];
+    const toDelete = [existing('a', 'IPv4')];
     expect(recycleByName([], toDelete)).toEqual({ creates: [], updates: [], deletes: toDelete });
   });
 });

@@ -1,4 +1,4 @@
-import { type AddressType, type EndpointSlice, inPlaceOf, portMapKey, type Recycled } from '@sluice/controllers';
+import { type AddressType, type EndpointSlice, portMapKey, type Recycled, replaceSlice } from '@sluice/controllers';
 
 /**
  * H19 as upstream does it: whichever create without a name stands first leaves the list, not the one that was recycled.
@@ -35,22 +35,22 @@ function recycleInOrder(
   const recycled = new Set<EndpointSlice>();
   for (const type of types) {
     const ofType = toCreate.filter(({ addressType }) => addressType === type);
-    const doomedOfType = toDelete.filter(({ addressType }) => addressType === type);
+    const existingOfType = toDelete.filter(({ addressType }) => addressType === type);
     for (const [i, body] of ofType.entries()) {
-      const doomed = doomedOfType[i];
-      if (doomed === undefined) break;
+      const existing = existingOfType[i];
+      if (existing === undefined) break;
       const first = creates.findIndex((slice) => !named.has(slice));
       if (first >= 0) creates.splice(first, 1);
-      named.set(body, doomed);
-      recycled.add(doomed);
+      named.set(body, existing);
+      recycled.add(existing);
     }
   }
   return {
     creates: creates.map((body) => {
-      const doomed = named.get(body);
-      return doomed === undefined ? body : inPlaceOf(doomed, body);
+      const existing = named.get(body);
+      return existing === undefined ? body : replaceSlice(existing, body);
     }),
-    updates: [...named].map(([body, doomed]) => ({ doomed, body })),
+    updates: [...named].map(([body, existing]) => ({ existing, body })),
     deletes: toDelete.filter((slice) => !recycled.has(slice)),
   };
 }

@@ -1,24 +1,24 @@
 export interface SliceTotals {
   readonly endpoints: number;
   readonly slices: number;
-  /** Slices that would do if all were as full as they may be. */
+  /** Number of slices if all were filled to the maximum. */
   readonly desiredSlices: number;
 }
 
-/** What one Service has by one controller once the last decision is carried out. The gauges are sums of these (I1). */
+/** Slices of one Service and controller after the last decision is applied. The gauges are sums of these (I1). */
 export interface CountedSlices extends SliceTotals {
-  /** How the EndpointSlice controller hints them; null for mirrored ones, which have no hints. */
+  /** How the EndpointSlice controller sets hints. Null for mirrored slices, which have none. */
   readonly hinting: Hinting | null;
 }
 
 export interface Hinting {
   /** `Auto` if the Service asks for topology hints (F1). */
   readonly topology: 'Auto' | 'Disabled';
-  /** The valid `spec.trafficDistribution` that is in effect, or empty (G1, I2). */
+  /** The effective `spec.trafficDistribution`, or empty (G1, I2). */
   readonly trafficDistribution: string;
 }
 
-/** What one decision of the EndpointSlice controller adds to its metrics. */
+/** What one decision of the EndpointSlice controller contributes to its metrics. */
 export interface EndpointSliceCounts {
   readonly of: 'endpointslice';
   readonly service: CountedSlices;
@@ -27,22 +27,25 @@ export interface EndpointSliceCounts {
 }
 
 export interface AddressTypeCounts {
-  /** Endpoints that were in none of the slices. */
+  /** Endpoints that were in no slice. */
   readonly added: number;
-  /** Endpoints taken from slices whose ports are still wanted. */
+  /** Endpoints removed from slices whose ports are still wanted. */
   readonly removed: number;
   /** Creates, updates and deletes of the plan. */
   readonly changed: number;
 }
 
-/** What one decision of the EndpointSliceMirroring controller adds to its metrics. A clean-up (H6) adds nothing. */
+/**
+ * What one decision of the EndpointSliceMirroring controller contributes to its metrics. A clean-up (H6) contributes
+ * nothing.
+ */
 export interface MirroringCounts {
   readonly of: 'endpointslicemirroring';
   readonly service: CountedSlices;
   readonly added: number;
   readonly updated: number;
   readonly removed: number;
-  /** Addresses that are no IP or beyond the maximum of their subset (H17). */
+  /** Addresses that are invalid or beyond the maximum of their subset (H17). */
   readonly skipped: number;
 }
 

@@ -1,4 +1,4 @@
-import { type Controller, controllers, type DecisionPolicy, soundDecisions } from '@sluice/controllers';
+import { type Controller, controllers, type DecisionPolicy, defaultPolicy } from '@sluice/controllers';
 import type { Causes, Fact, OutcomeStatus, PlannedMutations } from '@sluice/messages';
 import type { BackoffOptions } from './backoff.ts';
 import type { ControllerState } from './controller-state.ts';
@@ -53,7 +53,7 @@ const allAtOnce = controllers.map((controller) => [controller, 0] as const);
 
 /** Sluice's own rules: every fact counts, and once converged, nothing written is stale. */
 export const neverStale: ReconcilerPolicy = {
-  decisions: soundDecisions,
+  decisions: defaultPolicy,
   affected: () => all,
   affectedBySnapshot: () => allAtOnce,
   requestRepair: ({ controller, state, now }, batchPeriodMs, causes) =>

@@ -1,10 +1,14 @@
-export { AdaptiveLimit, type AdaptiveLimitOptions } from './adaptive-limit.ts';
-export { heldBackReason } from './confirm-removal.ts';
-export type { Contestant } from './find-contestant.ts';
-export type { LaneWorkerOptions } from './lane-worker-options.ts';
-export { meteredWriter, type OnAnswer } from './metered-writer.ts';
-export { RemovalBrake, type RemovalBrakeOptions, type RemovalCheck } from './removal-brake.ts';
-export { defaultRetry, type RetryOptions } from './retrying.ts';
-export { type RequestLimit, unlimited } from './sending.ts';
-export type { Contests, WritableCluster } from './writable-cluster.ts';
-export { runWriter, type WriterOptions, workLane } from './writer.ts';
+export type { CompetingWrite } from './apply/find-competing-write.ts';
+export { defaultRetry, type RetryOptions } from './apply/retry.ts';
+export { type RequestLimit, unlimited } from './apply/withdrawable-writer.ts';
+export { heldBackReason } from './mass-removal/confirm-removal.ts';
+export {
+  MassRemovalGuard,
+  type MassRemovalGuardOptions,
+  type RemovalCheck,
+} from './mass-removal/mass-removal-guard.ts';
+export { meteredWriter, type OnResponse } from './metered-writer.ts';
+export type { PlanPartitionWorkerOptions } from './partition/plan-partition-worker-options.ts';
+export { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
+export { AdaptiveLimit, type AdaptiveLimitOptions } from './scheduling/adaptive-limit.ts';
+export type { CompetingControllerDetection, WritableCluster } from './writable-cluster.ts';

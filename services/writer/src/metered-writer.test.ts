@@ -5,7 +5,7 @@ import { meteredWriter } from './metered-writer.ts';
 const signal = new AbortController().signal;
 const refused = new ApiError('no', { reaction: 'terminal', status: 403, reason: 'Forbidden' });
 
-test('each answer is told with its status, and comes through unchanged', async () => {
+test('reports the status of each response and passes it through unchanged', async () => {
   const answers: unknown[] = [];
   const object = { metadata: { name: 'web' } };
   const inner: ClusterWriter = {

@@ -2,11 +2,13 @@ import { type ClusterWriter, isApiError, type Resource } from '@sluice/kubernete
 
 type Verb = 'get' | 'create' | 'update' | 'delete';
 
-/** Called with each answer: the HTTP status of a failure, 0 if there was no response, null for success. */
-export type OnAnswer = (verb: Verb, resource: Resource, status: number | null) => void;
+/**
+ * Called for each response. `status` is null on success, the HTTP status on failure, and 0 if there was no response.
+ */
+export type OnResponse = (verb: Verb, resource: Resource, status: number | null) => void;
 
-/** The same writer, telling of every answer. */
-export function meteredWriter(writer: ClusterWriter, onAnswer: OnAnswer): ClusterWriter {
+/** Wraps a writer and reports every response to `onResponse`. */
+export function meteredWriter(writer: ClusterWriter, onAnswer: OnResponse): ClusterWriter {
   const metered = async <T>(verb: Verb, resource: Resource, request: Promise<T>): Promise<T> => {
     try {
       const answer = await request;

@@ -1,28 +1,28 @@
 import type { EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import type { PlannedMutations } from '@sluice/messages';
-import type { Contestant } from './find-contestant.ts';
-import type { RemovalBrake } from './removal-brake.ts';
-import type { RequestLimit } from './sending.ts';
+import type { CompetingWrite } from './apply/find-competing-write.ts';
+import type { RequestLimit } from './apply/withdrawable-writer.ts';
+import type { MassRemovalGuard } from './mass-removal/mass-removal-guard.ts';
 
-/** A cluster as the writer needs it. */
+/** A cluster as the writer sees it. */
 export interface WritableCluster {
   readonly writer: ClusterWriter;
-  /** Address of its API server, if it has one. */
+  /** URL of the API server, if known. */
   readonly server?: string | undefined;
-  /** When its requests are let through. */
+  /** Schedules the requests to this cluster. */
   readonly limit: RequestLimit;
-  /** Default: nothing that is removed needs to be confirmed. */
-  readonly brake?: RemovalBrake;
-  /** What is done about another writer that undoes this one's writes again and again. Default: nothing. */
-  readonly contests?: Contests;
-  /** Records Kubernetes Events, as best it can: it never fails. */
+  /** Default: removals need no confirmation. */
+  readonly massRemovalGuard?: MassRemovalGuard;
+  /** Default: repeated repairs are not investigated. */
+  readonly competingControllers?: CompetingControllerDetection;
+  /** Records Kubernetes Events on a best-effort basis. Never fails. */
   record(events: readonly EventToRecord[]): void;
 }
 
-export interface Contests {
-  /** What this program is called in `managedFields`. */
+export interface CompetingControllerDetection {
+  /** Sluice's field manager, as in `managedFields`. */
   readonly ownManager: string;
-  /** Told of each plan that puts right what was put right several times before. */
-  found(plan: PlannedMutations, contestant: Contestant): void;
+  /** Called for each plan that repairs the same objects once more after several repairs in a row. */
+  onCompetingWrite(plan: PlannedMutations, write: CompetingWrite): void;
 }

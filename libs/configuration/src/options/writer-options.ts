@@ -6,7 +6,7 @@ export interface WriterLimits {
   readonly maxWritesInFlight: number;
   /** 0: however many. */
   readonly maxWritesPerSecond: number;
-  /** In percent; see RemovalBrake. */
+  /** In percent; see MassRemovalGuard. */
   readonly maxRemovalPercent: number;
 }
 

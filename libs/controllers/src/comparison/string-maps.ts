@@ -1,6 +1,6 @@
 import type { StringMap } from '../objects/metadata.ts';
 
-/** Absent and empty maps are equal. */
+/** Whether two maps are equal. An undefined map equals an empty one. */
 export function equalStringMaps(a: StringMap | undefined, b: StringMap | undefined): boolean {
   if (a === b) return true;
   let size = 0;
@@ -12,7 +12,7 @@ export function equalStringMaps(a: StringMap | undefined, b: StringMap | undefin
   return size === sizeOf(b);
 }
 
-/** The map without some keys; the map itself if it has none of them. */
+/** Returns the map without the given keys, or the map itself if it has none of them. */
 export function withoutKeys(map: StringMap | undefined, keys: readonly string[]): StringMap {
   if (map === undefined) return {};
   if (!keys.some((key) => Object.hasOwn(map, key))) return map;

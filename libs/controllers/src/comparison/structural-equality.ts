@@ -1,6 +1,6 @@
 /**
- * Whether two pieces of an API object mean the same: null, absent and undefined fields are equal, and so are
- * null and an empty list or map, as in Kubernetes' semantic comparison. Order in lists counts.
+ * Semantic equality of API objects, as `equality.Semantic.DeepEqual`: null, undefined and missing fields are equal, and
+ * so are null and an empty list or map. The order of lists matters.
  */
 export function structurallyEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -14,7 +14,7 @@ function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((item, i) => structurallyEqual(item, b[i]));
 }
 
-/** Whether every field of `a` is equal in `b`. */
+/** Whether every field of `a` equals that of `b`. */
 function equalFields(a: object, b: object): boolean {
   const other = b as Readonly<Record<string, unknown>>;
   for (const [key, value] of Object.entries(a)) {

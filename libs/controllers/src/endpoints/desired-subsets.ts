@@ -8,11 +8,11 @@ import { noPort, portIdentity, SubsetPacker } from './repack-subsets.ts';
 
 export interface DesiredSubsets {
   readonly subsets: readonly EndpointSubset[];
-  /** Addresses by the names of their Pods; in no subset if the Pod has none of the ports. */
+  /** Addresses keyed by Pod name. An address is in no subset if its Pod has none of the ports. */
   readonly byPod: ReadonlyMap<string, EndpointAddress>;
 }
 
-/** The subsets that the Endpoints of a Service should have, before truncation (D9–D15). */
+/** Returns the subsets that the Endpoints of a Service should have, before truncation (D9–D15). */
 export function desiredSubsets(service: Service, pods: Iterable<PodOnNode>): DesiredSubsets {
   const packer = new SubsetPacker();
   const byPod = new Map<string, EndpointAddress>();
@@ -32,7 +32,7 @@ export function desiredSubsets(service: Service, pods: Iterable<PodOnNode>): Des
   return { subsets: packer.pack(), byPod };
 }
 
-/** The address of a Pod; null if it has none in the Endpoints of the Service. */
+/** Returns the address of a Pod, or null if the Endpoints should not contain it. */
 export function desiredAddress(service: Service, pod: Pod): EndpointAddress | null {
   return shouldPodBeInEndpoints(pod, service.publishNotReadyAddresses) ? podToEndpointAddress(pod, service) : null;
 }
@@ -46,7 +46,9 @@ interface ResolvedPort {
   readonly identity: string;
 }
 
-/** Resolves one Service port for Pods; Pods with the same number share the port (D13). */
+/**
+ * Returns a function that resolves one Service port for a Pod. Pods with the same port number share the object (D13).
+ */
 function portsByNumber(servicePort: ServicePort, index: number): (pod: Pod) => ResolvedPort | null {
   const known = new Map<number, ResolvedPort>();
   return (pod) => {

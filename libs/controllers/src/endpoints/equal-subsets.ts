@@ -1,7 +1,7 @@
 import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
 import type { ObjectReference } from '../objects/metadata.ts';
 
-/** Equality of lists of subsets, order included; the resourceVersion of targets does not count (D19). */
+/** Whether two lists of subsets are equal, including their order, ignoring the resourceVersion of targets (D19). */
 export function equalSubsets(a: readonly EndpointSubset[], b: readonly EndpointSubset[]): boolean {
   return equalLists(a, b, equalSubset);
 }
@@ -39,7 +39,7 @@ function equalPorts(a: EndpointsPort, b: EndpointsPort): boolean {
   );
 }
 
-/** The resourceVersion of targets does not count (D19). */
+/** Ignores the resourceVersion of targets (D19). */
 export function equalAddresses(a: EndpointAddress, b: EndpointAddress): boolean {
   return (
     a === b ||

@@ -4,7 +4,7 @@ import type { Pod } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import { endpointHostname } from '../pods/endpoint-eligibility.ts';
 
-/** The address of a Pod in the Endpoints of a Service, in the Service's first family; null if the Pod has none (D10, D11). */
+/** Returns the address of a Pod in the Endpoints of a Service, in the Service's first IP family, or null (D10, D11). */
 export function podToEndpointAddress(pod: Pod, service: Service): EndpointAddress | null {
   const wanted = wantsIpv6(pod, service) ? 'IPv6' : 'IPv4';
   for (const text of pod.ips) {

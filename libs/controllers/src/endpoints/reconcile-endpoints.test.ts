@@ -33,7 +33,7 @@ function created(service: Service, of: readonly PodOnNode[]): Endpoints {
   return mutation.object;
 }
 
-/** The object as it is stored after the create. */
+/** The object as stored after the create. */
 function stored(service: Service, of: readonly PodOnNode[]): Endpoints {
   return someEndpoints({
     ...created(service, of),
@@ -42,7 +42,7 @@ function stored(service: Service, of: readonly PodOnNode[]): Endpoints {
 }
 
 describe('Endpoints of a Service', () => {
-  it('list ready Pods and others apart, without Pods that may not be in endpoints (C3, D9, D14)', () => {
+  it('list ready and not-ready Pods separately, without ineligible Pods (C3, D9, D14)', () => {
     const { subsets, metadata } = created(aService({ labels: { team: 'x' } }), [
       onNode(aPod(1)),
       onNode(aPod(2, { ready: false })),
@@ -62,7 +62,7 @@ describe('Endpoints of a Service', () => {
     expect(metadata.labels).toEqual({ team: 'x', [endpointsManagedByLabel]: 'endpoint-controller' });
   });
 
-  it('list every Pod as ready with publishNotReadyAddresses, terminating ones too (D8, D14)', () => {
+  it('list every Pod as ready with publishNotReadyAddresses, including terminating ones (D8, D14)', () => {
     const of = [onNode(aPod(1, { ready: false })), onNode(aPod(2, { terminating: true }))];
     const [subset] = created(aService({ publishNotReadyAddresses: true }), of).subsets ?? [];
     expect(subset?.addresses).toHaveLength(2);
@@ -73,12 +73,12 @@ describe('Endpoints of a Service', () => {
     ['the first family', { ipFamilies: ['IPv6', 'IPv4'] }, 'fd00::1'],
     ['the family of the cluster IP', { ipFamilies: [], clusterIP: 'fd00:96::1' }, 'fd00::1'],
     ['the family of the Pod', { ipFamilies: [], clusterIP: 'None' }, '10.0.0.1'],
-  ])('take %s (D10)', (_, given, ip) => {
+  ])('use %s (D10)', (_, given, ip) => {
     const [subset] = created(aService(given), [onNode(aPod(1, { ips: ['10.0.0.1', 'fd00::1'] }))]).subsets ?? [];
     expect(subset?.addresses?.map((address) => address.ip)).toEqual([ip]);
   });
 
-  it('need no port if headless, and get no address without one otherwise (D12)', () => {
+  it('need no port if headless, and list no address without one otherwise (D12)', () => {
     expect(created(aService({ ports: [], clusterIP: 'None' }), pods(1)).subsets).toMatchObject([{ addresses: [{}] }]);
     expect(created(aService({ ports: [] }), pods(1)).subsets).toEqual([]);
     expect(created(aService({ clusterIP: '' }), []).metadata.labels).toMatchObject({ [headlessLabel]: '' });
@@ -90,7 +90,7 @@ describe('Endpoints of a Service', () => {
     expect(subset?.ports).toBeUndefined();
   });
 
-  it('split by the numbers of named ports (C5, D13)', () => {
+  it('are split by the numbers of named ports (C5, D13)', () => {
     const named = (containerPort: number) => ({ ports: [{ name: 'http', protocol: 'TCP', containerPort }] });
     const service = aService({ ports: [{ ...httpPort, targetPort: 'http' }] });
     const of = [onNode(aPod(1, named(8080))), onNode(aPod(2, named(9090))), onNode(aPod(3))];
@@ -105,7 +105,7 @@ describe('Endpoints of a Service', () => {
     expect(subsets?.[0]?.ports?.map(({ port }) => port).sort()).toEqual([443, 8080]);
   });
 
-  it('are cut at 1000 addresses, and say so (D27, D22)', () => {
+  it('are truncated at 1000 addresses and annotated (D27, D22)', () => {
     const object = created(aService(), pods(1200));
     expect(object.subsets?.[0]?.addresses).toHaveLength(1000);
     expect(object.metadata.annotations).toMatchObject({ [overCapacityAnnotation]: 'truncated' });
@@ -127,7 +127,7 @@ describe('Endpoints of a Service', () => {
 describe('existing Endpoints', () => {
   const service = aService();
 
-  it('are left alone if right, whatever their order or their annotations (D19, K6)', () => {
+  it('are unchanged if correct, whatever their order or annotations (D19, K6)', () => {
     const right = stored(service, pods(3));
     const [subset] = right.subsets ?? [];
     const addresses = [...(subset?.addresses ?? [])].reverse();
@@ -139,7 +139,7 @@ describe('existing Endpoints', () => {
     ).toEqual([]);
   });
 
-  it('keep other annotations when written, and give their version as precondition (D22, D23)', () => {
+  it('keep other annotations and carry a precondition when updated (D22, D23)', () => {
     const existing = someEndpoints({
       metadata: { name: 'web', namespace: 'shop', resourceVersion: '3', annotations: { note: 'x' } },
     });
@@ -155,7 +155,7 @@ describe('existing Endpoints', () => {
     expect(mutations(aService(given), pods(1), someEndpoints())).toEqual([]);
   });
 
-  it('go with their Service, and only then (D5)', () => {
+  it('are deleted with their Service, and only then (D5)', () => {
     expect(mutations(null, [], someEndpoints(), false)).toEqual([]);
     expect(mutations(null, [], null, true)).toEqual([]);
     expect(mutations(null, [], someEndpoints(), true)).toEqual([
@@ -166,7 +166,7 @@ describe('existing Endpoints', () => {
   it.each<[string, Partial<Service>, number]>([
     ['a reserved label on the Service', { labels: { [endpointsManagedByLabel]: 'me' } }, 1],
     ['a truncated list', {}, 1200],
-  ])('are not written again for nothing with %s (D20, D21, K5)', (_, given, count) => {
+  ])('are not rewritten without effect with %s (D20, D21, K5)', (_, given, count) => {
     const odd = aService(given);
     expect(mutations(odd, pods(count), stored(odd, pods(count)))).toEqual([]);
   });

@@ -11,21 +11,21 @@ import {
   triggerTimeAnnotation,
 } from '../objects/well-known.ts';
 import { emptyPlan, type Mutation, type Plan } from '../plan.ts';
-import { type DecisionPolicy, soundDecisions } from '../policy.ts';
+import { type DecisionPolicy, defaultPolicy } from '../policy.ts';
 import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-tracker.ts';
+import { cachedDesiredSubsets, isCanonical } from './cached-subsets.ts';
 import { equalSubsets } from './equal-subsets.ts';
 import { repackSubsets } from './repack-subsets.ts';
-import { isCanonical, settledSubsets } from './settled-subsets.ts';
 import { countAddresses, endpointsCapacity, truncateSubsets } from './truncate.ts';
 
 export interface EndpointsInputs {
-  /** Null: there is no such Service. */
+  /** Null if the Service does not exist. */
   readonly service: Service | null;
   /** All Pods that the selector matches, eligible or not. */
   readonly pods: Iterable<PodOnNode>;
-  /** The Endpoints of the Service's name, if any. */
+  /** The Endpoints with the Service's name, or null. */
   readonly existing: Endpoints | null;
-  /** The Service was deleted, or the sweep at a start found the Endpoints without one (D4, D5). */
+  /** The Service was deleted, or the sweep at watcher start found the Endpoints without a Service (D4, D5). */
   readonly orphaned: boolean;
   readonly triggers: TriggerTimes | null;
   readonly policy?: DecisionPolicy;
@@ -33,26 +33,26 @@ export interface EndpointsInputs {
 
 export interface EndpointsDecision {
   readonly plan: Plan;
-  /** To be kept if the plan succeeds; null if the Service is gone. */
+  /** State to store if the plan succeeds. Null if the Service does not exist. */
   readonly triggers: TriggerTimes | null;
 }
 
-/** What the Endpoints controller wants done for one Service (section D). */
+/** Decides what the Endpoints controller writes for one Service (section D). */
 export function reconcileEndpoints(inputs: EndpointsInputs): EndpointsDecision {
-  const { service, existing, triggers, policy = soundDecisions } = inputs;
+  const { service, existing, triggers, policy = defaultPolicy } = inputs;
   if (service === null) {
     return { plan: inputs.orphaned && existing !== null ? planOf(deletion(existing)) : emptyPlan, triggers: null };
   }
   if (service.type === 'ExternalName' || service.selector === null) return { plan: emptyPlan, triggers };
   const pods = [...inputs.pods];
   const { state, triggerTime } = computeTriggerTime(triggers, service, pods);
-  const desired = settledSubsets(service, pods);
+  const desired = cachedDesiredSubsets(service, pods);
   const { subsets, truncated } = truncateSubsets(desired);
   const decision = (plan: Plan): EndpointsDecision => ({ plan, triggers: state });
   if (existing === null) return decision(planOf(creation(service, subsets, truncated, triggerTime)));
   if (isUpToDate(existing, service, subsets)) return decision(emptyPlan);
   const updated = updatedEndpoints(existing, service, subsets, truncated, triggerTime);
-  if (policy.spares(existing, updated)) return decision(emptyPlan);
+  if (policy.isNoOp(existing, updated)) return decision(emptyPlan);
   return decision(planOf({ verb: 'update', resource: 'endpoints', object: updated }));
 }
 
@@ -81,7 +81,7 @@ function creation(
   return { verb: 'create', resource: 'endpoints', object: updatedEndpoints(fresh, service, subsets, truncated, time) };
 }
 
-/** The object to write: subsets, labels and two annotations are ours, the rest stays (D22). */
+/** Returns the object to write. Subsets, labels and two annotations are managed; everything else is kept (D22). */
 function updatedEndpoints(
   existing: Endpoints,
   service: Service,
@@ -105,21 +105,21 @@ function endpointsLabels(service: Service): StringMap {
   };
 }
 
-/** Nothing to write (D19). The comparison is upstream's: annotations other than the capacity's are not looked at. */
+/** Whether there is nothing to write (D19). As upstream, this ignores all annotations except the over-capacity one. */
 function isUpToDate(existing: Endpoints, service: Service, desired: readonly EndpointSubset[]): boolean {
   if (!areLabelsCorrect(existing, service) || !isCapacityAnnotationCorrect(existing)) return false;
   const subsets = existing.subsets ?? [];
   return equalSubsets(subsets, desired) || (!isCanonical(subsets) && equalSubsets(repackSubsets(subsets), desired));
 }
 
-/** A Service that itself carries one of the two labels never compares equal (D20). */
+/** Never true if the Service itself carries one of the two labels (D20). */
 function areLabelsCorrect(existing: Endpoints, service: Service): boolean {
   const labels = existing.metadata.labels ?? {};
   if (labels[endpointsManagedByLabel] !== endpointController) return false;
   return equalStringMaps(withoutKeys(labels, [headlessLabel, endpointsManagedByLabel]), service.labels);
 }
 
-/** A truncated object never compares correct (D21). */
+/** Never true for a truncated object (D21). */
 function isCapacityAnnotationCorrect(existing: Endpoints): boolean {
   if (countAddresses(existing.subsets ?? []) > endpointsCapacity) return false;
   return !Object.hasOwn(existing.metadata.annotations ?? {}, overCapacityAnnotation);

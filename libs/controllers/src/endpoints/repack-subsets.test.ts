@@ -16,7 +16,7 @@ describe('repackSubsets (D25)', () => {
     expect(repackSubsets([{ addresses: [a, b], ports: [http] }])).toEqual([{ addresses: [b, a], ports: [http] }]);
   });
 
-  it('merges ports with the same addresses, and keeps others apart', () => {
+  it('merges ports with the same addresses and keeps others apart', () => {
     const merged = repackSubsets([
       { addresses: [a], ports: [http] },
       { addresses: [a], ports: [dns] },
@@ -30,7 +30,7 @@ describe('repackSubsets (D25)', () => {
     expect(apart).toHaveLength(2);
   });
 
-  it('counts an address as not ready if it is so anywhere', () => {
+  it('treats an address as not ready if it is not ready anywhere', () => {
     const subsets = [
       { addresses: [a], ports: [http] },
       { notReadyAddresses: [a], ports: [http] },
@@ -38,14 +38,14 @@ describe('repackSubsets (D25)', () => {
     expect(repackSubsets(subsets)).toEqual([{ notReadyAddresses: [a], ports: [http] }]);
   });
 
-  it('tells targets apart by uid, and takes the rest from the first of an identity (D26)', () => {
+  it('distinguishes targets by UID and takes the rest from the first one (D26)', () => {
     const one = { ...a, hostname: 'one', targetRef: { uid: 'u1' } };
     const two = { ...a, hostname: 'two', targetRef: { uid: 'u2' } };
     const again = { ...a, hostname: 'again', targetRef: { uid: 'u1' } };
     expect(repackSubsets([{ addresses: [two, one, again] }])).toEqual([{ addresses: [one, two] }]);
   });
 
-  it('does not merge equal ports of different subsets that carry appProtocol', () => {
+  it('does not merge equal ports with appProtocol from different subsets', () => {
     const app = { ...http, appProtocol: 'h2c' };
     expect(
       repackSubsets([

@@ -2,7 +2,9 @@ import { fnv1a128, memoisedFnv1a128 } from '../hashing/fnv-1a-128.ts';
 import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
 import { dumpEndpointSubset, dumpEndpointsPort } from './subset-dump.ts';
 
-/** The canonical form of a list of subsets (D25). Ports that carry appProtocol are not merged across input subsets. */
+/**
+ * Returns the canonical form of a list of subsets (D25). Ports with appProtocol are not merged across input subsets.
+ */
 export function repackSubsets(subsets: readonly EndpointSubset[] | null | undefined): EndpointSubset[] {
   const packer = new SubsetPacker();
   subsets?.forEach((subset, i) => {
@@ -20,10 +22,10 @@ function addSubset(packer: SubsetPacker, subset: EndpointSubset, port: Endpoints
   for (const address of subset.notReadyAddresses ?? []) packer.add(address, port, identity, false);
 }
 
-/** The identity of the marker for addresses without a port. */
+/** Identity of addresses without a port. */
 export const noPort = '';
 
-/** By value, but two ports with appProtocol are the same only if they come from the same `source` (D25). */
+/** Identity of a port by value. Ports with appProtocol are equal only if they come from the same `source` (D25). */
 export function portIdentity(port: EndpointsPort, source: string): string {
   const unique = port.appProtocol === null || port.appProtocol === undefined ? '' : source;
   return `${port.port} ${port.protocol ?? ''} ${port.name ?? ''} ${unique}`;
@@ -31,7 +33,7 @@ export function portIdentity(port: EndpointsPort, source: string): string {
 
 interface PortAddresses {
   readonly port: EndpointsPort | null;
-  /** Number of the address → ready. */
+  /** Readiness keyed by address number. */
   readonly readiness: Map<number, boolean>;
 }
 
@@ -40,13 +42,13 @@ interface IndexedAddress {
   readonly address: EndpointAddress;
 }
 
-/** Collects (address, port, readiness) and groups ports by their addresses. */
+/** Collects (address, port, readiness) tuples and groups ports by their addresses. */
 export class SubsetPacker {
-  /** By ip and the uid of the target; the first address seen stands for all of the same identity. */
+  /** Keyed by IP and target UID. The first address with an identity represents all of them. */
   readonly #addresses = new Map<string, IndexedAddress>();
   readonly #ports = new Map<string, PortAddresses>();
 
-  /** Not ready wins over ready for one address and port. */
+  /** If an address is both ready and not ready for a port, not ready wins. */
   add(address: EndpointAddress, port: EndpointsPort | null, identity: string, ready: boolean): void {
     const number = this.#numberOf(address);
     let offered = this.#ports.get(identity);
@@ -72,7 +74,7 @@ export class SubsetPacker {
     return number;
   }
 
-  /** Ports with the same addresses in the same readiness belong together. */
+  /** Groups ports with the same addresses in the same readiness. */
   #portsByAddresses(): PortAddresses[][] {
     const offered = [...this.#ports.values()];
     if (offered.length < 2) return offered.map((one) => [one]);
@@ -109,7 +111,7 @@ function subsetOf(ordered: readonly IndexedAddress[], group: readonly PortAddres
   };
 }
 
-/** A port number of zero, like the marker, offers addresses but no port. */
+/** A zero port number offers addresses without a port. */
 function portsOf(group: readonly PortAddresses[]): EndpointsPort[] {
   const ports: EndpointsPort[] = [];
   for (const { port } of group) if (port !== null && port.port > 0) ports.push(port);
@@ -125,7 +127,7 @@ function sortedByHash<T>(items: T[], hash: (item: T) => string): T[] {
   return hashed.map(({ item }) => item);
 }
 
-/** By ip as text, then by the uid of the target, none first (D25). */
+/** Orders by IP as text, then by target UID, missing first (D25). */
 export function compareAddresses(a: EndpointAddress, b: EndpointAddress): number {
   if (a.ip !== b.ip) return a.ip < b.ip ? -1 : 1;
   const left = a.targetRef?.uid ?? '';

@@ -1,7 +1,7 @@
 import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
 import type { ObjectReference } from '../objects/metadata.ts';
 
-/** The texts over which the order of ports and subsets is hashed (L3, L4). */
+/** Go's dumps of ports and subsets, over which their order is hashed (L3, L4). */
 
 export function dumpEndpointsPort(port: EndpointsPort): string {
   return `(v1.EndpointPort)${portFields(port)}`;

@@ -1,6 +1,6 @@
 import type { EndpointAddress, EndpointSubset } from '../objects/endpoints.ts';
 
-/** The most addresses, ready and not ready together, that an Endpoints object may list (D27). */
+/** Maximum number of addresses, ready and not ready, in an Endpoints object (D27). */
 export const endpointsCapacity = 1000;
 
 export interface TruncatedSubsets {
@@ -8,7 +8,9 @@ export interface TruncatedSubsets {
   readonly subsets: readonly EndpointSubset[];
 }
 
-/** Cuts the subsets to {@link endpointsCapacity}, each by its share; not-ready addresses go first (D27, D28). */
+/**
+ * Truncates the subsets to {@link endpointsCapacity}, proportionally, dropping not-ready addresses first (D27, D28).
+ */
 export function truncateSubsets(subsets: readonly EndpointSubset[]): TruncatedSubsets {
   const ready = countReady(subsets);
   const notReady = countAddresses(subsets) - ready;
@@ -53,7 +55,7 @@ function firstOf(
   return addresses ? { [field]: addresses.slice(0, kept) } : {};
 }
 
-/** Gives each subset in turn its part of the room, rounded up, until the room is used. */
+/** Returns a function that allots each subset its proportional share of the room, rounded up, until none is left. */
 function shares(total: number, room: number): (count: number) => number {
   let left = room;
   return (count) => {

@@ -4,12 +4,12 @@ import type { Service } from '../objects/service.ts';
 import type { DecisionPolicy } from '../policy.ts';
 import type { NodeTopology, ServiceHints } from '../trackers/topology-cache.ts';
 
-/** What is decided on for one address type of a Service. */
+/** Inputs of the decision for one address type of a Service. */
 export interface AddressTypeInputs {
   readonly service: Service;
   readonly type: AddressType;
   readonly pods: readonly PodOnNode[];
-  /** Slices of this type, none of them being deleted. */
+  /** Slices of this type that are not being deleted. */
   readonly slices: readonly EndpointSlice[];
   readonly triggerTime: string | null;
   readonly topology: NodeTopology | null;

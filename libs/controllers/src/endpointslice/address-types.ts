@@ -2,7 +2,7 @@ import { isIpv6 } from '../network/ip-address.ts';
 import type { AddressType } from '../objects/endpointslice.ts';
 import { isServiceIpSet, type Service } from '../objects/service.ts';
 
-/** The address types for which a Service has slices, in the order of its families (E12). */
+/** Returns the address types that a Service needs slices for, in the order of its IP families (E12). */
 export function addressTypesOf(service: Service): readonly AddressType[] {
   const families = new Set<AddressType>();
   for (const family of service.ipFamilies) if (family === 'IPv4' || family === 'IPv6') families.add(family);

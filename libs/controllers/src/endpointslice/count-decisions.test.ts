@@ -18,11 +18,11 @@ function decide(service: Service | null, of: readonly PodOnNode[], slices: Itera
 
 function count(...[service, of, slices]: Parameters<typeof decide>): EndpointSliceCounts {
   const { counts } = decide(service, of, slices);
-  if (counts === null) throw new Error('nothing was counted');
+  if (counts === null) throw new Error('no counts');
   return counts;
 }
 
-/** What the cluster holds after the Service had these Pods. */
+/** The slices in the cluster after the Service had these Pods. */
 function written(service: Service, of: readonly PodOnNode[], before: WrittenObjects = nothingWritten): WrittenObjects {
   return applyPlan(before, decide(service, of, before.slices.values()).plan);
 }
@@ -30,8 +30,8 @@ function written(service: Service, of: readonly PodOnNode[], before: WrittenObje
 const dualPods = (n: number) =>
   Array.from({ length: n }, (_, i) => onNode(aPod(i, { ips: [`10.0.0.${i + 1}`, `fd00::${i + 1}`] })));
 
-describe('the record of a Service (I1)', () => {
-  it('has its endpoints, the slices there will be, and those that would do', () => {
+describe('the counts of a Service (I1)', () => {
+  it('contain its endpoints, its slices, and the slices needed at least', () => {
     const { slices } = written(aService(), pods(4));
     expect(count(aService(), pods(4)).service).toMatchObject({ endpoints: 4, slices: 2, desiredSlices: 2 });
     expect(count(aService(), pods(2), slices.values()).service).toMatchObject({
@@ -41,7 +41,7 @@ describe('the record of a Service (I1)', () => {
     });
   });
 
-  it('counts each group of ports by itself', () => {
+  it('count each port group separately', () => {
     const named = aService({ ports: [{ ...httpPort, targetPort: 'web' }] });
     const at = (i: number, containerPort: number) =>
       onNode(aPod(i, { ports: [{ name: 'web', containerPort, protocol: 'TCP' }] }));
@@ -49,25 +49,25 @@ describe('the record of a Service (I1)', () => {
     expect(service).toMatchObject({ endpoints: 3, slices: 2, desiredSlices: 2 });
   });
 
-  it('is one slice without endpoints where a placeholder is', () => {
+  it('contain one slice without endpoints for a placeholder', () => {
     const { slices } = written(aService(), []);
     for (const existing of [[], slices.values()]) {
       expect(count(aService(), [], existing).service).toMatchObject({ endpoints: 0, slices: 1, desiredSlices: 1 });
     }
   });
 
-  it('counts both families of a dual-stack Service (upstream: the one that came last)', () => {
+  it('cover both families of a dual-stack Service, unlike upstream, which counts the last one', () => {
     expect(count(dual, dualPods(4)).service).toMatchObject({ endpoints: 8, slices: 4, desiredSlices: 4 });
     expect(count(dual, []).service).toMatchObject({ endpoints: 0, slices: 2, desiredSlices: 2 });
     expect(count(dual, pods(1)).service).toMatchObject({ endpoints: 1, slices: 2, desiredSlices: 2 });
   });
 
-  it('leaves out slices of another owner, which go', () => {
+  it('ignore slices of another owner, which are deleted', () => {
     const foreign = aSlice('foreign', { metadata: { name: 'foreign', namespace: 'shop', ownerReferences: [] } });
     expect(count(aService(), pods(1), [foreign]).service).toMatchObject({ endpoints: 1, slices: 1 });
   });
 
-  it('is none where the controller has nothing to do', () => {
+  it('are null if the controller ignores the Service', () => {
     expect(decide(null, pods(1)).counts).toBeNull();
     expect(decide(aService({ selector: null }), pods(1)).counts).toBeNull();
     expect(decide(aService({ type: 'ExternalName' }), pods(1)).counts).toBeNull();
@@ -75,7 +75,7 @@ describe('the record of a Service (I1)', () => {
 });
 
 describe('a sync (section I)', () => {
-  it('counts per address type what comes and goes, and the writes', () => {
+  it('counts added and removed endpoints and writes per address type', () => {
     expect(count(dual, dualPods(4)).addressTypes).toEqual([
       { added: 4, removed: 0, changed: 2 },
       { added: 4, removed: 0, changed: 2 },
@@ -83,27 +83,27 @@ describe('a sync (section I)', () => {
     const { slices } = written(aService(), pods(3));
     const others = [...pods(2), onNode(aPod(7)), onNode(aPod(8))];
     const [counted] = count(aService(), others, slices.values()).addressTypes;
-    // The third Pod is gone; one of the two new ones takes its place, the other needs a slice.
+    // Of three Pods one is removed. One of two new Pods takes its place; the other needs a slice.
     expect(counted).toEqual({ added: 2, removed: 1, changed: 2 });
   });
 
-  it('counts nothing at rest', () => {
+  it('counts nothing when converged', () => {
     const { slices } = written(aService(), pods(5));
     expect(count(aService(), pods(5), slices.values()).addressTypes).toEqual([{ added: 0, removed: 0, changed: 0 }]);
   });
 
-  it('does not count what goes with its ports as removed', () => {
+  it('does not count endpoints removed with their ports', () => {
     const { slices } = written(aService(), pods(3));
     const moved = aService({ ports: [{ ...httpPort, targetPort: 9090 }] });
     expect(count(moved, pods(3), slices.values()).addressTypes).toEqual([{ added: 3, removed: 0, changed: 1 }]);
   });
 });
 
-describe('how a Service is hinted (I2)', () => {
+describe('the hinting of a Service (I2)', () => {
   const hinting = (given: Partial<Service>) => count(aService(given), []).service.hinting;
   const auto = { [topologyModeAnnotation]: 'Auto' };
 
-  it('is its traffic distribution if valid, unless topology hints have precedence', () => {
+  it('is its valid traffic distribution, unless topology hints take precedence', () => {
     expect(hinting({})).toEqual({ topology: 'Disabled', trafficDistribution: '' });
     expect(hinting({ trafficDistribution: 'PreferSameNode' })).toEqual({
       topology: 'Disabled',

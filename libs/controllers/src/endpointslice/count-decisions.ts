@@ -1,10 +1,13 @@
 import type { Service } from '../objects/service.ts';
 import type { EndpointSliceCounts, Hinting } from '../sync-counts.ts';
-import type { AddressTypeDecision } from './reconcile-address-type.ts';
+import type { AddressTypeDecision } from './reconcile-by-address-type.ts';
 import { hintsEnabled } from './topology-hints.ts';
 import { isValidTrafficDistribution } from './traffic-distribution.ts';
 
-/** What the decisions for all address types of a Service add to the metrics. Every type counts, unlike upstream (I1). */
+/**
+ * Returns what the decisions for all address types of a Service contribute to the metrics. Unlike upstream, every type
+ * counts (I1).
+ */
 export function countDecisions(service: Service, decisions: readonly AddressTypeDecision[]): EndpointSliceCounts {
   let [endpoints, slices, desiredSlices] = [0, 0, 0];
   for (const { totals } of decisions) {

@@ -15,15 +15,15 @@ export interface PortGroup {
 }
 
 export interface DesiredEndpoints {
-  /** By port-map key. A group may be without endpoints (E15). */
+  /** Keyed by port-map key. A group may have no endpoints (E15). */
   readonly groups: ReadonlyMap<string, PortGroup>;
-  /** Why Pods were left out. */
+  /** Reasons why Pods were skipped. */
   readonly skipped: readonly string[];
-  /** All endpoints, by the names of their Pods. */
+  /** All endpoints, keyed by Pod name. */
   readonly byPod: Map<string, Endpoint>;
 }
 
-/** The endpoints that slices of one address type should hold (E15). */
+/** Returns the endpoints that slices of one address type should contain (E15). */
 export function desiredEndpoints(service: Service, pods: readonly PodOnNode[], type: AddressType): DesiredEndpoints {
   const groups = new Map<string, PortGroup>();
   const groupOf = groupFinder(service, groups);
@@ -42,7 +42,7 @@ export function desiredEndpoints(service: Service, pods: readonly PodOnNode[], t
   return { groups, skipped, byPod };
 }
 
-/** The endpoint of a Pod; undefined if it has none in slices of this type (E15). */
+/** Returns the endpoint of a Pod, or undefined if slices of this type should not contain it (E15). */
 export function desiredEndpoint(service: Service, { pod, node }: PodOnNode, type: AddressType): Endpoint | undefined {
   if (!shouldPodBeInEndpoints(pod, true)) return undefined;
   if (node === null && !service.publishNotReadyAddresses) return undefined;
@@ -54,7 +54,10 @@ function missingNode(pod: Pod, service: Service): string {
   return `skipping Pod ${pod.name} for Service ${service.namespace}/${service.name}: Node ${pod.nodeName} Not Found`;
 }
 
-/** Finds the group of a Pod. Pods whose ports resolve to the same numbers share it without another hash. */
+/**
+ * Returns a function that finds the group of a Pod. Pods whose named ports resolve to the same numbers share a group,
+ * which saves hashing.
+ */
 function groupFinder(service: Service, groups: Map<string, PortGroup>): (pod: Pod) => PortGroup {
   const byNumbers = new Map<string, PortGroup>();
   const named = service.ports.filter((port) => typeof port.targetPort === 'string');

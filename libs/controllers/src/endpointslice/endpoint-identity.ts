@@ -1,7 +1,7 @@
 import type { Endpoint } from '../objects/endpointslice.ts';
 import type { ObjectReference } from '../objects/metadata.ts';
 
-/** The endpoint with its addresses sorted, as every written one is (C23). */
+/** Returns the endpoint with sorted addresses, which is how endpoints are written (C23). */
 export function withSortedAddresses(endpoint: Endpoint): Endpoint {
   const { addresses } = endpoint;
   if (addresses.length < 2) return endpoint;
@@ -9,8 +9,8 @@ export function withSortedAddresses(endpoint: Endpoint): Endpoint {
   return sorted.every((address, i) => address === addresses[i]) ? endpoint : { ...endpoint, addresses: sorted };
 }
 
-/** Whether two versions of the same endpoint mean the same; hints are not compared (C24). */
-export function equalBeyondIdentity(a: Endpoint, b: Endpoint): boolean {
+/** Whether two versions of the same endpoint are equal, apart from hints (C24). */
+export function endpointsEqualBeyondHash(a: Endpoint, b: Endpoint): boolean {
   return (
     (a.nodeName ?? null) === (b.nodeName ?? null) &&
     (a.zone ?? null) === (b.zone ?? null) &&
@@ -34,7 +34,7 @@ function equalTargets(a: ObjectReference | null, b: ObjectReference | null): boo
   );
 }
 
-/** Whether an endpoint counts as ready; an unknown state does not. */
+/** Whether an endpoint counts as ready. An unknown condition does not. */
 export function isReady(endpoint: Endpoint): boolean {
   return endpoint.conditions?.ready === true;
 }

@@ -8,7 +8,7 @@ const of = (addresses: readonly string[], name: string, given: Partial<Endpoint>
   ...given,
 });
 
-it('tells endpoints apart by addresses, hostname and target (C23)', () => {
+it('distinguishes endpoints by addresses, hostname and target (C23)', () => {
   const set = new EndpointSet();
   const one = of(['10.0.0.1'], 'a');
   for (const endpoint of [
@@ -30,7 +30,7 @@ it('tells endpoints apart by addresses, hostname and target (C23)', () => {
   expect([...set]).toHaveLength(3);
 });
 
-it('does not mind the order of addresses, or an absent target', () => {
+it('ignores the order of addresses and a missing target', () => {
   const set = new EndpointSet();
   set.insert(of(['10.0.0.2', '10.0.0.1'], 'a'));
   set.insert({ addresses: ['x'] });

@@ -1,8 +1,8 @@
 import type { Endpoint } from '../objects/endpointslice.ts';
 
 /**
- * Endpoints by identity: their addresses, hostname, and the namespace and name of their target (C23).
- * Found by the first address, so looking one up builds no key. Keeps the order of insertion.
+ * Set of endpoints, compared by addresses, hostname, and namespace and name of the target (C23). Indexed by the lowest
+ * address, so a lookup allocates no key. Iterates in insertion order.
  */
 export class EndpointSet implements Iterable<Endpoint> {
   readonly #byAddress = new Map<string, Endpoint | Endpoint[]>();
@@ -12,7 +12,7 @@ export class EndpointSet implements Iterable<Endpoint> {
     return this.#size;
   }
 
-  /** Takes the place of the same endpoint, if there is one. */
+  /** Replaces an equal endpoint. */
   insert(endpoint: Endpoint): void {
     const address = leastAddress(endpoint);
     const held = this.#byAddress.get(address);
@@ -38,7 +38,7 @@ export class EndpointSet implements Iterable<Endpoint> {
     return isSameEndpoint(held, endpoint) ? held : undefined;
   }
 
-  /** Removes the same endpoint and answers with it. */
+  /** Removes and returns the equal endpoint. */
   take(endpoint: Endpoint): Endpoint | undefined {
     const found = this.get(endpoint);
     if (found === undefined) return undefined;

@@ -3,36 +3,36 @@ import type { EndpointSlice } from '../objects/endpointslice.ts';
 import { triggerTimeAnnotation } from '../objects/well-known.ts';
 import type { Mutation } from '../plan.ts';
 import { withSortedAddresses } from './endpoint-identity.ts';
-import type { SliceChanges } from './packing.ts';
 import { portMapKey } from './port-map-key.ts';
+import type { SliceChanges } from './reconcile-by-port-mapping.ts';
 
 /**
- * Turns creates into updates of slices that would be deleted, from the end of the creates and the front of the deletes
- * (E27). A recycled slice gets the name and, as a fence, the resourceVersion of the one whose place it takes; nothing else.
+ * Turns creates into updates of slices that would be deleted, pairing the last create with the first delete (E27). A
+ * recycled slice takes over the name and, as a precondition, the resourceVersion of the existing slice; nothing else.
  */
-export function recycleSlices(changes: SliceChanges, mayRecycle: (doomed: EndpointSlice) => boolean): SliceChanges {
+export function recycleSlices(changes: SliceChanges, canRecycle: (existing: EndpointSlice) => boolean): SliceChanges {
   const toCreate = [...changes.toCreate];
   const toUpdate = [...changes.toUpdate];
   const toDelete: EndpointSlice[] = [];
-  for (const doomed of changes.toDelete) {
+  for (const existing of changes.toDelete) {
     const last = toCreate.at(-1);
-    if (last === undefined || last.addressType !== doomed.addressType || !mayRecycle(doomed)) {
-      toDelete.push(doomed);
+    if (last === undefined || last.addressType !== existing.addressType || !canRecycle(existing)) {
+      toDelete.push(existing);
       continue;
     }
     toCreate.pop();
-    toUpdate.push(inPlaceOf(doomed, last));
+    toUpdate.push(replaceSlice(existing, last));
   }
   return { toCreate, toUpdate, toDelete };
 }
 
-/** The new body under the name of an existing slice. */
-export function inPlaceOf(existing: EndpointSlice, body: EndpointSlice): EndpointSlice {
+/** Returns `body` with the name and resourceVersion of the slice that it replaces. */
+export function replaceSlice(existing: EndpointSlice, body: EndpointSlice): EndpointSlice {
   const { name, resourceVersion } = existing.metadata;
   return { ...body, metadata: { ...body.metadata, name, ...(resourceVersion !== undefined && { resourceVersion }) } };
 }
 
-/** The trigger-time annotation set, or removed if there is no time (E30). */
+/** Sets the trigger-time annotation, or removes it if there is no time (E30). */
 export function withTriggerTime(slice: EndpointSlice, triggerTime: string | null): EndpointSlice {
   const annotations = slice.metadata.annotations ?? {};
   if ((annotations[triggerTimeAnnotation] ?? null) === triggerTime) return slice;
@@ -41,7 +41,7 @@ export function withTriggerTime(slice: EndpointSlice, triggerTime: string | null
   return { ...slice, metadata: { ...slice.metadata, annotations: set } };
 }
 
-/** Ports and addresses of a slice in the order in which they are always written (C23, C25). */
+/** Returns the slice with ports and addresses in the order in which they are written (C23, C25). */
 export function inWrittenOrder(slice: EndpointSlice): EndpointSlice {
   return {
     ...slice,

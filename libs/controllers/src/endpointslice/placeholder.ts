@@ -3,9 +3,9 @@ import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
 import type { StringMap } from '../objects/metadata.ts';
 import type { Service } from '../objects/service.ts';
 import { newEndpointSlice } from './new-slice.ts';
-import type { SliceChanges } from './packing.ts';
+import type { SliceChanges } from './reconcile-by-port-mapping.ts';
 
-/** Sees to it that an address type never ends up without any slice: an empty one holds its place (E24). */
+/** Ensures that an address type keeps at least one slice, if necessary an empty placeholder (E24). */
 export function withPlaceholder(
   changes: SliceChanges,
   service: Service,
@@ -22,8 +22,8 @@ export function withPlaceholder(
 }
 
 /**
- * Whether an existing slice does for the placeholder. Its name, annotations and owner do not count, as upstream has it;
- * a field that Sluice does not know makes it something else.
+ * Whether an existing slice can serve as the placeholder. As upstream, this ignores its name, annotations and owner; a
+ * field unknown to Sluice rules it out.
  */
 function isPlaceholder(slice: EndpointSlice, placeholder: EndpointSlice): boolean {
   const { metadata, addressType, endpoints, ports, ...unknown } = slice;
@@ -37,7 +37,7 @@ function isPlaceholder(slice: EndpointSlice, placeholder: EndpointSlice): boolea
   );
 }
 
-/** An absent label equals an empty one here, so a change to or from headless alone does not show (E24). */
+/** A missing label equals an empty one here, so a change of the headless label alone is not seen (E24). */
 function equalLabels(a: StringMap, b: StringMap): boolean {
   return Object.keys({ ...a, ...b }).every((key) => (a[key] ?? '') === (b[key] ?? ''));
 }

@@ -5,7 +5,10 @@ import type { Service } from '../objects/service.ts';
 import { endpointHostname } from '../pods/endpoint-eligibility.ts';
 import { findPort } from '../pods/find-port.ts';
 
-/** The endpoint of a Pod in slices of one address type (E17). Without an address of that type, `addresses` is empty. */
+/**
+ * Returns the endpoint of a Pod in slices of one address type (E17). `addresses` is empty if the Pod has none of that
+ * type.
+ */
 export function podToEndpoint(pod: Pod, node: NodePlacement | null, service: Service, type: AddressType): Endpoint {
   const serving = pod.ready;
   const terminating = pod.terminating;
@@ -20,7 +23,7 @@ export function podToEndpoint(pod: Pod, node: NodePlacement | null, service: Ser
   };
 }
 
-/** Addresses of the type, in the order of the Pod's status. */
+/** The Pod's addresses of this type, in the order of its status. */
 function addressesOf(pod: Pod, type: AddressType): string[] {
   const addresses: string[] = [];
   for (const text of pod.ips) {
@@ -30,7 +33,7 @@ function addressesOf(pod: Pod, type: AddressType): string[] {
   return addresses;
 }
 
-/** The ports of a Pod in slices, those that resolve, in the order of the Service (E16). */
+/** Returns the ports of a Pod that resolve, in the order of the Service (E16). */
 export function endpointPorts(service: Service, pod: Pod): EndpointPort[] {
   const ports: EndpointPort[] = [];
   for (const servicePort of service.ports) {

@@ -1,19 +1,19 @@
 import { memoisedFnv1a128 } from '../hashing/fnv-1a-128.ts';
 import type { EndpointPort } from '../objects/endpointslice.ts';
 
-/** Ports in the order in which they are written, and the key of slices with the same ports (C25). */
+/** Ports in the order in which they are written, and the key shared by slices with the same ports (C25). */
 export interface KeyedPorts {
   readonly key: string;
   readonly ports: readonly EndpointPort[];
 }
 
-/** Distinct ports and lists of ports are few in a cluster; both kinds of text share the memory. */
+/** One memo for both kinds of text: a cluster has few distinct ports and port lists. */
 const hashOf = memoisedFnv1a128(8192);
 
-/** Of lists that were looked at before; slices keep theirs from one version to the next. */
+/** Keys of known lists. A slice keeps its list object across versions. */
 const known = new WeakMap<readonly EndpointPort[], KeyedPorts>();
 
-/** Sorts ports by their hashes and derives the key of their multiset; a null list equals an empty one (L2). */
+/** Sorts ports by hash and derives the key of their multiset. A null list equals an empty one (L2). */
 export function portMapKey(ports: readonly EndpointPort[] | null | undefined): KeyedPorts {
   const list = ports ?? [];
   let keyed = known.get(list);
@@ -32,12 +32,12 @@ function sortedPorts(ports: readonly EndpointPort[]): readonly EndpointPort[] {
   return hashed.map(({ port }) => port);
 }
 
-/** The text over which the order of ports is hashed (L2). */
+/** Go's dump of a port, over which the order of ports is hashed (L2). */
 export function dumpEndpointPort(port: EndpointPort): string {
   return `(v1.EndpointPort)${fields(port)}`;
 }
 
-/** The text over which the key of a sorted list is hashed (L2). */
+/** Go's dump of a sorted port list, over which the key is hashed (L2). */
 export function dumpEndpointPorts(ports: readonly EndpointPort[]): string {
   return `([]v1.EndpointPort)[${ports.map(fields).join(' ')}]`;
 }

@@ -104,14 +104,14 @@ describe('a new slice (E25)', () => {
     ]);
   });
 
-  it('is not created for a Service that is being deleted (E29)', () => {
+  it('is not created for a terminating Service (E29)', () => {
     expect(summary(reconcile(aService({ deleting: true }), pods(1), []).plan)).toEqual([]);
   });
 });
 
 describe('address types (E12, E13)', () => {
   it.each<[string, Partial<Service>, string[]]>([
-    ['both families, in groups of their own', { ipFamilies: ['IPv6', 'IPv4'] }, ['IPv6 1', 'IPv4 1']],
+    ['both families, in separate groups', { ipFamilies: ['IPv6', 'IPv4'] }, ['IPv6 1', 'IPv4 1']],
     ['the family of the cluster IP', { ipFamilies: [], clusterIP: 'fd00::1' }, ['IPv6 1']],
     ['both if headless without families', { ipFamilies: [], clusterIP: 'None' }, ['IPv4 1', 'IPv6 1']],
   ])('%s', (_, given, expected) => {
@@ -120,7 +120,7 @@ describe('address types (E12, E13)', () => {
     expect(plan.groups).toHaveLength(expected.length);
   });
 
-  it('deletes slices of other types last, each on its own, and marks them (E28)', () => {
+  it('deletes and marks slices of other types last, each in its own group (E28)', () => {
     const slices = [aSlice('fqdn', { addressType: 'FQDN' }), aSlice('six', { addressType: 'IPv6' })];
     const { plan } = reconcile(aService(), pods(1), slices);
     expect(summary(plan)).toEqual(['create web- IPv4 1', 'delete fqdn', 'delete six']);
@@ -132,20 +132,20 @@ describe('address types (E12, E13)', () => {
     });
   });
 
-  it('sorts the addresses of a Pod with several of one type (C23)', () => {
+  it('sorts several addresses of one type (C23)', () => {
     const { plan } = reconcile(aService(), [onNode(aPod(1, { ips: ['10.0.0.2', '10.0.0.1'] }))], []);
     expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ addresses: ['10.0.0.1', '10.0.0.2'] }] } }]);
   });
 });
 
 describe('Pods', () => {
-  it('whose Node is missing are left out and reported; the rest is written (E15)', () => {
+  it('whose Node is missing are skipped and reported; the rest is written (E15)', () => {
     const { plan } = reconcile(aService(), [onNode(aPod(1)), { pod: aPod(2), node: null }], []);
     expect(summary(plan)).toEqual(['create web- IPv4 1']);
     expect(plan.incomplete).toEqual(['skipping Pod web-2 for Service shop/web: Node node-a Not Found']);
   });
 
-  it('whose Node is missing stay, without zone, with publishNotReadyAddresses', () => {
+  it('whose Node is missing stay without a zone if publishNotReadyAddresses is set', () => {
     const { plan } = reconcile(aService({ publishNotReadyAddresses: true }), [{ pod: aPod(2), node: null }], []);
     expect(plan.incomplete).toEqual([]);
     expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ nodeName: 'node-a' }] } }]);
@@ -157,7 +157,7 @@ describe('Pods', () => {
     expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ conditions }] } }]);
   });
 
-  it('with different ports go to different slices, also if no port resolves (E16)', () => {
+  it('with different ports go into different slices, even if no port resolves (E16)', () => {
     const named = (containerPort: number) => ({ ports: [{ name: 'http', protocol: 'TCP', containerPort }] });
     const service = aService({ ports: [{ ...httpPort, targetPort: 'http' }] });
     const of = [onNode(aPod(1, named(80))), onNode(aPod(2, named(81))), onNode(aPod(3)), onNode(aPod(4, named(81)))];
@@ -173,17 +173,17 @@ describe('existing slices', () => {
   const filled = (name: string, given: Partial<EndpointSlice> = {}) =>
     aSlice(name, { endpoints: podEndpoint ? [podEndpoint] : [], ...given });
 
-  it('are left alone when right', () => {
+  it('are unchanged if correct', () => {
     expect(summary(reconcile(aService(), pods(1), [filled('s')]).plan)).toEqual([]);
   });
 
-  it('that are being deleted do not count (E10)', () => {
+  it('that are being deleted are ignored (E10)', () => {
     const { metadata } = aSlice('s');
     const going = filled('s', { metadata: { ...metadata, deletionTimestamp: '2024-01-01T00:00:00Z' } });
     expect(summary(reconcile(aService(), pods(1), [going]).plan)).toEqual(['create web- IPv4 1']);
   });
 
-  it('of an earlier Service of the name are deleted, not recycled (E14, E27)', () => {
+  it('of an earlier Service with the same name are deleted, not recycled (E14, E27)', () => {
     const { metadata } = aSlice('s');
     const [owner] = metadata.ownerReferences ?? [];
     const foreign = filled('s', {
@@ -207,7 +207,7 @@ describe('existing slices', () => {
     expect([body?.uid, body?.finalizers]).toEqual([undefined, undefined]);
   });
 
-  it('are recycled from the front, for the last create', () => {
+  it('are recycled in order, starting with the last create', () => {
     const obsolete = ['s', 't'].map((name) => filled(name, { ports: [{ name, protocol: 'TCP', port: 1 }] }));
     expect(summary(reconcile(aService(), pods(5), obsolete, 2).plan)).toEqual([
       'create web- IPv4 2',
@@ -232,7 +232,7 @@ describe('existing slices', () => {
     ]);
   });
 
-  it('without Service, selector or cluster IP of its own stay (E8, E9)', () => {
+  it('stay if the Service is missing, has no selector or is an ExternalName (E8, E9)', () => {
     expect(summary(reconcile(null, [], [filled('s')]).plan)).toEqual([]);
     expect(summary(reconcile(aService({ selector: null }), [], [filled('s')]).plan)).toEqual([]);
     expect(summary(reconcile(aService({ type: 'ExternalName' }), [], [filled('s')]).plan)).toEqual([]);
@@ -242,11 +242,11 @@ describe('existing slices', () => {
 describe('the placeholder (E24)', () => {
   const empty = aSlice('s', { ports: [] });
 
-  it('takes the place of the last slice', () => {
+  it('replaces the last slice', () => {
     expect(summary(reconcile(aService(), [], [aSlice('s')]).plan)).toEqual(['update s IPv4 0']);
   });
 
-  it('stays, whatever its name, annotations or owner', () => {
+  it('is kept whatever its name, annotations or owner', () => {
     expect(summary(reconcile(aService(), [], [empty]).plan)).toEqual([]);
     const odd = { ...empty, metadata: { ...empty.metadata, annotations: { note: 'x' }, ownerReferences: [] } };
     expect(summary(reconcile(aService(), [], [odd]).plan)).toEqual([]);
@@ -272,7 +272,7 @@ describe('hints', () => {
   const spread = [0, 1, 2, 3].map((i) => onNode(aPod(i), i % 2 === 0 ? 'a' : 'b'));
   const auto = aService({ annotations: { [topologyModeAnnotation]: 'Auto' } });
 
-  it('by topology are given, and announced once (F9)', () => {
+  it('by topology are set and announced once (F9)', () => {
     const first = reconcile(auto, spread, []);
     expect(first.hints).toEqual({ populated: true, byAddressType: { IPv4: { a: 2, b: 2 } } });
     expect(first.plan.events).toEqual([
@@ -293,7 +293,7 @@ describe('hints', () => {
     ]);
   });
 
-  it('by topology are withheld with a warning when they cannot be (F4)', () => {
+  it('by topology are withheld with a warning if impossible (F4)', () => {
     const { plan, hints } = reconcile(auto, spread.slice(0, 1), []);
     expect(hints).toBeNull();
     expect(plan.events).toMatchObject([
@@ -301,7 +301,7 @@ describe('hints', () => {
     ]);
   });
 
-  it('by topology are forgotten when the Service no longer asks (F11)', () => {
+  it('by topology are removed when the Service stops asking for them (F11)', () => {
     const { hints } = reconcile(auto, spread, []);
     const inputs = { pods: spread, slices: [], triggers: null, topology: null, maxEndpointsPerSlice: 100 };
     const after = reconcileEndpointSlices({ ...inputs, service: aService(), hints });
@@ -309,26 +309,26 @@ describe('hints', () => {
     expect(after.plan.events).toMatchObject([{ message: 'Topology Aware Hints has been disabled, addressType: IPv4' }]);
   });
 
-  it('by traffic distribution name the own zone and node (G2)', () => {
+  it("by traffic distribution contain the endpoint's own zone and node (G2)", () => {
     const { plan } = reconcile(aService({ trafficDistribution: 'PreferSameNode' }), pods(1), []);
     const hints = { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] };
     expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ hints }] } }]);
   });
 
   it.each<[string, Endpoint['hints'], boolean]>([
-    ['its own', { forZones: [{ name: 'a' }] }, false],
+    ['correct hints', { forZones: [{ name: 'a' }] }, false],
     ['none', undefined, true],
     ['another zone', { forZones: [{ name: 'b' }] }, true],
     ['a second zone', { forZones: [{ name: 'a' }, { name: 'b' }] }, true],
-    ['a node that is not wanted', { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] }, true],
-  ])('by traffic distribution are written again where an endpoint has %s (G3)', (_, hints, rewritten) => {
+    ['an unwanted node', { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] }, true],
+  ])('by traffic distribution are rewritten for an endpoint with %s (G3)', (_, hints, rewritten) => {
     const endpoints = podEndpoint ? [{ ...podEndpoint, ...(hints && { hints }) }] : [];
     const service = aService({ trafficDistribution: 'PreferClose' });
     const { plan } = reconcile(service, pods(1), [aSlice('s', { endpoints })]);
     expect(summary(plan)).toEqual(rewritten ? ['update s IPv4 1'] : []);
   });
 
-  it('go when nothing asks for them (F10, G5)', () => {
+  it('are removed if nothing asks for them (F10, G5)', () => {
     const hinted = podEndpoint ? [{ ...podEndpoint, hints: { forZones: [{ name: 'a' }] } }] : [];
     const { plan } = reconcile(aService(), pods(1), [aSlice('s', { endpoints: hinted })]);
     expect(mutations(plan)).toMatchObject([{ verb: 'update', object: { endpoints: [podEndpoint] } }]);

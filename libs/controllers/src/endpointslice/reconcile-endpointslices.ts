@@ -2,25 +2,25 @@ import type { EndpointSlice } from '../objects/endpointslice.ts';
 import type { PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import { type EventToRecord, emptyPlan, type MutationGroup, type Plan } from '../plan.ts';
-import { type DecisionPolicy, soundDecisions } from '../policy.ts';
+import { type DecisionPolicy, defaultPolicy } from '../policy.ts';
 import type { EndpointSliceCounts } from '../sync-counts.ts';
 import { type NodeTopology, removeHints, type ServiceHints } from '../trackers/topology-cache.ts';
 import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { addressTypesOf } from './address-types.ts';
 import { countDecisions } from './count-decisions.ts';
 import { deletion } from './finalize.ts';
-import { type AddressTypeDecision, reconcileAddressType } from './reconcile-address-type.ts';
+import { type AddressTypeDecision, reconcileByAddressType } from './reconcile-by-address-type.ts';
 import type { HintEvent } from './topology-hints.ts';
 
 export interface EndpointSliceInputs {
-  /** Null: there is no such Service. */
+  /** Null if the Service does not exist. */
   readonly service: Service | null;
   /** All Pods that the selector matches, eligible or not. */
   readonly pods: Iterable<PodOnNode>;
-  /** All slices that name the Service and this controller in their labels, those being deleted included. */
+  /** All slices labelled with the Service's name and this controller, including those being deleted. */
   readonly slices: Iterable<EndpointSlice>;
   readonly triggers: TriggerTimes | null;
-  /** Null: nothing is known of the Nodes; hints are then withheld as for insufficient information (F3). */
+  /** Null if the Nodes are unknown. Hints are then withheld for insufficient information (F3). */
   readonly topology: NodeTopology | null;
   readonly hints: ServiceHints | null;
   /** 1–1000 (A5). */
@@ -31,17 +31,17 @@ export interface EndpointSliceInputs {
 export interface EndpointSliceDecision {
   /** One group per wanted address type that needs writes, then one per slice of an unsupported type. */
   readonly plan: Plan;
-  /** To be kept if the plan succeeds. */
+  /** State to store if the plan succeeds. */
   readonly triggers: TriggerTimes | null;
-  /** To be kept if the plan succeeds. */
+  /** State to store if the plan succeeds. */
   readonly hints: ServiceHints | null;
-  /** Null: this controller has nothing to do with the Service. */
+  /** Null if the controller ignores the Service. */
   readonly counts: EndpointSliceCounts | null;
 }
 
-/** What the EndpointSlice controller wants done for one Service (sections E, F, G). */
+/** Decides what the EndpointSlice controller writes for one Service (sections E, F, G). */
 export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSliceDecision {
-  const { service, topology, maxEndpointsPerSlice, policy = soundDecisions } = inputs;
+  const { service, topology, maxEndpointsPerSlice, policy = defaultPolicy } = inputs;
   if (service === null) return { plan: emptyPlan, triggers: null, hints: null, counts: null };
   if (service.type === 'ExternalName' || service.selector === null) {
     return { plan: emptyPlan, triggers: inputs.triggers, hints: inputs.hints, counts: null };
@@ -60,7 +60,7 @@ export function reconcileEndpointSlices(inputs: EndpointSliceInputs): EndpointSl
   const decisions: AddressTypeDecision[] = [];
   for (const type of types) {
     const ofType = slices.filter((slice) => slice.addressType === type);
-    const decision = reconcileAddressType({
+    const decision = reconcileByAddressType({
       service,
       type,
       pods,

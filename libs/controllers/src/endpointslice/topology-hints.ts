@@ -3,16 +3,16 @@ import type { StringMap } from '../objects/metadata.ts';
 import { topologyAwareHintsAnnotation, topologyModeAnnotation } from '../objects/well-known.ts';
 import { type NodeTopology, removeHints, type ServiceHints, setHints } from '../trackers/topology-cache.ts';
 import { isReady } from './endpoint-identity.ts';
-import { hintNames, mapEndpoints, removeHintsFromSlices, type SliceLists, withHints } from './hints-on-slices.ts';
-import { type Allocations, allocateToZones, type Moves, movesBetweenZones } from './zone-allocations.ts';
+import { hintTargets, mapEndpoints, removeHintsFromSlices, type SliceInfo, withHints } from './slice-hints.ts';
+import { type Allocations, allocateToZones, givingAndReceivingZones, type ZoneMoves } from './zone-allocations.ts';
 
-/** Whether a Service asks for topology hints; the older annotation wins (F1). */
+/** Whether a Service asks for topology hints. The older annotation takes precedence (F1). */
 export function hintsEnabled(annotations: StringMap): boolean {
   const value = annotations[topologyAwareHintsAnnotation] ?? annotations[topologyModeAnnotation];
   return value === 'Auto' || value === 'auto';
 }
 
-/** News about the hints of a Service, to be recorded on it (section J). */
+/** An Event about the hints of a Service (section J). */
 export interface HintEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: 'TopologyAwareHintsEnabled' | 'TopologyAwareHintsDisabled';
@@ -20,19 +20,19 @@ export interface HintEvent {
 }
 
 export interface HintedSlices {
-  readonly lists: SliceLists;
+  readonly lists: SliceInfo;
   readonly hints: ServiceHints | null;
   readonly events: readonly HintEvent[];
 }
 
-/** Hints for the ready endpoints of one address type in proportion to the CPU of the zones (F3–F10). */
+/** Distributes the ready endpoints of one address type over zones in proportion to their CPU (F3–F10). */
 export function addHints(
-  lists: SliceLists,
+  lists: SliceInfo,
   type: AddressType,
   topology: NodeTopology | null,
   known: ServiceHints | null,
 ): HintedSlices {
-  const withoutAny = (why: string, slices: SliceLists): HintedSlices => ({
+  const withoutAny = (why: string, slices: SliceInfo): HintedSlices => ({
     lists: removeHintsFromSlices(slices),
     hints: removeHints(known, type),
     events: [disabled(why, type)],
@@ -50,7 +50,7 @@ export function addHints(
     allocated.set(zone, (allocated.get(zone) ?? 0) + 1);
   }
   if (allocated.size === 0) return withoutAny('No hints allocated for zones', separated);
-  const moves = movesBetweenZones(allocations, allocated);
+  const moves = givingAndReceivingZones(allocations, allocated);
   const hint = (slice: EndpointSlice) => mapEndpoints(slice, (endpoint) => hintedEndpoint(endpoint, moves, allocated));
   const hinted = { toCreate: lists.toCreate.map(hint), toUpdate: toUpdate.map(hint), unchanged: kept };
   return {
@@ -60,7 +60,10 @@ export function addHints(
   };
 }
 
-/** Forgets the hints of an address type of a Service that does not ask for them (F11). The slices are left to the caller. */
+/**
+ * Removes the hint state of an address type of a Service that does not ask for hints (F11). Leaves the slices to the
+ * caller.
+ */
 export function disableHints(
   type: AddressType,
   known: ServiceHints | null,
@@ -82,7 +85,7 @@ function* readyEndpoints(slices: readonly EndpointSlice[]): Generator<Endpoint> 
   for (const slice of slices) for (const endpoint of slice.endpoints ?? []) if (isReady(endpoint)) yield endpoint;
 }
 
-function countReady({ toCreate, toUpdate, unchanged }: SliceLists): number {
+function countReady({ toCreate, toUpdate, unchanged }: SliceInfo): number {
   let count = 0;
   for (const _ of readyEndpoints([...toCreate, ...toUpdate, ...unchanged])) count++;
   return count;
@@ -90,13 +93,13 @@ function countReady({ toCreate, toUpdate, unchanged }: SliceLists): number {
 
 interface Separated {
   readonly kept: readonly EndpointSlice[];
-  /** Slices whose hints do not fit the allocations, so that they are hinted anew. */
+  /** Slices whose hints do not fit the allocations and are computed again. */
   readonly renewed: readonly EndpointSlice[];
-  /** Hints of the kept slices, by zone. */
+  /** Hints of the kept slices per zone. */
   readonly allocated: Map<string, number>;
 }
 
-/** Keeps unchanged slices as long as their hints fit (F5). */
+/** Keeps unchanged slices whose hints still fit (F5). */
 function separateUnchanged(unchanged: readonly EndpointSlice[], allocations: Allocations): Separated {
   const allocated = new Map<string, number>();
   const kept: EndpointSlice[] = [];
@@ -113,7 +116,9 @@ function separateUnchanged(unchanged: readonly EndpointSlice[], allocations: All
   return { kept, renewed, allocated };
 }
 
-/** The hints of a slice by zone; null if a ready endpoint lacks one or a zone would have too many. */
+/**
+ * Returns the hints of a slice per zone, or null if a ready endpoint lacks a hint or a zone would exceed its maximum.
+ */
 function fittingHints(
   slice: EndpointSlice,
   allocations: Allocations,
@@ -121,7 +126,7 @@ function fittingHints(
 ): ReadonlyMap<string, number> | null {
   const counts = new Map<string, number>();
   for (const endpoint of readyEndpoints([slice])) {
-    const zones = hintNames(endpoint.hints?.forZones);
+    const zones = hintTargets(endpoint.hints?.forZones);
     if (zones.length === 0) return null;
     for (const zone of zones) {
       if (!allocations.has(zone)) return null;
@@ -134,8 +139,11 @@ function fittingHints(
   return counts;
 }
 
-/** A ready endpoint gets its own zone, or one that receives while its own gives (F6, F8). Uses up the moves. */
-function hintedEndpoint(endpoint: Endpoint, moves: Moves, allocated: Map<string, number>): Endpoint {
+/**
+ * Hints a ready endpoint for its own zone, or for a receiving zone if its own is a giving one (F6, F8). Consumes the
+ * moves.
+ */
+function hintedEndpoint(endpoint: Endpoint, moves: ZoneMoves, allocated: Map<string, number>): Endpoint {
   if (!isReady(endpoint)) return endpoint;
   const own = endpoint.zone ?? '';
   const receiver = (moves.giving.get(own) ?? 0) > 0 ? firstWithRoom(moves.receiving) : null;

@@ -1,12 +1,12 @@
 import type { Endpoint, EndpointHints, EndpointSlice } from '../objects/endpointslice.ts';
 import { isReady } from './endpoint-identity.ts';
-import { mapEndpoints, removeHintsFromSlices, type SliceLists, withHints } from './hints-on-slices.ts';
+import { mapEndpoints, removeHintsFromSlices, type SliceInfo, withHints } from './slice-hints.ts';
 
 /**
- * Hints for `spec.trafficDistribution` (section G): every ready endpoint is hinted for its own zone, and for its own
- * node with `PreferSameNode`. Any other value takes hints away.
+ * Hints for `spec.trafficDistribution` (section G): every ready endpoint is hinted for its own zone and, with
+ * `PreferSameNode`, for its own node. Any other value removes hints.
  */
-export function distributeTraffic(trafficDistribution: string | null, lists: SliceLists): SliceLists {
+export function trafficDistributionHints(trafficDistribution: string | null, lists: SliceInfo): SliceInfo {
   if (!isValidTrafficDistribution(trafficDistribution)) return removeHintsFromSlices(lists);
   const wantsNode = trafficDistribution === 'PreferSameNode';
   const hint = (slice: EndpointSlice) =>
@@ -27,7 +27,7 @@ export function isValidTrafficDistribution(value: string | null): value is strin
   return value !== null && values.includes(value);
 }
 
-/** Null if the endpoint has neither what a hint could name (G2). */
+/** Returns null if the endpoint has neither zone nor node (G2). */
 function ownHints(endpoint: Endpoint, wantsNode: boolean): EndpointHints | null {
   const zone = endpoint.zone ?? '';
   const node = wantsNode ? (endpoint.nodeName ?? '') : '';
@@ -38,7 +38,7 @@ function ownHints(endpoint: Endpoint, wantsNode: boolean): EndpointHints | null 
   };
 }
 
-/** Whether a ready endpoint of an unchanged slice has other hints than it should (G3). */
+/** Whether a ready endpoint of an unchanged slice has the wrong hints (G3). */
 function needsHint(endpoint: Endpoint, wantsNode: boolean): boolean {
   if (!isReady(endpoint)) return false;
   const zones = endpoint.hints?.forZones ?? [];
@@ -46,7 +46,7 @@ function needsHint(endpoint: Endpoint, wantsNode: boolean): boolean {
   return !names(zones, endpoint.zone ?? '') || !names(nodes, wantsNode ? (endpoint.nodeName ?? '') : '');
 }
 
-/** Exactly one hint of that name, or none if there is nothing to name. */
+/** Whether there is exactly one hint with this name, or none if the name is empty. */
 function names(hints: readonly { readonly name: string }[], name: string): boolean {
   return name === '' ? hints.length === 0 : hints.length === 1 && hints[0]?.name === name;
 }

@@ -1,6 +1,6 @@
-import { leastShareOfLoad, type NodeTopology } from '../trackers/topology-cache.ts';
+import { minLoadShare, type NodeTopology } from '../trackers/topology-cache.ts';
 
-/** How many of the ready endpoints a zone should, must and may get (F3). */
+/** Desired, minimum and maximum number of ready endpoints of a zone (F3). */
 export interface Allocation {
   readonly desired: number;
   readonly minimum: number;
@@ -9,7 +9,7 @@ export interface Allocation {
 
 export type Allocations = ReadonlyMap<string, Allocation>;
 
-/** The allocation per zone, or why there can be none. */
+/** Returns the allocation per zone, or the reason why hints are not possible. */
 export function allocateToZones(topology: NodeTopology | null, endpoints: number): Allocations | string {
   if (!topology?.zoneRatios) return insufficientNodeInfo;
   const ratios = Object.entries(topology.zoneRatios);
@@ -20,7 +20,7 @@ export function allocateToZones(topology: NodeTopology | null, endpoints: number
   let minimums = 0;
   const shares = ratios.map(([zone, ratio]) => {
     const share = ratio * endpoints;
-    const minimum = Math.ceil(share * leastShareOfLoad);
+    const minimum = Math.ceil(share * minLoadShare);
     minimums += minimum;
     return { zone, minimum, desired: Math.max(share, minimum) };
   });
@@ -34,14 +34,17 @@ export function allocateToZones(topology: NodeTopology | null, endpoints: number
 const insufficientNodeInfo =
   'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes';
 
-/** Whole endpoints that zones give up and take over. */
-export interface Moves {
+/** Number of endpoints that zones give and receive. */
+export interface ZoneMoves {
   readonly giving: Map<string, number>;
   readonly receiving: Map<string, number>;
 }
 
-/** Moves endpoints one by one from the zone furthest above its share to the one furthest below (F7). Ties go by name. */
-export function movesBetweenZones(allocations: Allocations, allocated: ReadonlyMap<string, number>): Moves {
+/**
+ * Moves endpoints one at a time from the zone furthest above its share to the zone furthest below (F7). Ties are broken
+ * by name.
+ */
+export function givingAndReceivingZones(allocations: Allocations, allocated: ReadonlyMap<string, number>): ZoneMoves {
   const surplus = new Map<string, number>();
   const deficit = new Map<string, number>();
   for (const [zone, { desired }] of allocations) {

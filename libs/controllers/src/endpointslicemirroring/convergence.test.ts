@@ -35,7 +35,7 @@ function pass(object: Endpoints, before: WrittenObjects, max: number) {
   return { plan, after: applyPlan(before, plan) };
 }
 
-it('mirrored slices are right after one pass, one per family and ports, none above a limit (H15, H19, K3)', () => {
+it('mirrored slices converge in one pass, with one per family and port group, within limits (H15, H19, K3)', () => {
   fc.assert(
     fc.property(
       fc.array(endpoints, { minLength: 1, maxLength: 4 }),

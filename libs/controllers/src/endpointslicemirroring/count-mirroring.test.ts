@@ -22,7 +22,7 @@ function decide(subsets: readonly EndpointSubset[], slices: Iterable<EndpointSli
 
 function count(...[subsets, slices]: Parameters<typeof decide>): MirroringCounts {
   const { counts } = decide(subsets, slices);
-  if (counts === null) throw new Error('nothing was counted');
+  if (counts === null) throw new Error('no counts');
   return counts;
 }
 
@@ -30,14 +30,14 @@ const mirrorOf = (...subsets: EndpointSubset[]): EndpointSlice[] => [
   ...applyPlan(nothingWritten, decide(subsets).plan).slices.values(),
 ];
 
-describe('the record of mirrored Endpoints (I1)', () => {
-  it('has a slice per family and port group, and no minimum of one', () => {
+describe('the counts of mirrored Endpoints (I1)', () => {
+  it('contain one slice per family and port group, with no minimum', () => {
     const both = subset(['10.0.0.1', '10.0.0.2', 'fd00::1']);
     expect(count([both]).service).toEqual({ endpoints: 3, slices: 2, desiredSlices: 2, hinting: null });
     expect(count([]).service).toEqual({ endpoints: 0, slices: 0, desiredSlices: 0, hinting: null });
   });
 
-  it('is none where nothing is mirrored', () => {
+  it('are null if nothing is mirrored', () => {
     const slices = mirrorOf(subset(['10.0.0.1']));
     const inputs = { endpoints: null, slices, maxEndpointsPerSubset: max };
     expect(reconcileMirroring({ ...inputs, service }).counts).toBeNull();
@@ -47,7 +47,7 @@ describe('the record of mirrored Endpoints (I1)', () => {
 describe('a sync of mirrored Endpoints (section I)', () => {
   const sums = ({ added, updated, removed, skipped }: MirroringCounts) => [added, updated, removed, skipped];
 
-  it('counts what comes, changes and goes', () => {
+  it('counts added, updated and removed endpoints', () => {
     const slices = mirrorOf(subset(['10.0.0.1', '10.0.0.2']));
     expect(sums(count([subset(['10.0.0.1', '10.0.0.2'])]))).toEqual([2, 0, 0, 0]);
     expect(sums(count([subset(['10.0.0.1', '10.0.0.2'])], slices))).toEqual([0, 0, 0, 0]);
@@ -55,18 +55,18 @@ describe('a sync of mirrored Endpoints (section I)', () => {
     expect(sums(count([subset(['10.0.0.1'], 80, ['10.0.0.2'])], slices))).toEqual([0, 1, 0, 0]);
   });
 
-  it('counts addresses that are no IP or too many as skipped', () => {
+  it('counts invalid and excess addresses as skipped', () => {
     const many = subset(['10.0.0.1', '10.0.0.2', 'nonsense', '10.0.0.3', '10.0.0.4']);
     expect(sums(count([many]))).toEqual([3, 0, 0, 2]);
   });
 
-  it('counts endpoints as removed where their ports are still there', () => {
+  it('counts endpoints as removed if their ports are still mirrored', () => {
     const slices = mirrorOf(subset(['10.0.0.1']), subset(['10.0.0.2'], 443));
     expect(sums(count([subset(['fd00::1']), subset(['10.0.0.2'], 443)], slices))).toEqual([1, 0, 1, 0]);
     expect(sums(count([subset(['10.0.0.2'], 443)], slices))).toEqual([0, 0, 0, 0]);
   });
 
-  it('counts an endpoint that a slice holds twice once', () => {
+  it('counts an endpoint that a slice contains twice once', () => {
     const [slice] = mirrorOf(subset(['10.0.0.1']));
     const doubled = slice && { ...slice, endpoints: [...(slice.endpoints ?? []), ...(slice.endpoints ?? [])] };
     expect(sums(count([subset(['10.0.0.1', '10.0.0.2'])], doubled ? [doubled] : []))).toEqual([1, 0, 0, 0]);

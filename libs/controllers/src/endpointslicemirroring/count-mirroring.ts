@@ -1,12 +1,12 @@
-import { equalBeyondIdentity } from '../endpointslice/endpoint-identity.ts';
+import { endpointsEqualBeyondHash } from '../endpointslice/endpoint-identity.ts';
 import { portMapKey } from '../endpointslice/port-map-key.ts';
 import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
 import type { MirroringCounts } from '../sync-counts.ts';
 import type { MirroredAddresses, MirroredGroup } from './mirrored-addresses.ts';
 
 /**
- * What one decision adds to the metrics (I1). What changes in a group is counted against the slice that stays; a group
- * has one slice in the end, however many it had.
+ * Returns what one decision contributes to the metrics (I1). Changes in a group are counted against the slice that is
+ * kept, because a group ends up with one slice.
  */
 export function countMirroring(
   { groups, portKeys, skipped }: MirroredAddresses,
@@ -31,12 +31,12 @@ export function countMirroring(
   return { of: 'endpointslicemirroring', service, added, updated, removed, skipped };
 }
 
-/** Only where the ports are still there do the endpoints count as removed; a slice of other ports just goes. */
+/** Endpoints of a deleted slice count as removed only if its ports are still mirrored, as upstream. */
 function losesAll({ addressType, ports }: EndpointSlice, portKeys: ReadonlySet<string>): boolean {
   return (addressType === 'IPv4' || addressType === 'IPv6') && portKeys.has(portMapKey(ports).key);
 }
 
-/** An endpoint that the slice holds twice is there once. */
+/** An endpoint that the slice contains twice counts once. */
 function changesOf(held: readonly Endpoint[], { endpoints }: MirroredGroup) {
   const found = new Set<Endpoint>();
   let [updated, removed] = [0, 0];
@@ -45,7 +45,7 @@ function changesOf(held: readonly Endpoint[], { endpoints }: MirroredGroup) {
     if (desired === undefined) removed++;
     else {
       found.add(desired);
-      if (!equalBeyondIdentity(desired, endpoint)) updated++;
+      if (!endpointsEqualBeyondHash(desired, endpoint)) updated++;
     }
   }
   return { added: endpoints.size - found.size, updated, removed };

@@ -5,7 +5,7 @@ import { parseIp } from '../network/ip-address.ts';
 import type { EndpointAddress, Endpoints, EndpointsPort } from '../objects/endpoints.ts';
 import type { AddressType, Endpoint, EndpointPort } from '../objects/endpointslice.ts';
 
-/** Endpoints of one family that share their ports: the content of one mirrored slice. */
+/** Endpoints of one IP family that share their ports: the content of one mirrored slice. */
 export interface MirroredGroup {
   readonly addressType: AddressType;
   readonly ports: readonly EndpointPort[];
@@ -13,17 +13,17 @@ export interface MirroredGroup {
 }
 
 export interface MirroredAddresses {
-  /** By {@link groupKey}. */
+  /** Keyed by {@link groupKey}. */
   readonly groups: ReadonlyMap<string, MirroredGroup>;
-  /** Keys of all port lists, whether or not any address goes with them (H10). */
+  /** Keys of all port lists, including those without addresses (H10). */
   readonly portKeys: ReadonlySet<string>;
-  /** Addresses that are no IP (H17). */
+  /** Number of addresses that are not IP addresses (H17). */
   readonly invalid: number;
-  /** Addresses not mirrored, invalid ones included. */
+  /** Number of addresses not mirrored, including invalid ones. */
   readonly skipped: number;
 }
 
-/** What slices should mirror of an Endpoints object (H9–H13, H17). */
+/** Returns the content that slices should mirror from an Endpoints object (H9–H13, H17). */
 export function mirroredAddresses(endpoints: Endpoints, maxEndpointsPerSubset: number): MirroredAddresses {
   const groups = new Map<string, MirroredGroup>();
   const portKeys = new Set<string>();
@@ -51,13 +51,13 @@ export function groupKey(addressType: string, portsKey: string): string {
   return `${addressType} ${portsKey}`;
 }
 
-/** The name and protocol of a port are always present in a slice, even if empty (H10). */
+/** A slice port always has a name and protocol, even if empty (H10). */
 function slicePort({ name, protocol, port, appProtocol }: EndpointsPort): EndpointPort {
   const app = appProtocol ?? null;
   return { name: name ?? '', protocol: protocol ?? '', port, ...(app !== null && { appProtocol: app }) };
 }
 
-/** False if the address is no IP. Of equal endpoints the last one wins (H13). */
+/** Returns false if the address is not an IP address. Of equal endpoints the last one wins (H13). */
 function addTo(
   groups: Map<string, MirroredGroup>,
   portsKey: string,

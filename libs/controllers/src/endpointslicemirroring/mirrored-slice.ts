@@ -1,5 +1,5 @@
 import { equalStringMaps, withoutKeys } from '../comparison/string-maps.ts';
-import { equalBeyondIdentity } from '../endpointslice/endpoint-identity.ts';
+import { endpointsEqualBeyondHash } from '../endpointslice/endpoint-identity.ts';
 import { endpointSlicePrefix, ownerReference } from '../endpointslice/new-slice.ts';
 import type { Endpoints } from '../objects/endpoints.ts';
 import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
@@ -13,7 +13,7 @@ import {
 } from '../objects/well-known.ts';
 import type { MirroredGroup } from './mirrored-addresses.ts';
 
-/** The slice that mirrors a group, without a name (H16). Endpoints beyond the maximum are left out. */
+/** Returns the slice that mirrors a group, without a name (H16). Endpoints beyond the maximum are dropped. */
 export function mirroredSlice(endpoints: Endpoints, group: MirroredGroup, max: number): EndpointSlice {
   const { name, namespace, uid } = endpoints.metadata;
   return {
@@ -32,18 +32,18 @@ export function mirroredSlice(endpoints: Endpoints, group: MirroredGroup, max: n
 }
 
 /**
- * Whether an existing slice already mirrors the group (H15). The slices of an Endpoints that itself carries a reserved
- * label never do (H22); a rewrite that would change nothing is left out later.
+ * Whether an existing slice already mirrors the group (H15). Never true if the Endpoints itself carries a reserved
+ * label (H22); updates without effect are dropped later.
  */
 export function mirrors(
   slice: EndpointSlice,
   endpoints: Endpoints,
   group: MirroredGroup,
   max: number,
-  holds: typeof holdsExactly,
+  hasContent: typeof hasExactContent,
 ): boolean {
   return (
-    holds(slice, group, max) &&
+    hasContent(slice, group, max) &&
     equalStringMaps(withoutKeys(slice.metadata.labels, ownLabels), endpoints.metadata.labels) &&
     equalStringMaps(slice.metadata.annotations, mirroredAnnotations(endpoints)) &&
     !isOwnedByAnother(slice, endpoints)
@@ -64,8 +64,11 @@ function mirroredAnnotations({ metadata }: Endpoints): StringMap {
   return withoutKeys(metadata.annotations, [triggerTimeAnnotation, lastAppliedAnnotation]);
 }
 
-/** Nothing to add, remove or update. When more is desired than fits, any choice of the right size is right. */
-export function holdsExactly(slice: EndpointSlice, { endpoints }: MirroredGroup, max: number): boolean {
+/**
+ * Whether there is nothing to add, remove or update. If more endpoints are desired than fit, any selection of the right
+ * size is accepted.
+ */
+export function hasExactContent(slice: EndpointSlice, { endpoints }: MirroredGroup, max: number): boolean {
   const held = slice.endpoints ?? [];
   if (held.length !== Math.min(endpoints.size, max)) return false;
   const seen = new Set<Endpoint>();
@@ -73,11 +76,13 @@ export function holdsExactly(slice: EndpointSlice, { endpoints }: MirroredGroup,
     const desired = endpoints.get(endpoint);
     if (desired === undefined || seen.has(desired)) return false;
     seen.add(desired);
-    return equalBeyondIdentity(desired, endpoint);
+    return endpointsEqualBeyondHash(desired, endpoint);
   });
 }
 
-/** An earlier Endpoints object of the same name owns the slice; it would be garbage-collected (H15). */
+/**
+ * Whether an earlier Endpoints object with the same name owns the slice, which would then be garbage-collected (H15).
+ */
 function isOwnedByAnother(slice: EndpointSlice, { metadata }: Endpoints): boolean {
   const owners = slice.metadata.ownerReferences ?? [];
   return owners.some(

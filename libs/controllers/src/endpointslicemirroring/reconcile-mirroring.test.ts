@@ -55,7 +55,7 @@ function applied(endpoints: Endpoints, before: WrittenObjects = nothingWritten):
 }
 
 describe('mirroring', () => {
-  it('makes one slice per family and set of ports (H10–H12)', () => {
+  it('creates one slice per family and port group (H10–H12)', () => {
     const target = { kind: 'Pod', namespace: 'shop', name: 'p', uid: 'u', resourceVersion: '1' };
     const endpoints = withSubsets({
       addresses: [{ ip: '10.0.0.1', hostname: 'h', nodeName: 'n', targetRef: target }, { ip: 'FD00::1' }],
@@ -78,7 +78,7 @@ describe('mirroring', () => {
     expect(six?.endpoints).toEqual([{ addresses: ['fd00::1'], conditions: { ready: true } }]);
   });
 
-  it('repacks subsets first: who is not ready in one of two is not ready (H9)', () => {
+  it('repacks subsets first: an address that is not ready in one subset is not ready (H9)', () => {
     const endpoints = withSubsets(
       { addresses: addresses('10.0.0.1'), ports: [http] },
       { notReadyAddresses: addresses('10.0.0.1'), ports: [http] },
@@ -89,7 +89,7 @@ describe('mirroring', () => {
     ]);
   });
 
-  it('makes one slice of groups with the same ports that stay apart (H13)', () => {
+  it('puts groups with the same ports into one slice (H13)', () => {
     const app = { ...http, appProtocol: 'h2c' };
     const endpoints = withSubsets(
       { addresses: addresses('10.0.0.1', '10.0.0.2'), ports: [app] },
@@ -98,7 +98,7 @@ describe('mirroring', () => {
     expect(summary(plan(endpoints))).toEqual(['create web- IPv4 3']);
   });
 
-  it('deletes slices of ports and types that are not wanted, FQDN included (H18)', () => {
+  it('deletes slices of unwanted ports and types, including FQDN (H18)', () => {
     const endpoints = withSubsets({ addresses: addresses('10.0.0.1'), ports: [http] });
     const before = [...applied(endpoints).slices.values()];
     const odd = [
@@ -108,7 +108,7 @@ describe('mirroring', () => {
     expect(summary(plan(endpoints, [...before, ...odd]))).toEqual(['delete fqdn', 'delete other']);
   });
 
-  it('copies labels and annotations but two, and is owned by the Endpoints (H16, H21, K9)', () => {
+  it('copies labels and all but two annotations, and is owned by the Endpoints (H16, H21, K9)', () => {
     const annotations = { note: 'x', [triggerTimeAnnotation]: 't', [lastAppliedAnnotation]: '{}' };
     const metadata = { name: 'web', namespace: 'shop', uid: 'endpoints-uid', labels: { team: 'x' }, annotations };
     const [slice] = applied(
@@ -124,24 +124,24 @@ describe('mirroring', () => {
   it.each<[string, Endpoints | null, Service | null]>([
     ['there is no Endpoints', null, custom],
     [
-      'it is not to be mirrored',
+      'it is excluded from mirroring',
       someEndpoints({ metadata: { name: 'web', namespace: 'shop', labels: { [skipMirrorLabel]: 'true' } } }),
       custom,
     ],
     [
-      'it is a lock',
+      'it is a leader-election lock',
       someEndpoints({ metadata: { name: 'web', namespace: 'shop', annotations: { [leaderAnnotation]: '' } } }),
       custom,
     ],
     ['there is no Service', someEndpoints(), null],
-    ['the Service selects Pods', someEndpoints(), aService()],
-  ])('cleans up when %s, slice by slice (H2, H6, H7)', (_, endpoints, service) => {
+    ['the Service has a selector', someEndpoints(), aService()],
+  ])('cleans up if %s, each slice in its own group (H2, H6, H7)', (_, endpoints, service) => {
     const cleanUp = plan(endpoints, [mirroredSlice('s'), mirroredSlice('t')], 1000, service);
     expect(summary(cleanUp)).toEqual(['delete s', 'delete t']);
     expect(cleanUp.groups).toHaveLength(2);
   });
 
-  it('leaves a right slice alone and deletes others of its group (H15)', () => {
+  it('keeps a correct slice and deletes others of its group (H15)', () => {
     const endpoints = withSubsets({ addresses: addresses('10.0.0.1'), ports: [{ ...http, port: 8080 }] });
     const right = { endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }] };
     const owned = { ownerReferences: [] };
@@ -151,7 +151,7 @@ describe('mirroring', () => {
     expect(summary(plan(endpoints, [slice('s', { endpoints: [] }), slice('t')]))).toEqual(['delete s']);
   });
 
-  it('rewrites slices of an earlier Endpoints object (H15)', () => {
+  it('replaces slices of an earlier Endpoints object (H15)', () => {
     const before = applied(withSubsets({ addresses: addresses('10.0.0.1') }));
     const anew = someEndpoints({
       metadata: { name: 'web', namespace: 'shop', uid: 'another' },
@@ -160,21 +160,21 @@ describe('mirroring', () => {
     expect(summary(plan(anew, before.slices.values()))).toEqual(['update web-0 IPv4 1']);
   });
 
-  it('leaves no slice behind when nothing is mirrored (H14)', () => {
+  it('leaves no slice if nothing is mirrored (H14)', () => {
     const before = applied(withSubsets({ addresses: addresses('10.0.0.1', 'fd00::1') }));
     expect(summary(plan(withSubsets({ addresses: addresses('fd00::1') }), before.slices.values()))).toEqual([
       'delete web-0',
     ]);
   });
 
-  it('creates nothing for an Endpoints that is being deleted (H20)', () => {
+  it('creates nothing for terminating Endpoints (H20)', () => {
     const metadata = { name: 'web', namespace: 'shop', deletionTimestamp: '2024-01-01T00:00:00Z' };
     expect(summary(plan(someEndpoints({ metadata, subsets: [{ addresses: addresses('10.0.0.1') }] })))).toEqual([]);
   });
 });
 
-describe('one pass is enough where upstream needs luck (H19)', () => {
-  it('when ports change and a family is gained', () => {
+describe('converges in one pass, where upstream may not (H19)', () => {
+  it('when ports change and a family is added', () => {
     const before = applied(withSubsets({ addresses: addresses('fd00::1'), ports: [http] }));
     const after = withSubsets({ addresses: addresses('fd00::1', '10.0.0.1'), ports: [{ ...http, port: 81 }] });
     expect(summary(plan(after, before.slices.values()))).toEqual(['create web- IPv4 1', 'update web-0 IPv6 1']);
@@ -189,7 +189,7 @@ describe('one pass is enough where upstream needs luck (H19)', () => {
   });
 });
 
-it('rewrites a slice that holds an endpoint twice and lacks another, unlike upstream (H15)', () => {
+it('updates a slice that contains one endpoint twice and lacks another, unlike upstream (H15)', () => {
   const [first] = applied(withSubsets({ addresses: addresses('10.0.0.1'), ports: [http] })).slices.values();
   const twice = { ...(first as EndpointSlice), endpoints: [first, first].flatMap((slice) => slice?.endpoints ?? []) };
   const endpoints = withSubsets({ addresses: addresses('10.0.0.1', '10.0.0.2'), ports: [http] });
@@ -198,7 +198,7 @@ it('rewrites a slice that holds an endpoint twice and lacks another, unlike upst
 });
 
 describe('limits (H11, H17)', () => {
-  it('skips what is above the maximum of a subset, ready addresses first', () => {
+  it('mirrors ready addresses first and skips those above the maximum of a subset', () => {
     const endpoints = withSubsets({
       addresses: addresses('10.0.0.1', '10.0.0.2'),
       notReadyAddresses: addresses('10.0.0.3'),
@@ -215,7 +215,7 @@ describe('limits (H11, H17)', () => {
     ]);
   });
 
-  it('reports invalid addresses, which do not use up the maximum', () => {
+  it('reports invalid addresses, which do not count towards the maximum', () => {
     const result = plan(withSubsets({ addresses: addresses('10.0.0.1', '1.2.3', 'host', '10.0.0.2') }), [], 2);
     expect(summary(result)).toEqual(['create web- IPv4 2']);
     expect(result.events.map(({ message }) => message)).toEqual([
@@ -224,7 +224,7 @@ describe('limits (H11, H17)', () => {
     ]);
   });
 
-  it('does not rewrite a slice for ever when merging yields more than fits (H13)', () => {
+  it('does not rewrite a slice endlessly if merging exceeds the limit (H13)', () => {
     const app = { ...http, appProtocol: 'h2c' };
     const endpoints = withSubsets(
       { addresses: addresses('10.0.0.1'), ports: [app] },

@@ -1,8 +1,8 @@
 import type { EndpointSlice } from '../objects/endpointslice.ts';
 
-/** An existing slice that a new body takes the place of. */
+/** An existing slice and the body that replaces it. */
 export interface Replacement {
-  readonly doomed: EndpointSlice;
+  readonly existing: EndpointSlice;
   readonly body: EndpointSlice;
 }
 
@@ -13,8 +13,8 @@ export interface Recycled {
 }
 
 /**
- * Pairs creates with deletes of the same address type (H19). Each create leaves the list once, by identity,
- * so a plan with both families converges in one pass, unlike upstream's.
+ * Pairs creates with deletes of the same address type (H19). Unlike upstream, each create is paired once by identity,
+ * so a plan with both families converges in one pass.
  */
 export function recycleSlices(toCreate: readonly EndpointSlice[], toDelete: readonly EndpointSlice[]): Recycled {
   const creates: EndpointSlice[] = [];
@@ -22,9 +22,9 @@ export function recycleSlices(toCreate: readonly EndpointSlice[], toDelete: read
   const deletes = [...toDelete];
   for (const body of toCreate) {
     const at = deletes.findIndex(({ addressType }) => addressType === body.addressType);
-    const [doomed] = at < 0 ? [] : deletes.splice(at, 1);
-    if (doomed === undefined) creates.push(body);
-    else updates.push({ doomed, body });
+    const [existing] = at < 0 ? [] : deletes.splice(at, 1);
+    if (existing === undefined) creates.push(body);
+    else updates.push({ existing, body });
   }
   return { creates, updates, deletes };
 }

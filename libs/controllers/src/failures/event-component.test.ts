@@ -37,7 +37,7 @@ it.each<[string, readonly (EventToRecord | null)[]]>([
   ],
   ['endpoint-slice-controller', [endpointSliceFailure(service, [failed], []), ...withheldHints()]],
   ['endpoint-slice-mirroring-controller', skippedAddresses()],
-])('events of %s are recorded in its name (A1)', (component, events) => {
+])('reports Events as %s (A1)', (component, events) => {
   expect(events.length).toBeGreaterThanOrEqual(2);
   expect(new Set(events.map((event) => event && eventComponent(event)))).toEqual(new Set([component]));
 });

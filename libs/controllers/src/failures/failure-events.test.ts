@@ -10,7 +10,7 @@ const remove = { verb: 'delete', resource: 'endpointslices', name: 'web-2' } as 
 describe('endpointSliceFailure (E11, E28)', () => {
   const message = (...args: Parameters<typeof endpointSliceFailure>) => endpointSliceFailure(...args)?.message;
 
-  it('is silent when nothing failed', () => {
+  it('returns null without failures', () => {
     expect(endpointSliceFailure(service, [], [])).toBeNull();
   });
 
@@ -19,7 +19,7 @@ describe('endpointSliceFailure (E11, E28)', () => {
     ['update', update, 'failed to update web-1 EndpointSlice for Service shop/web: no'],
     ['delete', remove, 'failed to delete web-2 EndpointSlice for Service shop/web: no'],
     [
-      'other type',
+      'unsupported address type',
       { ...remove, unsupportedAddressType: true } as const,
       'error deleting web-2 EndpointSlice for Service shop/web: no',
     ],
@@ -40,7 +40,7 @@ describe('endpointSliceFailure (E11, E28)', () => {
 describe('endpointsFailure (D24)', () => {
   const object = someEndpoints();
 
-  it('of a create is about an object without namespace (J1)', () => {
+  it('has no namespace for a create (J1)', () => {
     expect(
       endpointsFailure(service, { mutation: { verb: 'create', resource: 'endpoints', object }, message: 'no' }),
     ).toEqual({
@@ -51,7 +51,7 @@ describe('endpointsFailure (D24)', () => {
     });
   });
 
-  it('of an update names the object; a delete has no event', () => {
+  it('names the object for an update and is null for a delete', () => {
     expect(
       endpointsFailure(service, { mutation: { verb: 'update', resource: 'endpoints', object }, message: 'no' }),
     ).toEqual({
@@ -64,7 +64,7 @@ describe('endpointsFailure (D24)', () => {
   });
 });
 
-it('words failures of mirroring (H7, H20)', () => {
+it('failures of mirroring are worded as upstream does (H7, H20)', () => {
   expect(mirroringFailureText(service, { mutation: update, message: 'no' })).toBe(
     'failed to update web-1 EndpointSlice for Endpoints shop/web: no',
   );

@@ -1,7 +1,7 @@
 import type { EventToRecord, Mutation } from '../plan.ts';
 import { aggregateText } from './aggregate-text.ts';
 
-/** A mutation that did not succeed, and the API server's words. */
+/** A failed mutation with the API server's message. */
 export interface FailedMutation {
   readonly mutation: Mutation;
   readonly message: string;
@@ -14,8 +14,8 @@ interface Named {
 }
 
 /**
- * The event for a plan of the EndpointSlice controller that failed or is incomplete (E11); null if neither.
- * `incomplete` are the reasons of the plan.
+ * Returns the Event for an EndpointSlice plan that failed or is incomplete, or null (E11). `incomplete` holds the
+ * reasons of the plan.
  */
 export function endpointSliceFailure(
   service: Named,
@@ -37,8 +37,8 @@ export function endpointSliceFailure(
 }
 
 /**
- * The event for a failed write of Endpoints (D24); null for a failed delete, which upstream only retries.
- * That of a create is about an object without namespace, so it lands in namespace `default` (J1).
+ * Returns the Event for a failed write of Endpoints, or null for a delete, which upstream retries silently (D24). For a
+ * create, the Event's object has no namespace, so it appears in namespace `default` (J1).
  */
 export function endpointsFailure(service: Named, { mutation, message }: FailedMutation): EventToRecord | null {
   const { namespace, name } = service;
@@ -59,7 +59,7 @@ export function endpointsFailure(service: Named, { mutation, message }: FailedMu
   };
 }
 
-/** The error of a plan of the mirroring controller (H20). It is retried without an event. */
+/** The error of a mirroring plan (H20). Upstream retries it without an Event. */
 export function mirroringFailureText(endpoints: Named, failure: FailedMutation): string {
   return sliceFailureText('Endpoints', endpoints, failure);
 }

@@ -8,7 +8,7 @@ it.each([
   expect(fnv1a128(text)).toBe(hash);
 });
 
-it('agrees with the definition over UTF-8', () => {
+it('matches the definition over UTF-8', () => {
   const text = 'Ba<~ ä € 😀 \u0000 tail';
   let hash = 0x6c62272e07bb014262b821756295c58dn;
   for (const byte of new TextEncoder().encode(text)) {
@@ -17,7 +17,7 @@ it('agrees with the definition over UTF-8', () => {
   expect(fnv1a128(text)).toBe(hash.toString(16).padStart(32, '0'));
 });
 
-it('answers the same from memory, also after the memory was full', () => {
+it('returns the same hashes from the memo, also after it was cleared', () => {
   const hashOf = memoisedFnv1a128(2);
   for (const text of ['a', 'b', 'c', 'a', 'b', 'c', 'a']) expect(hashOf(text)).toBe(fnv1a128(text));
 });

@@ -1,8 +1,8 @@
 /**
- * FNV-1a with 128 bits over the UTF-8 form of the text, as 32 hex digits, big-endian (L1).
+ * FNV-1a with 128 bits over the UTF-8 encoding of the text, as 32 hex digits, big-endian (L1).
  *
  * The state is eight 16-bit limbs, `a` the lowest. The prime is 2^88 + 315, so a multiplication is one by 315, limb by
- * limb, plus the state shifted left by five limbs and eight bits. Everything stays within small integers.
+ * limb, plus the state shifted left by five limbs and eight bits. All values stay small integers.
  */
 export function fnv1a128(text: string): string {
   let [h, g, f, e, d, c, b, a]: Limbs = offsetBasis;
@@ -47,8 +47,8 @@ function hex16(limb: number): string {
 }
 
 /**
- * The hash with a memory for texts that recur, such as those of ports: a cluster has few distinct ones.
- * Holds at most `limit` texts and starts anew when full, so it never grows without bound. Pure: it changes no answer.
+ * Returns a memoised hash function for recurring texts such as those of ports. The memo is cleared when it reaches
+ * `limit` entries.
  */
 export function memoisedFnv1a128(limit: number): (text: string) => string {
   const known = new Map<string, string>();

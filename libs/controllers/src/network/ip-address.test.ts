@@ -50,8 +50,8 @@ describe('parseIp (C6)', () => {
   });
 });
 
-describe('addresses that cannot be parsed', () => {
-  it('count as IPv4 and are printed as <nil> (C7)', () => {
+describe('an invalid address', () => {
+  it('counts as IPv4 and prints as <nil> (C7)', () => {
     expect(normaliseIp('nonsense')).toEqual({ family: 'IPv4', text: '<nil>' });
     expect(isIpv6('nonsense')).toBe(false);
     expect(isIpv6('fd00::1')).toBe(true);

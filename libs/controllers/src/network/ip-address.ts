@@ -1,15 +1,15 @@
-/** An IP address as Kubernetes prints it; an IPv4 address embedded in IPv6 (`::ffff:10.0.0.1`) counts as IPv4 (C6). */
+/** An IP address as Kubernetes prints it. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) counts as IPv4 (C6). */
 export interface IpAddress {
   readonly family: 'IPv4' | 'IPv6';
   readonly text: string;
 }
 
-/** How an address that cannot be parsed is printed (C7). */
+/** How an invalid address prints (C7). */
 const unparsable: IpAddress = { family: 'IPv4', text: '<nil>' };
 
 /**
- * Parses leniently: leading zeros in IPv4 octets are read as decimal (C6).
- * Returns null for anything that is not an address, zones (`fe80::1%eth0`) included.
+ * Parses an address leniently: leading zeros in IPv4 octets are read as decimal (C6). Returns null for anything else,
+ * including addresses with a zone (`fe80::1%eth0`).
  */
 export function parseIp(text: string): IpAddress | null {
   for (let i = 0; i < text.length; i++) {
@@ -20,12 +20,12 @@ export function parseIp(text: string): IpAddress | null {
   return null;
 }
 
-/** The address of a Pod: what cannot be parsed counts as IPv4 and is printed as `<nil>` (C7). */
+/** Parses a Pod's address. An invalid one counts as IPv4 and prints as `<nil>` (C7). */
 export function normaliseIp(text: string): IpAddress {
   return parseIp(text) ?? unparsable;
 }
 
-/** Whether the text is an IPv6 address; what cannot be parsed is not (C7). */
+/** Whether the text is an IPv6 address. An invalid address is not (C7). */
 export function isIpv6(text: string): boolean {
   return parseIp(text)?.family === 'IPv6';
 }
@@ -40,7 +40,7 @@ function parseIpv4Address(text: string): IpAddress | null {
   return { family: 'IPv4', text: hasLeadingZero(text) ? printIpv4(address) : text };
 }
 
-/** Whether an octet of a valid address is written with more digits than it needs. */
+/** Whether an octet of a valid address has leading zeros. */
 function hasLeadingZero(text: string): boolean {
   for (let at = 0; at + 1 < text.length; at++) {
     const startsOctet = at === 0 || text.charCodeAt(at - 1) === dot;
@@ -49,7 +49,7 @@ function hasLeadingZero(text: string): boolean {
   return false;
 }
 
-/** The address as a 32-bit number, from `start` to the end of the text. */
+/** Parses the text from `start` as a 32-bit number. */
 function parseIpv4(text: string, start: number): number | null {
   let address = 0;
   let octets = 0;
@@ -85,7 +85,7 @@ function parseIpv6Address(text: string): IpAddress | null {
   return { family: 'IPv6', text: printIpv6(groups) };
 }
 
-/** The eight groups of 16 bits. */
+/** Parses the eight 16-bit groups. */
 function parseIpv6(text: string): number[] | null {
   const groups: number[] = [];
   let gap = -1;

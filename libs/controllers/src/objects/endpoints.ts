@@ -19,7 +19,7 @@ export interface EndpointAddress {
   readonly targetRef?: ObjectReference | null;
 }
 
-/** A port of an Endpoints subset; unlike a slice's, its name is empty rather than null. */
+/** A port of an Endpoints subset. Unlike a slice port's, its name is empty rather than null. */
 export interface EndpointsPort {
   readonly name?: string;
   readonly port: number;

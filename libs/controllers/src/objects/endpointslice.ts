@@ -2,7 +2,7 @@ import type { ObjectMeta, ObjectReference, StringMap } from './metadata.ts';
 
 export type AddressType = 'IPv4' | 'IPv6' | 'FQDN';
 
-/** `discovery.k8s.io/v1` EndpointSlice. Written back whole, so fields that Sluice does not know are kept as they came. */
+/** `discovery.k8s.io/v1` EndpointSlice. Written back as a whole, so fields unknown to Sluice are preserved. */
 export interface EndpointSlice {
   readonly metadata: ObjectMeta;
   readonly addressType: AddressType;
@@ -32,7 +32,7 @@ export interface EndpointHints {
   readonly forNodes?: readonly { readonly name: string }[];
 }
 
-/** A null field and an absent one are the same; a null name and an empty one are not (C25). */
+/** A null field equals a missing one; a null name differs from an empty one (C25). */
 export interface EndpointPort {
   readonly name?: string | null;
   readonly protocol?: string | null;

@@ -1,4 +1,4 @@
-/** Kubernetes object metadata as the API server stores it, without `managedFields` (A8). */
+/** Object metadata as stored by the API server, without `managedFields` (A8). */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace: string;

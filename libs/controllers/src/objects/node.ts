@@ -1,11 +1,11 @@
-/** What the controllers need of a core/v1 Node: its zone, and what F2 asks for the topology ratios. */
+/** The part of a core/v1 Node that the controllers need: its zone and the inputs of the topology ratios (F2). */
 export interface Node {
   readonly name: string;
-  /** Label `topology.kubernetes.io/zone`; empty if there is none. */
+  /** Label `topology.kubernetes.io/zone`, or empty. */
   readonly zone: string;
   readonly ready: boolean;
-  /** Carries one of the role labels `control-plane` or `master`, and so takes no part in topology hints. */
+  /** Has a `control-plane` or `master` role label and is therefore excluded from topology hints. */
   readonly controlPlane: boolean;
-  /** Allocatable CPU in milli-units, rounded up (L6). */
+  /** Allocatable CPU in millicores, rounded up (L6). */
   readonly allocatableMilliCpu: number;
 }

@@ -1,24 +1,24 @@
-/** What the controllers need of a core/v1 Pod. Its labels stay with the watcher, which alone matches selectors. */
+/** The part of a core/v1 Pod that the controllers need. Labels stay in the watcher, which matches selectors. */
 export interface Pod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** `status.podIP`; empty if none. */
+  /** `status.podIP`, or empty. */
   readonly ip: string;
-  /** `status.podIPs[].ip`, as given (normalised when used, C6). */
+  /** `status.podIPs[].ip`, unnormalised (C6). */
   readonly ips: readonly string[];
   readonly nodeName: string;
   readonly hostname: string;
   readonly subdomain: string;
   /** Phase `Failed` or `Succeeded` (C2). */
   readonly terminal: boolean;
-  /** A deletionTimestamp is set. */
+  /** Has a deletionTimestamp. */
   readonly terminating: boolean;
   /** C1. */
   readonly ready: boolean;
-  /** RFC 3339 `lastTransitionTime` of the Ready condition (C15); null if there is none. */
+  /** `lastTransitionTime` of the Ready condition in RFC 3339, or null (C15). */
   readonly readyTransitionTime: string | null;
-  /** Named ports in the order in which C5 searches them: containers, then restartable init containers. */
+  /** Named ports in lookup order (C5): containers, then restartable init containers. */
   readonly ports: readonly NamedPort[];
 }
 
@@ -31,11 +31,11 @@ export interface NamedPort {
 /** A Pod joined with its Node. */
 export interface PodOnNode {
   readonly pod: Pod;
-  /** Null: the Node does not exist, or not yet (E15). */
+  /** Null if the Node does not exist (E15). */
   readonly node: NodePlacement | null;
 }
 
 export interface NodePlacement {
-  /** Label `topology.kubernetes.io/zone`; empty if the Node has none. */
+  /** Label `topology.kubernetes.io/zone`, or empty. */
   readonly zone: string;
 }

@@ -10,6 +10,6 @@ test.each([
   ['', '0', 0],
   ['', '1', -1],
   ['abc', '1', -1],
-])('resourceVersion %j against %j', (a, b, sign) => {
+])('compares resourceVersion %j with %j', (a, b, sign) => {
   expect(Math.sign(compareResourceVersions(a, b))).toBe(sign);
 });

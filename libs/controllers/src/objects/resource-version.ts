@@ -1,6 +1,6 @@
 /**
- * Compares resourceVersions of one resource type of one cluster, which are whole numbers of any length (KEP-5504).
- * Negative if `a` is older. Anything that is not a number counts as older than every number.
+ * Compares resourceVersions of one resource type of one cluster, which are integers of arbitrary length (KEP-5504).
+ * Negative if `a` is older. Anything else counts as older than every number.
  */
 export function compareResourceVersions(a: string, b: string): number {
   const left = significant(a);

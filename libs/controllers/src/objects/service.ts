@@ -1,19 +1,19 @@
 import type { StringMap } from './metadata.ts';
 
-/** What the controllers need of a core/v1 Service. */
+/** The part of a core/v1 Service that the controllers need. */
 export interface Service {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** RFC 3339; the Service's own trigger time (C15). Empty if the object carries none. */
+  /** RFC 3339, or empty. The Service's own trigger time (C15). */
   readonly creationTimestamp: string;
-  /** A deletionTimestamp is set. */
+  /** Has a deletionTimestamp. */
   readonly deleting: boolean;
   readonly labels: StringMap;
-  /** Only the two annotations that switch topology hints on (F1). */
+  /** Only the two annotations that enable topology hints (F1). */
   readonly annotations: StringMap;
   readonly type: string;
-  /** Null: no selector, the Service's endpoints are custom. Empty: every Pod of the namespace (C9). */
+  /** Null: no selector, so endpoints are managed by users. Empty: selects every Pod of the namespace (C9). */
   readonly selector: StringMap | null;
   readonly clusterIP: string;
   readonly ipFamilies: readonly string[];
@@ -31,7 +31,7 @@ export interface ServicePort {
   readonly appProtocol: string | null;
 }
 
-/** Whether the Service has a cluster IP; one without is headless, and its objects carry the headless label. */
+/** Whether the Service has a cluster IP. One without is headless, and its objects carry the headless label. */
 export function isServiceIpSet(service: Service): boolean {
   return service.clusterIP !== '' && service.clusterIP !== 'None';
 }

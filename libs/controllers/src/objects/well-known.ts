@@ -1,4 +1,4 @@
-/** Labels, annotations and values of the API that the controllers read or write. */
+/** Well-known labels, annotations and values that the controllers read or write. */
 
 export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
@@ -15,7 +15,7 @@ export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigge
 export const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
 export const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
-/** The older of the two hint annotations; it wins when both exist (F1). */
+/** The older hint annotation. It takes precedence (F1). */
 export const topologyAwareHintsAnnotation = 'service.kubernetes.io/topology-aware-hints';
 export const topologyModeAnnotation = 'service.kubernetes.io/topology-mode';
 

@@ -2,8 +2,8 @@ import type { Pod } from '../objects/pod.ts';
 import type { Service, ServicePort } from '../objects/service.ts';
 
 /**
- * The number behind a Service port for one Pod: a numeric targetPort as it is, a name by the first container port
- * of that name and protocol; null if there is none (C5).
+ * Resolves a Service port for a Pod: a numeric targetPort as is, a named one to the first container port with that name
+ * and protocol. Returns null if there is none (C5).
  */
 export function findPort(pod: Pod, port: ServicePort): number | null {
   const target = port.targetPort;
@@ -14,7 +14,7 @@ export function findPort(pod: Pod, port: ServicePort): number | null {
   return null;
 }
 
-/** Whether the ports of a Service are the same numbers on two Pods. */
+/** Whether the ports of a Service resolve to the same numbers on both Pods. */
 export function samePorts(service: Service, a: Pod, b: Pod): boolean {
   return service.ports.every((port) => findPort(a, port) === findPort(b, port));
 }

@@ -2,7 +2,7 @@ import { equalStringMaps } from '../comparison/string-maps.ts';
 import type { StringMap } from '../objects/metadata.ts';
 import type { Pod } from '../objects/pod.ts';
 
-/** A Pod with its labels. Null labels and empty ones count as different (C12). */
+/** A Pod with its labels. Null labels differ from empty ones (C12). */
 export interface LabelledPod {
   readonly pod: Pod;
   readonly resourceVersion: string;
@@ -16,21 +16,21 @@ export interface PodChange {
   readonly labelsChanged: boolean;
 }
 
-/** What upstream looks at when it decides whether a Pod's update concerns its Services (C12). */
+/** Compares what upstream compares to decide whether a Pod update concerns its Services (C12). */
 export function podChange(old: LabelledPod, now: LabelledPod): PodChange {
   return { podChanged: podDiffers(old.pod, now.pod), labelsChanged: labelsDiffer(old, now) };
 }
 
-/** What upstream remembers of a Pod's update until it looks up the Services (C11). */
+/** What upstream keeps of a Pod update until it looks up the Services (C11). */
 export interface PodProjectionKey {
   readonly namespace: string;
   readonly labels: StringMap | null;
-  /** Set only on a label change, as is `podChanged`. */
+  /** Set only if the labels changed, as is `podChanged`. */
   readonly oldLabels: StringMap | null;
   readonly podChanged: boolean;
 }
 
-/** Null if the update concerns nobody, or is a mere resync with the same resourceVersion (C12). */
+/** Returns null if the update concerns no Service or is a resync with the same resourceVersion (C12). */
 export function podProjectionKey(old: LabelledPod, now: LabelledPod): PodProjectionKey | null {
   if (old.resourceVersion === now.resourceVersion) return null;
   const { podChanged, labelsChanged } = podChange(old, now);
@@ -43,7 +43,7 @@ export function podProjectionKey(old: LabelledPod, now: LabelledPod): PodProject
   };
 }
 
-/** Any update of a Pod that is, or was, being deleted counts as a change (C12). */
+/** Any update of a terminating Pod counts as a change (C12). */
 function podDiffers(old: Pod, now: Pod): boolean {
   if (old.terminating || now.terminating) return true;
   if (old.ready !== now.ready || old.ips.length !== now.ips.length) return true;

@@ -2,14 +2,14 @@ import type { StringMap } from '../objects/metadata.ts';
 import { MalformedObjectError } from './malformed-object-error.ts';
 
 /**
- * Reading of parsed JSON, field by field. As Kubernetes does, a missing or null field reads as the zero value,
- * and a field of the wrong type is an error. Paths are put together only when something is wrong.
+ * Field access for parsed JSON. As in Kubernetes, a missing or null field reads as the zero value, and a field of the
+ * wrong type is an error. Paths are assembled only for errors.
  */
 export type Fields = Readonly<Record<string, unknown>>;
 
 const none: Fields = Object.freeze({});
 
-/** Thrown while reading; {@link projected} turns it into a MalformedObjectError that names the object. */
+/** Thrown during a projection. {@link projected} turns it into a MalformedObjectError that names the object. */
 class WrongType extends Error {
   readonly path: string;
   readonly expected: string;
@@ -20,7 +20,11 @@ class WrongType extends Error {
   }
 }
 
-/** Runs the reading of one object of the API. Throws MalformedObjectError. */
+/**
+ * Runs the projection of one API object.
+ *
+ * @throws MalformedObjectError if a field has the wrong type
+ */
 export function projected<T>(kind: string, raw: unknown, read: (object: Fields) => T): T {
   try {
     return read(asFields(raw, ''));
@@ -40,7 +44,7 @@ export function fieldsAt(object: Fields, key: string, path: string): Fields {
   return value === undefined || value === null ? none : asFields(value, path);
 }
 
-/** Null if the field is missing. */
+/** Returns null if the field is missing. */
 export function optionalFieldsAt(object: Fields, key: string, path: string): Fields | null {
   const value = object[key];
   return value === undefined || value === null ? null : asFields(value, path);
@@ -53,7 +57,7 @@ export function stringAt(object: Fields, key: string, path: string): string {
   throw new WrongType(path, 'a string');
 }
 
-/** Null if the field is missing. */
+/** Returns null if the field is missing. */
 export function optionalStringAt(object: Fields, key: string, path: string): string | null {
   const value = object[key];
   if (typeof value === 'string') return value;
@@ -68,7 +72,7 @@ export function booleanAt(object: Fields, key: string, path: string): boolean {
   throw new WrongType(path, 'a boolean');
 }
 
-/** A 32-bit integer; zero if missing. */
+/** A 32-bit integer, zero if missing. */
 export function integerAt(object: Fields, key: string, path: string): number {
   const value = object[key];
   if (value === undefined || value === null) return 0;
@@ -76,7 +80,7 @@ export function integerAt(object: Fields, key: string, path: string): number {
   throw new WrongType(path, 'a 32-bit integer');
 }
 
-/** Reads each item of a list; empty if the list is missing. A null item reads as an empty object or string. */
+/** Reads each item of a list, empty if missing. A null item reads as an empty object or string. */
 export function listAt<T>(object: Fields, key: string, path: string, read: (item: unknown) => T): T[] {
   const value = object[key];
   if (value === undefined || value === null) return [];
@@ -105,7 +109,7 @@ export function asString(value: unknown): string {
   throw new WrongType('', 'a string');
 }
 
-/** A map of strings; null if missing. The map itself is returned when all its values are strings. */
+/** A map of strings, null if missing. Returns the map itself if all values are strings. */
 export function optionalStringMapAt(object: Fields, key: string, path: string): StringMap | null {
   const value = object[key];
   if (value === undefined || value === null) return null;
@@ -127,7 +131,7 @@ export function stringMapAt(object: Fields, key: string, path: string): StringMa
   return optionalStringMapAt(object, key, path) ?? emptyMap;
 }
 
-/** The name that every stored object has. */
+/** The name, which every stored object has. */
 export function nameOf(metadata: Fields): string {
   const name = stringAt(metadata, 'name', 'metadata.name');
   if (name === '') throw new WrongType('metadata.name', 'a non-empty string');

@@ -1,15 +1,12 @@
-/**
- * An object of the API whose field has a type that Kubernetes would not accept.
- * The object is left out; nothing is guessed from it.
- */
+/** An API object has a field whose type Kubernetes would not accept. The object is ignored. */
 export class MalformedObjectError extends Error {
   readonly code = 'MALFORMED_OBJECT';
   readonly kind: string;
-  /** Empty if it cannot be read. */
+  /** Empty if unreadable. */
   readonly namespace: string;
-  /** Empty if it cannot be read. */
+  /** Empty if unreadable. */
   readonly objectName: string;
-  /** Path of the field, e.g. `spec.ports[0].port`. */
+  /** Path of the field, for example `spec.ports[0].port`. */
   readonly path: string;
   readonly expected: string;
 

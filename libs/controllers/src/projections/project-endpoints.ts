@@ -2,7 +2,11 @@ import type { Endpoints } from '../objects/endpoints.ts';
 import { asFields, fieldsAt, integerAt, listAt, optionalStringAt, projected, stringAt } from './fields.ts';
 import { projectMetadata } from './project-metadata.ts';
 
-/** A core/v1 Endpoints in its API shape, without `managedFields`. Throws MalformedObjectError. */
+/**
+ * Projects a core/v1 Endpoints in its API shape, without `managedFields`.
+ *
+ * @throws MalformedObjectError
+ */
 export function projectEndpoints(raw: unknown): Endpoints {
   return projected('Endpoints', raw, (object) => {
     listAt(object, 'subsets', 'subsets', checkSubset);

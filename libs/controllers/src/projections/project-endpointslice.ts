@@ -15,8 +15,10 @@ import {
 import { projectMetadata } from './project-metadata.ts';
 
 /**
- * A `discovery.k8s.io/v1` EndpointSlice in its API shape, unknown fields included, without `managedFields`.
- * Throws MalformedObjectError. An address type that Sluice does not know is kept as it is; it is never wanted (E12).
+ * Projects a `discovery.k8s.io/v1` EndpointSlice in its API shape, including unknown fields, without `managedFields`.
+ * An unknown address type is kept; it is never wanted (E12).
+ *
+ * @throws MalformedObjectError
  */
 export function projectEndpointSlice(raw: unknown): EndpointSlice {
   return projected('EndpointSlice', raw, (object) => {
@@ -34,7 +36,7 @@ function checkPort(item: unknown): void {
   integerAt(port, 'port', 'port');
 }
 
-/** The endpoint as it came, or without its null fields if it has any. */
+/** The endpoint without null fields. */
 function endpoint(item: unknown): Endpoint {
   const fields = asFields(item, '');
   const addresses = listAt(fields, 'addresses', 'addresses', asString);

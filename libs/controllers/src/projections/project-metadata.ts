@@ -12,7 +12,7 @@ import {
 } from './fields.ts';
 import { optionalTimeAt } from './time.ts';
 
-/** Metadata in its API shape, unknown fields included, without `managedFields` (A8) and without null fields. */
+/** Metadata in its API shape, including unknown fields, without `managedFields` (A8) and null fields. */
 export function projectMetadata(object: Fields): ObjectMeta {
   const raw = fieldsAt(object, 'metadata', 'metadata');
   const kept: Record<string, unknown> = {};

@@ -13,7 +13,11 @@ import {
 } from './fields.ts';
 import { milliQuantity } from './quantity.ts';
 
-/** A core/v1 Node as the API server gives it. Throws MalformedObjectError. */
+/**
+ * Projects a core/v1 Node.
+ *
+ * @throws MalformedObjectError
+ */
 export function projectNode(raw: unknown): Node {
   return projected('Node', raw, (object) => {
     const metadata = fieldsAt(object, 'metadata', 'metadata');
@@ -29,7 +33,7 @@ export function projectNode(raw: unknown): Node {
   });
 }
 
-/** The first condition of type Ready decides, as for Pods. */
+/** As for Pods, the first condition of type Ready counts. */
 function isReady(status: Fields): boolean {
   let ready: boolean | null = null;
   listAt(status, 'conditions', 'status.conditions', (item) => {
@@ -41,7 +45,7 @@ function isReady(status: Fields): boolean {
   return ready === true;
 }
 
-/** A quantity is a string or a bare number in JSON. */
+/** A JSON quantity is a string or a number. */
 function allocatableMilliCpu(allocatable: Fields): number {
   const cpu = allocatable.cpu;
   if (cpu === undefined || cpu === null) return 0;

@@ -14,7 +14,11 @@ import {
 } from './fields.ts';
 import { optionalTimeAt } from './time.ts';
 
-/** A core/v1 Pod as the API server gives it, and its labels. Throws MalformedObjectError. */
+/**
+ * Projects a core/v1 Pod and its labels.
+ *
+ * @throws MalformedObjectError
+ */
 export function projectPod(raw: unknown): { pod: Pod; labels: StringMap } {
   return projected('Pod', raw, (object) => {
     const metadata = fieldsAt(object, 'metadata', 'metadata');
@@ -64,7 +68,7 @@ function readyCondition(status: Fields): ReadyCondition | null {
   return found;
 }
 
-/** Containers first, then init containers that keep running beside them (C5). */
+/** Containers first, then restartable init containers (C5). */
 function namedPorts(spec: Fields): readonly NamedPort[] {
   const ports: NamedPort[] = [];
   listAt(spec, 'containers', 'spec.containers', (item) => collectPorts(asFields(item, ''), ports));

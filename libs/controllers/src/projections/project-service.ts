@@ -19,7 +19,11 @@ import {
 } from './fields.ts';
 import { optionalTimeAt } from './time.ts';
 
-/** A core/v1 Service as the API server gives it. Throws MalformedObjectError. */
+/**
+ * Projects a core/v1 Service.
+ *
+ * @throws MalformedObjectError
+ */
 export function projectService(raw: unknown): Service {
   return projected('Service', raw, (object) => {
     const metadata = fieldsAt(object, 'metadata', 'metadata');
@@ -43,7 +47,7 @@ export function projectService(raw: unknown): Service {
   });
 }
 
-/** Only the two annotations that switch hints on travel (F1); others change often and decide nothing. */
+/** Keeps only the two annotations that enable hints (F1); others change often and affect no decision. */
 function hintAnnotations(annotations: StringMap): StringMap {
   const kept: Record<string, string> = {};
   for (const key of [topologyAwareHintsAnnotation, topologyModeAnnotation]) {

@@ -22,7 +22,7 @@ function malformation(run: () => unknown): Partial<MalformedObjectError> {
 }
 
 describe('projectService', () => {
-  it('fills in what is missing or null as Kubernetes does', () => {
+  it('fills in defaults for missing and null fields', () => {
     const service = projectService({ metadata: { name: 'web', labels: null }, spec: { selector: null, ports: [{}] } });
     expect(service).toEqual({
       namespace: '',
@@ -42,7 +42,7 @@ describe('projectService', () => {
     });
   });
 
-  it('keeps an empty selector apart from none, and only the annotations that matter', () => {
+  it('distinguishes an empty selector from none, and drops irrelevant annotations', () => {
     const service = projectService({
       metadata: {
         name: 'web',
@@ -81,13 +81,13 @@ describe('projectService', () => {
       { metadata: { name: 'a' }, spec: { publishNotReadyAddresses: 'yes' } },
       'spec.publishNotReadyAddresses',
     ],
-  ])('refuses %s', (_, raw, path) => {
+  ])('rejects %s', (_, raw, path) => {
     expect(malformation(() => projectService(raw)).path).toBe(path);
   });
 });
 
 describe('projectPod', () => {
-  it('reads readiness, end, addresses and the named ports in the order of their search (C1, C2, C5)', () => {
+  it('reads readiness, termination, addresses and named ports in lookup order (C1, C2, C5)', () => {
     const { pod, labels } = projectPod({
       metadata: { name: 'web-1', namespace: 'shop', uid: 'u', labels: { app: 'web' } },
       spec: {
@@ -115,12 +115,12 @@ describe('projectPod', () => {
     expect(pod.ports.map(({ name }) => name)).toEqual(['http', 'side']);
   });
 
-  it('takes a Pod that has just been created', () => {
+  it('accepts a Pod that has just been created', () => {
     const { pod } = projectPod({ metadata: { name: 'web-1' }, spec: { containers: [] } });
     expect(pod).toMatchObject({ ip: '', ips: [], ready: false, readyTransitionTime: null, nodeName: '' });
   });
 
-  it('gives the path inside nested lists', () => {
+  it('reports the path inside nested lists', () => {
     const raw = { metadata: { name: 'a' }, spec: { containers: [{}, { ports: [{ name: 7 }] }] } };
     expect(malformation(() => projectPod(raw)).path).toBe('spec.containers[1].ports[0].name');
   });
@@ -135,7 +135,7 @@ describe('projectNode', () => {
     expect(projectNode({ metadata: { name: 'n' } }).allocatableMilliCpu).toBe(0);
   });
 
-  it('refuses an amount that is no quantity', () => {
+  it('rejects an invalid quantity', () => {
     const raw = { metadata: { name: 'n' }, status: { allocatable: { cpu: 'many' } } };
     expect(malformation(() => projectNode(raw)).path).toBe('status.allocatable.cpu');
   });
@@ -165,7 +165,7 @@ describe('projectNode', () => {
 });
 
 describe('projectEndpoints and projectEndpointSlice', () => {
-  it('keep the shape of the API without managedFields, kind and apiVersion (A8)', () => {
+  it('keep the API shape without managedFields, kind and apiVersion (A8)', () => {
     const metadata = { name: 'web-1', namespace: 'shop', managedFields: [{}], labels: { a: 'b' }, other: 1 };
     const endpoint = { addresses: ['10.0.0.1'], conditions: { ready: true }, novelty: { deep: 1 } };
     const raw = {
@@ -202,13 +202,13 @@ describe('projectEndpoints and projectEndpointSlice', () => {
     ['ports', { ports: [{ port: 1.5 }] }, 'ports[0].port'],
     ['owners', { metadata: { name: 's', ownerReferences: [{ uid: 1 }] } }, 'metadata.ownerReferences[0].uid'],
     ['generation', { metadata: { name: 's', generation: '1' } }, 'metadata.generation'],
-  ])('refuse %s of the wrong type', (_, fields, path) => {
+  ])('reject %s of the wrong type', (_, fields, path) => {
     expect(
       malformation(() => projectEndpointSlice({ metadata: { name: 's' }, addressType: 'IPv4', ...fields })).path,
     ).toBe(path);
   });
 
-  it('refuse an address without text', () => {
+  it('reject an address without a text', () => {
     const raw = { metadata: { name: 'e' }, subsets: [{ notReadyAddresses: [{ ip: 4 }] }] };
     expect(malformation(() => projectEndpoints(raw)).path).toBe('subsets[0].notReadyAddresses[0].ip');
   });

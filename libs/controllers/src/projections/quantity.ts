@@ -1,6 +1,6 @@
 /**
- * A Kubernetes quantity (`500m`, `1.5`, `2Ki`, `1e3`) in milli-units, rounded away from zero (L6).
- * Null if the text is no quantity. Amounts above 2^53 milli-units are held at that bound.
+ * Parses a quantity (`500m`, `1.5`, `2Ki`, `1e3`) into milli-units, rounded away from zero (L6). Returns null if it is
+ * invalid. Clamps at 2^53 milli-units.
  */
 export function milliQuantity(text: string): number | null {
   const match = quantity.exec(text);

@@ -1,8 +1,8 @@
 import { type Fields, optionalStringAt, wrongType } from './fields.ts';
 
 /**
- * A time of the API as RFC 3339 in UTC with whole seconds, as the API server stores it; null if missing.
- * Other forms that Kubernetes reads (fractions, offsets) are brought into that form; fractions are cut off.
+ * Reads an API time as RFC 3339 in UTC with whole seconds, as the API server stores it. Returns null if missing.
+ * Normalises other forms that Kubernetes accepts (offsets, and fractions, which are truncated).
  */
 export function optionalTimeAt(object: Fields, key: string, path: string): string | null {
   const text = optionalStringAt(object, key, path);
@@ -15,7 +15,7 @@ export function optionalTimeAt(object: Fields, key: string, path: string): strin
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** `2024-01-01T00:05:00Z`: the length and the separators tell; what the API server wrote is a real time. */
+/** Checks only the length and the separators of `2024-01-01T00:05:00Z`: the API server stores valid times only. */
 function isCanonical(text: string): boolean {
   return (
     text.length === 20 &&

@@ -2,7 +2,7 @@ import type { Endpoints } from '../objects/endpoints.ts';
 import type { EndpointSlice } from '../objects/endpointslice.ts';
 import type { Mutation, Plan } from '../plan.ts';
 
-/** What an API server holds of the objects that the controllers write, by name, in one namespace. */
+/** The written objects of one namespace in an API server, keyed by name. */
 export interface WrittenObjects {
   readonly endpoints: ReadonlyMap<string, Endpoints>;
   readonly slices: ReadonlyMap<string, EndpointSlice>;
@@ -10,7 +10,9 @@ export interface WrittenObjects {
 
 export const nothingWritten: WrittenObjects = { endpoints: new Map(), slices: new Map() };
 
-/** The state after a plan, with the rules of section K. Throws where an API server would refuse. */
+/**
+ * Applies a plan by the rules of section K and returns the next state. Throws if an API server would reject a write.
+ */
 export function applyPlan(before: WrittenObjects, plan: Plan): WrittenObjects {
   const endpoints = new Map(before.endpoints);
   const slices = new Map(before.slices);

@@ -5,7 +5,7 @@ import type { Service } from '../objects/service.ts';
 import { topologyModeAnnotation } from '../objects/well-known.ts';
 import { aPod, aService, httpPort, onNode } from './fixtures.ts';
 
-/** Services, Pods and what happens to them, at random. */
+/** Arbitrary Services, Pods and changes to them. */
 
 const namedPort = (containerPort: number) => ({ name: 'http', protocol: 'TCP', containerPort });
 
@@ -26,7 +26,7 @@ export const services: fc.Arbitrary<Service> = fc
   })
   .map((given) => aService(given));
 
-/** Pod number `i` in one of its possible states. */
+/** Pod number `i` in an arbitrary state. */
 function podArbitrary(i: number): fc.Arbitrary<PodOnNode> {
   const four = `10.0.0.${i}`;
   const six = `fd00::${i + 1}`;
@@ -49,18 +49,18 @@ function podArbitrary(i: number): fc.Arbitrary<PodOnNode> {
 const podCount = 24;
 const podNumbers = Array.from({ length: podCount }, (_, i) => i);
 
-/** Pods by number, each in any state or absent. */
-export const anyPods: fc.Arbitrary<ReadonlyMap<number, PodOnNode>> = fc
+/** Pods keyed by number, each in an arbitrary state or missing. */
+export const arbitraryPods: fc.Arbitrary<ReadonlyMap<number, PodOnNode>> = fc
   .subarray(podNumbers)
   .chain((numbers) => fc.tuple(...numbers.map((i) => podArbitrary(i).map((pod) => [i, pod] as const))))
   .map((pods) => new Map(pods));
 
-/** Pods that are ready, in one place, with the same ports; most clusters are so at rest. */
-export const calmPods: fc.Arbitrary<ReadonlyMap<number, PodOnNode>> = fc
+/** Ready Pods in one zone with the same ports, as in most clusters most of the time. */
+export const stablePods: fc.Arbitrary<ReadonlyMap<number, PodOnNode>> = fc
   .subarray(podNumbers)
   .map((numbers) => new Map(numbers.map((i) => [i, onNode(aPod(i, { ports: [namedPort(80)] }))] as const)));
 
-/** A few Pods that come, go or flip. */
+/** A few Pods that are added, removed or flipped. */
 export const podChanges = fc.array(
   fc.nat(podCount - 1).chain((i) =>
     fc.oneof(
@@ -72,7 +72,7 @@ export const podChanges = fc.array(
   { maxLength: 8 },
 );
 
-/** Pods that stay are the same objects, in the same order. */
+/** Applies changes. Unchanged Pods stay the same objects in the same order. */
 export function changed(
   pods: ReadonlyMap<number, PodOnNode>,
   changes: readonly (readonly [number, PodOnNode | null])[],
@@ -85,7 +85,7 @@ export function changed(
   return after;
 }
 
-/** What users do to slices: take endpoints away or double them, label, disown, make off with one. */
+/** User edits of slices: remove or duplicate endpoints, relabel, disown, delete. */
 export const edits = fc.array(fc.tuple(fc.nat(20), fc.constantFrom('empty', 'double', 'label', 'disown', 'remove')), {
   maxLength: 3,
 });

@@ -4,7 +4,7 @@ import type { Pod, PodOnNode } from '../objects/pod.ts';
 import type { Service, ServicePort } from '../objects/service.ts';
 import { endpointSliceController, managedByLabel, serviceNameLabel } from '../objects/well-known.ts';
 
-/** Objects for tests: what matters to a test is given, the rest is ordinary. */
+/** Builders for API objects: a test states what matters, the rest has defaults. */
 
 export const httpPort: ServicePort = { name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, appProtocol: null };
 
@@ -48,7 +48,7 @@ export function aPodNamed(name: string, given: Partial<Pod> = {}): Pod {
   };
 }
 
-/** Pod number `i`, ready, with an IPv4 address of its own. */
+/** Pod number `i`, ready, with its own IPv4 address. */
 export function aPod(i: number, given: Partial<Pod> = {}): Pod {
   const ip = `10.0.${i >> 8}.${i & 255}`;
   return aPodNamed(`web-${i}`, { uid: `pod-uid-${i}`, ip, ips: [ip], ...given });
@@ -62,7 +62,7 @@ export function pods(count: number, given: Partial<Pod> = {}): PodOnNode[] {
   return Array.from({ length: count }, (_, i) => onNode(aPod(i, given)));
 }
 
-/** A slice of {@link aService} as this controller writes it, empty unless endpoints are given. */
+/** A slice of {@link aService} as this controller writes it, empty by default. */
 export function aSlice(name: string, given: Partial<EndpointSlice> = {}): EndpointSlice {
   return {
     addressType: 'IPv4',

@@ -5,7 +5,7 @@ const slice = (uid: string, generation = 1) => ({ metadata: { uid, generation } 
 const tracked = tracker.update(tracker.noTrackedSlices, slice('a', 2));
 
 describe('the EndpointSlice tracker (C19, C20)', () => {
-  it('leaves the given state alone', () => {
+  it('does not modify the given state', () => {
     tracker.update(tracked, slice('b'));
     tracker.expectDeletion(tracked, slice('a'));
     tracker.handleDeletion(tracked, slice('a'));
@@ -13,13 +13,13 @@ describe('the EndpointSlice tracker (C19, C20)', () => {
     expect(tracker.update(tracked, slice('a', 2))).toBe(tracked);
   });
 
-  it('knows slices by uid, and forgets them with their Service', () => {
+  it('tracks slices by UID and drops them with their Service', () => {
     expect(tracker.has(tracked, slice('a', 9))).toBe(true);
     expect(tracker.has(tracked, slice('b'))).toBe(false);
     expect(tracker.isEmpty(tracker.deleteService())).toBe(true);
   });
 
-  it('wants a sync for slices that are unknown or newer than written', () => {
+  it('requires a sync for slices that are untracked or newer than written', () => {
     expect(tracker.shouldSync(tracked, slice('b'))).toBe(true);
     expect(tracker.shouldSync(tracked, slice('a', 2))).toBe(false);
     expect(tracker.shouldSync(tracked, slice('a', 3))).toBe(true);
@@ -42,7 +42,7 @@ describe('the EndpointSlice tracker (C19, C20)', () => {
     expect(tracker.staleSlices(state, listed)).toBe(stale);
   });
 
-  it('tells expected deletions from others', () => {
+  it('distinguishes expected deletions from others', () => {
     expect(tracker.handleDeletion(tracked, slice('a')).expected).toBe(false);
     expect(tracker.handleDeletion(tracked, slice('b'))).toEqual({ state: tracked, expected: true });
     const { state, expected } = tracker.handleDeletion(tracker.expectDeletion(tracked, slice('a')), slice('a'));

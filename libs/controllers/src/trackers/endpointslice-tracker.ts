@@ -1,20 +1,20 @@
 import type { ObjectMeta } from '../objects/metadata.ts';
 
 /**
- * Which generation of each slice of one Service was last written, by uid (C19). Every function is a transition:
- * it answers with the next state and leaves the given one alone. Plain data, since it is stored.
+ * Generation last written per slice of one Service, keyed by UID (C19). Plain data, because it is stored. All functions
+ * are pure: they return the next state.
  */
 export type TrackedSlices = Readonly<Record<string, number>>;
 
-/** What the tracker needs of a slice. */
+/** The part of a slice that the tracker needs. */
 export interface TrackedSlice {
   readonly metadata: Pick<ObjectMeta, 'uid' | 'generation'>;
 }
 
-/** In place of a generation: the slice's deletion has been asked for. */
+/** Marks a slice whose deletion was requested, in place of a generation. */
 export const deletionExpected = -1;
 
-/** A Service of which nothing is tracked. */
+/** Initial state of a Service. */
 export const noTrackedSlices: TrackedSlices = {};
 
 export function isEmpty(tracked: TrackedSlices): boolean {
@@ -25,13 +25,13 @@ export function has(tracked: TrackedSlices, slice: TrackedSlice): boolean {
   return tracked[uidOf(slice)] !== undefined;
 }
 
-/** Whether an observed slice is news: it is untracked, or newer than what was written. */
+/** Whether an observed slice requires a sync: it is untracked, or newer than what was written. */
 export function shouldSync(tracked: TrackedSlices, slice: TrackedSlice): boolean {
   const generation = tracked[uidOf(slice)];
   return generation === undefined || generationOf(slice) > generation;
 }
 
-/** Whether the listed slices of the Service are behind what was written (C20). */
+/** Whether the listed slices of the Service are older than what was written (C20). */
 export function staleSlices(tracked: TrackedSlices, listed: Iterable<TrackedSlice>): boolean {
   if (isEmpty(tracked)) return false;
   const present = new Set<string>();
@@ -56,7 +56,7 @@ export function expectDeletion(tracked: TrackedSlices, slice: TrackedSlice): Tra
   return withGeneration(tracked, uidOf(slice), deletionExpected);
 }
 
-/** `expected` is false if the slice was tracked and nobody asked for its deletion. */
+/** Returns `expected: false` if the slice was tracked and its deletion was not requested. */
 export function handleDeletion(
   tracked: TrackedSlices,
   slice: TrackedSlice,
@@ -68,7 +68,7 @@ export function handleDeletion(
   return { state, expected: generation === deletionExpected };
 }
 
-/** Forgets the Service. */
+/** Drops the state of the Service. */
 export function deleteService(): TrackedSlices {
   return noTrackedSlices;
 }

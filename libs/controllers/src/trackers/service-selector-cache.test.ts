@@ -4,7 +4,7 @@ import type { StringMap } from '../objects/metadata.ts';
 import { ServiceSelectorCache } from './service-selector-cache.ts';
 
 describe('ServiceSelectorCache (C9)', () => {
-  it('finds by all pairs, in the namespace, and follows updates', () => {
+  it('matches all pairs within the namespace, and follows updates', () => {
     const cache = new ServiceSelectorCache();
     cache.update('shop', 'web', { app: 'web', tier: 'front' });
     cache.update('shop', 'all', {});
@@ -21,14 +21,14 @@ describe('ServiceSelectorCache (C9)', () => {
     expect(cache.servicesFor('nowhere', { app: 'web' })).toEqual([]);
   });
 
-  it('does not take names of built-in properties for labels', () => {
+  it('does not mistake built-in property names for labels', () => {
     const cache = new ServiceSelectorCache();
     cache.update('shop', 'odd', { constructor: 'x' });
     expect(cache.servicesFor('shop', {})).toEqual([]);
     expect(cache.servicesFor('shop', { constructor: 'x' })).toEqual(['odd']);
   });
 
-  it('agrees with trying every Service', () => {
+  it('agrees with matching every Service', () => {
     const labels = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('', '1', '2'));
     const change = fc.tuple(fc.constantFrom('s', 't', 'u', 'v'), fc.option(labels, { nil: null }));
     fc.assert(

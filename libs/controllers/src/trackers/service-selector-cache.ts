@@ -1,14 +1,14 @@
 import type { StringMap } from '../objects/metadata.ts';
 
 /**
- * Which Services of a namespace select given labels (C9). Each selector is filed under one of its label pairs,
- * the one that fewest others are filed under, so a look-up costs as much as it has candidates, not as there are Services.
- * Owned by one caller; not a value.
+ * Finds the Services of a namespace that select given labels (C9). Each selector is indexed under one of its label
+ * pairs, the one with the fewest other selectors, so the cost of a lookup depends on the candidates and not on the
+ * number of Services. Mutable.
  */
 export class ServiceSelectorCache {
   readonly #namespaces = new Map<string, NamespaceSelectors>();
 
-  /** Files the selector of a Service. Null: the Service selects nothing. Empty: it selects every Pod. */
+  /** Adds or replaces the selector of a Service. Null selects nothing; an empty selector selects every Pod. */
   update(namespace: string, name: string, selector: StringMap | null): void {
     this.delete(namespace, name);
     if (selector === null) return;
@@ -27,86 +27,86 @@ export class ServiceSelectorCache {
     if (selectors.isEmpty()) this.#namespaces.delete(namespace);
   }
 
-  /** Names of the Services whose selector the labels satisfy. Null labels satisfy empty selectors only. */
+  /** Returns the names of the Services that select the labels. Null labels match empty selectors only. */
   servicesFor(namespace: string, labels: StringMap | null): string[] {
     return this.#namespaces.get(namespace)?.matching(labels ?? {}) ?? [];
   }
 }
 
 type Pairs = readonly (readonly [key: string, value: string])[];
-type Drawer = Map<string, Pairs>;
+type Bucket = Map<string, Pairs>;
 
 class NamespaceSelectors {
-  /** By name of the Service, the label pair of its selector under which it is filed; null: it selects everything. */
-  readonly #filedUnder = new Map<string, Pairs[number] | null>();
-  /** By key and value: most keys of a Pod are in no selector, and cost one look. */
-  readonly #byKey = new Map<string, Map<string, Drawer>>();
-  readonly #everything: Drawer = new Map();
+  /** The label pair under which each Service is indexed, or null if it selects every Pod. */
+  readonly #indexedUnder = new Map<string, Pairs[number] | null>();
+  /** Keyed by label key, then value. Most label keys are in no selector and cost one lookup. */
+  readonly #byKey = new Map<string, Map<string, Bucket>>();
+  readonly #everything: Bucket = new Map();
 
   add(name: string, selector: StringMap): void {
     const pairs = Object.entries(selector);
-    const place = this.#emptiestPlace(pairs);
-    this.#filedUnder.set(name, place);
-    this.#drawer(place).set(name, pairs);
+    const pair = this.#smallestBucket(pairs);
+    this.#indexedUnder.set(name, pair);
+    this.#bucket(pair).set(name, pairs);
   }
 
   remove(name: string): void {
-    const place = this.#filedUnder.get(name);
-    if (place === undefined) return;
-    this.#filedUnder.delete(name);
-    if (place === null) return void this.#everything.delete(name);
-    const [key, value] = place;
+    const pair = this.#indexedUnder.get(name);
+    if (pair === undefined) return;
+    this.#indexedUnder.delete(name);
+    if (pair === null) return void this.#everything.delete(name);
+    const [key, value] = pair;
     const byValue = this.#byKey.get(key);
-    const drawer = byValue?.get(value);
-    drawer?.delete(name);
-    if (drawer?.size === 0) byValue?.delete(value);
+    const bucket = byValue?.get(value);
+    bucket?.delete(name);
+    if (bucket?.size === 0) byValue?.delete(value);
     if (byValue?.size === 0) this.#byKey.delete(key);
   }
 
   isEmpty(): boolean {
-    return this.#filedUnder.size === 0;
+    return this.#indexedUnder.size === 0;
   }
 
   matching(labels: StringMap): string[] {
     const names = [...this.#everything.keys()];
     for (const key in labels) {
-      const drawer = this.#byKey.get(key)?.get(labels[key] ?? '');
-      if (drawer !== undefined) collect(drawer, labels, names);
+      const bucket = this.#byKey.get(key)?.get(labels[key] ?? '');
+      if (bucket !== undefined) collectMatching(bucket, labels, names);
     }
     return names;
   }
 
-  #drawer(place: Pairs[number] | null): Drawer {
-    if (place === null) return this.#everything;
-    const [key, value] = place;
+  #bucket(pair: Pairs[number] | null): Bucket {
+    if (pair === null) return this.#everything;
+    const [key, value] = pair;
     let byValue = this.#byKey.get(key);
     if (byValue === undefined) {
       byValue = new Map();
       this.#byKey.set(key, byValue);
     }
-    let drawer = byValue.get(value);
-    if (drawer === undefined) {
-      drawer = new Map();
-      byValue.set(value, drawer);
+    let bucket = byValue.get(value);
+    if (bucket === undefined) {
+      bucket = new Map();
+      byValue.set(value, bucket);
     }
-    return drawer;
+    return bucket;
   }
 
-  #emptiestPlace(pairs: Pairs): Pairs[number] | null {
+  #smallestBucket(pairs: Pairs): Pairs[number] | null {
     let best: Pairs[number] | null = null;
     let size = Number.POSITIVE_INFINITY;
     for (const pair of pairs) {
-      const filed = this.#byKey.get(pair[0])?.get(pair[1])?.size ?? 0;
-      if (filed >= size) continue;
+      const indexed = this.#byKey.get(pair[0])?.get(pair[1])?.size ?? 0;
+      if (indexed >= size) continue;
       best = pair;
-      size = filed;
+      size = indexed;
     }
     return best;
   }
 }
 
-function collect(drawer: Drawer, labels: StringMap, names: string[]): void {
-  for (const [name, pairs] of drawer) {
+function collectMatching(bucket: Bucket, labels: StringMap, names: string[]): void {
+  for (const [name, pairs] of bucket) {
     if (pairs.every(([key, value]) => labels[key] === value)) names.push(name);
   }
 }

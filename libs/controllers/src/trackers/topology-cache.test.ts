@@ -12,7 +12,7 @@ const node = (zone: string, given: Partial<Node> = {}): Node => ({
 });
 
 describe('nodeTopology (F2)', () => {
-  it('shares out the CPU of ready workers', () => {
+  it('divides the CPU of ready workers', () => {
     const nodes = [node('a'), node('b'), node('b', { allocatableMilliCpu: 2000 }), node('c', { ready: false })];
     const topology = nodeTopology([...nodes, node('', { controlPlane: true })]);
     expect(topology).toEqual({ zoneRatios: { a: 0.25, b: 0.75 }, nodesByZone: { a: 1, b: 2 } });
@@ -31,7 +31,7 @@ describe('nodeTopology (F2)', () => {
 describe('hints of a Service', () => {
   const even = nodeTopology([node('a'), node('b')]);
 
-  it('lose the mark with any address type (F12), and vanish with the last', () => {
+  it('lose the mark with any address type (F12), and disappear with the last one', () => {
     const both = setHints(setHints(null, 'IPv4', { a: 1 }), 'IPv6', { b: 1 });
     const one = removeHints(both, 'IPv4');
     expect(one).toEqual({ populated: false, byAddressType: { IPv6: { b: 1 } } });
@@ -45,8 +45,8 @@ describe('hints of a Service', () => {
     ['a spread within the threshold', { a: 6, b: 5 }, even, false],
     ['a zone with too few', { a: 9, b: 3 }, even, true],
     ['a zone without any', { a: 9 }, even, true],
-    ['nothing known of the Nodes', { a: 5, b: 5 }, null, true],
-  ])('overloaded with %s (F14)', (_, counts, topology, overloaded) => {
+    ['unknown Nodes', { a: 5, b: 5 }, null, true],
+  ])('are overloaded with %s (F14)', (_, counts, topology, overloaded) => {
     expect(isOverloaded(counts === null ? null : setHints(null, 'IPv4', counts), topology)).toBe(overloaded);
   });
 });

@@ -1,30 +1,32 @@
 import type { AddressType } from '../objects/endpointslice.ts';
 import type { Node } from '../objects/node.ts';
 
-/** What the Nodes of a cluster say about its zones (F2). */
+/** What topology hints need to know about the Nodes of a cluster (F2). */
 export interface NodeTopology {
-  /** Share of each zone in the allocatable CPU; null if the Nodes do not tell enough for hints. */
+  /** Share of each zone in the allocatable CPU, or null if the Nodes lack information. */
   readonly zoneRatios: ZoneShares | null;
-  /** Nodes that count, by zone: ready ones, control plane excluded. Those without a zone are under the empty name. */
+  /**
+   * Number of ready Nodes outside the control plane, per zone. Nodes without a zone are counted under the empty name.
+   */
   readonly nodesByZone: ZoneCounts;
 }
 
 export type ZoneShares = Readonly<Record<string, number>>;
 export type ZoneCounts = Readonly<Record<string, number>>;
 
-/** Hints given to the endpoints of one Service; null stands for none. */
+/** Hints of one Service. Null if it has none. */
 export interface ServiceHints {
-  /** The Service is marked as hinted, so switching hints on is no news (F9). */
+  /** Whether the Service is marked as hinted, so that enabling hints causes no Event (F9). */
   readonly populated: boolean;
-  /** Ready endpoints by hinted zone. */
+  /** Number of ready endpoints per hinted zone. */
   readonly byAddressType: Readonly<Partial<Record<AddressType, ZoneCounts>>>;
 }
 
-/** How far a zone may be above its share: 20 %. */
+/** Tolerated overload of a zone: 20 %. */
 const overloadThreshold = 0.2;
-export const leastShareOfLoad = 1 / (1 + overloadThreshold);
+export const minLoadShare = 1 / (1 + overloadThreshold);
 
-/** Ratios of allocatable CPU per zone (F2). */
+/** Computes the share of allocatable CPU per zone (F2). */
 export function nodeTopology(nodes: Iterable<Node>): NodeTopology {
   const cpu = new Map<string, number>();
   const counts = new Map<string, number>();
@@ -47,14 +49,14 @@ export function setHints(known: ServiceHints | null, type: AddressType, counts: 
   return { populated: true, byAddressType: { ...known?.byAddressType, [type]: counts } };
 }
 
-/** Forgets the hints of one address type and, as upstream does, the mark of the whole Service (F12). */
+/** Removes the hints of one address type and, as upstream, the mark of the whole Service (F12). */
 export function removeHints(known: ServiceHints | null, type: AddressType): ServiceHints | null {
   if (known === null) return null;
   const { [type]: _removed, ...others } = known.byAddressType;
   return Object.keys(others).length === 0 ? null : { populated: false, byAddressType: others };
 }
 
-/** Whether hints given to a Service no longer fit the Nodes, so that it has to be decided anew (F14). */
+/** Whether the hints of a Service have become unbalanced, so that the Service must be synced (F14). */
 export function isOverloaded(hints: ServiceHints | null, topology: NodeTopology | null): boolean {
   if (hints === null) return false;
   return Object.values(hints.byAddressType).some((counts) => isZoneOverloaded(counts, topology?.zoneRatios ?? {}));
@@ -69,7 +71,7 @@ function isZoneOverloaded(counts: ZoneCounts, ratios: ZoneShares): boolean {
   for (const count of zones.values()) total += count;
   return shares.some(([zone, ratio]) => {
     const endpoints = zones.get(zone);
-    return endpoints === undefined || endpoints < Math.ceil(total * ratio * leastShareOfLoad);
+    return endpoints === undefined || endpoints < Math.ceil(total * ratio * minLoadShare);
   });
 }
 

@@ -11,19 +11,19 @@ function known(times: Readonly<Record<string, string>>): TriggerTimes {
 }
 
 describe('computeTriggerTime (C15, C16)', () => {
-  it('answers with the creation of a Service without state, whatever the Pods say', () => {
+  it('returns the creation time of a Service without state, whatever its Pods', () => {
     const { state, triggerTime } = computeTriggerTime(null, service, [pod(1, at(5)), pod(2, null)]);
     expect(triggerTime).toBe(service.creationTimestamp);
     expect(state).toEqual(known({ 'web-1': at(5) }));
   });
 
-  it('answers with the earliest time that is later than the one known', () => {
+  it('returns the earliest time later than the known one', () => {
     const before = known({ 'web-1': at(1), 'web-2': at(2) });
     const now = [pod(1, at(4)), pod(2, at(2)), pod(3, at(3))];
     expect(computeTriggerTime(before, service, now).triggerTime).toBe(at(3));
   });
 
-  it('knows nothing to report when only Pods are gone, and forgets them', () => {
+  it('returns null and drops Pods that were removed', () => {
     const { state, triggerTime } = computeTriggerTime(known({ 'web-1': at(1), 'web-2': at(2) }), service, [
       pod(2, at(2)),
     ]);
@@ -37,12 +37,12 @@ describe('computeTriggerTime (C15, C16)', () => {
     expect(state).toEqual(known({ 'web-1': at(2) }));
   });
 
-  it('reports a Service that was created anew', () => {
+  it('reports a recreated Service', () => {
     const again = aService({ creationTimestamp: at(7) });
     expect(computeTriggerTime(known({}), again, [pod(1, at(8))]).triggerTime).toBe(at(7));
   });
 
-  it('gives back the very state when nothing differs', () => {
+  it('returns the same state if nothing changed', () => {
     const before = known({ 'web-1': at(1) });
     expect(computeTriggerTime(before, service, [pod(1, at(1)), pod(2, null)])).toEqual({
       state: before,

@@ -1,25 +1,25 @@
 import type { Service } from '../objects/service.ts';
-import { changedPlaces } from '../pods/changed-places.ts';
+import { changedIndexes } from '../pods/changed-indexes.ts';
 
 /**
- * The trigger times last seen of one Service (C15): RFC 3339, UTC, as the API server writes them. Plain data, since it is
- * stored.
+ * Last observed trigger times of one Service (C15): RFC 3339 in UTC, as the API server writes them. Plain data, because
+ * it is stored.
  */
 export interface TriggerTimes {
   /** `creationTimestamp` of the Service. */
   readonly service: string | null;
-  /** By Pod name, the last transition of its Ready condition. Pods without one have no entry. */
+  /** Last transition of the Ready condition, keyed by Pod name. Pods without one have no entry. */
   readonly pods: Times;
-  /** What has changed of that; so it need not be copied whole for each Pod of a thousand that flips. */
+  /** Overrides of `pods`, so that a flip of one Pod does not copy a map of thousands. */
   readonly since?: Times;
 }
 
 type Times = Readonly<Record<string, string>>;
 
 export interface ComputedTriggerTime {
-  /** The state to keep if the plan that used the time succeeds; the same object if nothing differs. */
+  /** State to keep if the plan that uses the time succeeds. The same object if nothing changed. */
   readonly state: TriggerTimes;
-  /** The earliest time later than the one known; null if there is none (C16). */
+  /** Earliest time that is later than the known one, or null (C16). */
   readonly triggerTime: string | null;
 }
 
@@ -27,12 +27,12 @@ interface PodTransition {
   readonly pod: { readonly name: string; readonly readyTransitionTime: string | null };
 }
 
-/** The Pods that a state speaks of: those that are the same objects since then have the same times. */
-const podsOfState = new WeakMap<TriggerTimes, readonly PodTransition[]>();
+/** Cache of the Pods that a state was computed from. Pods that are the same objects have the same times. */
+const podsCache = new WeakMap<TriggerTimes, readonly PodTransition[]>();
 
 /**
- * The last-change trigger time of a Service and the state after it (C16). `pods` are all that the selector matches,
- * whether they are in endpoints or not. A Service without state answers with its own creation.
+ * Computes the last-change trigger time of a Service and its next state (C16). `pods` are all Pods that the selector
+ * matches, eligible or not. Without a state the result is the Service's creation time.
  */
 export function computeTriggerTime(
   known: TriggerTimes | null,
@@ -49,32 +49,32 @@ export function computeTriggerTime(
   if (created !== null && (known.service === null || isLater(created, known.service))) {
     earliest = earlierOf(earliest, created);
   }
-  if (created === known.service && changes.times.length === 0 && !changes.gone) {
-    return { state: noted(known, pods), triggerTime: null };
+  if (created === known.service && changes.times.length === 0 && !changes.removed) {
+    return { state: cached(known, pods), triggerTime: null };
   }
-  const state = changes.gone ? stateOf(created, pods) : stateAfter(known, changes, created, pods);
+  const state = changes.removed ? stateOf(created, pods) : stateAfter(known, changes, created, pods);
   return { state, triggerTime: earliest };
 }
 
 interface TimeChanges {
-  /** Those that are there and differ from what is known. */
+  /** Pods whose time differs from the known one. */
   readonly times: readonly { readonly name: string; readonly before: string | undefined; readonly time: string }[];
-  /** Some that are known are there no more. */
-  readonly gone: boolean;
+  /** Whether Pods with a known time are missing. */
+  readonly removed: boolean;
 }
 
 function changedTimes(known: TriggerTimes, pods: readonly PodTransition[]): TimeChanges {
-  const before = podsOfState.get(known);
-  const places = before && changedPlaces(before, pods);
+  const before = podsCache.get(known);
+  const indexes = before && changedIndexes(before, pods);
   const times: { name: string; before: string | undefined; time: string }[] = [];
   let [kept, gone] = [0, 0];
-  for (const { pod } of places?.flatMap((place) => pods[place] ?? []) ?? pods) {
+  for (const { pod } of indexes?.flatMap((index) => pods[index] ?? []) ?? pods) {
     const { name, readyTransitionTime: time } = pod;
     const last = known.since?.[name] ?? known.pods[name];
     if (last !== undefined) time === null ? gone++ : kept++;
     if (time !== null && last !== time) times.push({ name, before: last, time });
   }
-  return { times, gone: gone > 0 || (places === undefined && kept < countOf(known)) };
+  return { times, removed: gone > 0 || (indexes === undefined && kept < countOf(known)) };
 }
 
 function countOf({ pods, since = {} }: TriggerTimes): number {
@@ -82,14 +82,14 @@ function countOf({ pods, since = {} }: TriggerTimes): number {
 }
 
 function stateOf(service: string | null, pods: readonly PodTransition[]): TriggerTimes {
-  // Without a prototype it is a dictionary from the start, which is ten times as fast to fill.
+  // An object without a prototype starts as a dictionary, which is ten times as fast to fill.
   const times: Record<string, string> = Object.create(null);
   for (const { pod } of pods) if (pod.readyTransitionTime !== null) times[pod.name] = pod.readyTransitionTime;
-  return noted({ service, pods: times }, pods);
+  return cached({ service, pods: times }, pods);
 }
 
-/** So many Pods are quickly copied. */
-const few = 64;
+/** Up to this many Pods the map is copied instead of overridden. */
+const maxCopied = 64;
 
 function stateAfter(
   known: TriggerTimes,
@@ -99,16 +99,16 @@ function stateAfter(
 ): TriggerTimes {
   const since: Record<string, string> = { ...known.since };
   for (const { name, time } of times) since[name] = time;
-  if (pods.length <= few || Object.keys(since).length > few) return stateOf(service, pods);
-  return noted({ service, pods: known.pods, since }, pods);
+  if (pods.length <= maxCopied || Object.keys(since).length > maxCopied) return stateOf(service, pods);
+  return cached({ service, pods: known.pods, since }, pods);
 }
 
-function noted(state: TriggerTimes, pods: readonly PodTransition[]): TriggerTimes {
-  podsOfState.set(state, pods);
+function cached(state: TriggerTimes, pods: readonly PodTransition[]): TriggerTimes {
+  podsCache.set(state, pods);
   return state;
 }
 
-/** Times of the API sort like text: one form, one zone, whole seconds. */
+/** API times compare as text: one format, one time zone, whole seconds. */
 function isLater(a: string, b: string): boolean {
   return a > b;
 }

@@ -103,7 +103,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     return watcher;
   };
   const watched = options.clusters.map(watch);
-  const work = { ...ports, store, epoch, logger, partitions };
+  const work = { ...ports, store, fencingToken: epoch, logger, partitions };
   const lag = (topic: PartitionTopic) => {
     const lags = partitions.map((partition) => partitionLag(options.metrics, ports, topic, partition));
     return (offset: number, partition: number) => lags[partition]?.reached(offset);
@@ -113,7 +113,6 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     runReconciler(
       {
         ...work,
-        fencingToken: epoch,
         settings,
         tracer: options.tracers?.reconciler,
         ...(options.metrics && { metrics: reconcilerMetrics(options.metrics, clock) }),
@@ -128,7 +127,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         cluster: (identity) => byIdentity.get(identity) ?? (options.mayConnect?.(identity) ? 'connecting' : undefined),
         retry: options.retry ?? defaultRetry,
         tracer: options.tracers?.writer,
-        requests: requests.signal,
+        requestSignal: requests.signal,
         onDeadLetter: () => pipeline?.setAside('mutations'),
         onCheckpoint: lag('mutations'),
         onOutcome: (plan, outcome) => {

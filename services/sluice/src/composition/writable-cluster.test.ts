@@ -34,8 +34,8 @@ test('exposes its concurrency limit until it is closed, then that of its success
 });
 
 test('removals that are held back are counted each, and told at the top of the voice once a minute', async () => {
-  cluster.brake?.checked('confirmed', '');
-  for (let i = 0; i < 3; i++) cluster.brake?.checked('refuted', 'Pod p is ready');
+  cluster.massRemovalGuard?.recordCheck('confirmed', '');
+  for (let i = 0; i < 3; i++) cluster.massRemovalGuard?.recordCheck('refuted', 'Pod p is ready');
   expect(await metric('sluice_mass_removal_checks_total{')).toEqual([
     'sluice_mass_removal_checks_total{cluster="production",result="confirmed"} 1',
     'sluice_mass_removal_checks_total{cluster="production",result="refuted"} 3',
@@ -47,7 +47,7 @@ test('removals that are held back are counted each, and told at the top of the v
     },
   ]);
   clock.step(clock.now() + 61_000);
-  cluster.brake?.checked('unknown', 'forbidden');
+  cluster.massRemovalGuard?.recordCheck('unknown', 'forbidden');
   expect(logged).toHaveLength(2);
 });
 
@@ -56,7 +56,10 @@ test('another writer is named', async () => {
   const causes = { first: [], more: 0 };
   const plan = { kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number: 1 } } as const;
   const rest = { groups: [], events: [], incomplete: [], serviceUid: '', causes, decidedAt: 0, consecutiveRepairs: 6 };
-  cluster.contests?.found({ ...plan, ...rest }, { object: 'endpointslices shop/web-1', manager: 'mesh', at: 'then' });
+  cluster.competingControllers?.onCompetingWrite(
+    { ...plan, ...rest },
+    { object: 'endpointslices shop/web-1', manager: 'mesh', at: 'then' },
+  );
   expect(logged).toMatchObject([
     { fields: { key: 'uid-1/shop/web', object: 'endpointslices shop/web-1', manager: 'mesh', times: 6 } },
   ]);

@@ -6,9 +6,9 @@ import type { Clock, Logger } from '@sluice/runtime';
 import type { Metrics } from '@sluice/telemetry';
 import {
   AdaptiveLimit,
-  type Contests,
+  type CompetingControllerDetection,
+  MassRemovalGuard,
   meteredWriter,
-  RemovalBrake,
   type RemovalCheck,
   type WritableCluster,
 } from '@sluice/writer';
@@ -19,7 +19,7 @@ export interface WritableOptions {
   /** Of each cluster. Default: as of the flags. */
   readonly limits?: Partial<WriterLimits>;
   /** The part of all lanes that this process works, 0 to 1. Default: all of them. */
-  readonly lanes?: () => number;
+  readonly partitionShare?: () => number;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
 }
@@ -34,7 +34,7 @@ export interface ClosableCluster extends WritableCluster {
 
 /** The cluster as a writer uses it. All that is remembered of it for that goes with it. */
 export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {
-  const { clock, metrics, lanes } = options;
+  const { clock, metrics, partitionShare } = options;
   const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent } = { ...writerDefaults, ...options.limits };
   const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
   const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, clock });
@@ -46,17 +46,17 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
         : meteredWriter(cluster.writer, (...answer) => metrics.pipeline.answered(cluster.identity, ...answer)),
     server: cluster.server,
     limit,
-    brake: new RemovalBrake({
-      ...{ percent: maxRemovalPercent, clock, ...(lanes && { lanes }) },
-      onChecked: tellingOfRemovals(cluster, options),
+    massRemovalGuard: new MassRemovalGuard({
+      ...{ percent: maxRemovalPercent, clock, ...(partitionShare && { partitionShare }) },
+      onChecked: reportRemovalChecks(cluster, options),
     }),
-    contests: tellingOfContests(cluster, options),
+    competingControllers: reportCompetingWrites(cluster, options),
     record: cluster.record,
     close,
   };
 }
 
-function tellingOfRemovals({ identity, name }: Cluster, { clock, logger, metrics }: WritableOptions) {
+function reportRemovalChecks({ identity, name }: Cluster, { clock, logger, metrics }: WritableOptions) {
   let toldAt = Number.NEGATIVE_INFINITY;
   return (result: RemovalCheck, reason: string) => {
     metrics?.pipeline.checkedRemoval(identity, result);
@@ -66,10 +66,13 @@ function tellingOfRemovals({ identity, name }: Cluster, { clock, logger, metrics
   };
 }
 
-function tellingOfContests({ identity, name }: Cluster, { logger, metrics }: WritableOptions): Contests {
+function reportCompetingWrites(
+  { identity, name }: Cluster,
+  { logger, metrics }: WritableOptions,
+): CompetingControllerDetection {
   return {
     ownManager: fieldManager,
-    found: ({ key, controller, consecutiveRepairs }, { object, manager = 'unknown', at }) => {
+    onCompetingWrite: ({ key, controller, consecutiveRepairs }, { object, manager = 'unknown', at }) => {
       metrics?.pipeline.contested(identity, controller);
       const fields = {
         cluster: name,

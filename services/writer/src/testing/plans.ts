@@ -1,7 +1,7 @@
 import type { EndpointSlice, Endpoints, Mutation } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 
-/** Plans for tests: what matters is given, the rest is ordinary. */
+/** Builders for plans: a test states what matters, the rest has defaults. */
 
 export function aSlice(name: string, version?: number): EndpointSlice {
   const resourceVersion = version === undefined ? {} : { uid: `uid-${name}`, resourceVersion: `${version}` };
@@ -40,7 +40,7 @@ interface GivenPlan extends Partial<Omit<PlannedMutations, 'plan' | 'key'>> {
   readonly number?: number;
 }
 
-/** A plan of one group per list of mutations. */
+/** Returns a plan with one group per list of mutations. */
 export function aPlan(groups: readonly (readonly Mutation[])[], given: GivenPlan = {}): PlannedMutations {
   const { service = 'web', cluster = 'c', epoch = 1, number = 1, ...rest } = given;
   return {
@@ -58,7 +58,7 @@ export function aPlan(groups: readonly (readonly Mutation[])[], given: GivenPlan
   };
 }
 
-/** The mutation as one of this Service, where it is of the ordinary one. */
+/** Moves a mutation of the default Service to the given Service. */
 function ofService(mutation: Mutation, service: string): Mutation {
   if (mutation.verb === 'delete' || mutation.resource !== 'endpointslices') return mutation;
   const { object } = mutation;

@@ -11,21 +11,21 @@ export const forbidden = apiError('terminal', 403);
 export const unavailable = apiError('retry', 503);
 export const terminating = apiError('namespaceTerminating', 403);
 
-/** A cluster that answers as the test wants; all else succeeds. Requests are noted as `verb name`. */
+/** Fake cluster with scripted failures; all other requests succeed. Records requests as `verb name`. */
 export class ScriptedCluster implements ClusterWriter {
   readonly requests: string[] = [];
-  /** What is stored, for `get`. */
+  /** Stored objects by name, for `get`. */
   readonly objects = new Map<string, RawObject>();
   readonly #errors = new Map<string, unknown[]>();
   readonly #gates = new Map<string, () => void>();
   #version = 100;
 
-  /** The next requests of that `verb name` fail with these errors, one after the other. */
+  /** The next requests with this `verb name` fail with these errors, in order. */
   fails(request: string, ...errors: unknown[]): void {
     this.#errors.set(request, errors);
   }
 
-  /** Requests of that `verb name` wait until `open`. */
+  /** Requests with this `verb name` wait until `open`. */
   shut(request: string): void {
     this.#gates.set(request, () => {});
   }

@@ -80,7 +80,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   };
   const reached = new Map<string, WritableCluster>();
   let held = 0;
-  const lanes = () => held / infrastructure.bus.partitions;
+  const partitionShare = () => held / infrastructure.bus.partitions;
   const pending = new PendingClusters(clock);
   const watch = (cluster: ConnectedCluster, signal: AbortSignal) =>
     runWatcherRole(
@@ -92,7 +92,9 @@ export function startRole(options: StartRoleOptions): RunningRole {
     );
   const write = async (cluster: ConnectedCluster, signal: AbortSignal) => {
     const { identity } = cluster;
-    const writing = draining(writable(cluster, { ...counting, clock, logger, lanes, limits: configuration.writer }));
+    const writing = draining(
+      writable(cluster, { ...counting, clock, logger, partitionShare, limits: configuration.writer }),
+    );
     reached.set(identity, writing.cluster);
     pending.connected(identity);
     await aborted(signal);

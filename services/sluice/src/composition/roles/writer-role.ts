@@ -1,10 +1,10 @@
 import { sleep } from '@sluice/runtime';
-import { defaultRetry, type LaneWorkerOptions, type RetryOptions, workLane } from '@sluice/writer';
+import { defaultRetry, type PlanPartitionWorkerOptions, type RetryOptions, runPlanPartition } from '@sluice/writer';
 import { partitionLag } from '../telemetry/partition-lag.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
 import { setAside } from './set-aside.ts';
 
-export interface WriterRoleOptions extends RoleOptions, Pick<LaneWorkerOptions, 'cluster' | 'onOutcome'> {
+export interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorkerOptions, 'cluster' | 'onOutcome'> {
   readonly retry?: RetryOptions;
   /** Aborts requests that are under way; until then a lane that is handed over waits for them, but for a second only. */
   readonly requests: AbortSignal;
@@ -40,10 +40,10 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
         const given = new AbortController();
         const giveUp = () => void sleep(options.clock, handoverMs, given.signal).then(() => given.abort());
         signal.addEventListener('abort', giveUp, { once: true });
-        const requests = AbortSignal.any([options.requests, given.signal]);
+        const requestSignal = AbortSignal.any([options.requests, given.signal]);
         try {
-          await workLane(
-            { ...options, ...told, requests, retry, store, partition, epoch: fencingToken, isCurrent },
+          await runPlanPartition(
+            { ...options, ...told, requestSignal, retry, store, partition, fencingToken, isCurrent },
             signal,
           );
         } finally {

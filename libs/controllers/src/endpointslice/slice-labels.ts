@@ -1,0 +1,28 @@
+import { equalStringMaps, withoutKeys } from '../comparison/string-maps.ts';
+import type { EndpointSlice } from '../objects/endpointslice.ts';
+import type { StringMap } from '../objects/metadata.ts';
+import { isServiceIpSet, type Service } from '../objects/service.ts';
+import { endpointSliceController, headlessLabel, managedByLabel, serviceNameLabel } from '../objects/well-known.ts';
+
+const reservedLabels: readonly string[] = [serviceNameLabel, managedByLabel, headlessLabel];
+
+/**
+ * The labels of every EndpointSlice of a Service: the Service's own labels without the reserved ones, plus the reserved
+ * ones (E26). To add a label to all slices, add it here and to `reservedLabels`.
+ */
+export function sliceLabels(service: Service): StringMap {
+  return {
+    ...withoutKeys(service.labels, reservedLabels),
+    ...(!isServiceIpSet(service) && { [headlessLabel]: '' }),
+    [serviceNameLabel]: service.name,
+    [managedByLabel]: endpointSliceController,
+  };
+}
+
+/** Whether a slice carries its Service's labels, ignoring the reserved ones (E26). */
+export function hasSliceLabels(slice: EndpointSlice, service: Service): boolean {
+  return equalStringMaps(
+    withoutKeys(slice.metadata.labels, reservedLabels),
+    withoutKeys(service.labels, reservedLabels),
+  );
+}

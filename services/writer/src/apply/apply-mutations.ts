@@ -1,0 +1,159 @@
+import {
+  type EndpointSlice,
+  type Endpoints,
+  type Mutation,
+  projectEndpointSlice,
+  projectEndpoints,
+  type WrittenResource,
+} from '@sluice/controllers';
+import { type ApiError, type ClusterWriter, isApiError } from '@sluice/kubernetes';
+import type { MutationResult, OutcomeStatus, PlannedMutations } from '@sluice/messages';
+import { equalContent } from './equal-content.ts';
+import type { Retry } from './retry.ts';
+
+/** The result of applying a plan, from which its Outcome is made. */
+export interface ApplyResult {
+  readonly status: OutcomeStatus;
+  readonly results: readonly MutationResult[];
+  readonly failures: readonly Failure[];
+  readonly retries: number;
+  /** Explanation, if no single mutation failed. */
+  readonly message?: string;
+}
+
+/** A mutation that failed permanently, with the API server's message. */
+export interface Failure {
+  readonly mutation: Mutation;
+  readonly message: string;
+}
+
+type Step = { readonly result: MutationResult; readonly status: OutcomeStatus; readonly failure?: Failure };
+
+/** In ascending order of what the reconciler has to do about it. */
+const severity: readonly OutcomeStatus[] = ['applied', 'namespaceTerminating', 'conflict', 'unavailable', 'rejected'];
+
+/**
+ * Applies the groups of a plan concurrently; the mutations of a group run in order up to the first failure (E13, E28).
+ */
+export async function applyMutations(
+  plan: PlannedMutations,
+  cluster: ClusterWriter,
+  retry: Retry,
+  signal: AbortSignal,
+): Promise<ApplyResult> {
+  let retries = 0;
+  const countedRetry: Retry = (request) => retry(request, () => retries++);
+  // Wait for all groups even if one throws: no request of a plan may outlive it.
+  const settled = await Promise.allSettled(
+    plan.groups.map(async ({ mutations }, group) => {
+      const steps: Step[] = [];
+      for (const [index, mutation] of mutations.entries()) {
+        const step = await applyMutation(plan.key.namespace, mutation, { group, index }, cluster, countedRetry, signal);
+        steps.push(step);
+        if (step.status !== 'applied') break;
+      }
+      return steps;
+    }),
+  );
+  const steps = settled.flatMap((group) => {
+    if (group.status === 'rejected') throw group.reason;
+    return group.value;
+  });
+  return {
+    status: steps.reduce<OutcomeStatus>((worst, { status }) => worse(worst, status), 'applied'),
+    results: steps.map(({ result }) => result),
+    failures: steps.flatMap(({ failure }) => (failure === undefined ? [] : [failure])),
+    retries,
+  };
+}
+
+const worse = (a: OutcomeStatus, b: OutcomeStatus): OutcomeStatus =>
+  severity.indexOf(a) >= severity.indexOf(b) ? a : b;
+
+async function applyMutation(
+  namespace: string,
+  mutation: Mutation,
+  position: { readonly group: number; readonly index: number },
+  cluster: ClusterWriter,
+  retry: Retry,
+  signal: AbortSignal,
+): Promise<Step> {
+  const { verb, resource } = mutation;
+  const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
+  const base = { ...position, verb, resource, name };
+  try {
+    const stored = await retry(() => send(namespace, mutation, cluster, signal));
+    return { status: 'applied', result: { ...base, status: 'applied', ...(stored && { stored }) } };
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    if (verb === 'delete' && resource === 'endpoints' && error.status === 404) {
+      return { status: 'applied', result: { ...base, status: 'applied' } };
+    }
+    if (error.reaction !== 'conflict') {
+      const status = statusOf(error, verb);
+      const result = { ...base, status: 'failed' as const, error: error.message };
+      if (status === 'namespaceTerminating') return { status, result };
+      return { status, result, failure: { mutation, message: error.message } };
+    }
+    const current = await readBack(namespace, resource, name, cluster, retry, signal);
+    if (verb === 'delete' && current === null) return { status: 'applied', result: { ...base, status: 'applied' } };
+    if (verb === 'create' && current && !current.metadata.deletionTimestamp && equalContent(mutation.object, current)) {
+      // An earlier attempt created the object but its response was lost. Others may have added to the object since.
+      const { uid = '', resourceVersion = '', generation = 0 } = current.metadata;
+      return {
+        status: 'applied',
+        result: { ...base, status: 'applied', stored: { uid, resourceVersion, generation }, current },
+      };
+    }
+    const result = {
+      ...base,
+      status: 'failed' as const,
+      error: error.message,
+      ...(current !== undefined && { current }),
+    };
+    return { status: 'conflict', result, failure: { mutation, message: error.message } };
+  }
+}
+
+/** B10: a terminating namespace makes a create pointless; an update or delete rejected for it is retried. */
+function statusOf(error: ApiError, verb: Mutation['verb']): OutcomeStatus {
+  if (error.reaction === 'namespaceTerminating') return verb === 'create' ? 'namespaceTerminating' : 'rejected';
+  return error.reaction === 'retry' ? 'unavailable' : 'rejected';
+}
+
+async function send(namespace: string, mutation: Mutation, cluster: ClusterWriter, signal: AbortSignal) {
+  switch (mutation.verb) {
+    case 'create':
+    case 'update': {
+      const written = await cluster[mutation.verb](mutation.resource, mutation.object, signal);
+      return { uid: written.uid, resourceVersion: written.resourceVersion, generation: written.generation };
+    }
+    case 'delete': {
+      const { uid, resourceVersion } = mutation;
+      const preconditions = {
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+      };
+      await cluster.delete(mutation.resource, namespace, mutation.name, preconditions, signal);
+      return undefined;
+    }
+  }
+}
+
+/** Reads the current object. Returns null if it does not exist, and undefined if it could not be read. */
+async function readBack(
+  namespace: string,
+  resource: WrittenResource,
+  name: string,
+  cluster: ClusterWriter,
+  retry: Retry,
+  signal: AbortSignal,
+): Promise<Endpoints | EndpointSlice | null | undefined> {
+  try {
+    const raw = await retry(() => cluster.get(resource, namespace, name, signal));
+    return resource === 'endpoints' ? projectEndpoints(raw) : projectEndpointSlice(raw);
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return error.status === 404 ? null : undefined;
+  }
+}

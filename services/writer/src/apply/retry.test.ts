@@ -1,0 +1,73 @@
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { apiError, conflict, forbidden, unavailable } from '../testing/scripted-cluster.ts';
+import { defaultRetry, retryTransientErrors } from './retry.ts';
+
+let clock: VirtualClock;
+let stop: AbortController;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  stop = new AbortController();
+});
+
+/** Runs a request that fails with `errors` in turn. Returns when it was attempted and how it ended. */
+async function tries(errors: readonly unknown[], { random = seededRandom(1), attempts = 4 } = {}) {
+  const at: number[] = [];
+  let retries = 0;
+  const run = retryTransientErrors({ ...defaultRetry, attempts }, { clock, random, logger: silentLogger }, stop.signal);
+  const left = [...errors];
+  const request = async () => {
+    at.push(clock.now());
+    const error = left.shift();
+    if (error !== undefined) throw error;
+    return 'done';
+  };
+  const ended = run(request, () => retries++).catch((error: unknown) => error);
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (clock.step());
+  return { at, retries, ended: await ended };
+}
+
+const delays = (at: readonly number[]) => at.slice(1).map((time, i) => time - (at[i] ?? 0));
+
+test('transient errors are retried up to the maximum number of attempts', async () => {
+  expect(await tries([unavailable, unavailable])).toMatchObject({ ended: 'done', retries: 2, at: { length: 3 } });
+  expect(await tries(Array(9).fill(unavailable))).toMatchObject({ ended: unavailable, retries: 3, at: { length: 4 } });
+  expect(await tries([unavailable], { attempts: 1 })).toMatchObject({ ended: unavailable, retries: 0 });
+});
+
+test.each([conflict, forbidden, new TypeError('bug')])('%s is not retried', async (error) => {
+  expect(await tries([error])).toMatchObject({ ended: error, retries: 0, at: { length: 1 } });
+});
+
+describe('the delay', () => {
+  test('grows exponentially with jitter within its bounds', async () => {
+    for (let seed = 1; seed <= 50; seed++) {
+      const { at } = await tries(Array(3).fill(unavailable), { random: seededRandom(seed) });
+      for (const [i, delay] of delays(at).entries()) {
+        expect(delay, `seed ${seed}`).toBeGreaterThanOrEqual(50 * 2 ** i);
+        expect(delay, `seed ${seed}`).toBeLessThanOrEqual(100 * 2 ** i);
+      }
+    }
+  });
+
+  test('uses the given Random', async () => {
+    const [a, b, c] = await Promise.all([1, 1, 2].map((seed) => tries([unavailable], { random: seededRandom(seed) })));
+    expect(a?.at).toEqual(b?.at);
+    expect(a?.at).not.toEqual(c?.at);
+  });
+
+  test('is at least Retry-After and otherwise unaffected by it', async () => {
+    const { at } = await tries([apiError('retry', 429, 7_000), apiError('retry', 429, 0)]);
+    const [first = 0, second = 0] = delays(at);
+    expect(first).toBe(7_000);
+    expect(second).toBeLessThanOrEqual(200);
+  });
+});
+
+test('does not wait once the signal has aborted', async () => {
+  stop.abort();
+  expect(await tries([unavailable])).toMatchObject({ ended: unavailable, at: { length: 1 } });
+  expect(clock.now()).toBe(0);
+});

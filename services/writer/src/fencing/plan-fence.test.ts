@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { PlanFence } from './plan-fence.ts';
+
+const plan = (number: number, epoch = 1) => ({ epoch, number });
+
+test('rejects completed plans and those they supersede, for the same work key only', () => {
+  const fence = new PlanFence();
+  fence.complete('web', plan(5));
+  expect([4, 5, 6].map((number) => fence.rejects('web', plan(number)))).toEqual([true, true, false]);
+  expect(fence.rejects('db', plan(4))).toBe(false);
+});
+
+test('a single high-water mark covers every plan up to the checkpoint', () => {
+  const fence = new PlanFence();
+  fence.complete('web', plan(1));
+  fence.complete('db', plan(3));
+  expect(fence.advance([plan(1), plan(2)])).toEqual([{ key: 'plans', field: 'completed', value: plan(2) }]);
+  expect(fence.advance([plan(2)])).toEqual([]);
+  expect([2, 3].map((number) => fence.rejects('cart', plan(number)))).toEqual([true, false]);
+  expect(fence.rejects('db', plan(3))).toBe(true);
+});
+
+test('continues from stored entries, and accepts the plans of a new owner', () => {
+  const [before, after] = [new PlanFence(), new PlanFence()];
+  after.load(before.advance([plan(7)]));
+  expect(after.rejects('web', plan(7))).toBe(true);
+  expect(after.rejects('web', plan(1, 2))).toBe(false);
+});

@@ -1,0 +1,49 @@
+import { comparePlans, type PlanId } from '@sluice/messages';
+import type { StoredEntry } from '@sluice/store';
+
+const key = 'plans';
+const field = 'completed';
+
+/**
+ * Fences plans: rejects a plan if it, or a newer one for the same work key (Service and controller), was completed.
+ *
+ * A partition's reconciler numbers all its plans in sequence and publishes them in that order, and a new owner has a
+ * higher epoch. So up to the checkpoint one high-water mark suffices: a later record that is not newer was applied
+ * before, was lost on its way, or comes from a former owner. Beyond the checkpoint, each work key has its own mark.
+ *
+ * A former owner of the writer's partition is fenced by three other mechanisms: its lease ({@link fencedWriter}), the
+ * fencing token that the store checks at each commit (PlanCheckpoint), and the preconditions of the writes ({@link
+ * hasPreconditions}).
+ */
+export class PlanFence {
+  #passed: PlanId = { epoch: 0, number: 0 };
+  readonly #beyond = new Map<string, PlanId>();
+
+  load(entries: readonly StoredEntry[]): void {
+    for (const entry of entries) {
+      if (entry.key === key && entry.field === field) this.#passed = entry.value as PlanId;
+    }
+  }
+
+  /** Whether this plan or a newer one for its work key was completed. */
+  rejects(workKey: string, plan: PlanId): boolean {
+    const last = this.#beyond.get(workKey);
+    return comparePlans(plan, this.#passed) <= 0 || (last !== undefined && comparePlans(plan, last) <= 0);
+  }
+
+  complete(workKey: string, plan: PlanId): void {
+    this.#beyond.set(workKey, plan);
+  }
+
+  /**
+   * Raises the high-water mark to plans that the checkpoint is about to pass, which must be all plans up to it. Returns
+   * the entries to store with the checkpoint.
+   */
+  advance(plans: readonly PlanId[]): StoredEntry[] {
+    const before = this.#passed;
+    for (const plan of plans) if (comparePlans(plan, this.#passed) > 0) this.#passed = plan;
+    if (this.#passed === before) return [];
+    for (const [workKey, plan] of this.#beyond) if (comparePlans(plan, this.#passed) <= 0) this.#beyond.delete(workKey);
+    return [{ key, field, value: this.#passed }];
+  }
+}

@@ -1,0 +1,123 @@
+import type { RawObject } from '@sluice/kubernetes';
+import type { RemovalEvidence } from '@sluice/messages';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { aPlan } from '../testing/plans.ts';
+import { forbidden, notFound } from '../testing/scripted-cluster.ts';
+import { checkEvidence } from './check-evidence.ts';
+
+const signal = new AbortController().signal;
+/** Keyed by `resource namespace/name`. */
+let stored: Map<string, RawObject>;
+let reads: string[];
+
+beforeEach(() => {
+  stored = new Map();
+  reads = [];
+  store('services', 'web', { spec: { selector: { app: 'web' } } });
+  store('pods', 'p', aPod());
+  store('nodes', 'n', {});
+});
+
+function store(resource: string, name: string, object: object): void {
+  const { metadata = {}, ...rest } = object as { metadata?: object };
+  const namespace = resource === 'nodes' ? '' : 'shop';
+  stored.set(`${resource} ${namespace}/${name}`, { metadata: { name, namespace, ...metadata }, ...rest });
+}
+
+function aPod({ uid = 'u', labels = { app: 'web' }, ready = 'True', phase = 'Running', deletionTimestamp = '' } = {}) {
+  return {
+    metadata: { uid, labels, ...(deletionTimestamp !== '' && { deletionTimestamp }) },
+    spec: {},
+    status: { phase, conditions: [{ type: 'Ready', status: ready }] },
+  };
+}
+
+const cluster = {
+  get: async (resource: string, namespace: string, name: string) => {
+    reads.push(`${resource} ${name}`);
+    const found = stored.get(`${resource} ${namespace}/${name}`);
+    if (found === undefined) throw notFound;
+    return found;
+  },
+};
+
+const check = (...evidence: RemovalEvidence[]) =>
+  checkEvidence(aPlan([], { ready: { delta: -1, total: 1, evidence } }), cluster, (request) => request(), signal);
+
+const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
+const notReady: RemovalEvidence = { kind: 'readiness', name: 'p', uid: 'u' };
+
+describe('contradicts a removal:', () => {
+  test.each<[string, RemovalEvidence]>([
+    ['Service web exists', { kind: 'service' }],
+    ['Pod p exists, is selected and ready', gone],
+    ['Node n exists', { kind: 'node', name: 'n' }],
+  ])('%s', async (text, evidence) => {
+    expect(await check(evidence)).toEqual({ text, overtaken: false });
+  });
+
+  test('Endpoints web exist', async () => {
+    store('services', 'web', { spec: {} });
+    store('endpoints', 'web', {});
+    expect(await check({ kind: 'endpoints' })).toEqual({ text: 'Endpoints web exist', overtaken: false });
+  });
+
+  test('one of several pieces of evidence that is wrong', async () => {
+    expect(await check({ kind: 'pod', name: 'q', uid: 'v' }, gone)).toMatchObject({
+      text: expect.stringContaining('Pod p'),
+    });
+  });
+
+  test('a Pod that has become ready since, unless other evidence is wrong', async () => {
+    expect(await check(notReady)).toEqual({ text: 'Pod p is ready', overtaken: true });
+    expect(await check(notReady, gone)).toMatchObject({ overtaken: false });
+  });
+});
+
+describe('does not contradict a removal:', () => {
+  test.each<[string, object]>([
+    ['another Pod with the same name', aPod({ uid: 'other' })],
+    ['a Pod that is not selected', aPod({ labels: { app: 'db' } })],
+    ['a Pod that is not ready', aPod({ ready: 'False' })],
+    ['a terminating Pod', aPod({ deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['a terminated Pod', aPod({ phase: 'Succeeded' })],
+    ['a malformed Pod', { status: { phase: 7 } }],
+  ])('%s', async (_, pod) => {
+    store('pods', 'p', pod);
+    expect(await check(gone)).toBeUndefined();
+  });
+
+  test('a Pod, Node or Endpoints that do not exist', async () => {
+    stored.delete('pods shop/p');
+    stored.delete('nodes /n');
+    expect(await check(gone, notReady, { kind: 'node', name: 'n' })).toBeUndefined();
+    store('services', 'web', { spec: {} });
+    expect(await check({ kind: 'endpoints' })).toBeUndefined();
+  });
+
+  test('Endpoints of a Service that now has a selector', async () => {
+    store('endpoints', 'web', {});
+    expect(await check({ kind: 'endpoints' })).toBeUndefined();
+  });
+
+  test.each<[string, object | undefined]>([
+    ['gone', undefined],
+    ['terminating', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
+  ])('anything, if the Service is %s; nothing else is read', async (_, service) => {
+    if (service === undefined) stored.clear();
+    else store('services', 'web', service);
+    expect(await check({ kind: 'service' }, gone)).toBeUndefined();
+    expect(reads).toEqual(['services web']);
+  });
+
+  test('missing evidence; nothing is read', async () => {
+    expect(await check()).toBeUndefined();
+    expect(reads).toEqual([]);
+  });
+});
+
+test('a failed read is rethrown', async () => {
+  const failing = { get: () => Promise.reject(forbidden) };
+  const plan = aPlan([], { ready: { delta: -1, total: 1, evidence: [gone] } });
+  await expect(checkEvidence(plan, failing, (request) => request(), signal)).rejects.toBe(forbidden);
+});

@@ -1,0 +1,64 @@
+import type { RemovalEvidence } from '@sluice/messages';
+import { VirtualClock } from '@sluice/runtime';
+import { beforeEach, expect, test } from 'vitest';
+import { aPlan } from '../testing/plans.ts';
+import { apiError, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';
+import { confirmRemoval, heldBackReason } from './confirm-removal.ts';
+import { MassRemovalGuard, type RemovalCheck } from './mass-removal-guard.ts';
+
+const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
+const notReady: RemovalEvidence = { kind: 'readiness', name: 'p', uid: 'u' };
+
+let cluster: ScriptedCluster;
+let checked: RemovalCheck[];
+
+beforeEach(() => {
+  checked = [];
+  cluster = new ScriptedCluster();
+  cluster.objects.set('web', { metadata: { name: 'web', namespace: 'shop' }, spec: { selector: { app: 'web' } } });
+  cluster.objects.set('p', {
+    metadata: { name: 'p', namespace: 'shop', uid: 'u', labels: { app: 'web' } },
+    spec: {},
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+});
+
+function confirm(...evidence: RemovalEvidence[]) {
+  const onChecked = (result: RemovalCheck) => void checked.push(result);
+  const guard = new MassRemovalGuard({ percent: 25, clock: new VirtualClock(0), onChecked });
+  const plan = aPlan([], { ready: { delta: -2, total: 10, evidence } });
+  return confirmRemoval(plan, guard, cluster, (request) => request(), new AbortController().signal);
+}
+
+test('a removal that the cluster confirms passes', async () => {
+  cluster.objects.delete('p');
+  expect(await confirm(gone, notReady)).toBeUndefined();
+  expect(checked).toEqual(['confirmed']);
+});
+
+test('a removal without evidence passes and is not counted as confirmed', async () => {
+  expect(await confirm()).toBeUndefined();
+  expect([checked, cluster.requests]).toEqual([[], []]);
+});
+
+test('a removal that the cluster refutes is held back', async () => {
+  const message = `${heldBackReason}: 2 ready endpoints would be removed, but Pod p exists, is selected and ready`;
+  expect(await confirm(gone)).toMatchObject({ status: 'rejected', message });
+  expect(checked).toEqual(['refuted']);
+});
+
+test('a Pod that is ready again causes a new decision and parks nothing', async () => {
+  const message = '2 ready endpoints would be removed, but Pod p is ready again';
+  expect(await confirm(notReady)).toMatchObject({ status: 'conflict', message });
+  expect(checked).toEqual(['overtaken']);
+});
+
+test.each([
+  [unavailable, 'unavailable'],
+  [apiError('retry', 429), 'unavailable'],
+  [forbidden, 'rejected'],
+] as const)('a read that fails with %s holds the plan back as %s', async (error, status) => {
+  cluster.fails('get web', error);
+  expect(await confirm(gone)).toMatchObject({ status });
+  expect(checked).toEqual(['unknown']);
+});

@@ -1,0 +1,170 @@
+import { type Delivery, type PartitionReader, type StreamOffset, streamStart } from '@sluice/bus';
+import type { PlanId } from '@sluice/messages';
+import type { PlanFence } from '../fencing/plan-fence.ts';
+import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
+
+interface FinishedPlan {
+  /** ID of the record. */
+  readonly id: string;
+  readonly plan: PlanId | undefined;
+}
+
+type Options = Pick<
+  PlanPartitionWorkerOptions,
+  'bus' | 'store' | 'partition' | 'fencingToken' | 'logger' | 'onCheckpoint'
+>;
+
+/**
+ * The committed offset of a plan partition: every plan up to it has an Outcome on the bus. Plans after it may finish in
+ * any order.
+ */
+export class PlanCheckpoint {
+  readonly #options: Options;
+  readonly #scope: string;
+  readonly #fence: PlanFence;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #finished = new Map<number, FinishedPlan>();
+  /** Offsets read but not yet committed, in ascending order. */
+  readonly #pending = new Set<number>();
+  /** Up to this offset the store may have lost which plans were applied. */
+  #unknownUpTo = 0;
+  /** Up to this offset a previous owner may have applied plans without reporting them. */
+  #inheritedUpTo = 0;
+  #committed: StreamOffset = streamStart;
+  #reader: PartitionReader | undefined;
+  #committing: Promise<void> | undefined;
+
+  /** `onFailure` is called when a commit fails. */
+  constructor(options: Options, fence: PlanFence, onFailure: (error: unknown) => void) {
+    this.#options = options;
+    this.#scope = `writer/${options.partition}`;
+    this.#fence = fence;
+    this.#onFailure = onFailure;
+  }
+
+  get committed(): StreamOffset {
+    return this.#committed;
+  }
+
+  /** Whether the plan at this offset may have been applied without the store knowing. */
+  mayHaveBeenApplied(offset: number): boolean {
+    return offset <= this.#unknownUpTo;
+  }
+
+  /** Whether the plan at this offset was published before this process took over the partition. */
+  isInherited(offset: number): boolean {
+    return offset <= this.#inheritedUpTo;
+  }
+
+  /** Claims the partition in the store and loads the progress of previous owners. */
+  async restore(): Promise<void> {
+    const { bus, partition, store, fencingToken, logger } = this.#options;
+    const [state, end] = await Promise.all([store.claim(this.#scope, fencingToken), bus.end('mutations', partition)]);
+    this.#fence.load(state.entries);
+    this.#moveTo(state.checkpoint ?? streamStart);
+    if (state.checkpoint === null) {
+      logger.info('no committed offset; starting at the end of the plan partition');
+      return this.skipToEnd();
+    }
+    this.#inheritedUpTo = end.offset;
+    if (state.intact) return;
+    this.#unknownUpTo = end.offset;
+    logger.warn('store may have lost applied plans; returning pending plans to the reconciler', {
+      plans: end.offset - this.#committed.offset,
+    });
+  }
+
+  /**
+   * Continues at the end of the partition. Reconcilers publish a skipped plan again if its Outcome does not
+   * arrive.
+   */
+  async skipToEnd(): Promise<void> {
+    const { bus, partition, store, fencingToken } = this.#options;
+    const end = await bus.end('mutations', partition);
+    const expectedOffset = this.#committed.offset;
+    await store.commit({ scope: this.#scope, fencingToken, expectedOffset, checkpoint: end, entries: [] });
+    this.#moveTo(end);
+    // Every later plan was decided after the loss. If the stream was recreated, offsets restart, so the old bounds are
+    // void.
+    this.#unknownUpTo = 0;
+    this.#inheritedUpTo = 0;
+  }
+
+  /** Sets the reader whose records are released as the checkpoint moves. */
+  attach(reader: PartitionReader): void {
+    this.#reader = reader;
+  }
+
+  /** Call when a record has been read. */
+  started(offset: number): void {
+    this.#pending.add(offset);
+  }
+
+  /** Call when a record needs no more work. Moves the checkpoint up to the first gap. */
+  finished({ offset, id }: Delivery, plan: PlanId | undefined): void {
+    this.#finished.set(offset, { id, plan });
+    this.#committing ??= this.#commit()
+      .catch((error: unknown) => this.#onFailure(error))
+      .finally(() => {
+        this.#committing = undefined;
+      });
+  }
+
+  isFinished(offset: number): boolean {
+    return this.#finished.has(offset);
+  }
+
+  /** Waits for the commit in flight, then drops all uncommitted progress, so that those records are read again. */
+  async reset(): Promise<void> {
+    await this.#committing;
+    this.#finished.clear();
+    this.#pending.clear();
+  }
+
+  #moveTo(committed: StreamOffset): void {
+    this.#committed = committed;
+    this.#options.onCheckpoint?.(committed.offset, this.#options.partition);
+  }
+
+  async #commit(): Promise<void> {
+    // Yield once, so that records finishing in the same tick share a commit.
+    await Promise.resolve();
+    for (;;) {
+      const done = this.#leading();
+      const last = done.at(-1);
+      if (last === undefined || last[0] <= this.#committed.offset) return;
+      // A commit marks the state in the store as intact. Before all doubtful plans are finished, a new owner must see
+      // them as doubtful too.
+      if (last[0] < this.#unknownUpTo) return;
+      const checkpoint = { offset: last[0], id: last[1].id, streamId: this.#reader?.streamId ?? '' };
+      const { store, fencingToken } = this.#options;
+      const entries = this.#fence.advance(done.flatMap(([, { plan }]) => plan ?? []));
+      await store.commit({
+        scope: this.#scope,
+        fencingToken,
+        expectedOffset: this.#committed.offset,
+        checkpoint,
+        entries,
+      });
+      this.#moveTo(checkpoint);
+      this.#reader?.release(checkpoint.offset);
+      for (const [offset] of done) {
+        this.#finished.delete(offset);
+        this.#pending.delete(offset);
+      }
+    }
+  }
+
+  /**
+   * Finished records up to the first unfinished one. A plan for an unreachable cluster can hold up many finished ones.
+   */
+  #leading(): readonly (readonly [number, FinishedPlan])[] {
+    const done: [number, FinishedPlan][] = [];
+    for (const offset of this.#pending) {
+      const finished = this.#finished.get(offset);
+      if (finished === undefined) break;
+      done.push([offset, finished]);
+    }
+    return done;
+  }
+}

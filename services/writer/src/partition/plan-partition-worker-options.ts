@@ -1,0 +1,43 @@
+import type { Bus, Delivery } from '@sluice/bus';
+import type { Outcome, PlannedMutations } from '@sluice/messages';
+import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
+import type { Store } from '@sluice/store';
+import type { Tracer } from '@sluice/telemetry';
+import type { RetryOptions } from '../apply/retry.ts';
+import type { WritableCluster } from '../writable-cluster.ts';
+
+export interface PlanPartitionWorkerOptions {
+  readonly partition: number;
+  readonly fencingToken: number;
+  /**
+   * False once the lease on the partition has expired. The worker then sends no request and reports no Outcome.
+   * Default: never expires.
+   */
+  readonly isCurrent?: () => boolean;
+  readonly bus: Bus;
+  readonly store: Store;
+  /**
+   * Looks up a cluster by its identity. Returns undefined if the fleet does not have it, and `connecting` while that is
+   * unknown because some cluster has not been reached yet.
+   */
+  readonly cluster: (identity: string) => WritableCluster | 'connecting' | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /**
+   * Shared by all CPU-bound work of the process, so that the event loop stays responsive. Default: the worker does not
+   * yield.
+   */
+  readonly turns?: YieldQueue | undefined;
+  /** Default: no traces. */
+  readonly tracer?: Tracer | undefined;
+  readonly retry: RetryOptions;
+  /** Aborts requests in flight. A worker that is asked to stop waits for them until this aborts. */
+  readonly requestSignal: AbortSignal;
+  /** Called when the Outcome of a plan is on the bus. */
+  readonly onOutcome?: (plan: PlannedMutations, outcome: Outcome) => void;
+  /** Called with the committed offset at the start and whenever it moves. */
+  readonly onCheckpoint?: (offset: number, partition: number) => void;
+  /** Stores a record that cannot be processed. Awaited before the checkpoint passes the record. */
+  readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
+}

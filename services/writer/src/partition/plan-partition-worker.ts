@@ -1,0 +1,224 @@
+import {
+  BusClosedError,
+  type Delivery,
+  isLogTruncatedError,
+  type PartitionReader,
+  readUntilAborted,
+} from '@sluice/bus';
+import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@sluice/messages';
+import type { ApplyResult } from '../apply/apply-mutations.ts';
+import { applyPlan } from '../apply/apply-plan.ts';
+import { retryTransientErrors } from '../apply/retry.ts';
+import { SupersededError } from '../apply/withdrawable-writer.ts';
+import { hasPreconditions } from '../fencing/has-preconditions.ts';
+import { fencedWriter } from '../fencing/lease-fenced-writer.ts';
+import { PlanFence } from '../fencing/plan-fence.ts';
+import { writePriority } from '../scheduling/write-priority.ts';
+import { failureEvents } from './failure-events.ts';
+import { PlanCheckpoint } from './plan-checkpoint.ts';
+import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
+import { PlanTrace, type PlanTraceOptions } from './plan-trace.ts';
+import { readPlan } from './read-plan.ts';
+import { type ReceivedPlan, reportOutcome } from './report-outcome.ts';
+
+const batchSize = 128;
+const conflictResult: ApplyResult = { status: 'conflict', results: [], failures: [], retries: 0 };
+
+/**
+ * Applies the plans of one partition of topic `mutations`. Plans with the same work key (Service and controller) run
+ * one at a time; all others run concurrently. The checkpoint is the last offset up to which every plan has its Outcome
+ * on the bus, so a crash repeats plans but skips none. Repeating a plan is safe if every write has a precondition; a
+ * plan that lacks one is returned to the reconciler as a conflict.
+ */
+export class PlanPartitionWorker {
+  readonly #options: PlanPartitionWorkerOptions;
+  /** Rejects plans that were applied or superseded before. */
+  readonly #fence = new PlanFence();
+  readonly #checkpoint: PlanCheckpoint;
+  /** Newest plan read per work key, while a plan of that key is in flight. */
+  readonly #newestPlans = new Map<string, PlanId>();
+  /** The last plan queued per work key. The next one waits for it. */
+  readonly #tails = new Map<string, Promise<void>>();
+  readonly #running = new Map<number, Promise<void>>();
+  readonly #tracing: PlanTraceOptions | undefined;
+  #error: unknown;
+  #reader: PartitionReader | undefined;
+
+  constructor(options: PlanPartitionWorkerOptions) {
+    this.#options = options;
+    this.#checkpoint = new PlanCheckpoint(options, this.#fence, (error) => this.#fail(error));
+    this.#tracing = options.tracer && { ...options, tracer: options.tracer };
+  }
+
+  /** Runs until `signal` aborts, then waits for the work in flight. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#checkpoint.restore();
+    for (;;) {
+      try {
+        return await this.#work(signal);
+      } catch (error) {
+        if (!isLogTruncatedError(error)) throw error;
+        this.#options.logger.warn('plan log truncated; skipping to the end of the partition', {
+          reason: error.message,
+        });
+        await this.#checkpoint.skipToEnd();
+      }
+    }
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    const { bus, partition } = this.#options;
+    const reader = bus.read('mutations', partition, this.#checkpoint.committed);
+    this.#reader = reader;
+    this.#checkpoint.attach(reader);
+    try {
+      await readUntilAborted(reader, signal, async () => {
+        for (;;) {
+          await this.#options.turns?.next();
+          const records = await reader.next(batchSize);
+          if (records.length === 0) return;
+          for (const record of records) this.#start(record, signal);
+        }
+      });
+    } finally {
+      await Promise.allSettled(this.#running.values());
+      await this.#checkpoint.reset();
+    }
+    if (this.#error !== undefined) throw this.#error;
+  }
+
+  #start(record: Delivery, signal: AbortSignal): void {
+    const { offset } = record;
+    this.#checkpoint.started(offset);
+    // A record that fails unexpectedly stays in `#running`, so the checkpoint does not pass it and it is read again.
+    const task = this.#handle(record, signal).catch((error: unknown) => this.#fail(error));
+    if (!this.#checkpoint.isFinished(offset)) this.#running.set(offset, task);
+  }
+
+  #fail(error: unknown): void {
+    if (!(error instanceof BusClosedError)) this.#error ??= error;
+    this.#reader?.close();
+  }
+
+  #finish(record: Delivery, plan?: PlanId): void {
+    this.#running.delete(record.offset);
+    this.#checkpoint.finished(record, plan);
+  }
+
+  async #handle(record: Delivery, signal: AbortSignal): Promise<void> {
+    const trace = this.#tracing && PlanTrace.of(this.#tracing, record);
+    const plan = this.#decode(record);
+    if (typeof plan === 'string') {
+      await this.#options.onDeadLetter?.(record, plan);
+      return this.#finish(record);
+    }
+    const received: ReceivedPlan = { record, plan, trace };
+    const { offset } = record;
+    if (
+      this.#checkpoint.mayHaveBeenApplied(offset) ||
+      (this.#checkpoint.isInherited(offset) && !hasPreconditions(plan))
+    ) {
+      // The plan may have been applied, and its objects may have been changed or deleted since. The reconciler decides
+      // again.
+      await this.#report(received, conflictResult);
+      return this.#finish(record, plan.plan);
+    }
+    const workKey = `${record.key} ${plan.controller}`;
+    // A redelivered plan, or one of a new owner, waits for the plan that is being applied.
+    const predecessor = this.#tails.get(workKey);
+    const task =
+      predecessor === undefined
+        ? this.#process(received, workKey, signal)
+        : predecessor.then(() => this.#process(received, workKey, signal));
+    this.#tails.set(workKey, task);
+    const newest = this.#newestPlans.get(workKey);
+    if (newest === undefined || comparePlans(newest, plan.plan) < 0) this.#newestPlans.set(workKey, plan.plan);
+    await task;
+    if (this.#tails.get(workKey) !== task) return;
+    this.#tails.delete(workKey);
+    this.#newestPlans.delete(workKey);
+  }
+
+  async #process(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<void> {
+    const { record, plan } = received;
+    if (this.#fence.rejects(workKey, plan.plan)) {
+      const { key } = record;
+      this.#options.logger.debug('plan not applied: already applied or superseded', {
+        key,
+        controller: plan.controller,
+        ...plan.plan,
+      });
+      // Applying it again could undo later changes. If the first Outcome was lost, or the plan never arrived in order,
+      // this one makes the reconciler decide again.
+      await this.#report(received, conflictResult);
+      return this.#finish(record, plan.plan);
+    }
+    try {
+      await this.#apply(received, workKey, signal);
+    } catch (error) {
+      if (!(error instanceof SupersededError)) throw error;
+      await this.#report(received, conflictResult, error.message);
+    }
+    this.#fence.complete(workKey, plan.plan);
+    return this.#finish(record, plan.plan);
+  }
+
+  /** Returns the plan, or why the record contains none. */
+  #decode(record: Delivery): PlannedMutations | string {
+    try {
+      return readPlan(record);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.logger.error('record dead-lettered', { key: record.key, id: record.id, reason });
+      return reason;
+    }
+  }
+
+  async #apply(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<void> {
+    const { record, plan, trace } = received;
+    const { clock, random, logger, retry } = this.#options;
+    const cluster = this.#options.cluster(plan.key.cluster);
+    if (cluster === undefined) {
+      const reason = `cluster ${plan.key.cluster} is unknown`;
+      logger.error('record dead-lettered', { key: record.key, id: record.id, reason });
+      await this.#options.onDeadLetter?.(record, reason);
+      return this.#report(received, { ...conflictResult, status: 'rejected' }, reason);
+    }
+    if (cluster === 'connecting') {
+      return this.#report(received, { ...conflictResult, status: 'unavailable' }, 'cluster not reached yet');
+    }
+    const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.parent) });
+    const result = await applyPlan(plan, {
+      cluster,
+      writer: fencedWriter(trace?.traced(cluster.writer, cluster.server) ?? cluster.writer, () => this.#isCurrent()),
+      partition: this.#options.partition,
+      retry: retryTransientErrors(retry, { clock, random, logger: log }, signal),
+      priority: writePriority(plan, clock.now()),
+      // Plans that have not started when the partition is handed over are left to its next owner.
+      withdrawn: () =>
+        signal.aborted ? new BusClosedError('stopped before the plan started') : this.#superseded(workKey, plan),
+      stop: signal,
+      requestSignal: this.#options.requestSignal,
+    });
+    if (signal.aborted && result.status === 'unavailable') {
+      throw new BusClosedError('stopped while the API server was unavailable');
+    }
+    await this.#report(received, result);
+    const events = [...plan.events, ...failureEvents(plan, result)];
+    if (events.length > 0) cluster.record(events);
+  }
+
+  #superseded(workKey: string, { plan }: PlannedMutations): SupersededError | undefined {
+    const newest = this.#newestPlans.get(workKey);
+    if (newest === undefined || comparePlans(newest, plan) <= 0) return undefined;
+    return new SupersededError(`superseded by plan ${newest.epoch}/${newest.number}`);
+  }
+
+  #isCurrent(): boolean {
+    return this.#options.isCurrent?.() ?? true;
+  }
+
+  #report(received: ReceivedPlan, applied: ApplyResult, message?: string): Promise<void> {
+    return reportOutcome(this.#options, received, applied, message);
+  }
+}

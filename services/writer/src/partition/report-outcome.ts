@@ -1,0 +1,72 @@
+import type { Delivery } from '@sluice/bus';
+import {
+  MessageRecord,
+  type Outcome,
+  type PlannedMutations,
+  partitionOf,
+  traceFields,
+  traceHeaders,
+} from '@sluice/messages';
+import { FencedError } from '@sluice/store';
+import type { ApplyResult } from '../apply/apply-mutations.ts';
+import { failureText } from './failure-events.ts';
+import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
+import type { PlanTrace } from './plan-trace.ts';
+
+export interface ReceivedPlan {
+  readonly record: Delivery;
+  readonly plan: PlannedMutations;
+  readonly trace: PlanTrace | undefined;
+}
+
+type Options = Pick<
+  PlanPartitionWorkerOptions,
+  'bus' | 'clock' | 'logger' | 'fencingToken' | 'isCurrent' | 'onOutcome'
+>;
+
+/**
+ * Publishes the Outcome of a plan to the reconcilers.
+ *
+ * @throws FencedError if the lease on the partition has expired
+ */
+export async function reportOutcome(
+  { bus, clock, logger, fencingToken, isCurrent, onOutcome }: Options,
+  { record, plan, trace }: ReceivedPlan,
+  applied: ApplyResult,
+  message?: string,
+): Promise<void> {
+  if (isCurrent?.() === false) throw new FencedError('lease expired; Outcome not published');
+  const outcome = { ...toOutcome(plan, applied, clock.now()), ...(message !== undefined && { message }) };
+  // A new owner may report another Outcome for the same plan. The token keeps the bus from dropping it as a duplicate.
+  const id = `${record.id}/outcome/${fencingToken}`;
+  const partition = partitionOf(record.key, bus.partitions);
+  const ended = trace?.ended(plan, outcome, partition, id);
+  await bus.append('changes', partition, [
+    new MessageRecord({ key: record.key, id, headers: traceHeaders(ended?.place) }, outcome),
+  ]);
+  ended?.published();
+  onOutcome?.(plan, outcome);
+  if (applied.status === 'applied') return;
+  // B6: a failure that is retried is no warning, and for Endpoints an Event reports it already.
+  const { status } = applied;
+  const level = status === 'rejected' ? 'warn' : plan.controller === 'endpoints' ? 'debug' : 'info';
+  const reason = applied.message ?? failureText(plan, applied);
+  const { controller } = plan;
+  logger[level]('plan not applied', { key: record.key, controller, status, reason, ...traceFields(trace?.parent) });
+}
+
+function toOutcome(plan: PlannedMutations, applied: ApplyResult, completedAt: number): Outcome {
+  return {
+    kind: 'outcome',
+    key: plan.key,
+    controller: plan.controller,
+    plan: plan.plan,
+    status: applied.status,
+    results: applied.results,
+    message: applied.message ?? applied.failures.map(({ message }) => message).join('; '),
+    causes: plan.causes,
+    decidedAt: plan.decidedAt,
+    completedAt,
+    retries: applied.retries,
+  };
+}
