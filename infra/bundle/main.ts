@@ -6,7 +6,7 @@ import { bundle } from './bundle.ts';
 const root = join(import.meta.dirname, '..', '..');
 await bundle({ entry: join(root, 'services/sluice/src/main.ts'), directory: join(root, '.cache/program') });
 
-// The run caches the code of all functions it calls (ADR 0043), so it does what most starts do. The user's environment is
+// The run caches the code of all functions it calls (ADR 0036), so it does what most starts do. The user's environment is
 // left out because it may name a cluster.
 const run = ['run', '--for', '1s', '--output', 'none', '--metrics-bind-address', '127.0.0.1:0'];
 spawnSync(join(root, 'infra/bundle/start'), [process.execPath, ...run], {

@@ -1,12 +1,17 @@
 /**
- * Checks the documentation: every relative link and anchor of every Markdown file resolves.
- * Prints one finding a line and exits with status 1 if there is any.
+ * Checks the documentation: every relative link and anchor of every Markdown file resolves, every page under docs/ is
+ * linked, and no retired term (terms.json) is in a page. With `--sources`, also none in log messages, errors and help texts.
+ * Prints one finding per line and exits with status 1 if there is any.
  */
 import { join } from 'node:path';
-import { checkLinks } from './links.ts';
+import { checkLinks, unlinkedPages } from './links.ts';
 import { readPages } from './markdown.ts';
+import { checkSources } from './messages.ts';
+import { checkPages } from './prose.ts';
 
 const root = join(import.meta.dirname, '../..');
-const findings = checkLinks(readPages(root), root);
+const pages = readPages(root);
+const sources = process.argv.includes('--sources') ? checkSources(root) : [];
+const findings = [...checkLinks(pages, root), ...unlinkedPages(pages), ...checkPages(pages), ...sources];
 for (const { path, line, message } of findings) console.error(`${path}:${line} ${message}`);
 process.exitCode = findings.length > 0 ? 1 : 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anchorsOf, checkLinks } from './links.ts';
+import { anchorsOf, checkLinks, unlinkedPages } from './links.ts';
 
 const root = import.meta.dirname;
 const messages = (...pages: [path: string, text: string][]) =>
@@ -33,4 +33,13 @@ it('anchors are those of GitHub', () => {
     'same',
     'same-1',
   ]);
+});
+
+it('a page under docs/ that no page links to is reported', () => {
+  const pages = [
+    { path: 'README.md', text: '[x](docs/a.md#b)' },
+    { path: 'docs/a.md', text: '# B' },
+    { path: 'docs/b.md', text: '[x](a.md)' },
+  ];
+  expect(unlinkedPages(pages).map(({ path }) => path)).toEqual(['docs/b.md']);
 });

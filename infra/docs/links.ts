@@ -13,6 +13,18 @@ export function checkLinks(pages: readonly Page[], root: string): Finding[] {
   );
 }
 
+/** Every page under docs/ that no page links to, so that no reader finds it. */
+export function unlinkedPages(pages: readonly Page[]): Finding[] {
+  const linked = new Set(
+    pages.flatMap(({ path, text }) =>
+      linksOf(text).map(({ target }) => normalize(join(dirname(path), target.split('#')[0] ?? ''))),
+    ),
+  );
+  return pages
+    .filter(({ path }) => path.startsWith('docs/') && !linked.has(path))
+    .map(({ path }) => ({ path, line: 1, message: 'no page links here; add it to the index of its folder' }));
+}
+
 function fault(
   from: string,
   target: string,

@@ -16,7 +16,7 @@ export async function runProgram(main: () => unknown, failed = 1): Promise<void>
     if (typeof status === 'number') process.exitCode = status;
   } catch (error) {
     const wrongUsage = error instanceof UsageError;
-    say(wrongUsage ? `error: ${error.message}\n(--help tells what there is)` : told(error));
+    say(wrongUsage ? `error: ${error.message}\nSee --help.` : told(error));
     process.exitCode = wrongUsage ? 2 : failed;
   }
 }

@@ -113,7 +113,7 @@ export class ClusterSet {
       );
     } catch (error) {
       if (signal.aborted) return;
-      this.#options.logger.warn('clusters cannot be looked up; those that are known stay', {
+      this.#options.logger.warn('cannot read a cluster source; keeping known clusters', {
         source: source.about,
         reason: messageOf(error),
       });
@@ -165,7 +165,7 @@ export class ClusterSet {
       if (signal.aborted) return;
       const delayMs = Math.round(backoffMs(retry, attempt, random));
       const { name, reason } = entry.state;
-      logger.warn('cluster cannot be used; trying again', { cluster: name, reason, delayMs });
+      logger.warn('cluster unavailable; retrying', { cluster: name, reason, delayMs });
       await sleep(clock, delayMs, AbortSignal.any([signal, entry.wake.signal]));
     }
   }
@@ -205,7 +205,7 @@ export class ClusterSet {
       cluster: cluster.reader,
       clock,
       onReplaced: (found) => {
-        log.warn('behind its address is another cluster now, which is begun with anew', { identity, found });
+        log.warn('another cluster answers at this address; replacing the old one', { identity, found });
         end('removed');
       },
     });
@@ -237,9 +237,9 @@ export class ClusterSet {
   async #forget(cluster: ConnectedCluster, log: Logger): Promise<void> {
     try {
       await this.#options.forget?.(cluster);
-      log.info('the cluster is forgotten', { identity: cluster.identity });
+      log.info('cluster removed', { identity: cluster.identity });
     } catch (error) {
-      log.error('the cluster cannot be forgotten', { identity: cluster.identity, error });
+      log.error('cannot remove the state of the cluster', { identity: cluster.identity, error });
     }
   }
 
@@ -264,7 +264,10 @@ export class ClusterSet {
         if (ended.aborted) return;
         const reason = `its kubeconfig has changed and cannot be used; the one before stays: ${messageOf(error)}`;
         entry.state = { ...entry.state, reason };
-        logger.error('a changed kubeconfig cannot be used', { cluster: entry.state.name, reason });
+        logger.error('changed kubeconfig does not work; keeping the previous one', {
+          cluster: entry.state.name,
+          reason,
+        });
         await sleep(clock, backoffMs(retry, attempt++, random), AbortSignal.any([ended, entry.wake.signal]));
         entry.wake.abort();
       }

@@ -92,7 +92,7 @@ async function refuseRival(
 ): Promise<void> {
   try {
     const { rival, why } = judgeCompetingController(await evidence);
-    if (rival === 'unclear') logger.warn('another controller may write here; "sluice doctor" tells more', { why });
+    if (rival === 'unclear') logger.warn('another controller may write to this cluster; run "sluice doctor"', { why });
     if (rival !== 'alive') return;
     throw new ClusterUnavailableError(
       'competingController',
@@ -100,7 +100,7 @@ async function refuseRival(
     );
   } catch (error) {
     // No evidence is no proof: a rival would be noticed by what it does.
-    if (isApiError(error)) return logger.warn('could not look for another controller', { reason: error.message });
+    if (isApiError(error)) return logger.warn('cannot check for competing controllers', { reason: error.message });
     await cluster.close();
     throw error;
   }

@@ -17,22 +17,20 @@ export function addConfigurationOptions(command: Command): Command {
     .option('--bus <url,...>', 'nats://, tls:// or kafka:// host:port, or memory')
     .option('--store <url,...>', 'redis:// or rediss:// host:port, or memory')
     .addOption(new Option('--store-mode <mode>', 'what --store names').choices(['standalone', 'sentinel', 'cluster']))
-    .option('--store-master-name <name>', 'what the sentinels call the master')
+    .option('--store-master-name <name>', 'name of the master at the sentinels')
     .option('--kubeconfig <path>', 'kubeconfig of a cluster, or a directory of kubeconfigs')
-    .option('--context <name,...>', 'contexts of the kubeconfig, * for all; its current context if left out')
-    .option('--in-cluster', 'the cluster of the Pod in which this runs, as its service account')
+    .option('--context <name,...>', 'contexts of the kubeconfig, * for all (default: the current context)')
+    .option('--in-cluster', 'the cluster of this Pod, with its service account')
     .option('--cluster-name <name>', 'name of the cluster (default: the context)')
-    .option('--cluster-secrets <selector>', 'clusters of kubeconfigs in Secrets with these labels')
-    .option('--cluster-secrets-namespace <name>', 'where these Secrets are (default sluice)')
+    .option('--cluster-secrets <selector>', 'clusters from kubeconfigs in Secrets with these labels')
+    .option('--cluster-secrets-namespace <name>', 'namespace of these Secrets (default sluice)')
     .option(
       '--cluster-secrets-kubeconfig <file>',
-      'kubeconfig of the cluster that has them (default: that of this Pod)',
+      'kubeconfig of the cluster with these Secrets (default: the cluster of this Pod)',
     )
-    .option('--lease-ttl <duration>', 'how long a lease lasts, and about how long a take-over takes (default 900ms)')
-    .addOption(
-      new Option('--log-level <level>', 'least severe log line on standard error (default info)').choices(logLevels),
-    )
-    .addOption(new Option('--log-format <format>', 'form of the log (default text)').choices(['text', 'json']))
+    .option('--lease-ttl <duration>', 'duration of a lease, and about the time of a take-over (default 900ms)')
+    .addOption(new Option('--log-level <level>', 'minimum level of log lines (default info)').choices(logLevels))
+    .addOption(new Option('--log-format <format>', 'format of log lines (default text)').choices(['text', 'json']))
     .option('--metrics-bind-address <host:port>', 'serve /metrics, /livez and /readyz here; 0 for nowhere');
   return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
 }
@@ -41,12 +39,15 @@ export function addConfigurationOptions(command: Command): Command {
 export function addConsoleOptions(command: Command): Command {
   return command
     .option('--console-bind-address <host:port>', 'serve page, API, /metrics, /livez and /readyz here')
-    .option('--console-host <name,...>', 'names under which it may be asked for besides localhost')
-    .option('--console-token-file <file>', 'who asks must have this token; needed for anything but loopback')
-    .option('--console-tls-cert-file <file>', 'its certificate in PEM; needed for anything but loopback')
-    .option('--console-tls-key-file <file>', 'the key of its certificate in PEM')
-    .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}')
-    .option('--jaeger-query-url <url>', 'show traces, asked of the Jaeger here, e.g. http://127.0.0.1:16686');
+    .option('--console-host <name,...>', 'host names, in addition to localhost')
+    .option('--console-token-file <file>', 'file with the token clients need; required unless it listens on loopback')
+    .option(
+      '--console-tls-cert-file <file>',
+      'file with its certificate in PEM; required unless it listens on loopback',
+    )
+    .option('--console-tls-key-file <file>', 'file with the key of its certificate in PEM')
+    .option('--jaeger-url <url>', 'link traces to this address, e.g. http://127.0.0.1:16686/trace/{traceId}')
+    .option('--jaeger-query-url <url>', 'show traces from this Jaeger query address, e.g. http://127.0.0.1:16686');
 }
 
 /** What loads the configuration of a command, from the flags that were given to it. */

@@ -309,7 +309,7 @@ describe('refused', () => {
   test('with all that is wrong at once', () => {
     const environment = { SLUICE_PARTITIONS: 'x', SLUICE_LOG_LEVEL: 'loud' };
     expect(refusal({ environment, flags: { '--lease-ttl': '1h' } }).split('\n')).toEqual([
-      'the configuration cannot be used:',
+      'invalid configuration:',
       expect.stringContaining('SLUICE_PARTITIONS (partitions) is "x"; wanted is a whole number'),
       expect.stringContaining('--lease-ttl (leases.ttl) is "1h"; wanted is a duration'),
       expect.stringContaining('SLUICE_LOG_LEVEL (log.level) is "loud"; wanted is debug'),

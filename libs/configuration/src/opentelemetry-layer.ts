@@ -40,7 +40,7 @@ function ratioOf(environment: Environment, warn: (text: string) => void): number
       return Number.isFinite(Number(share)) ? Number(share) : share;
     }
     default:
-      warn(`OTEL_TRACES_SAMPLER is ${JSON.stringify(sampler)}, which Sluice does not know; --trace-ratio counts`);
+      warn(`OTEL_TRACES_SAMPLER is ${JSON.stringify(sampler)}, which Sluice does not support; --trace-ratio applies`);
       return undefined;
   }
 }

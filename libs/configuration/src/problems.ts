@@ -19,9 +19,7 @@ export class Problems {
   throwIfAny(): void {
     if (this.#texts.length === 0) return;
     const [first = '', ...others] = this.#texts;
-    throw new UsageError(
-      others.length === 0 ? first : ['the configuration cannot be used:', ...this.#texts].join('\n  '),
-    );
+    throw new UsageError(others.length === 0 ? first : ['invalid configuration:', ...this.#texts].join('\n  '));
   }
 }
 

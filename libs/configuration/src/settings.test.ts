@@ -191,7 +191,7 @@ describe('variables of OpenTelemetry', () => {
     });
     expect(warnings).toEqual([
       'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; Sluice sends http/protobuf',
-      'OTEL_TRACES_SAMPLER is "jaeger_remote", which Sluice does not know; --trace-ratio counts',
+      'OTEL_TRACES_SAMPLER is "jaeger_remote", which Sluice does not support; --trace-ratio applies',
     ]);
     const wrong = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' };
     expect(refusal({ environment: wrong })).toContain('OTEL_TRACES_SAMPLER (traces.ratio)');
@@ -330,7 +330,7 @@ test('the defaults are those of the adapters', () => {
   expect(resolve({ environment: nats }).configuration.bus).toMatchObject(defaultJetStreamOptions);
 });
 
-test('docs/operations/configuration.md has the table of all settings, as it is printed here', () => {
-  const page = readFileSync(new URL('../../../docs/operations/configuration.md', import.meta.url), 'utf8');
+test('docs/reference/settings.md has the table of all settings, as it is printed here', () => {
+  const page = readFileSync(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
   expect(page).toContain(settingsTable());
 });

@@ -38,12 +38,18 @@ const age = kinds.duration('1m', '8760h');
 
 /** All settings by their path in the file; the variables' names follow from the paths. `clusters` stand beside them. */
 export const settings = {
-  fleet: setting(kinds.fleetName, 'names streams, topics and keys; fleets of different names may share servers', {
-    default: 'sluice',
+  fleet: setting(
+    kinds.fleetName,
+    'name of the fleet, used in streams, topics and keys; fleets with different names can share servers',
+    {
+      default: 'sluice',
+    },
+  ),
+  partitions: setting(kinds.whole(1, 4096), 'partitions of `changes` and of `mutations`; set once per fleet', {
+    default: 64,
   }),
-  partitions: setting(kinds.whole(1, 4096), 'of changes and of mutations; set once for a fleet', { default: 64 }),
 
-  'bus.kind': setting(kinds.oneOf('memory', 'nats', 'kafka'), 'follows from the scheme of `bus.servers`', {
+  'bus.kind': setting(kinds.oneOf('memory', 'nats', 'kafka'), 'kind of bus; derived from the scheme of `bus.servers`', {
     default: 'memory',
   }),
   'bus.servers': setting(
@@ -51,54 +57,58 @@ export const settings = {
       /^((nats|tls|kafka):\/\/)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/,
       'nats://host:4222, tls://host:4222 or kafka://host:9092, without user and password',
     ),
-    'some servers or brokers; the others are found through them',
+    'one or more servers or brokers; they name the others',
     { address: true, of: remote, example: ['nats://127.0.0.1:4222'] },
   ),
-  'bus.username': setting(kinds.text, 'user of NATS, or of Kafka (SASL)', { of: remote, example: 'sluice' }),
-  'bus.password': setting(kinds.text, 'its password', { ...secret, of: remote }),
-  'bus.token': setting(kinds.text, 'token, instead of a user', { ...secret, of: ['nats'] }),
-  'bus.nkeySeed': setting(kinds.text, 'seed of an nkey (`SU…`), instead of a user', { ...secret, of: ['nats'] }),
-  'bus.creds': setting(kinds.text, 'content of a `.creds` file, instead of a user', { ...secret, of: ['nats'] }),
+  'bus.username': setting(kinds.text, 'user (NATS, or SASL on Kafka)', { of: remote, example: 'sluice' }),
+  'bus.password': setting(kinds.text, 'password of that user', { ...secret, of: remote }),
+  'bus.token': setting(kinds.text, 'token instead of a user', { ...secret, of: ['nats'] }),
+  'bus.nkeySeed': setting(kinds.text, 'nkey seed (`SU…`) instead of a user', { ...secret, of: ['nats'] }),
+  'bus.creds': setting(kinds.text, 'content of a `.creds` file instead of a user', { ...secret, of: ['nats'] }),
   'bus.mechanism': setting(kinds.oneOf('plain', 'scram-sha-256', 'scram-sha-512'), 'SASL mechanism', {
     of: ['kafka'],
     default: 'scram-sha-512',
   }),
-  'bus.tls.enabled': setting(kinds.yesOrNo, 'true by itself with `tls://` or another setting of `bus.tls`', {
+  'bus.tls.enabled': setting(kinds.yesOrNo, 'use TLS; implied by `tls://` or any other setting of `bus.tls`', {
     of: remote,
   }),
-  'bus.tls.ca': setting(kinds.text, 'certificate authorities in PEM; those of the system by default', {
+  'bus.tls.ca': setting(kinds.text, 'certificate authorities in PEM; default: those of the system', {
     ...pem,
     of: remote,
   }),
   'bus.tls.cert': setting(kinds.text, 'client certificate in PEM', { ...pem, of: remote }),
-  'bus.tls.key': setting(kinds.text, 'its key in PEM', { ...secret, of: remote }),
-  'bus.tls.serverName': setting(kinds.text, "name in the brokers' certificates; their host by default", {
+  'bus.tls.key': setting(kinds.text, 'key of that certificate in PEM', { ...secret, of: remote }),
+  'bus.tls.serverName': setting(kinds.text, "name in the brokers' certificates; default: their host", {
     of: ['kafka'],
     example: 'kafka.example.com',
   }),
-  'bus.replicas': setting(kinds.whole(1, 15), 'copies of each record; with NATS 1, 3 or 5', {
+  'bus.replicas': setting(kinds.whole(1, 15), 'replicas of each stream or topic; with NATS 1, 3 or 5', {
     of: remote,
     defaultOf: { nats: 1, kafka: 3 },
   }),
-  'bus.minInsyncReplicas': setting(kinds.whole(1, 15), 'copies that an append waits for; 2, or 1 if there is but 1', {
-    of: ['kafka'],
-  }),
-  'bus.maxAge.changes': setting(age, 'how long Changes are kept', { of: remote, default: 86_400_000 }),
-  'bus.maxAge.mutations': setting(age, 'how long plans are kept', { of: remote, default: 86_400_000 }),
-  'bus.maxAge.requests': setting(age, 'how long requests are kept', {
+  'bus.minInsyncReplicas': setting(
+    kinds.whole(1, 15),
+    'replicas an append waits for; default 2, or 1 with one replica',
+    {
+      of: ['kafka'],
+    },
+  ),
+  'bus.maxAge.changes': setting(age, 'retention of `changes`', { of: remote, default: 86_400_000 }),
+  'bus.maxAge.mutations': setting(age, 'retention of `mutations`', { of: remote, default: 86_400_000 }),
+  'bus.maxAge.requests': setting(age, 'retention of `requests`', {
     of: remote,
     defaultOf: { nats: 3_600_000, kafka: 86_400_000 },
   }),
-  'bus.maxBytes.changes': setting(kinds.size, 'size of a partition of Changes', {
+  'bus.maxBytes.changes': setting(kinds.size, 'maximum size of a partition of `changes`', {
     of: ['nats'],
     default: 64 * 1024 ** 2,
   }),
-  'bus.maxBytes.mutations': setting(kinds.size, 'size of a partition of plans', {
+  'bus.maxBytes.mutations': setting(kinds.size, 'maximum size of a partition of `mutations`', {
     of: ['nats'],
     default: 64 * 1024 ** 2,
   }),
-  'bus.maxBytes.requests': setting(kinds.size, 'size of the requests', { of: ['nats'], default: 16 * 1024 ** 2 }),
-  'bus.duplicateWindow': setting(kinds.duration('1s', '24h'), 'how long a repeated record is recognised', {
+  'bus.maxBytes.requests': setting(kinds.size, 'maximum size of `requests`', { of: ['nats'], default: 16 * 1024 ** 2 }),
+  'bus.duplicateWindow': setting(kinds.duration('1s', '24h'), 'how long the bus recognises a repeated record', {
     of: ['nats'],
     default: 120_000,
   }),
@@ -108,60 +118,69 @@ export const settings = {
     default: 30_000,
   }),
 
-  'store.kind': setting(kinds.oneOf('memory', 'redis'), 'follows from `store.url`', { default: 'memory' }),
+  'store.kind': setting(kinds.oneOf('memory', 'redis'), 'kind of store; derived from `store.url`', {
+    default: 'memory',
+  }),
   'store.url': setting(
     kinds.addresses(
       /^rediss?:\/\/(?:[^/?#@\s]*@)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/\d{0,5})?$/,
       'redis://host:6379 or, with TLS, rediss://host:6379; in a user and password, %40 for @ and the like',
     ),
-    "the server; some of a Cluster's nodes; all sentinels. `/2` at its end is a database",
+    'the server, some nodes of a Cluster, or all sentinels; `/2` at the end selects a database',
     { address: true, of: ['redis'], example: ['redis://127.0.0.1:6379'] },
   ),
-  'store.mode': setting(kinds.oneOf('standalone', 'sentinel', 'cluster'), 'what the addresses are', {
+  'store.mode': setting(kinds.oneOf('standalone', 'sentinel', 'cluster'), 'what `store.url` names', {
     of: ['redis'],
     default: 'standalone',
   }),
-  'store.masterName': setting(kinds.text, 'what the sentinels call the master', { of: ['redis'], example: 'mymaster' }),
-  'store.username': setting(kinds.text, 'ACL user; that of the address by default', {
+  'store.masterName': setting(kinds.text, 'name of the master at the sentinels', {
+    of: ['redis'],
+    example: 'mymaster',
+  }),
+  'store.username': setting(kinds.text, 'ACL user; default: the user in `store.url`', {
     of: ['redis'],
     example: 'sluice',
   }),
-  'store.password': setting(kinds.text, 'its password', { ...secret, of: ['redis'] }),
+  'store.password': setting(kinds.text, 'password of that user', { ...secret, of: ['redis'] }),
   'store.sentinelUsername': setting(kinds.text, 'user of the sentinels', { of: ['redis'], example: 'sluice' }),
-  'store.sentinelPassword': setting(kinds.text, 'its password', { ...secret, of: ['redis'] }),
-  'store.tls.ca': setting(kinds.text, 'certificate authorities in PEM; those of the system by default', {
+  'store.sentinelPassword': setting(kinds.text, 'password of that user', { ...secret, of: ['redis'] }),
+  'store.tls.ca': setting(kinds.text, 'certificate authorities in PEM; default: those of the system', {
     ...pem,
     of: ['redis'],
   }),
   'store.tls.cert': setting(kinds.text, 'client certificate in PEM', { ...pem, of: ['redis'] }),
-  'store.tls.key': setting(kinds.text, 'its key in PEM', { ...secret, of: ['redis'] }),
-  'store.tls.serverName': setting(kinds.text, "name in the server's certificate; its host by default", {
+  'store.tls.key': setting(kinds.text, 'key of that certificate in PEM', { ...secret, of: ['redis'] }),
+  'store.tls.serverName': setting(kinds.text, "name in the server's certificate; default: its host", {
     of: ['redis'],
     example: 'redis.example.com',
   }),
-  'store.patience': setting(kinds.duration('100ms', '10m'), 'how long a command waits before it fails', {
+  'store.patience': setting(kinds.duration('100ms', '10m'), 'how long a command waits for Redis before it fails', {
     of: ['redis'],
     default: 10_000,
   }),
-  'store.maxDeadLetters': setting(kinds.whole(1, 1_000_000), 'messages that nobody understood, kept at most', {
+  'store.maxDeadLetters': setting(kinds.whole(1, 1_000_000), 'maximum number of dead letters; the oldest are dropped', {
     of: ['redis'],
     default: 1000,
   }),
 
-  'clusterSecrets.selector': setting(kinds.text, 'labels of Secrets that hold kubeconfigs, one cluster each'),
-  'clusterSecrets.namespace': setting(kinds.text, 'where these Secrets are', { default: 'sluice' }),
+  'clusterSecrets.selector': setting(kinds.text, 'label selector of Secrets with kubeconfigs, one cluster each'),
+  'clusterSecrets.namespace': setting(kinds.text, 'namespace of these Secrets', { default: 'sluice' }),
   'clusterSecrets.kubeconfig': setting(
     kinds.path,
-    'kubeconfig of the cluster that has them; that of the Pod in which this runs by default',
+    'kubeconfig of the cluster with these Secrets; default: the cluster of this Pod',
   ),
-  'clusterSecrets.context': setting(kinds.text, 'context in it'),
+  'clusterSecrets.context': setting(kinds.text, 'context in that kubeconfig'),
 
-  'leases.ttl': setting(kinds.duration('100ms', '10m'), 'a take-over after a crash takes about this long', {
-    default: 900,
-  }),
+  'leases.ttl': setting(
+    kinds.duration('100ms', '10m'),
+    'duration of a lease, and about the time of a take-over after a crash',
+    {
+      default: 900,
+    },
+  ),
   'leases.heartbeat': setting(
     kinds.duration('10ms', '5m'),
-    'less than half of `leases.ttl`; 250ms, or a third of a shorter lease',
+    'heartbeat interval, less than half of `leases.ttl`; default 250ms, or a third of a shorter lease',
   ),
 
   'controllers.enabled': setting(kinds.controllers, 'as `--controllers`', { default: defaultSettings.controllers }),
@@ -183,68 +202,79 @@ export const settings = {
     { default: batchPeriodMs.endpointslicemirroring },
   ),
 
-  'writer.takeOver': setting(kinds.yesOrNo, 'write, though kube-controller-manager seems to write the same objects', {
+  'writer.takeOver': setting(kinds.yesOrNo, 'write even if kube-controller-manager seems to write the same objects', {
     default: writerDefaults.takeOver,
   }),
-  'writer.maxInFlight': setting(upTo1000, 'writes of one cluster under way at once, at most', {
+  'writer.maxInFlight': setting(upTo1000, 'maximum concurrent requests per cluster', {
     default: writerDefaults.maxWritesInFlight,
   }),
-  'writer.maxPerSecond': setting(
-    kinds.whole(0, 10_000),
-    'writes sent to one cluster in a second, at most; 0: however many it takes',
-    { default: writerDefaults.maxWritesPerSecond },
-  ),
+  'writer.maxPerSecond': setting(kinds.whole(0, 10_000), 'maximum requests per second and cluster; 0: unlimited', {
+    default: writerDefaults.maxWritesPerSecond,
+  }),
   'writer.maxRemovalPercent': setting(
     kinds.whole(1, 100),
-    'percent of its ready endpoints that a cluster may lose in a minute before each loss is confirmed; 100: no brake',
+    'percentage of its ready endpoints a cluster may lose in a minute before removals need confirmation; 100: no guard',
     { default: writerDefaults.maxRemovalPercent },
   ),
-  'traces.endpoint': setting(kinds.otlpEndpoint, 'where traces are sent, as OTLP over HTTP; nowhere by default', {
+  'traces.endpoint': setting(kinds.otlpEndpoint, 'where to send traces (OTLP over HTTP); default: nowhere', {
     address: true,
     example: 'http://127.0.0.1:4318',
   }),
-  'traces.ratio': setting(kinds.share, 'share of the changes that are traced; failed and slow ones always are', {
+  'traces.ratio': setting(kinds.share, 'share of changes to trace; failed and slow ones are always traced', {
     default: defaultTraces.traceRatio,
   }),
-  'traces.slow': setting(kinds.duration('0', '1h'), 'a change that takes longer is slow', {
+  'traces.slow': setting(kinds.duration('0', '1h'), 'a change that takes longer than this is slow', {
     default: defaultTraces.traceSlow,
   }),
 
-  'log.level': setting(kinds.oneOf(...logLevels), 'least severe line on standard error', { default: 'info' }),
-  'log.format': setting(kinds.oneOf('text', 'json'), 'form of the lines', { default: 'text' }),
+  'log.level': setting(kinds.oneOf(...logLevels), 'minimum level of log lines', { default: 'info' }),
+  'log.format': setting(kinds.oneOf('text', 'json'), 'format of log lines', { default: 'text' }),
   metricsBindAddress: setting(
     kinds.bindAddress,
-    '`/metrics`, `/livez` and `/readyz`; `auto`: 127.0.0.1:10270, or a free port if that is taken',
+    'address of `/metrics`, `/livez` and `/readyz`; `auto`: 127.0.0.1:10270, or a free port if that is taken',
     { default: undefined },
   ),
 
   'console.bindAddress': setting(
     kinds.bindAddress,
-    'page, API, `/metrics`, `/livez` and `/readyz` of a console; `auto`: 127.0.0.1:10270, or a free port if that is taken',
+    'address of page, API, `/metrics`, `/livez` and `/readyz` of a console; `auto`: 127.0.0.1:10270, or a free port if that is taken',
     { default: undefined },
   ),
-  'console.hosts': setting(kinds.hostNames, 'names under which a console may be asked for besides those of loopback', {
+  'console.hosts': setting(kinds.hostNames, 'host names of a console, in addition to those of loopback', {
     example: ['sluice.example.com'],
   }),
-  'console.token': setting(kinds.text, 'who asks a console must have it; needed for anything but loopback', secret),
-  'console.tls.cert': setting(kinds.text, 'certificate of a console in PEM; needed for anything but loopback', pem),
-  'console.tls.key': setting(kinds.text, 'its key in PEM', secret),
-  'console.maxBytes': setting(kinds.size, 'size of the history that a console holds', { default: 128 * 1024 ** 2 }),
-  'console.retention': setting(age, 'how long it holds it, if the bus does', { default: 86_400_000 }),
-  'console.jaegerUrl': setting(kinds.traceUrl, 'where a console links traces to; `{traceId}` stands for the id', {
+  'console.token': setting(
+    kinds.text,
+    'token that clients of a console need; required unless it listens on loopback',
+    secret,
+  ),
+  'console.tls.cert': setting(
+    kinds.text,
+    'certificate of a console in PEM; required unless it listens on loopback',
+    pem,
+  ),
+  'console.tls.key': setting(kinds.text, 'key of that certificate in PEM', secret),
+  'console.maxBytes': setting(kinds.size, 'maximum size of the history of a console', { default: 128 * 1024 ** 2 }),
+  'console.retention': setting(age, 'maximum age of that history, within the retention of the bus', {
+    default: 86_400_000,
+  }),
+  'console.jaegerUrl': setting(kinds.traceUrl, 'address that a console links traces to; `{traceId}` is replaced', {
     example: 'http://127.0.0.1:16686/trace/{traceId}',
   }),
-  'console.jaegerQueryUrl': setting(kinds.queryUrl, 'where a console asks Jaeger for the traces that it shows', {
+  'console.jaegerQueryUrl': setting(kinds.queryUrl, 'Jaeger query address for the traces a console shows', {
     example: 'http://127.0.0.1:16686',
   }),
 } as const;
 
 /** One cluster, by variables or flags: it takes the place of the `clusters` of the file. */
 export const clusterSettings = {
-  'cluster.name': setting(kinds.text, 'for logs and metrics; the context, or `default`'),
+  'cluster.name': setting(kinds.text, 'name in logs and metrics; default: the context, or `default`'),
   'cluster.kubeconfig': setting(kinds.path, 'kubeconfig of the cluster, or a directory of kubeconfigs'),
-  'cluster.context': setting(kinds.text, 'context in it, several with commas, or `*`; the current one by default'),
-  'cluster.inCluster': setting(kinds.yesOrNo, 'the cluster of the Pod in which this runs'),
+  'cluster.context': setting(
+    kinds.text,
+    'context in that kubeconfig, several with commas, or `*`; default: the current one',
+  ),
+  'cluster.inCluster': setting(kinds.yesOrNo, 'use the cluster of this Pod'),
 } as const;
 
 const all = { ...settings, ...clusterSettings };

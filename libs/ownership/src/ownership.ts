@@ -110,7 +110,7 @@ export class Ownership {
     try {
       await leases.leave(group, member);
     } catch (error) {
-      this.#options.logger.warn('could not give back the leases; they end by themselves', { group, error });
+      this.#options.logger.warn('cannot release leases; they will expire', { group, error });
     }
   }
 
@@ -135,13 +135,12 @@ export class Ownership {
       }
       for (const scope of started) this.#started.delete(scope);
       this.#deadline = sentAt + ttlMs;
-      if (this.#away) logger.info('leases are kept again', { group });
+      if (this.#away) logger.info('store available again; leases renewed', { group });
       this.#away = false;
       this.#follow(state);
       this.#options.onGroup?.(state);
     } catch (error) {
-      if (!this.#away)
-        logger.warn('the store does not keep the leases; going on as long as they last', { group, error });
+      if (!this.#away) logger.warn('cannot renew leases; continuing until they expire', { group, error });
       this.#away = true;
       if (!this.#isCurrent()) this.#abandon();
       // Nobody can be told what has ended: nothing is won by going on.

@@ -32,6 +32,6 @@ export function checkServer(info: string, logger: Logger): void {
     );
   }
   if (facts.get('aof_enabled') === '0') {
-    logger.warn('Redis has no append-only file: when it restarts, Sluice reads its clusters anew', { server, version });
+    logger.warn('Redis has no append-only file: every restart of Redis causes a full resync', { server, version });
   }
 }

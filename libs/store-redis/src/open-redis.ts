@@ -78,13 +78,13 @@ function watch(client: Client, connection: string, logger: Logger): void {
   client.on('error', (error: unknown) => {
     if (lost) return;
     lost = true;
-    logger.warn('Redis is not reachable', {
+    logger.warn('Redis unavailable; retrying', {
       connection,
       reason: error instanceof Error ? error.message : String(error),
     });
   });
   client.on('ready', () => {
-    if (lost) logger.info('Redis is reachable again', { connection });
+    if (lost) logger.info('Redis available again', { connection });
     lost = false;
   });
 }

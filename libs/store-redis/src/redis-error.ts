@@ -28,7 +28,7 @@ export class RedisStoreError extends Error {
 
 const REACTIONS: readonly (readonly [start: RegExp, code: RedisErrorCode, advice: string])[] = [
   [/^(WRONGPASS|NOAUTH|ERR AUTH|ERR Client sent AUTH)/, 'CREDENTIALS', 'check user name and password'],
-  [/^(NOPERM|ERR ACL failure)|can't run this command/i, 'FORBIDDEN', 'grant the user what docs/guides/redis.md lists'],
+  [/^(NOPERM|ERR ACL failure)|can't run this command/i, 'FORBIDDEN', 'grant the permissions in docs/guides/redis.md'],
   [/^OOM/, 'FULL', 'Redis is at its maxmemory: raise it; nothing was changed'],
   [/^MISCONF/, 'FULL', 'Redis cannot write to its disk: free some space; nothing was changed'],
   [/^READONLY/, 'READ_ONLY', 'this is a replica: name the master, or the sentinels'],

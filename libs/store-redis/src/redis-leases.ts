@@ -78,7 +78,7 @@ export class RedisLeases implements Leases {
 }
 
 function groupState(answer: unknown): GroupState {
-  if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'Redis answered what no script of ours returns');
+  if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
   const [members, flat] = [strings(answer[0]), strings(answer[1])];
   const leases: Lease[] = [];
   for (let i = 0; i < flat.length; i += 4) {

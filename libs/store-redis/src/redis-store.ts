@@ -114,7 +114,7 @@ export class RedisStore implements Store {
 
   async #take(scope: string, epoch: number): Promise<Claimed> {
     const answer = await this.#run(claimScript, `claim of ${scope}`, [meta, view], scope, [epoch, CHUNK]);
-    if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'Redis answered what no script of ours returns');
+    if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
     const [verdict, version = '', incarnation = '', checkpoint = '', intact] = strings(answer.slice(0, 5));
     const fields: unknown = answer[5];
     if (verdict === 'epoch') throw new FencedError(`${scope}: epoch ${epoch} is over, ${version} owns it`);
@@ -181,7 +181,7 @@ function commitArguments(commit: Commit, version: string): readonly Argument[] {
 
 /** Names and values of a hash, as Redis lists them. */
 function pairs(flat: unknown): readonly (readonly [name: string, value: unknown])[] {
-  if (!Array.isArray(flat)) throw new RedisStoreError('REFUSED', 'Redis answered what no hash of ours holds');
+  if (!Array.isArray(flat)) throw new RedisStoreError('REFUSED', 'unexpected content of a Redis hash');
   return Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), flat[2 * i + 1]]);
 }
 
@@ -211,6 +211,6 @@ function fenced(
 
 /** What a script of ours returns. */
 export function strings(answer: unknown): readonly string[] {
-  if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'Redis answered what no script of ours returns');
+  if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
   return answer.map(String);
 }

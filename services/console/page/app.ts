@@ -68,7 +68,7 @@ function Live({ connection }: { connection: Connection }) {
 
 function Lost({ at }: { at: number }) {
   return html`<p class="lost" role="alert">
-    <strong>Sluice does not answer.</strong> What is shown is of ${timeOfDay(at, false)}. This page tries again by itself.
+    <strong>Sluice does not answer.</strong> Showing data from ${timeOfDay(at, false)}. Retrying.
   </p>`;
 }
 

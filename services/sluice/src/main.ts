@@ -7,7 +7,7 @@ import { isAnswerError } from './cli/inspect/answer-error.ts';
 const program = new Command('sluice')
   .description('Endpoints and EndpointSlices for Kubernetes, computed by event-sourced services over a message bus.')
   .version(version)
-  .showHelpAfterError('(--help tells what there is)')
+  .showHelpAfterError('See --help.')
   .configureHelp({ showGlobalOptions: true })
   .exitOverride((error) => {
     // Commander has printed what was wrong. As kubectl and most tools do, wrong usage is status 2.
@@ -25,5 +25,5 @@ async function main(): Promise<void> {
   }
 }
 
-// Not awaited: what is put together can have no top-level await (ADR 0043).
+// Not awaited: what is put together can have no top-level await (ADR 0036).
 void main();

@@ -32,13 +32,13 @@ export function addSettingsOptions(command: Command): Command {
     )
     .option(
       '--max-endpoints-per-slice <n>',
-      'endpoints in one EndpointSlice at most, 1–1000',
+      'maximum endpoints per EndpointSlice, 1–1000',
       inRange('--max-endpoints-per-slice', 1, 1000),
       defaultSettings.maxEndpointsPerSlice,
     )
     .option(
       '--mirroring-max-endpoints-per-subset <n>',
-      'addresses mirrored of one Endpoints subset at most, 1–1000',
+      'maximum addresses mirrored per Endpoints subset, 1–1000',
       inRange('--mirroring-max-endpoints-per-subset', 1, 1000),
       defaultSettings.maxEndpointsPerSubset,
     )

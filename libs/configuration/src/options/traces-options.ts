@@ -20,10 +20,10 @@ export function addTracesOptions(command: Command): Command {
     .option('--otlp-endpoint <url>', 'send traces here, as OTLP over HTTP, e.g. http://127.0.0.1:4318', parseEndpoint)
     .option(
       '--trace-ratio <share>',
-      `share of the changes that are traced, 0 to 1; failed and slow ones always are (default ${defaultTraces.traceRatio})`,
+      `share of changes to trace, 0 to 1; failed and slow ones are always traced (default ${defaultTraces.traceRatio})`,
       parseRatio,
     )
-    .option('--trace-slow <duration>', 'a change that takes longer is slow (default 1s)', durationFlag);
+    .option('--trace-slow <duration>', 'a change that takes longer than this is slow (default 1s)', durationFlag);
 }
 
 /** The same flags for another process. */

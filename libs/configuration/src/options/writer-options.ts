@@ -25,22 +25,22 @@ export const writerDefaults: WriterOptions = {
 
 export function addWriterOptions(command: Command): Command {
   return command
-    .option('--take-over', 'write, though kube-controller-manager seems to write the same objects')
+    .option('--take-over', 'write even if kube-controller-manager seems to write the same objects')
     .option(
       '--max-writes-in-flight <n>',
-      'writes of one cluster under way at once, at most; fewer while its API server is slow or refuses, 1–1000',
+      'maximum concurrent requests per cluster; fewer while its API server is slow or refuses, 1–1000',
       inRange('--max-writes-in-flight', 1, 1000),
       writerDefaults.maxWritesInFlight,
     )
     .option(
       '--max-writes-per-second <n>',
-      'writes sent to one cluster in a second, at most; 0: however many it takes',
+      'maximum requests per second and cluster; 0: unlimited',
       inRange('--max-writes-per-second', 0, 10_000),
       writerDefaults.maxWritesPerSecond,
     )
     .option(
       '--max-removal-percent <n>',
-      'percent of its ready endpoints that a cluster may lose in a minute before each further loss must be confirmed by a\nlook at the API server, 1–100; 100: no brake',
+      'percentage of its ready endpoints a cluster may lose in a minute before further removals need\nconfirmation by the API server, 1–100; 100: no guard',
       inRange('--max-removal-percent', 1, 100),
       writerDefaults.maxRemovalPercent,
     );

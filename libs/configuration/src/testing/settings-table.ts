@@ -1,7 +1,7 @@
 import { fileFlagPaths, flagPaths } from '../flags.ts';
 import { type Path, paths, settingAt, variableOf } from '../settings.ts';
 
-/** The table of docs/operations/configuration.md: a test holds them together. */
+/** The table of docs/reference/settings.md: a test holds them together. */
 export function settingsTable(): string {
   const rows = paths.map(row);
   const head = ['setting', 'variable', 'flag', 'default', 'meaning'];

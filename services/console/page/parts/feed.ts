@@ -42,7 +42,7 @@ export function Feed() {
   };
   return html`<aside class="feed" aria-label="last writes" onPointerEnter=${() => setHeld(true)} onPointerLeave=${release}>
     <h2>Last writes ${held && html`<span class="tag">stands still</span>`}</h2>
-    ${changes.length === 0 && html`<p class="faint">Nothing was written yet. What is, shows here at once.</p>`}
+    ${changes.length === 0 && html`<p class="faint">No writes yet. New writes appear here.</p>`}
     <ol>${changes.map((change) => html`<${Line} key=${keyOf(change)} change=${change} />`)}</ol>
   </aside>`;
 }

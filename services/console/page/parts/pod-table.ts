@@ -29,7 +29,7 @@ export function PodTable({ pods, at, chosen, choose }: PodTableProps) {
     <h2>Pods</h2>
     ${pods.length === 0 && html`<${Empty} title="No Pod">No Pod of the namespace has the labels that the Service selects.<//>`}
     <ul>
-      ${isGone && html`<li class="chosen gone"><b>${chosen}</b> is not among the Pods of this moment; its history is still there</li>`}
+      ${isGone && html`<li class="chosen gone"><b>${chosen}</b> did not exist at this time; its history is below</li>`}
       ${shown.map((pod) => html`<${Line} key=${pod.pod} pod=${pod} when=${when} chosen=${chosen} choose=${choose} />`)}
     </ul>
     ${pods.length > shown.length && html`<p class="faint">and ${plural(pods.length - shown.length, 'more Pod')} that are ready</p>`}

@@ -51,7 +51,7 @@ function status({ attributes, links }: SpanView) {
   const retry = of('http.request.resend_count');
   return html`${answer && html`<small class="tag">${answer}</small>`}
     ${retry && html`<small class="tag">retry ${retry}</small>`}
-    ${links.some(({ carries }) => !carries) && html`<small class="tag">goes on in another trace</small>`}`;
+    ${links.some(({ carries }) => !carries) && html`<small class="tag">continues in another trace</small>`}`;
 }
 
 function Details({ span }: { span: SpanView }) {
@@ -61,7 +61,7 @@ function Details({ span }: { span: SpanView }) {
     ${span.links.map(({ traceId, carries }) => {
       const place = { view: 'trace', traceId } as const;
       const open = (event: MouseEvent) => follows(event, place);
-      return html`<dt>${carries ? 'came together with' : 'goes on in'}</dt>
+      return html`<dt>${carries ? 'coalesced with' : 'continues in'}</dt>
         <dd><a class="trace" href=${pathOf(place)} onClick=${open}>trace ${traceId}</a></dd>`;
     })}
   </dl>`;

@@ -36,7 +36,7 @@ export function Timeline({ entries, pod, at, travel, traces }: TimelineProps) {
     .filter((entry) => entry.kind !== 'decided' || !done.has(planOf(entry)))
     .toReversed();
   if (lines.length === 0)
-    return html`<${Empty} title="Nothing is kept">${pod ? `of ${pod}` : 'What happens from now on, shows here.'}<//>`;
+    return html`<${Empty} title="Nothing is kept">${pod ? `of ${pod}` : 'New entries appear here.'}<//>`;
   const current = at === undefined ? -1 : lines.findIndex((entry) => wholeMs(entry.at) <= at);
   const count = Math.max(shown, current + 10);
   const keys = keysOf(lines);

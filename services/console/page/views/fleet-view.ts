@@ -74,8 +74,7 @@ function Clusters({ clusters }: { clusters: readonly Cluster[] }) {
 }
 
 function ParkedList({ items }: { items: readonly Parked[] }) {
-  if (items.length === 0)
-    return html`<${Empty} title="None">The API server took everything that was to be written.<//>`;
+  if (items.length === 0) return html`<${Empty} title="None">No refused writes.<//>`;
   return html`<ul class="cards bad">
     ${items.map(({ cluster, namespace, name, controller, message, since }) => {
       const service = { cluster, namespace, name };
@@ -103,7 +102,7 @@ function Shares({ title, items }: { title: string; items: readonly Share[] }) {
   const held = (owner: string) => items.filter((item) => item.owner === owner);
   const lags = items.map(({ lag }) => lag ?? 0);
   const [total, most] = [lags.reduce((sum, lag) => sum + lag, 0), Math.max(0, ...lags)];
-  return html`<h3>${title} <small>${total === 0 ? 'nothing waits' : `${total} records wait, ${most} of them in one partition`}</small></h3>
+  return html`<h3>${title} <small>${total === 0 ? 'no lag' : `${total} records wait, ${most} of them in one partition`}</small></h3>
     <div class="partitions">
       ${items.map(
         ({ partition, owner, epoch, lag }) => html`<span
@@ -120,7 +119,7 @@ function Shares({ title, items }: { title: string; items: readonly Share[] }) {
 }
 
 function DeadLetters({ items }: { items: readonly DeadLetter[] }) {
-  if (items.length === 0) return html`<${Empty} title="None">Every record could be read.<//>`;
+  if (items.length === 0) return html`<${Empty} title="None">No dead letters.<//>`;
   return html`<ul class="cards">
     ${items.map(({ name, key, reason, at }) => html`<li><strong>${name}</strong><span>${dateAndTime(at)} · ${key}</span><p>${reason}</p></li>`)}
   </ul>`;

@@ -18,7 +18,7 @@ import { neighbour } from './neighbour.ts';
 
 interface ServiceViewProps {
   readonly service: ServiceName;
-  /** What is shown is of this time; undefined: of now. */
+  /** Showing data from this time; undefined: of now. */
   readonly at: number | undefined;
 }
 

@@ -111,7 +111,7 @@ function Table({ services, selected, filtered, showsCluster }: TableProps) {
   if (services.total === 0) {
     return filtered
       ? html`<${Empty} title="No Service matches">Press Esc to see all.<//>`
-      : html`<${Empty} title="There is no Service yet">As soon as a cluster has one, it shows here.<//>`;
+      : html`<${Empty} title="There is no Service yet">New Services appear here.<//>`;
   }
   const row = (index: number) => {
     const service = services.at(index);

@@ -36,7 +36,7 @@ export function consoleWhenAsked(options: ConsoleOptions): Console {
       (made ?? make()).then(
         (console) => console.handle(request, response),
         (error: unknown) => {
-          logger.error('the console cannot be opened', { error });
+          logger.error('cannot load the console', { error });
           response
             .writeHead(500, { 'Content-Type': 'text/plain; charset=utf-8' })
             .end('the console cannot be opened\n');

@@ -49,7 +49,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   });
   app.setErrorHandler((error, request, reply) => {
     const { status, message, hint } = toProblem(error);
-    if (status >= 500) logger.error('a request to the console failed', { url: request.url, error });
+    if (status >= 500) logger.error('console request failed', { url: request.url, error });
     void reply.code(status).send({ error: message, ...(hint !== undefined && { hint }) });
   });
   app.setNotFoundHandler(() => {

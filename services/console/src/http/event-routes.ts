@@ -51,7 +51,7 @@ export const eventRoutes: readonly EventRoute[] = [
   }),
   route({
     path: '/api/v1/services/:cluster/:namespace/:service/history/stream',
-    summary: 'what was seen, decided and done for a Service, and then what happens, one event each',
+    summary: 'what was observed, decided and written for a Service, and then what happens, one event each',
     params: ofService,
     query: pastOf,
     events: { entry: schemas.historyEntry },

@@ -10,7 +10,7 @@ export function openApi(routes: readonly Route[], eventRoutes: readonly EventRou
     info: {
       title: 'Sluice console',
       version,
-      description: 'What was seen, decided and done for the endpoints of Services. Nothing can be changed here.',
+      description: 'What was observed, decided and written for the endpoints of Services. Read-only.',
     },
     paths: Object.fromEntries([
       ...routes.map((route) => [pathOf(route), pathItem(route, 'application/json', jsonSchema(route.answer))]),
@@ -31,7 +31,7 @@ type Asked = Pick<Route, 'summary' | 'params' | 'query'>;
 
 function pathItem({ summary, params, query }: Asked, type: string, schema: unknown) {
   const refused = {
-    description: 'why it cannot be answered',
+    description: 'why there is no answer',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
   };
   return {

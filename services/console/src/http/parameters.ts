@@ -9,5 +9,5 @@ export const at = z.object({ at: time.optional().describe('show the state at thi
 export const pastOf = z.object({
   since: time.optional(),
   until: time.optional(),
-  pod: text.optional().describe('only what concerns this Pod'),
+  pod: text.optional().describe('only entries of this Pod'),
 });

@@ -94,7 +94,7 @@ export const routes: readonly Route[] = [
   ),
   route(
     '/api/v1/services/:cluster/:namespace/:service/history',
-    'what was seen, decided and done for a Service',
+    'what was observed, decided and written for a Service',
     ofService,
     historyQuery,
     schemas.historyView,

@@ -72,7 +72,7 @@ export class BusFollower {
         return;
       } catch (error) {
         if (!isLogTruncatedError(error)) throw error;
-        logger.warn('part of the history is lost', { topic, partition, error });
+        logger.warn('gap in history; records were lost', { topic, partition, error });
       }
     }
   }

@@ -42,7 +42,7 @@ test('removals that are held back are counted each, and told at the top of the v
   ]);
   expect(logged).toEqual([
     {
-      message: 'removals are held back: the cluster does not confirm them',
+      message: 'removals held back; the cluster does not confirm them',
       fields: { cluster: 'production', reason: 'Pod p is ready' },
     },
   ]);

@@ -62,7 +62,7 @@ function reportRemovalChecks({ identity, name }: Cluster, { clock, logger, metri
     metrics?.pipeline.checkedRemoval(identity, result);
     if (result === 'confirmed' || result === 'overtaken' || clock.monotonic() - toldAt < quietMs) return;
     toldAt = clock.monotonic();
-    logger.error('removals are held back: the cluster does not confirm them', { cluster: name, reason });
+    logger.error('removals held back; the cluster does not confirm them', { cluster: name, reason });
   };
 }
 
@@ -83,7 +83,7 @@ function reportCompetingWrites(
         at,
         times: consecutiveRepairs,
       };
-      logger.warn('another writer undoes what Sluice writes, again and again', fields);
+      logger.warn('competing controller overwrites managed objects', fields);
     },
   };
 }

@@ -38,9 +38,9 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   return {
     ...cluster,
     about: [
-      `Deployments roll, Pods come and go, Nodes fail: watch what is written for it. The same world again: --seed ${seed}`,
-      `Look inside with: kubectl --server ${url} get endpointslices --all-namespaces --watch`,
-      `Delete a Pod with: kubectl --server ${url} delete pod -n shop NAME, and ask: bin/sluice explain shop/SERVICE --pod NAME`,
+      `Deployments roll out, Pods come and go, Nodes fail; each write is shown below. Repeat with --seed ${seed}`,
+      `Inspect it: kubectl --server ${url} get endpointslices --all-namespaces --watch`,
+      `Delete a Pod: kubectl --server ${url} delete pod -n shop NAME; then: bin/sluice explain shop/SERVICE --pod NAME`,
     ],
     pause: () => world.stop(),
     async close() {

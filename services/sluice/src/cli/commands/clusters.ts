@@ -9,14 +9,14 @@ type Output = 'text' | 'json';
 export function addClustersCommand(program: Command): void {
   const group = program
     .command('clusters')
-    .summary('see which clusters are named, and whether they can be served')
+    .summary('show which clusters are configured, and whether they can be served')
     .description(
-      'Asks each cluster that file, environment and flags name who it is, and whether all that is needed is allowed.',
+      'Connects to each cluster that file, environment and flags name, and checks identity and permissions.',
     );
   add(group, 'list', 'list them by name', (states, _, output) =>
     output === 'json' ? jsonLines(states) : table(states),
   );
-  add(group, 'show <name>', 'show one with all that is known of it', (states, [name], output) => {
+  add(group, 'show <name>', 'show one in detail', (states, [name], output) => {
     const found = states.filter((state) => state.name === name);
     if (found.length === 0) throw new UsageError(`no cluster ${name}; "sluice clusters list" shows them`);
     return output === 'json' ? jsonLines(found) : found.map(described).join('\n');

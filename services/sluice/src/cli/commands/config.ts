@@ -10,13 +10,13 @@ interface ConfigOptions {
 export function addConfigCommand(program: Command): void {
   const command = program
     .command('config')
-    .summary('show the configuration that file, environment and flags make, without its secrets')
+    .summary('show the effective configuration from file, environment and flags, without secrets')
     .description(
-      'Prints what watcher, reconciler, writer and console would be told here, and what tells it.\n' +
-        'Secrets are shown as ***. Ends with status 2 if it cannot be used.',
+      'Prints the effective configuration of watcher, reconciler, writer and console, with the origin of each value.\n' +
+        'Secrets are masked as ***. Exits with status 2 if the configuration is invalid.',
     )
     .addOption(new Option('-o, --output <format>', 'form').choices(['yaml', 'json']).default('yaml'))
-    .option('--example', 'print a file to begin with instead');
+    .option('--example', 'print an example file instead');
   addConsoleOptions(addConfigurationOptions(command)).action(config);
 }
 

@@ -13,29 +13,34 @@ type Action = (fleet: OpenInfrastructure, names: readonly string[], output: Outp
 export function addDeadLettersCommand(program: Command): void {
   const group = program
     .command('dead-letters')
-    .summary('look at records that nobody could make sense of, and deal with them')
+    .summary('list, replay or drop records that cannot be decoded or applied')
     .description(
-      'Records that could not be read are set aside with the reason, the oldest of a thousand going first. What they\n' +
-        'were about was asked for again at once, so nothing waits for them.',
+      'A record that cannot be decoded or applied is dead-lettered with the reason; the oldest of a thousand are dropped.\n' +
+        'A resync of its Service is requested at once, so nothing waits for it.',
     );
   add(group, 'list', 'list them, oldest first', async ({ deadLetters }, _, output) => {
     const letters = await deadLetters.list();
     return output === 'json' ? letters.map(toJsonLetter).join('') : listLetters(letters);
   });
-  add(group, 'show <name>', 'show one with all that is in it', async (fleet, names, output) => {
+  add(group, 'show <name>', 'show one in full', async (fleet, names, output) => {
     const [letter] = await find(fleet, names);
     if (letter === undefined) return '';
     return output === 'json' ? toJsonLetter(letter) : describeLetter(letter);
   });
-  add(group, 'replay <name...>', 'send them once more, say to a version that can read them', async (fleet, names) => {
-    const letters = await find(fleet, names);
-    for (const letter of letters) {
-      await replayLetter(fleet.bus, letter);
-      await fleet.deadLetters.drop(letter.name);
-    }
-    return letters.map(({ name }) => `${name} sent again\n`).join('');
-  });
-  add(group, 'drop <name...>', 'drop them for good', async (fleet, names) => {
+  add(
+    group,
+    'replay <name...>',
+    'publish them again, e.g. for a version that can decode them',
+    async (fleet, names) => {
+      const letters = await find(fleet, names);
+      for (const letter of letters) {
+        await replayLetter(fleet.bus, letter);
+        await fleet.deadLetters.drop(letter.name);
+      }
+      return letters.map(({ name }) => `${name} sent again\n`).join('');
+    },
+  );
+  add(group, 'drop <name...>', 'delete them', async (fleet, names) => {
     const letters = await find(fleet, names);
     for (const { name } of letters) await fleet.deadLetters.drop(name);
     return letters.map(({ name }) => `${name} dropped\n`).join('');

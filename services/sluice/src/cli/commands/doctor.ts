@@ -11,9 +11,9 @@ import { historyCheck } from '../doctor/history-check.ts';
 export function addDoctorCommand(program: Command): void {
   const command = program
     .command('doctor')
-    .summary('check clusters, bus and store before Sluice is let at them')
+    .summary('check clusters, bus and store')
     .description(
-      'Looks at what Sluice needs: versions, permissions, clocks, bus, store, and whether another controller still writes\n' +
+      'Checks what Sluice needs: versions, permissions, clocks, bus, store, and whether another controller still writes\n' +
         'the same objects. It changes nothing. Exit status: 0, or 1 if something failed.',
     )
     .addOption(new Option('-o, --output <format>', 'form').choices(['table', 'json']).default('table'));

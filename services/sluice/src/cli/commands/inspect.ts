@@ -26,16 +26,16 @@ interface Options extends ConsoleOptions {
 
 /** `history`, `explain` and `trace`: what a console knows of one Service. */
 export function addInspectCommands(program: Command): void {
-  add(program, 'history', 'what was seen, decided and done for a Service, with causes', history)
-    .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: all that is kept)')
-    .option('--pod <name>', 'only what concerns this Pod')
-    .option('-f, --follow', 'go on with what happens next, until SIGINT');
+  add(program, 'history', 'what was observed, decided and written for a Service, with causes', history)
+    .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
+    .option('--pod <name>', 'only entries of this Pod')
+    .option('-f, --follow', 'follow new entries until SIGINT');
   add(program, 'explain', 'why the Pods of a Service get traffic or not, now or at a time', explain)
     .option('--pod <name>', 'only this Pod, which may be gone')
     .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12:00Z (default: now)');
-  add(program, 'trace', 'traces of the last writes of a Service, and what took how long in one', trace)
-    .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: all that is kept)')
-    .option('--id <trace id>', 'the spans of this one (default: of the newest that is recorded)');
+  add(program, 'trace', 'traces of recent writes of a Service, and how long each step took', trace)
+    .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
+    .option('--id <trace id>', 'show the spans of this trace (default: the newest recorded one)');
 }
 
 function add(
@@ -48,11 +48,11 @@ function add(
     .command(`${name} <namespace/service>`)
     .summary(summary)
     .description(
-      `Asks a console ${summary}.\nEnds with status 1 if there is no answer to that, and 2 if it is asked wrongly.`,
+      `Shows ${summary}. Needs a console.\nExits with status 1 if there is no answer, and 2 for invalid arguments.`,
     )
     .option('--console <url>', 'address of the console', defaultUrl)
     .option('--console-token-file <file>', 'token of the console (default: $SLUICE_CONSOLE_TOKEN or …_TOKEN_FILE)')
-    .option('--cluster <name>', 'name or identity of the cluster, where several have the Service')
+    .option('--cluster <name>', 'name or UID of the cluster, if several have the Service')
     .addOption(new Option('-o, --output <format>', 'form').choices(['text', 'json']).default('text'))
     .action((service: string, options: Options) => action(service, options, clientFor(options)));
 }

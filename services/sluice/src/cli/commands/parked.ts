@@ -34,29 +34,26 @@ type Action = (
 export function addParkedCommand(program: Command): void {
   const group = program
     .command('parked')
-    .summary('look at Services that a controller has given up for now, and try them again')
+    .summary('list and retry Services whose writes the API server rejects')
     .description(
-      'A Service whose writes an API server refuses for good is parked with the reason. It is tried again with its next\n' +
-        'change, at every resync, by itself after one to two minutes, and when it is told to here. A Service is named\n' +
+      'A Service whose writes the API server rejects is parked with the reason. It is retried with its next\n' +
+        'change, at every resync, after one to two minutes, and by the command retry. A Service is named\n' +
         'NAMESPACE/SERVICE or CLUSTER/NAMESPACE/SERVICE, the cluster by the uid of its namespace kube-system.',
     );
   const list = add(group, 'list', 'list them', (_fleet, parked, _names, options) => listed(parked, options));
   list.option('--cluster <uid>', 'only of this cluster').option('-n, --namespace <name>', 'only of this namespace');
   list
-    .option('--console <url>', 'ask this console instead of bus and store, as that of a sluice run')
+    .option('--console <url>', 'use this console instead of bus and store, e.g. that of a sluice run')
     .option('--console-token-file <file>', 'token of the console (default: $SLUICE_CONSOLE_TOKEN or …_TOKEN_FILE)');
-  add(group, 'show <service>', 'show what is known of one', (_fleet, parked, names, { output }) => {
+  add(group, 'show <service>', 'show one in detail', (_fleet, parked, names, { output }) => {
     const found = find(parked, names);
     return output === 'json' ? found.map(toJsonParked).join('') : found.map(describeParked).join('\n');
   });
-  addAsking(group, 'retry', 'have them told again by their watcher, and so tried again', ({ bus }, key) =>
+  addAsking(group, 'retry', 'request a resync of them, and thus a retry tried again', ({ bus }, key) =>
     retryParked(bus, key, randomUUID()),
   );
-  addAsking(
-    group,
-    'release',
-    'let removals of endpoints go that are held back, without a look at the cluster',
-    (fleet, key) => releaseParked(fleet.bus, key, systemClock.now(), randomUUID()),
+  addAsking(group, 'release', 'release held-back removals of endpoints without checking the cluster', (fleet, key) =>
+    releaseParked(fleet.bus, key, systemClock.now(), randomUUID()),
   );
 }
 
@@ -84,7 +81,7 @@ function addAsking(
     if (asked.length === 0) return 'Nothing is parked.\n';
     return asked.map((service) => `${service} asked for: ${name}\n`).join('');
   });
-  command.option('--all', 'all that are parked');
+  command.option('--all', 'all parked Services');
 }
 
 function add(group: Command, usage: string, summary: string, action: Action): Command {

@@ -79,8 +79,8 @@ describe('several clusters', () => {
 
   test('are none for shadow mode, nor for a world of its own', async () => {
     for (const [flag, message] of [
-      ['--shadow', 'looks at one cluster'],
-      ['--distributed', 'simulated world'],
+      ['--shadow', 'compares one cluster'],
+      ['--distributed', 'simulated cluster'],
       ['--seed=1', 'simulated world only'],
     ] as const) {
       const given = (await options(two, ['--config', file, flag])) as RunOptions;

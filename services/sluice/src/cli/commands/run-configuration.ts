@@ -74,8 +74,8 @@ function checkOneProcess({ bus, store }: Configuration): void {
   const foreign = [bus.kind === 'memory' ? [] : 'a bus', store.kind === 'memory' ? [] : 'a store'].flat();
   if (foreign.length === 0) return;
   throw new UsageError(
-    `run keeps bus and store in this process, and the configuration names ${foreign.join(' and ')}: ` +
-      'start the roles with it (sluice watcher, reconciler, writer), or leave that out',
+    `sluice run has bus and store in this process, but the configuration names ${foreign.join(' and ')}: ` +
+      'start the roles with it (sluice watcher, reconciler, writer), or remove that setting',
   );
 }
 

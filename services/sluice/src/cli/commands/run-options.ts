@@ -45,16 +45,16 @@ export interface RunOptions extends SettingsOptions, WriterOptions, ManyClusters
 /** All flags of `sluice run`. */
 export function addRunOptions(command: Command): Command {
   command
-    .option('--config <file>', 'what no flag says, in YAML, as for the roles; default $SLUICE_CONFIG')
-    .option('--kubeconfig <path>', 'run on the cluster of this kubeconfig, or on those of a directory of kubeconfigs')
-    .option('--context <name,...>', 'contexts of the kubeconfig, * for all; its current context if left out')
-    .option('--cluster-secrets <selector>', 'run on the clusters of kubeconfigs in Secrets with these labels')
-    .option('--cluster-secrets-namespace <name>', 'where these Secrets are (default sluice)')
+    .option('--config <file>', 'configuration file (YAML); flags take precedence; default $SLUICE_CONFIG')
+    .option('--kubeconfig <path>', 'run on the cluster of this kubeconfig, or on all of a directory of kubeconfigs')
+    .option('--context <name,...>', 'contexts of the kubeconfig, * for all (default: the current context)')
+    .option('--cluster-secrets <selector>', 'run on the clusters from kubeconfigs in Secrets with these labels')
+    .option('--cluster-secrets-namespace <name>', 'namespace of these Secrets (default sluice)')
     .option(
       '--cluster-secrets-kubeconfig <file>',
-      'kubeconfig of the cluster that has them (default: that of this Pod)',
+      'kubeconfig of the cluster with these Secrets (default: the cluster of this Pod)',
     )
-    .option('--in-cluster', 'run on the cluster of the Pod in which this runs, as its service account')
+    .option('--in-cluster', 'run on the cluster of this Pod, with its service account')
     .option(
       '--distributed',
       'start bus, store and the roles as separate processes, and run the simulated world on them',
@@ -68,34 +68,36 @@ export function addRunOptions(command: Command): Command {
     .addOption(
       new Option(
         '--shadow-settle <duration>',
-        'how long the controllers of the cluster may take before it counts as a difference',
+        'how long the controllers of the cluster may take before a difference counts',
       )
         .argParser(durationFlag)
         .default(10_000, '10s'),
     )
-    .option('--for <duration>', 'end by itself after this time, e.g. 20s or 1m30s', durationFlag)
+    .option('--for <duration>', 'stop after this time, e.g. 20s or 1m30s', durationFlag)
     .addOption(
-      new Option('-o, --output <format>', 'what standard output shows')
+      new Option('-o, --output <format>', 'format of standard output')
         .choices(['text', 'json', 'none'])
         .default('text'),
     )
-    .addOption(
-      new Option('--log-level <level>', 'least severe log line on standard error').choices(logLevels).default('info'),
-    )
+    .addOption(new Option('--log-level <level>', 'minimum level of log lines').choices(logLevels).default('info'))
     .option(
       '--metrics-bind-address <host:port>',
       `serve the page, /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
       (text) => ({ address: parseBindAddress(text) }),
     )
-    .option('--no-console', 'no page, and no history is kept for it')
-    .option('--jaeger-url <url>', 'link traces to here, e.g. http://127.0.0.1:16686/trace/{traceId}', parseTraceUrl)
+    .option('--no-console', 'disable the page and its history')
+    .option(
+      '--jaeger-url <url>',
+      'link traces to this address, e.g. http://127.0.0.1:16686/trace/{traceId}',
+      parseTraceUrl,
+    )
     .option(
       '--jaeger-query-url <url>',
-      'show traces on the page, asked of the Jaeger here, e.g. http://127.0.0.1:16686',
+      'show traces on the page from this Jaeger query address, e.g. http://127.0.0.1:16686',
       parseQueryUrl,
     )
-    .option('--seed <n>', 'simulated world: repeat the world of this seed', Number)
-    .option('--rate <n>', 'simulated world: actions a second', Number);
+    .option('--seed <n>', 'simulated cluster: repeat the actions of this seed', Number)
+    .option('--rate <n>', 'simulated cluster: actions per second', Number);
   return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
 }
 
@@ -110,7 +112,7 @@ export function checkRunOptions(options: RunOptions): void {
   const namesCluster = options.kubeconfig !== undefined || options.inCluster || namesMany(options);
   if (options.distributed && namesCluster) {
     throw new UsageError(
-      '--distributed shows the simulated world; on a cluster, start the roles: sluice watcher --help',
+      '--distributed runs the simulated cluster; on a real cluster, start the roles: sluice watcher --help',
     );
   }
   if (options.bus !== undefined && !options.distributed) {
@@ -119,18 +121,18 @@ export function checkRunOptions(options: RunOptions): void {
     );
   }
   if (options.shadow && namesMany(options)) {
-    throw new UsageError('--shadow looks at one cluster: give one --kubeconfig FILE, and one --context');
+    throw new UsageError('--shadow compares one cluster: give one --kubeconfig FILE and one --context');
   }
   if (options.shadow && options.kubeconfig === undefined && !options.inCluster) {
     throw new UsageError('--shadow compares with the controllers of a cluster: give --kubeconfig FILE or --in-cluster');
   }
   if (options.shadow && options.distributed) {
-    throw new UsageError('--shadow runs in one process: leave --distributed out');
+    throw new UsageError('--shadow runs in one process: remove --distributed');
   }
   for (const name of ['seed', 'rate'] as const) {
     const value = options[name];
     if (value === undefined) continue;
     if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a number, zero or more`);
-    if (namesCluster) throw new UsageError(`--${name} is for the simulated world only`);
+    if (namesCluster) throw new UsageError(`--${name} is for the simulated cluster only`);
   }
 }

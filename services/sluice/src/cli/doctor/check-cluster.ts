@@ -87,7 +87,7 @@ function contests(about: string, writers: readonly string[]): readonly Check[] {
   const [first] = writers;
   if (first === undefined) return [];
   const more = writers.length === 1 ? '' : `, and ${writers.length - 1} more objects in the last 5 minutes`;
-  const advice = 'if that goes on, see docs/operations/runbooks/another-writer.md';
+  const advice = 'if that goes on, see docs/operations/runbooks/competing-controller.md';
   return [warning(about, 'other writers', `${first}${more}`, advice)];
 }
 

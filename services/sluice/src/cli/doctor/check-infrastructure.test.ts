@@ -15,12 +15,12 @@ test('what is parked is warned of, and removals that are held back come first', 
   const refused = parked('a', 'forbidden\nby a webhook');
   expect(parkedCheck('bus and store', [refused])).toMatchObject({
     result: 'warning',
-    detail: '1 given up for now: c/shop/a/endpointslice, forbidden',
-    advice: expect.stringContaining('docs/operations/runbooks/parked-keys.md'),
+    detail: '1 parked: c/shop/a/endpointslice, forbidden',
+    advice: expect.stringContaining('docs/operations/runbooks/parked-services.md'),
   });
   const held = parked('b', 'removal held back: 3 ready endpoints would be removed, but Pod p is ready');
   expect(parkedCheck('bus and store', [refused, held])).toMatchObject({
-    detail: expect.stringMatching(/^2 given up for now, 1 of them since a removal is held back: c\/shop\/b/),
-    advice: expect.stringContaining('docs/operations/runbooks/removals-held-back.md'),
+    detail: expect.stringMatching(/^2 parked, 1 of them since a removal is held back: c\/shop\/b/),
+    advice: expect.stringContaining('docs/operations/runbooks/mass-removal.md'),
   });
 });

@@ -48,15 +48,15 @@ export async function checkInfrastructure(
   }
 }
 
-/** What is given up for now, removals that are held back before all else. */
+/** What is parked, removals that are held back before all else. */
 export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check {
   const [first] = parked;
   if (first === undefined) return ok(about, 'parked', 'nothing');
   const held = parked.filter(({ reason }) => reason.startsWith(heldBackReason));
   const shown = held[0] ?? first;
   const removals = held.length === 0 ? '' : `, ${held.length} of them since a removal is held back`;
-  const detail = `${parked.length} given up for now${removals}: ${shown.name}, ${firstLine(shown.reason)}`;
-  const runbook = held.length === 0 ? 'parked-keys.md' : 'removals-held-back.md';
+  const detail = `${parked.length} parked${removals}: ${shown.name}, ${firstLine(shown.reason)}`;
+  const runbook = held.length === 0 ? 'parked-services.md' : 'mass-removal.md';
   return warning(about, 'parked', detail, `"sluice parked list" tells all; see docs/operations/runbooks/${runbook}`);
 }
 

@@ -18,9 +18,7 @@ export function clientFor({ console: url, consoleTokenFile }: ConsoleOptions): C
   const token = tokenOf(consoleTokenFile);
   const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
   if (token !== undefined && parsed.protocol === 'http:' && !isLoopback({ host, port: 0 })) {
-    throw new UsageError(
-      `--console: the token would go to ${parsed.host} for everybody to read; give an https:// address`,
-    );
+    throw new UsageError(`--console: the token would go to ${parsed.host} unencrypted; give an https:// address`);
   }
   return new ConsoleClient({ url, token });
 }

@@ -25,7 +25,7 @@ export interface ServiceName {
 
 export type HistoryEntry = HistoryView['entries'][number];
 
-/** A Service that a controller has given up for now. */
+/** A Service that a controller has parked. */
 export type Parked = ParkedView & { readonly clusterName: string };
 
 type Query = Readonly<Record<string, string | number | undefined>>;
@@ -112,8 +112,8 @@ export class ConsoleClient {
       return await fetch(address, { headers: this.#headers, redirect: 'error', signal });
     } catch (error) {
       throw new AnswerError(
-        `no console answers at ${this.#url}: ${reasonOf(error)}\n` +
-          'Start one with "sluice run" or "sluice console", or say with --console URL where it is.',
+        `cannot reach a console at ${this.#url}: ${reasonOf(error)}\n` +
+          'Start "sluice run" or "sluice console", or pass --console URL.',
         { cause: error },
       );
     }

@@ -4,7 +4,7 @@ import { type Causes, noCauses, parseServiceKey, type ServiceKey } from '@sluice
 import type { ControllerState } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
 
-/** A Service that a controller has given up for now, with the reason. */
+/** A Service that a controller has parked, with the reason. */
 export interface ParkedKey {
   /** `CLUSTER/NAMESPACE/SERVICE/CONTROLLER` */
   readonly name: string;

@@ -57,13 +57,13 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const page = { ...served, otherwise: console.handle, tls: settings.tls };
   const servers = [await startTelemetry(settings.bindAddress, page, logger, '--console-bind-address')];
   const [server] = servers;
-  if (server === undefined) throw new UsageError('no port of loopback can be had: give --console-bind-address');
+  if (server === undefined) throw new UsageError('no free loopback port; pass --console-bind-address');
   // Told for all roles of a fleet, it is meant for this one as well.
   if (metricsBindAddress) servers.push(await startTelemetry(metricsBindAddress, served, logger));
   const working = new AbortController();
   void follower.caughtUp.then(() => {
     ready = true;
-    logger.info('all that the bus holds is read', { services: history.size, bytes: history.bytes });
+    logger.info('history loaded', { services: history.size, bytes: history.bytes });
   });
   return {
     url: server.url,

@@ -28,7 +28,7 @@ export async function untilReached<T>(
     } catch (error) {
       if (!passes(error)) throw error;
       const delayMs = Math.round(backoffMs(pause, failures, random));
-      logger.warn('bus or store cannot be used yet; trying again', { reason: error.message, delayMs });
+      logger.warn('bus or store unavailable; retrying', { reason: error.message, delayMs });
       await sleep(clock, delayMs, stopping.signal);
     }
   }

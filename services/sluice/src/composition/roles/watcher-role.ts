@@ -72,6 +72,6 @@ async function tellOf({ directory, cluster }: WatcherRoleOptions, logger: Logger
   try {
     await directory?.put({ identity, name, version, server });
   } catch (error) {
-    logger.warn('the name of the cluster is not told to the fleet', { error });
+    logger.warn('cannot publish the name of the cluster', { error });
   }
 }
