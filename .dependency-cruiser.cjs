@@ -148,13 +148,13 @@ module.exports = {
       to: { path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!index\\.ts|testing/)', pathNot: '^$1/' },
     },
     {
-      name: 'no-deep-imports-of-test-packages',
-      comment: 'other packages are used through their index',
+      name: 'no-deep-imports-from-tests-and-tools',
+      comment: 'other packages are imported through their index, or through their entry for tests',
       severity: 'error',
-      from: { path: '^tests/' },
+      from: { path: '^(tests|bench|chaos|conformance|infra)/' },
       to: {
-        path: '^(libs|services|fake-apiserver|demo|conformance)/',
-        pathNot: '(/index\\.ts$|/testing/|^services/sluice/src/main\\.ts$)',
+        path: '^(libs|services|fake-apiserver|demo|tests|bench|chaos|conformance|infra/(local|program))/',
+        pathNot: '^$1/|/index\\.ts$|/testing/|^services/sluice/src/main\\.ts$',
       },
     },
     {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ApiClient } from '@sluice/conformance';
 import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
 import { type ControlPlane, startControlPlane } from '@sluice/local';
 import { systemClock, systemRandom } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
-import { ApiClient } from '../../../conformance/differential/api-client.ts';
 import { AuditTail } from './audit-tail.ts';
 
 /** As whom the API server knows Sluice. */

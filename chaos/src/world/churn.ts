@@ -1,14 +1,17 @@
-import { isApiError } from '@sluice/kubernetes';
-import type { Random } from '@sluice/runtime';
-import type { ApiClient } from '../../../conformance/differential/api-client.ts';
-import { namespaceObject } from '../../../conformance/differential/objects.ts';
-import { repertoire } from '../../../conformance/differential/workload/repertoire.ts';
+import type { ApiClient } from '@sluice/conformance';
 import {
   deleteService,
+  namespaceObject,
+  nextStep,
+  repertoire,
+  type Step,
+  type StepMaker,
   toggleExternal,
   toggleSelector,
-} from '../../../conformance/differential/workload/service-steps.ts';
-import { nextStep, type Step, type StepMaker, World } from '../../../conformance/differential/workload/world.ts';
+  World,
+} from '@sluice/conformance';
+import { isApiError } from '@sluice/kubernetes';
+import type { Random } from '@sluice/runtime';
 import type { Measured, SteadyServices } from './steady-services.ts';
 
 const namespace = 'shop';

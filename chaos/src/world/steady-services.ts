@@ -1,7 +1,7 @@
+import type { ApiClient } from '@sluice/conformance';
+import * as objects from '@sluice/conformance';
 import { type Random, randomInteger } from '@sluice/runtime';
 import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '@sluice/shadow';
-import type { ApiClient } from '../../../conformance/differential/api-client.ts';
-import * as objects from '../../../conformance/differential/objects.ts';
 import { readyPods } from '../accounts/write.ts';
 
 export const steadyNamespace = 'steady';
