@@ -11,7 +11,7 @@ const CHECKS = [
   { name: 'types', command: ['tsc', '-p', '.'] },
   { name: 'types of the page', command: ['tsc', '-p', 'services/console/page'] },
   { name: 'imports', command: ['depcruise', '--config', '.dependency-cruiser.cjs', ...FOLDERS] },
-  { name: 'links and words of the docs', command: ['node', 'infra/docs/check.ts'] },
+  { name: 'links and terms', command: ['node', 'infra/docs/check.ts'] },
 ];
 
 /** Lint, types, arrows, unit tests; stops at the first that fails and returns its exit status. */

@@ -1,6 +1,6 @@
 /**
  * Checks the documentation: every relative link and anchor of every Markdown file resolves, every page under docs/ is
- * linked, and no retired term (terms.json) is in a page. With `--sources`, also none in log messages, errors and help texts.
+ * linked, and no retired term (terms.json) is in a page, log message, error or help text.
  * Prints one finding per line and exits with status 1 if there is any.
  */
 import { join } from 'node:path';
@@ -11,7 +11,6 @@ import { checkPages } from './prose.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pages = readPages(root);
-const sources = process.argv.includes('--sources') ? checkSources(root) : [];
-const findings = [...checkLinks(pages, root), ...unlinkedPages(pages), ...checkPages(pages), ...sources];
+const findings = [...checkLinks(pages, root), ...unlinkedPages(pages), ...checkPages(pages), ...checkSources(root)];
 for (const { path, line, message } of findings) console.error(`${path}:${line} ${message}`);
 process.exitCode = findings.length > 0 ? 1 : 0;

@@ -83,7 +83,7 @@ function refuseForeign({ cluster, user }: Selected, source: string): void {
   if (found === undefined) return;
   throw new KubeconfigError(
     'KUBECONFIG_NOT_SELF_CONTAINED',
-    `${source} names ${found}, which is not looked at on this machine; put the credentials themselves into it`,
+    `${source} names ${found}, which Sluice does not use; put the credentials themselves into it`,
   );
 }
 

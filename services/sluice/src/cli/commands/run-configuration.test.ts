@@ -81,7 +81,7 @@ describe('several clusters', () => {
     for (const [flag, message] of [
       ['--shadow', 'compares one cluster'],
       ['--distributed', 'simulated cluster'],
-      ['--seed=1', 'simulated world only'],
+      ['--seed=1', 'simulated cluster only'],
     ] as const) {
       const given = (await options(two, ['--config', file, flag])) as RunOptions;
       expect(() => checkRunOptions(given)).toThrow(message);
