@@ -30,5 +30,5 @@ export class LateSampler implements Sampler {
   }
 }
 
-const isLate = (attributes: Attributes): boolean =>
-  Object.entries(lateAttributes).every(([name, value]) => attributes[name] === value);
+const [[lateName, lateValue] = ['', '']] = Object.entries(lateAttributes);
+const isLate = (attributes: Attributes): boolean => attributes[lateName] === lateValue;

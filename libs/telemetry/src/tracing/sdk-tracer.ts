@@ -1,7 +1,6 @@
 import {
   type Context,
   defaultTextMapGetter,
-  defaultTextMapSetter,
   type Tracer as OpenTelemetryTracer,
   ROOT_CONTEXT,
   type SpanContext,
@@ -20,7 +19,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { type TraceContext, traceHeaders, traceOf, withSpan } from '@sluice/messages';
+import { type TraceContext, traceContext, traceHeaders, withSpan } from '@sluice/messages';
 import type { Random } from '@sluice/runtime';
 import type { Span, Tracer } from '../traces/tracer.ts';
 import { LateSampler } from './late-sampler.ts';
@@ -63,12 +62,8 @@ export class SdkTracer implements Tracer {
     const traceId = this.#ids.generateTraceId();
     const result = this.#sampler.shouldSample(ROOT_CONTEXT, traceId, 'watch', SpanKind.INTERNAL, {}, []);
     const isSampled = result.decision === SamplingDecision.RECORD_AND_SAMPLED;
-    return this.#inject({
-      traceId,
-      spanId: this.#ids.generateSpanId(),
-      traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
-      ...(result.traceState && { traceState: result.traceState }),
-    });
+    const context = traceContext(traceId, this.#ids.generateSpanId(), isSampled);
+    return result.traceState === undefined ? context : `${context} ${result.traceState.serialize()}`;
   }
 
   childOf(parent: TraceContext): TraceContext {
@@ -93,12 +88,6 @@ export class SdkTracer implements Tracer {
   #parentContext(parent: TraceContext | null, isRemote: boolean): Context {
     const spanContext = parent === null ? undefined : this.#extract(parent, isRemote);
     return spanContext === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContext);
-  }
-
-  #inject(spanContext: SpanContext): TraceContext {
-    const headers: Record<string, string> = {};
-    this.#propagator.inject(trace.setSpanContext(ROOT_CONTEXT, spanContext), headers, defaultTextMapSetter);
-    return traceOf(headers) ?? '';
   }
 
   /** Sampled, as every span that is recorded. */
