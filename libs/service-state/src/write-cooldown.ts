@@ -12,7 +12,7 @@ const maxForSlownessMs = 75;
 
 /**
  * How long, in milliseconds, a controller leaves a Service alone after a plan that took `tookMs` from decision to Outcome.
- * Changes that arrive meanwhile become one plan; the first change after the cooldown is written at once (ADR 0031, 0040).
+ * Changes that arrive meanwhile become one plan; the first change after the cooldown is written at once (ADR 0040).
  *
  * For Endpoints it depends on size: each write carries all addresses, whereas a slice carries a hundred at most. For
  * everything it depends on how long the plan took: an API server at its limit only gets slower with a write per change.

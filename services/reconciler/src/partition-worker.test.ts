@@ -319,7 +319,7 @@ describe('loss', () => {
     bus.read = (topic, partition, after) => {
       const reader = read.call(bus, topic, partition, after);
       if (after.streamId !== '' && after.streamId !== streamId)
-        reader.next = () => Promise.reject(new LogTruncatedError('made anew'));
+        reader.next = () => Promise.reject(new LogTruncatedError('recreated'));
       return reader;
     };
     await store.claim('reconciler/0', 1);
@@ -341,7 +341,7 @@ describe('loss', () => {
     bus.end = async () => ({ offset: 0, id: '', streamId });
     bus.read = () => {
       const { promise, reject } = Promise.withResolvers<readonly Delivery[]>();
-      lose = () => reject(new LogTruncatedError('made anew'));
+      lose = () => reject(new LogTruncatedError('recreated'));
       return { streamId, next: () => promise, release() {}, close: () => reject(new Error('closed')) };
     };
     start();
@@ -825,5 +825,37 @@ describe('a removed cluster', () => {
     await remove('c', 1, under);
     expect(deadLetters).toEqual([`removal of cluster c under key ${under}`]);
     expect(stored()).toContain(keyText);
+  });
+});
+
+describe('a first start', () => {
+  test('resyncs the partition and logs no warning', async () => {
+    const lines: string[] = [];
+    const log = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
+    const logger = { ...silentLogger, info: log('info'), warn: log('warn'), error: log('error') };
+    const claim = store.claim.bind(store);
+    store.claim = async (...args) => ({ ...(await claim(...args)), checkpoint: null });
+    running = new PartitionWorker({ ...options(), logger }).run(stop.signal);
+    await settle();
+    expect(lines).toEqual(['info no committed offset; resyncing partition']);
+  });
+
+  test('of a program with another stored form discards what is stored and resyncs the partition', async () => {
+    start();
+    await send(first);
+    stop.abort();
+    await running;
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, fencingToken) => {
+      const state = await claim(scope, fencingToken);
+      const entries = state.entries.map((entry) => (entry.field === 'storedForm' ? { ...entry, value: 1 } : entry));
+      return { ...state, entries };
+    };
+    await restart(2);
+    expect(await deliveries('requests')).toHaveLength(1);
+    const left = store.peek('reconciler/0').entries.map(({ key: name, field }) => `${name} ${field}`);
+    expect(left).toEqual(['partition storedForm']);
+    await send(aSnapshot([2, 1], [service, fact.pod('p')], behind));
+    expect(await numbers()).toEqual(['web 1/1', 'web 2/1']);
   });
 });

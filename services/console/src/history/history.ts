@@ -6,16 +6,16 @@ import { keep } from './kept-record.ts';
 
 export interface HistoryOptions {
   readonly clock: Clock;
-  /** Of all records together; beyond it the older half of some Service's records goes. Default 128 MiB. */
+  /** Maximum size of all records; beyond it, the older half of the longest histories is dropped. Default 128 MiB. */
   readonly maxBytes?: number;
   /** How long records are kept. Default 24 h. */
   readonly retentionMs?: number;
 }
 
-/** How much is kept of a Service however many there are. */
+/** Kept of each Service, however many there are. */
 const leastBytes = 16 * 1024;
 
-/** The journals of all Services that the bus has told of. */
+/** The journals of all Services with records on the bus. */
 export class History {
   readonly retentionMs: number;
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class History {
   readonly #journals = new Map<string, Journal>();
   readonly #listeners = new Set<(key: ServiceKey) => void>();
   #bytes = 0;
-  /** Before it nothing is known: when the first record came, or what the first record of a log tells of. */
+  /** Start of the history: when the first record arrived, or the time of the log's first record. */
   #since: number | undefined;
 
   constructor({ clock, maxBytes = 128 * 1024 * 1024, retentionMs = 24 * 3_600_000 }: HistoryOptions) {
@@ -49,7 +49,7 @@ export class History {
     for (const listener of this.#listeners) listener(journal.key);
   }
 
-  /** What is kept tells of things from that time on, long as they may have been read after it. */
+  /** The kept records begin at that time, although they may have been read later. */
   reachesBackTo(time: number): void {
     this.#since = Math.min(this.#since ?? time, time);
   }
@@ -76,7 +76,7 @@ export class History {
     return this.#since;
   }
 
-  /** Calls back for each record that is kept, with the Service that it is about. Returns how to end that. */
+  /** Calls `listener` with the Service of each kept record. Returns a function that stops this. */
   onRecord(listener: (key: ServiceKey) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -84,7 +84,7 @@ export class History {
     };
   }
 
-  /** Drops what is older than the retention, and Services of which nothing is left. */
+  /** Drops records older than the retention, and Services without any content. */
   expire(): void {
     const limit = this.#clock.now() - this.retentionMs;
     for (const [name, journal] of this.#journals) {
@@ -94,7 +94,7 @@ export class History {
     if (this.#since !== undefined) this.#since = Math.max(this.#since, limit);
   }
 
-  /** Takes from those that have more than their share, until a tenth is free. */
+  /** Halves histories larger than the average until a tenth is free. */
   #shrink(): void {
     const wanted = this.#maxBytes * 0.9;
     while (this.#bytes > wanted) {
@@ -104,7 +104,7 @@ export class History {
         if (this.#bytes <= wanted) return;
         if (journal.bytes >= share) this.#change(journal, () => journal.halve());
       }
-      // Nobody has more than the least: there are too many Services for the limit.
+      // All are at the minimum: there are too many Services for the limit.
       if (this.#bytes === before) return;
     }
   }

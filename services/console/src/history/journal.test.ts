@@ -23,7 +23,7 @@ function journalOf(...messages: Parameters<typeof record>[0][]): Journal {
   return journal;
 }
 
-/** A snapshot with one ready Pod, its slice written, and then the Pod turns not ready, which is written as well. */
+/** A snapshot with one ready Pod and its slice, then the Pod becomes not ready, which is written as well. */
 function flip() {
   const ready = sliceOf('web-1', { version: '', ready: true });
   const notReady = sliceOf('web-1', { version: '11', ready: false });
@@ -38,7 +38,7 @@ function flip() {
 }
 
 describe('the journal of a Service', () => {
-  test('tells what was seen, decided and done, with the endpoints that it changed', () => {
+  test('contains what was seen, decided and done, with the changed endpoints', () => {
     const { entries } = journalOf(...flip());
     expect(entries.map(({ kind, at }) => [kind, at])).toEqual([
       ['seen', 1_000],
@@ -68,7 +68,7 @@ describe('the journal of a Service', () => {
     expect(journal.stateAt(5_000).pods.get('web-1')?.pod.ready).toBe(false);
   });
 
-  test('the topics are read apart: a plan that comes after its Outcome is told before it', () => {
+  test('the topics are read separately: a plan that arrives after its Outcome takes its place before it', () => {
     const [first, plan, outcome, ...rest] = flip();
     const journal = journalOf(first, outcome, ...rest);
     expect(journal.entries[1]).toMatchObject({ kind: 'done', endpoints: [] });
@@ -80,7 +80,7 @@ describe('the journal of a Service', () => {
     expect(late.entries[2]).toMatchObject({ endpoints: [{ what: 'added', pod: 'web-1' }] });
   });
 
-  test('the echo of a write is no news, whenever it comes; a write of somebody else is', () => {
+  test('the watch echo of a write is no news, whenever it arrives; a write of somebody else is', () => {
     const [first, plan, outcome] = flip();
     const echo = { kind: 'slice', name: 'web-slice', uid: 'slice-uid' } as const;
     const ours = sliceOf('web-1', { version: '11', ready: true });
@@ -96,9 +96,9 @@ describe('the journal of a Service', () => {
     expect(meanwhile.entries.at(-1)).toMatchObject({ news: [{ of: 'slice', what: 'was changed by somebody else' }] });
   });
 
-  test('the echo of a write is not kept beside plan and Outcome; what somebody else wrote is', () => {
+  test('the content of a watch echo is not kept beside its plan; what somebody else wrote is', () => {
     const [first, plan, outcome] = flip();
-    const told = (at: number, version: string) => {
+    const watched = (at: number, version: string) => {
       const slice = sliceOf('web-1', { version, ready: true });
       return podChange(2, at, { kind: 'slice', name: 'web-slice', uid: 'slice-uid', slice });
     };
@@ -110,9 +110,9 @@ describe('the journal of a Service', () => {
       }
       return journal;
     };
-    const early = kept(first, plan, told(1_015, '11'), outcome);
-    const late = kept(first, plan, outcome, told(1_030, '11'));
-    const foreign = kept(first, plan, outcome, told(1_030, '15'));
+    const early = kept(first, plan, watched(1_015, '11'), outcome);
+    const late = kept(first, plan, outcome, watched(1_030, '11'));
+    const foreign = kept(first, plan, outcome, watched(1_030, '15'));
     expect(early.bytes).toBe(late.bytes);
     expect(early.bytes).toBeLessThan(foreign.bytes);
     for (const journal of [early, late]) {
@@ -122,10 +122,10 @@ describe('the journal of a Service', () => {
     expect(foreign.state.slices.get('web-slice')?.slice.metadata.resourceVersion).toBe('15');
   });
 
-  test('nor is the echo of Endpoints, also while their write is on its way', () => {
+  test('the watch echo of Endpoints is no news, also while their plan is in flight', () => {
     const object = { metadata: { name: 'web', namespace: 'shop', uid: 'e' }, subsets: [] };
     const stored = { uid: 'e', resourceVersion: '11', generation: 1 };
-    const told = (version: string) => ({
+    const watched = (version: string) => ({
       ...{ kind: 'endpoints' as const, uid: 'e' },
       endpoints: { ...object, metadata: { ...object.metadata, resourceVersion: version } },
     });
@@ -142,13 +142,13 @@ describe('the journal of a Service', () => {
     };
     const outcome = { ...done(1, 1_020, 1_000, []), controller: 'endpoints', results: [result] } as Outcome;
     const first = snapshot(1, 1_000, [service()]);
-    const echo = journalOf(first, plan, podChange(2, 1_015, told('11')), outcome);
+    const echo = journalOf(first, plan, podChange(2, 1_015, watched('11')), outcome);
     expect(echo.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
-    const theirs = journalOf(first, plan, podChange(2, 1_015, told('15')), outcome);
+    const theirs = journalOf(first, plan, podChange(2, 1_015, watched('15')), outcome);
     expect(theirs.entries.at(-1)).toMatchObject({ news: [{ of: 'endpoints', what: 'were changed by somebody else' }] });
   });
 
-  test('what a later snapshot does not assert is gone', () => {
+  test('what a later snapshot does not contain is removed', () => {
     const journal = journalOf(
       snapshot(1, 1_000, [service(), pod('web-1', {}), pod('web-2', {})]),
       snapshot(2, 9_000, [service(), pod('web-2', {})]),
@@ -157,14 +157,14 @@ describe('the journal of a Service', () => {
     expect(journal.entries.at(-1)).toMatchObject({ news: [{ name: 'web-1' }] });
   });
 
-  test('a Change told twice, or an older one late, changes nothing', () => {
+  test('a duplicate or late Change changes nothing', () => {
     const [first, , , change] = flip();
     const journal = journalOf(first, change, change, first);
     expect(journal.entries).toHaveLength(2);
     expect(journal.state.pods.get('web-1')?.pod.ready).toBe(false);
   });
 
-  test('when older records are dropped, what they said stays', () => {
+  test('when older records are dropped, the state includes them', () => {
     const journal = journalOf(...flip());
     const before = journal.entries.slice(3);
     const { bytes } = journal;
@@ -178,7 +178,7 @@ describe('the journal of a Service', () => {
     expect(journal.state.pods.size).toBe(1);
   });
 
-  test('a record that is no message changes nothing', () => {
+  test('a malformed record changes nothing', () => {
     const noMessage = (text: string) => ({ content: new TextEncoder().encode(text), size: text.length, keptAt: 0 });
     const journal = new Journal(web);
     journal.add('changes', noMessage('{'));

@@ -5,13 +5,12 @@ import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
 import type { EventStream } from './event-stream.ts';
 
-/** How long further records are waited for before what is new is folded and told. */
+/** How long to wait for further records before new ones are applied and sent. */
 const settleMs = 100;
 
 /**
- * Sends each entry that `isWanted` as an event `entry`: those that are there, then what happens, in the order in which it
- * is learned, so an entry may be of an earlier time than the one before it. Ends when nothing is kept of the Service any
- * more.
+ * Sends each entry that `isWanted` as an event `entry`: existing ones, then new ones in the order in which they are
+ * learned, so an entry may be earlier than the one before it. Ends when no history of the Service is left.
  */
 export function followHistory(
   stream: EventStream,
@@ -30,7 +29,7 @@ export function followHistory(
   const settled = () => {
     cancel = undefined;
     if (history.get(journal.key) !== journal) return stream.end();
-    // He is told as soon as he has read what he was told before; until then nothing is folded for him.
+    // A client that has not read the last entries yet gets the next ones when it has.
     if (stream.isFull) cancel = clock.schedule(settleMs, settled);
     else tell();
   };
@@ -45,7 +44,7 @@ export function followHistory(
   tell();
 }
 
-/** Where records came in between others or the oldest were dropped, all is folded anew; what was told then is not told again. */
+/** If a late record or dropped ones caused a new replay, entries that were sent before are not sent again. */
 function newEntries(told: { readonly entries: readonly Entry[]; readonly count: number }, now: readonly Entry[]) {
   if (now === told.entries) return now.slice(told.count);
   const known = new Set(told.entries.slice(0, told.count).map((entry) => JSON.stringify(entry)));

@@ -236,7 +236,7 @@ function clusters({ history, sources }: RouteContext) {
   ].map((cluster) => ({ ...cluster, services: services.get(cluster.identity) ?? 0 }));
 }
 
-/** Only Services that had news since the oldest write that is told of are folded for it. */
+/** Replays only Services with records newer than the oldest write in the answer. */
 async function recent({ history, directory, clock }: RouteContext, limit: number) {
   let changes: RecentChange[] = [];
   const newestFirst = [...history.journals].sort((a, b) => b.lastKeptAt - a.lastKeptAt);

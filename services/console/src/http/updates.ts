@@ -6,12 +6,12 @@ import type { Journal } from '../history/journal.ts';
 import type { Directory } from '../view/directory.ts';
 import type { RecentChange, ServiceSummary, Update } from '../view/schemas.ts';
 
-/** How often an open page is told, at most. */
+/** Minimum time between two updates of a page, in milliseconds. */
 const periodMs = 250;
 /** Services in one update; the rest come with the next. */
 const servicesTold = 500;
 
-/** Tells open pages what is new. Nothing is folded for it while no page is open. */
+/** Sends news to open pages. Nothing is replayed while no page is open. */
 export class Updates {
   readonly #history: History;
   readonly #directory: Directory;

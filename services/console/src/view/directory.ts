@@ -19,7 +19,7 @@ export interface ServiceQuery {
   readonly limit: number;
 }
 
-/** The Services of the history in one line each. A line is made anew only after its Service had news. */
+/** The Services of the history in one line each, cached until a Service has news. */
 export class Directory {
   readonly #clock: Clock;
   readonly #history: History;
@@ -50,7 +50,7 @@ export class Directory {
     return { total: matching.length, counts, items: matching.slice(query.offset, query.offset + query.limit) };
   }
 
-  /** Folds what is new of all Services. */
+  /** Replays the new records of all Services. */
   async catchUp(): Promise<void> {
     for await (const journal of paced(this.#history.journals, this.#clock)) this.summary(journal);
   }
@@ -65,7 +65,7 @@ export class Directory {
     return summary;
   }
 
-  /** Lines of Services that are not kept any more are dropped. */
+  /** Drops the lines of Services that are no longer kept. */
   forget(): void {
     const kept = new Set([...this.#history.journals].map(({ key }) => formatServiceKey(key)));
     for (const name of this.#lines.keys()) if (!kept.has(name)) this.#lines.delete(name);
