@@ -1,4 +1,4 @@
-/** Disturbs a fleet on genuine servers and judges what it wrote. `--help` tells the options. */
+/** Injects faults into a fleet on real servers and checks every write. See `--help`. */
 import { randomInt } from 'node:crypto';
 import { runProgram } from '@sluice/program';
 import { runChaos } from './src/chaos-run.ts';

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
 import { systemClock, systemRandom } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { Healing } from './accounts/heal.ts';
-import { isDone, Ledger } from './accounts/ledger.ts';
-import { checkSteady } from './accounts/steady-writes.ts';
-import type { Violation } from './accounts/violation.ts';
+import { AuditMatcher, isAccepted } from './audit/audit-matcher.ts';
+import { checkSteadyWrites } from './audit/check-steady-writes.ts';
+import { RecoveryTimes } from './audit/recovery-times.ts';
+import type { Violation } from './audit/violation.ts';
 import { Faults } from './fleet/faults.ts';
 import { type Fleet, startServers } from './fleet/start-fleet.ts';
 import { followBusPlans } from './observe/bus-plans.ts';
@@ -17,40 +17,44 @@ import { type Cluster, startCluster } from './observe/open-cluster.ts';
 import type { OnPlan, PlanObserver } from './observe/plan-observer.ts';
 import { watchSlices } from './observe/slice-watch.ts';
 import type { Options } from './options.ts';
-import type { Done, Report } from './report.ts';
-import { rest } from './rest.ts';
-import { type Action, chaosDeck, freezeDeck, type Kind, schedule } from './schedule.ts';
+import type { PerformedAction, Report } from './report.ts';
+import { type Action, chaosActions, freezeActions, type Kind, schedule } from './schedule.ts';
+import { waitUntilConverged } from './wait-until-converged.ts';
 import { Churn } from './world/churn.ts';
 import { SteadyServices, steadyNamespace } from './world/steady-services.ts';
 
-const crew = { watcher: 2, reconciler: 3, writer: 2 };
-const restEvery = 50;
+const replicas = { watcher: 2, reconciler: 3, writer: 2 };
+const convergeEvery = 50;
 const snapshotEvery = 10;
-const tidyingMs = 30_000;
+const cleanUpMs = 30_000;
 
-interface Carried {
+interface StartedAction {
   readonly kind: Kind;
   readonly at: number;
 }
 
-/** Starts everything, lets it be disturbed, and judges what came of it. @throws LocalError if it cannot be started */
+/**
+ * Starts all servers and the fleet, injects faults and checks the result.
+ *
+ * @throws LocalError if something cannot be started
+ */
 export async function runChaos(options: Options, say: (line: string) => void): Promise<Report> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'sluice-chaos-'));
   mkdirSync(directory, { recursive: true });
-  const ended: (() => unknown)[] = [];
+  const cleanups: (() => unknown)[] = [];
   let report: Report | undefined;
   try {
     say(`seed ${options.seed}; starting kube-apiserver, etcd, ${options.bus}, Redis and the fleet`);
     const cluster = await startCluster(directory);
-    ended.push(() => cluster.stop());
+    cleanups.push(() => cluster.stop());
     const { bus, partitions } = options;
     const kubeconfig = cluster.plane.kubeconfigs.sluice;
-    const fleet = await startServers({ directory, bus, partitions, kubeconfig, crew });
-    ended.push(() => fleet.stop());
-    report = await new ChaosRun(options, directory, cluster, fleet, say, ended).run();
+    const fleet = await startServers({ directory, bus, partitions, kubeconfig, replicas });
+    cleanups.push(() => fleet.stop());
+    report = await new ChaosRun(options, directory, cluster, fleet, say, cleanups).run();
     return report;
   } finally {
-    for (const end of ended.reverse()) await end();
+    for (const end of cleanups.reverse()) await end();
     const wanted = options.directory !== undefined || report === undefined || report.violations.length > 0;
     if (!wanted) rmSync(directory, { recursive: true, force: true });
   }
@@ -62,11 +66,11 @@ class ChaosRun {
   readonly #cluster: Cluster;
   readonly #fleet: Fleet;
   readonly #say: (line: string) => void;
-  readonly #ended: (() => unknown)[];
-  readonly #ledger = new Ledger();
-  readonly #healing = new Healing();
+  readonly #cleanups: (() => unknown)[];
+  readonly #auditMatcher = new AuditMatcher();
+  readonly #recoveryTimes = new RecoveryTimes();
   readonly #violations: Violation[] = [];
-  readonly #carried: Carried[] = [];
+  readonly #startedActions: StartedAction[] = [];
   readonly #wipes: number[] = [];
   readonly #restPoints: { afterActions: number; ms: number }[] = [];
   #restarted = 0;
@@ -78,14 +82,14 @@ class ChaosRun {
     cluster: Cluster,
     fleet: Fleet,
     say: (line: string) => void,
-    ended: (() => unknown)[],
+    cleanups: (() => unknown)[],
   ) {
     this.#options = options;
     this.#directory = directory;
     this.#cluster = cluster;
     this.#fleet = fleet;
     this.#say = say;
-    this.#ended = ended;
+    this.#cleanups = cleanups;
   }
 
   async run(): Promise<Report> {
@@ -95,18 +99,18 @@ class ChaosRun {
     const watched = watchSlices(
       this.#cluster.reader,
       steadyNamespace,
-      (pod, ready) => this.#healing.shown(pod, ready, systemClock.monotonic()),
+      (pod, ready) => this.#recoveryTimes.observed(pod, ready, systemClock.monotonic()),
       watching.signal,
     );
-    this.#ended.push(async () => {
+    this.#cleanups.push(async () => {
       watching.abort();
       await watched;
     });
     const steady = new SteadyServices(this.#cluster.user, seededRandom(seed + 1));
     const fail = (error: unknown) => this.#problem('process failed', 'churn', String(error));
     const measured = {
-      isOpen: (pod: string) => this.#healing.isOpen(pod),
-      flipped: (pod: string, ready: boolean) => this.#healing.flipped(pod, ready, systemClock.monotonic()),
+      isPending: (pod: string) => this.#recoveryTimes.isPending(pod),
+      flipped: (pod: string, ready: boolean) => this.#recoveryTimes.flipped(pod, ready, systemClock.monotonic()),
     };
     const churn = new Churn(this.#cluster.user, seededRandom(seed + 2), steady, measured, fail);
     for (const role of this.#fleet.roles) await role.start();
@@ -114,14 +118,14 @@ class ChaosRun {
     await churn.create();
     const tailing = this.#tail();
     const supervising = this.#supervise();
-    await this.#rest(steady, observer, 0);
-    const settledAt = Date.now();
+    await this.#waitUntilConverged(steady, observer, 0);
+    const convergedAt = Date.now();
     const before = churn.changes;
     const planned = schedule({
       actions,
-      crew,
+      replicas,
       random: seededRandom(seed),
-      deck: freezesOnly ? freezeDeck : chaosDeck(bus),
+      kinds: freezesOnly ? freezeActions : chaosActions(bus),
       pauseMs: [Math.floor(pauseMs * 0.75), Math.ceil(pauseMs * 1.25)],
     });
     writeFileSync(join(this.#directory, 'actions.json'), `${JSON.stringify(planned, undefined, 1)}\n`);
@@ -129,32 +133,34 @@ class ChaosRun {
       fleet: this.#fleet,
       observer,
       onWipe: () => this.#wipes.push(Date.now()),
-      onLate: (name) => this.#problem('process failed', name, 'it did not end within 20 s of SIGTERM'),
+      onLate: (name) => this.#problem('process failed', name, 'did not exit within 20 s of SIGTERM'),
     });
     let ranMs = 0;
-    for (let from = 0; from < planned.length && this.#violations.length === 0; from += restEvery) {
+    for (let from = 0; from < planned.length && this.#violations.length === 0; from += convergeEvery) {
       const startedAt = systemClock.monotonic();
       churn.start(rate);
-      await this.#act(faults, planned.slice(from, from + restEvery), planned[from - 1]?.at ?? 0);
+      await this.#act(faults, planned.slice(from, from + convergeEvery), planned[from - 1]?.at ?? 0);
       await churn.stop();
       ranMs += systemClock.monotonic() - startedAt;
-      await this.#rest(steady, observer, Math.min(from + restEvery, planned.length));
-      this.#judge(steady, settledAt);
+      await this.#waitUntilConverged(steady, observer, Math.min(from + convergeEvery, planned.length));
+      this.#judge(steady, convergedAt);
     }
     this.#over = true;
     await Promise.all([tailing, supervising]);
     const writes = this.#cluster.audit.writes;
     return {
       options: this.#options,
-      done: this.#carried.map(({ kind, at }): Done => ({ kind, healedMs: this.#healing.after(at) })),
+      done: this.#startedActions.map(
+        ({ kind, at }): PerformedAction => ({ kind, recoveredMs: this.#recoveryTimes.after(at) }),
+      ),
       ranMs,
       changes: churn.changes - before,
-      writes: writes.filter(isDone).length,
-      refused: writes.filter((write) => !isDone(write)).length,
-      plans: this.#ledger.plans,
-      fenced: this.#countLines(/plan of a former owner dropped|FencedError/),
-      ended: this.#restarted,
-      restPoints: this.#restPoints,
+      writes: writes.filter(isAccepted).length,
+      rejected: writes.filter((write) => !isAccepted(write)).length,
+      plans: this.#auditMatcher.planCount,
+      fenced: this.#countLines(/FencedError/),
+      crashed: this.#restarted,
+      convergencePoints: this.#restPoints,
       violations: this.#violations,
       evidence: this.#violations.length > 0 || this.#options.directory !== undefined ? this.#directory : undefined,
     };
@@ -164,7 +170,7 @@ class ChaosRun {
     const { fleet, partitions, bus } = this.#fleet;
     const kept = createWriteStream(join(this.#directory, 'plans.jsonl'));
     const onPlan: OnPlan = (plan, payload) => {
-      if (!this.#ledger.planned(plan)) return;
+      if (!this.#auditMatcher.addPlan(plan)) return;
       kept.write(payload);
       kept.write('\n');
     };
@@ -186,7 +192,7 @@ class ChaosRun {
             }),
             onPlan,
           );
-    this.#ended.push(async () => {
+    this.#cleanups.push(async () => {
       await observer.close();
       await new Promise((resolve) => kept.end(resolve));
     });
@@ -198,45 +204,45 @@ class ChaosRun {
     return followNatsPlans({ url, fleet, partitions, onPlan });
   }
 
-  /** Carries the actions out at their times; returns when all are done. */
+  /** Performs the actions at their times. Returns when all are complete. */
   async #act(faults: Faults, actions: readonly Action[], from: number): Promise<void> {
     const started = systemClock.monotonic();
-    const underWay: Promise<void>[] = [];
+    const inFlight: Promise<void>[] = [];
     for (const [n, action] of actions.entries()) {
       await sleep(Math.max(0, started + action.at - from - systemClock.monotonic()));
-      if (n % snapshotEvery === 0) underWay.push(faults.takeSnapshot());
-      const begun = () => void this.#carried.push({ kind: action.kind, at: systemClock.monotonic() });
+      if (n % snapshotEvery === 0) inFlight.push(faults.takeSnapshot());
+      const onStart = () => void this.#startedActions.push({ kind: action.kind, at: systemClock.monotonic() });
       this.#say(`${(action.at / 1000).toFixed(1)} s: ${action.kind} (${action.target})`);
-      underWay.push(
-        faults.carryOut(action, begun).catch((error: unknown) => {
+      inFlight.push(
+        faults.perform(action, onStart).catch((error: unknown) => {
           const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
           this.#problem('process failed', `${action.kind} of ${action.target}`, why);
         }),
       );
     }
-    await Promise.all(underWay);
+    await Promise.all(inFlight);
   }
 
-  async #rest(steady: SteadyServices, observer: PlanObserver, afterActions: number): Promise<void> {
+  async #waitUntilConverged(steady: SteadyServices, observer: PlanObserver, afterActions: number): Promise<void> {
     const { reader, audit } = this.#cluster;
-    const { wrong, ms } = await rest({ steady, reader, audit, clock: systemClock, random: systemRandom });
+    const { wrong, ms } = await waitUntilConverged({ steady, reader, audit, clock: systemClock, random: systemRandom });
     await observer.caughtUp();
     await audit.read();
     this.#restPoints.push({ afterActions, ms });
     this.#say(
-      `at rest after ${afterActions} actions: ${wrong.length === 0 ? 'all is right' : `${wrong.length} WRONG`}, ${(ms / 1000).toFixed(1)} s`,
+      `converged after ${afterActions} actions in ${(ms / 1000).toFixed(1)} s: ${wrong.length === 0 ? 'no differences' : `${wrong.length} DIFFERENCES`}`,
     );
     for (const line of wrong) this.#problem('lost change', `after ${afterActions} actions`, line);
   }
 
-  #judge(steady: SteadyServices, settledAt: number): void {
+  #judge(steady: SteadyServices, convergedAt: number): void {
     const { writes } = this.#cluster.audit;
-    const { rocks } = steady;
-    const expected = { namespace: steadyNamespace, rocks, settledAt, wipes: this.#wipes, tidyingMs };
-    this.#violations.push(...this.#ledger.check(writes), ...checkSteady(writes, expected));
+    const { alwaysReady } = steady;
+    const expected = { namespace: steadyNamespace, alwaysReady, convergedAt, wipes: this.#wipes, cleanUpMs: cleanUpMs };
+    this.#violations.push(...this.#auditMatcher.check(writes), ...checkSteadyWrites(writes, expected));
   }
 
-  /** The log grows by some hundred kilobytes a second: it is read as it grows. */
+  /** The audit log grows by hundreds of kilobytes per second, so it is read continuously. */
   async #tail(): Promise<void> {
     while (!this.#over) {
       await this.#cluster.audit.read();
@@ -244,13 +250,13 @@ class ChaosRun {
     }
   }
 
-  /** Starts again what ended by itself, as whoever runs processes does. */
+  /** Restarts processes that exit on their own, as a process manager does. */
   async #supervise(): Promise<void> {
     while (!this.#over) {
       for (const role of this.#fleet.roles) {
         if (role.busy || role.process.running) continue;
         this.#restarted++;
-        this.#say(`${role.name} ended by itself; starting it again`);
+        this.#say(`${role.name} exited unexpectedly; restarting it`);
         await role.enqueue(() => role.start());
       }
       await sleep(500);

@@ -8,7 +8,7 @@ const parse = (...args: string[]) => {
 };
 
 describe('options of chaos', () => {
-  test('defaults, with a seed by chance', () => {
+  test('have defaults and a random seed', () => {
     expect(parse()).toEqual({
       actions: 50,
       freezesOnly: false,
@@ -22,7 +22,7 @@ describe('options of chaos', () => {
     });
   });
 
-  test('freezes only', () => {
+  test('support freezes only', () => {
     expect(parse('--freezes', '100', '--seed', '3')).toMatchObject({
       actions: 100,
       freezesOnly: true,
@@ -40,9 +40,9 @@ describe('options of chaos', () => {
     [['--seed', 'x'], '--seed: "x"'],
     [['--bus', 'rabbit'], '--bus: "rabbit" is none of nats, kafka'],
     [['--output', 'xml'], '--output: "xml"'],
-    [['--actions', '1', '--freezes', '1'], 'one of them'],
+    [['--actions', '1', '--freezes', '1'], 'mutually exclusive'],
     [['--wild'], '--wild'],
-  ])('%j is refused', (args, message) => {
+  ])('%j is rejected', (args, message) => {
     expect(() => parse(...args)).toThrow(message);
   });
 
@@ -52,7 +52,7 @@ describe('options of chaos', () => {
       ['--freezes', '9', '--bus', 'kafka', '--rate', '20', '--partitions', '4', '--pause', '9'],
       'npm run chaos -- --freezes 9 --seed 77 --bus kafka --rate 20 --partitions 4 --pause 9',
     ],
-  ])('%j can be run again', (args, command) => {
+  ])('%j can be repeated', (args, command) => {
     expect(commandOf(parse(...args))).toBe(command);
     expect(parse(...command.split(' ').slice(4))).toEqual(parse(...args));
   });

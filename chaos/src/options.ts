@@ -2,38 +2,41 @@ import { count, oneOf, parseCommandLine, UsageError } from '@sluice/program';
 
 export interface Options {
   readonly actions: number;
-  /** Instead of all kinds of actions, only freezes of owners. */
+  /** Perform only freezes of lease owners instead of all kinds of actions. */
   readonly freezesOnly: boolean;
   readonly seed: number;
   readonly bus: 'nats' | 'kafka';
   readonly rate: number;
   readonly partitions: number;
-  /** Between two actions, on average, in milliseconds. */
+  /** Average time between two actions. */
   readonly pauseMs: number;
   readonly output: 'table' | 'json';
-  /** Where to keep logs, plans and the audit log. Left out: a temporary one, removed if all is well. */
+  /**
+   * Directory for logs, plans and the audit log. If undefined, a temporary one that is deleted after a run without
+   * violations.
+   */
   readonly directory: string | undefined;
 }
 
 export const HELP = `usage: npm run chaos -- [options]
 
-Starts a genuine kube-apiserver and etcd with an audit log, NATS or Kafka, Redis, and a fleet of 2 watchers, 3 reconcilers
-and 2 writers as processes. While Services, Pods, Nodes and Endpoints change, processes and servers are killed, frozen and
-restarted, and bus and store lose things, at random. Then, and after every 50 actions, the fleet must come to rest with
-everything right, and each write in the audit log must be one that a plan asked for, once and in order.
+Starts a real kube-apiserver and etcd with an audit log, NATS or Kafka, Redis, and a fleet of 2 watchers, 3 reconcilers
+and 2 writers as processes. While Services, Pods, Nodes and Endpoints change, it kills, freezes and restarts processes and
+servers and lets bus and store lose data, at random. After every 50 actions and at the end, the fleet must converge to the
+correct objects, and every write in the audit log must be a planned mutation, applied once and in order.
 
-  --actions N        how many things are done to the fleet (50)
-  --freezes N        instead of them: so many freezes of 4 s of watchers, reconcilers and writers
-  --seed N           of actions and changes; the same seed does the same in the same order (left out: by chance, and told)
+  --actions N        number of actions (50)
+  --freezes N        only freeze watchers, reconcilers and writers, N times for 4 s, instead of --actions
+  --seed N           seed of actions and changes; the same seed repeats the run (default: random, printed at the end)
   --bus NAME         nats or kafka (nats)
-  --rate N           changes a second (50)
-  --partitions N     of the bus (16)
-  --pause MS         from one action to the next, a quarter more or less; an outage lasts up to 4 s (1500; freezes: 2750)
+  --rate N           changes per second (50)
+  --partitions N     partitions of the bus (16)
+  --pause MS         average time between actions, varied by 25 %; an outage lasts up to 4 s (1500; with --freezes: 2750)
   --output FORMAT    table or json, on standard output (table)
-  --directory DIR    keep logs, plans and the audit log there; left out, they are kept only if something is wrong
-  --help             this text
+  --directory DIR    keep logs, plans and the audit log in DIR (default: keep them only after violations)
+  --help             print this help
 
-The exit status is 1 if anything was wrong, 2 if the run could not be made.
+Exit status: 0 if everything is correct, 1 if there are violations, 2 if the run failed to start.
 `;
 
 const defaults = {
@@ -48,13 +51,17 @@ const defaults = {
   directory: undefined,
 } as const;
 
-/** @throws UsageError; `help` when only the help is wanted */
+/**
+ * Returns `help` if the help text is requested.
+ *
+ * @throws UsageError
+ */
 export function parseOptions(args: readonly string[], chooseSeed: () => number): Options | 'help' {
   const line = parseCommandLine({ options: defaults }, args);
   if (line === 'help') return 'help';
   const { options: values } = line;
   if (values.actions !== undefined && values.freezes !== undefined) {
-    throw new UsageError('--actions and --freezes: give one of them');
+    throw new UsageError('--actions and --freezes are mutually exclusive');
   }
   return {
     actions: count('actions', values.freezes ?? values.actions ?? '50'),
@@ -71,7 +78,7 @@ export function parseOptions(args: readonly string[], chooseSeed: () => number):
 
 const defaultPause = (freezesOnly: boolean): string => (freezesOnly ? '2750' : '1500');
 
-/** The command that does the same again. */
+/** The command that repeats the run. */
 export function commandOf({ actions, freezesOnly, seed, bus, rate, partitions, pauseMs }: Options): string {
   const more = [
     ...(bus === 'nats' ? [] : ['--bus', bus]),

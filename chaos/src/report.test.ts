@@ -14,33 +14,33 @@ const report: Report = {
     directory: undefined,
   },
   done: [
-    { kind: 'kill writer', healedMs: 1_000 },
-    { kind: 'kill writer', healedMs: 2_000 },
-    { kind: 'purge bus', healedMs: undefined },
+    { kind: 'kill writer', recoveredMs: 1_000 },
+    { kind: 'kill writer', recoveredMs: 2_000 },
+    { kind: 'purge bus', recoveredMs: undefined },
   ],
   ranMs: 10_000,
   changes: 500,
   writes: 700,
-  refused: 3,
+  rejected: 3,
   plans: 690,
   fenced: 2,
-  ended: 0,
-  restPoints: [{ afterActions: 3, ms: 1_500 }],
+  crashed: 0,
+  convergencePoints: [{ afterActions: 3, ms: 1_500 }],
   violations: [],
   evidence: undefined,
 };
 
-test('shows actions by kind, figures and how to run it again', () => {
+test('shows actions by kind, figures and the command to repeat the run', () => {
   const text = renderReport(report);
-  expect(text).toContain('| kill writer |     2 |             1.50 |  2.00 |');
-  expect(text).toContain('| purge bus   |     1 |                – |     – |');
-  expect(text).toContain('3 actions in 10.00 s, 500 changes (50.0 a second)');
-  expect(text).toContain('0 × lost change, 0 × unaccounted write, 0 × applied twice');
+  expect(text).toContain('| kill writer |     2 |               1.50 |  2.00 |');
+  expect(text).toContain('| purge bus   |     1 |                  – |     – |');
+  expect(text).toContain('3 actions in 10.00 s, 500 changes (50.0 per second)');
+  expect(text).toContain('0 × lost change, 0 × unplanned write, 0 × applied twice');
   expect(text).toContain('npm run chaos -- --actions 3 --seed 5');
   expect(text).not.toContain('VIOLATION');
 });
 
-test('tells what went wrong, where, and where the evidence is', () => {
+test('shows what went wrong, where, and where the evidence is', () => {
   const violations = Array.from({ length: 21 }, (_, i) => ({
     what: 'applied twice' as const,
     where: `endpointslices shop/web-${i}`,
@@ -53,11 +53,11 @@ test('tells what went wrong, where, and where the evidence is', () => {
   expect(text).toContain('evidence: /evidence');
 });
 
-test('as JSON', () => {
+test('is available as JSON', () => {
   expect(JSON.parse(jsonReport(report))).toMatchObject({
     command: 'npm run chaos -- --actions 3 --seed 5',
     writes: 700,
     violations: [],
-    actions: [{ kind: 'kill writer', healedMs: 1_000 }, { healedMs: 2_000 }, { kind: 'purge bus' }],
+    actions: [{ kind: 'kill writer', recoveredMs: 1_000 }, { recoveredMs: 2_000 }, { kind: 'purge bus' }],
   });
 });

@@ -1,50 +1,51 @@
-import type { Violation } from './accounts/violation.ts';
+import type { Violation } from './audit/violation.ts';
 import { commandOf, type Options } from './options.ts';
 import type { Kind } from './schedule.ts';
 
-/** What was done of one kind. */
-export interface Done {
+/** An action that was performed. */
+export interface PerformedAction {
   readonly kind: Kind;
-  /** Milliseconds until the fleet did its work again; undefined where no change was made just after it. */
-  readonly healedMs: number | undefined;
+  /** Time until the fleet caught up; undefined if nothing changed right after the action. */
+  readonly recoveredMs: number | undefined;
 }
 
 export interface Report {
   readonly options: Options;
-  readonly done: readonly Done[];
-  /** Without the points of rest. */
+  readonly done: readonly PerformedAction[];
+  /** Excludes the time spent waiting for convergence. */
   readonly ranMs: number;
-  /** Requests of the user that the API server took. */
+  /** User requests that the API server accepted. */
   readonly changes: number;
-  /** Requests of Sluice that the API server took, and refused. */
+  /** Sluice's requests that the API server accepted and rejected. */
   readonly writes: number;
-  readonly refused: number;
+  readonly rejected: number;
   readonly plans: number;
-  /** How often a plan, a commit or an Outcome of a former owner was turned away. */
+  /** How often a plan, commit or Outcome of a former owner was rejected. */
   readonly fenced: number;
-  /** Processes that ended though nobody told them to, and were started again. */
-  readonly ended: number;
-  readonly restPoints: readonly { readonly afterActions: number; readonly ms: number }[];
+  /** Processes that exited unexpectedly and were restarted. */
+  readonly crashed: number;
+  readonly convergencePoints: readonly { readonly afterActions: number; readonly ms: number }[];
   readonly violations: readonly Violation[];
-  /** Where logs, plans and the audit log are, if they were kept. */
+  /** Directory with logs, plans and the audit log, if kept. */
   readonly evidence: string | undefined;
 }
 
-const counted: readonly Violation['what'][] = [
+const violationKinds: readonly Violation['what'][] = [
   'lost change',
-  'unaccounted write',
+  'unplanned write',
   'applied twice',
   'out of order',
-  'needless slice',
-  'wanted endpoint taken away',
+  'needless slice write',
+  'endpoint wrongly removed',
   'process failed',
 ];
-/** Violations told in full; the others are in the JSON. */
-const told = 20;
+/** Violations printed in full; the JSON report has all. */
+const maxViolations = 20;
 
-/** The report for people; its table is Markdown as well. */
+/** Renders the report as text. Its table is valid Markdown. */
 export function renderReport(report: Report): string {
-  const { options, done, changes, writes, refused, plans, fenced, ended, restPoints, violations, evidence } = report;
+  const { options, done, changes, writes, rejected, plans, fenced, crashed, convergencePoints, violations, evidence } =
+    report;
   const kinds = [...new Set(done.map(({ kind }) => kind))].sort();
   const rows = kinds.map((kind) =>
     row(
@@ -52,31 +53,33 @@ export function renderReport(report: Report): string {
       done.filter((each) => each.kind === kind),
     ),
   );
-  const rests = restPoints.map(({ ms }) => ms);
+  const convergenceTimes = convergencePoints.map(({ ms }) => ms);
   return [
-    ...table([['action', 'times', 'healed: median s', 'max s'], ...rows, row('all', done)]),
+    ...table([['action', 'times', 'recovery: median s', 'max s'], ...rows, row('all', done)]),
     '',
-    `${done.length} actions in ${seconds(report.ranMs)} s, ${changes} changes (${(changes / (report.ranMs / 1000)).toFixed(1)} a second), bus ${options.bus}`,
-    `${writes} writes by ${plans} plans; ${refused} refused by the API server; ${fenced} times a former owner was turned away`,
-    `${ended} processes ended without being told to and were started again`,
-    `${restPoints.length} points of rest, right after ${seconds(median(rests))} s (median), ${seconds(Math.max(0, ...rests))} s (max)`,
-    counted.map((what) => `${violations.filter((each) => each.what === what).length} × ${what}`).join(', '),
+    `${done.length} actions in ${seconds(report.ranMs)} s, ${changes} changes (${(changes / (report.ranMs / 1000)).toFixed(1)} per second), bus ${options.bus}`,
+    `${writes} writes by ${plans} plans; ${rejected} rejected by the API server; former owners fenced ${fenced} times`,
+    `${crashed} processes exited unexpectedly and were restarted`,
+    `converged ${convergencePoints.length} times, after ${seconds(median(convergenceTimes))} s (median), ${seconds(Math.max(0, ...convergenceTimes))} s (max)`,
+    violationKinds.map((what) => `${violations.filter((each) => each.what === what).length} × ${what}`).join(', '),
     `again: ${commandOf(options)}`,
-    ...violations.slice(0, told).map(({ what, where, evidence: why }) => `VIOLATION ${what}: ${where}: ${why}`),
-    ...(violations.length > told ? [`and ${violations.length - told} more`] : []),
+    ...violations
+      .slice(0, maxViolations)
+      .map(({ what, where, evidence: why }) => `VIOLATION ${what}: ${where}: ${why}`),
+    ...(violations.length > maxViolations ? [`and ${violations.length - maxViolations} more`] : []),
     ...(evidence === undefined ? [] : [`evidence: ${evidence}`]),
     '',
   ].join('\n');
 }
 
-/** The same as one JSON object. */
+/** The report as one JSON object. */
 export function jsonReport(report: Report): string {
   const { options, done, ...rest } = report;
   return `${JSON.stringify({ ...rest, command: commandOf(options), options, actions: done })}\n`;
 }
 
-function row(title: string, done: readonly Done[]): readonly string[] {
-  const times = done.flatMap(({ healedMs }) => healedMs ?? []);
+function row(title: string, done: readonly PerformedAction[]): readonly string[] {
+  const times = done.flatMap(({ recoveredMs }) => recoveredMs ?? []);
   const figures = times.length === 0 ? ['–', '–'] : [seconds(median(times)), seconds(Math.max(...times))];
   return [title, String(done.length), ...figures];
 }

@@ -1,22 +1,22 @@
 import { seededRandom } from '@sluice/runtime';
 import { describe, expect, test } from 'vitest';
-import { chaosDeck, freezeDeck, schedule } from './schedule.ts';
+import { chaosActions, freezeActions, schedule } from './schedule.ts';
 
-const crew = { watcher: 2, reconciler: 3, writer: 2 };
-const plan = (seed: number, actions = 50, deck = chaosDeck('nats')) =>
-  schedule({ actions, crew, deck, random: seededRandom(seed), pauseMs: [1_100, 1_900] });
+const replicas = { watcher: 2, reconciler: 3, writer: 2 };
+const plan = (seed: number, actions = 50, kinds = chaosActions('nats')) =>
+  schedule({ actions, replicas, kinds, random: seededRandom(seed), pauseMs: [1_100, 1_900] });
 
 describe('the schedule', () => {
-  test('is the same for the same seed and another for another', () => {
+  test('is the same for the same seed and differs between seeds', () => {
     expect(plan(7)).toEqual(plan(7));
     expect(plan(7)).not.toEqual(plan(8));
   });
 
-  test('has every kind of action in the first fifty', () => {
-    expect(new Set(plan(1).map(({ kind }) => kind))).toEqual(new Set(chaosDeck('nats')));
+  test('contains every kind of action in the first fifty', () => {
+    expect(new Set(plan(1).map(({ kind }) => kind))).toEqual(new Set(chaosActions('nats')));
   });
 
-  test('reaches every process of the crew', () => {
+  test('reaches every process', () => {
     const targets = new Set(plan(3, 300).map(({ target }) => target));
     expect([...targets].sort()).toEqual([
       'bus',
@@ -31,27 +31,29 @@ describe('the schedule', () => {
     ]);
   });
 
-  test('does to a process what its kind says', () => {
+  test('targets a process of its kind', () => {
     for (const { kind, target } of plan(2, 200)) expect(kind.endsWith(target.replace(/-\d$/, ''))).toBe(true);
   });
 
-  test('keeps its pauses', () => {
+  test('keeps to the pauses', () => {
     const times = plan(5).map(({ at }) => at);
     const pauses = times.map((at, i) => at - (times[i - 1] ?? 0));
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(1_100);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(1_900);
   });
 
-  test('of freezes freezes nothing but roles', () => {
-    expect(plan(1, 30, freezeDeck).every(({ kind }) => /^freeze (watcher|reconciler|writer)$/.test(kind))).toBe(true);
+  test('of freezes affects roles only', () => {
+    expect(plan(1, 30, freezeActions).every(({ kind }) => /^freeze (watcher|reconciler|writer)$/.test(kind))).toBe(
+      true,
+    );
   });
 
-  test('outlasts no duplicate window on a bus that has none', () => {
-    expect(chaosDeck('kafka')).not.toContain('outlast the duplicate window bus');
-    expect(chaosDeck('nats')).toContain('outlast the duplicate window bus');
+  test('never outlasts the duplicate window of a bus without one', () => {
+    expect(chaosActions('kafka')).not.toContain('outlast duplicate window bus');
+    expect(chaosActions('nats')).toContain('outlast duplicate window bus');
   });
 
-  test('refuses an empty deck', () => {
+  test('rejects an empty list of kinds', () => {
     expect(() => plan(1, 1, [])).toThrow('at least one kind');
   });
 });

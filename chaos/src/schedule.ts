@@ -1,9 +1,9 @@
 import { type Random, randomInteger } from '@sluice/runtime';
 
-/** What can be done to any process: of Sluice, and to the servers that it stands on. */
+/** Faults of any process: Sluice's roles and the servers. */
 export type Disturbance = 'kill' | 'freeze' | 'restart';
-/** What the servers can lose beyond what a crash of theirs loses. */
-export type Loss = 'wipe' | 'old snapshot' | 'purge' | 'lose the last records' | 'outlast the duplicate window';
+/** Data losses of the servers beyond those of a crash. */
+export type Loss = 'wipe' | 'restore snapshot' | 'purge' | 'lose last records' | 'outlast duplicate window';
 
 export const roles = ['watcher', 'reconciler', 'writer'] as const;
 export type Role = (typeof roles)[number];
@@ -11,67 +11,67 @@ export type Server = 'bus' | 'store';
 
 export type Kind = `${Disturbance} ${Role | Server}` | `${Loss} ${Server}`;
 
-/** One thing that is done to the fleet. */
+/** One fault to inject. */
 export interface Action {
-  /** Milliseconds since the schedule began. */
+  /** Milliseconds since the start of the schedule. */
   readonly at: number;
   readonly kind: Kind;
-  /** Name of the process concerned: `reconciler-2`, `bus`, `store`. */
+  /** Name of the process: `reconciler-2`, `bus`, `store`. */
   readonly target: string;
-  /** From 0 up to 1: decides what else there is to decide of it. */
-  readonly chance: number;
+  /** Random number in [0, 1) that seeds the details of the action. */
+  readonly random: number;
 }
 
-/** How many processes there are of each role. */
-export type Crew = Readonly<Record<Role, number>>;
+/** Number of processes per role. */
+export type Replicas = Readonly<Record<Role, number>>;
 
 export interface ScheduleOptions {
   readonly actions: number;
-  readonly crew: Crew;
+  readonly replicas: Replicas;
   readonly random: Random;
-  /** Each kind as often as it is in here, in an order left to chance, before any comes again. */
-  readonly deck: readonly Kind[];
-  /** Between one action and the next, in milliseconds: from, to. */
+  /** Kinds of actions, drawn in random order without replacement, then all over again. */
+  readonly kinds: readonly Kind[];
+  /** Minimum and maximum time between two actions, in milliseconds. */
   readonly pauseMs: readonly [number, number];
 }
 
 const disturbances: readonly Disturbance[] = ['kill', 'freeze', 'restart'];
 const losses: readonly Kind[] = [
   'wipe store',
-  'old snapshot store',
+  'restore snapshot store',
   'purge bus',
-  'lose the last records bus',
-  'outlast the duplicate window bus',
+  'lose last records bus',
+  'outlast duplicate window bus',
 ];
 
-/** All that may happen on this bus; what happens to the roles is in it twice. */
-export function chaosDeck(bus: 'nats' | 'kafka'): readonly Kind[] {
+/** Kinds of actions for this bus. Faults of roles occur twice as often. */
+export function chaosActions(bus: 'nats' | 'kafka'): readonly Kind[] {
   const each = <T extends Role | Server>(targets: readonly T[]) =>
     targets.flatMap((target) => disturbances.map((what) => `${what} ${target}` as const));
-  // Kafka knows no duplicate window: a record that is appended again is there again.
-  const known = losses.filter((loss) => bus === 'nats' || loss !== 'outlast the duplicate window bus');
+  // Kafka has no duplicate window.
+  const known = losses.filter((loss) => bus === 'nats' || loss !== 'outlast duplicate window bus');
   return [...each(roles), ...each(roles), ...each(['bus', 'store'] as const), ...known];
 }
 
-/** Owners that stop for longer than their leases last. */
-export const freezeDeck: readonly Kind[] = roles.map((role) => `freeze ${role}` as const);
+/** Freezes of lease owners for longer than their leases. */
+export const freezeActions: readonly Kind[] = roles.map((role) => `freeze ${role}` as const);
 
-/** What is done and when. The same random numbers give the same schedule. */
-export function schedule({ actions, crew, random, deck, pauseMs }: ScheduleOptions): readonly Action[] {
+/** Plans actions and their times. The same random numbers give the same schedule. */
+export function schedule({ actions, replicas, random, kinds, pauseMs }: ScheduleOptions): readonly Action[] {
   const planned: Action[] = [];
   let left: Kind[] = [];
   let at = 0;
   while (planned.length < actions) {
-    if (left.length === 0) left = shuffled(deck, random);
+    if (left.length === 0) left = shuffled(kinds, random);
     const kind = left.pop();
-    if (kind === undefined) throw new RangeError('a deck needs at least one kind of action');
+    if (kind === undefined) throw new RangeError('a schedule needs at least one kind of action');
     at += randomInteger(random, ...pauseMs);
-    planned.push({ at, kind, target: targetOf(kind, crew, random), chance: random.next() });
+    planned.push({ at, kind, target: targetOf(kind, replicas, random), random: random.next() });
   }
   return planned;
 }
 
-function targetOf(kind: Kind, crew: Crew, random: Random): string {
+function targetOf(kind: Kind, crew: Replicas, random: Random): string {
   const whom = kind.slice(kind.lastIndexOf(' ') + 1);
   const role = roles.find((known) => known === whom);
   return role === undefined ? whom : `${role}-${randomInteger(random, 1, crew[role])}`;

@@ -17,13 +17,13 @@ const topics = ['changes', 'mutations', 'requests'] as const;
 export interface FaultOptions {
   readonly fleet: Fleet;
   readonly observer: PlanObserver;
-  /** The store is about to forget everything. */
+  /** Called before the store is wiped. */
   readonly onWipe: () => void;
-  /** A process did not end within 20 s when it was told to. */
+  /** Called when a process does not exit within 20 s of SIGTERM. */
   readonly onLate: (name: string) => void;
 }
 
-/** Does to the fleet what a schedule says. */
+/** Injects the faults of a schedule. */
 export class Faults {
   readonly #options: FaultOptions;
   #snapshot: string | undefined;
@@ -32,12 +32,12 @@ export class Faults {
     this.#options = options;
   }
 
-  /** Resolves when it is done: what was killed runs again, what was frozen goes on. */
-  carryOut({ kind, target: name, chance }: Action, begun: () => void): Promise<void> {
+  /** Resolves when the action is complete: a killed process runs again, a frozen one has resumed. */
+  perform({ kind, target: name, random: seed }: Action, begun: () => void): Promise<void> {
     const { fleet } = this.#options;
     const target = fleet.targets.get(name);
-    if (target === undefined) throw new RangeError(`no process ${name}`);
-    const random = seededRandom(Math.floor(chance * 2 ** 31));
+    if (target === undefined) throw new RangeError(`unknown process ${name}`);
+    const random = seededRandom(Math.floor(seed * 2 ** 31));
     const what = kind.slice(0, kind.lastIndexOf(' '));
     return target.enqueue(async () => {
       begun();
@@ -51,20 +51,20 @@ export class Faults {
         case 'wipe':
           this.#options.onWipe();
           return fleet.redis.restore(undefined);
-        case 'old snapshot':
+        case 'restore snapshot':
           return this.#oldSnapshot();
         case 'purge':
           return this.#purge(random);
-        case 'lose the last records':
+        case 'lose last records':
           return this.#loseLast(target, randomInteger(random, 500, 2_000));
-        case 'outlast the duplicate window':
+        case 'outlast duplicate window':
           return this.#kill(target, duplicateWindowMs + 500);
       }
-      throw new RangeError(`nobody knows how to ${kind}`);
+      throw new RangeError(`unknown action ${kind}`);
     });
   }
 
-  /** For a later restart from it. */
+  /** Takes a snapshot of the store to restore later. */
   takeSnapshot(): Promise<void> {
     const { fleet } = this.#options;
     const store = fleet.targets.get('store');
@@ -84,9 +84,9 @@ export class Faults {
   }
 
   async #freeze(target: Target): Promise<void> {
-    target.hold();
+    target.pause();
     await sleep(freezeMs);
-    target.release();
+    target.resume();
   }
 
   async #restart(target: Target): Promise<void> {
@@ -100,7 +100,7 @@ export class Faults {
     await redis.restore(this.#snapshot);
   }
 
-  /** One log, the logs of a topic, or all of them. */
+  /** Purges one partition, one topic or everything. */
   async #purge(random: Random): Promise<void> {
     const { fleet, observer } = this.#options;
     const topic = random.next() < 0.7 ? topics[randomInteger(random, 0, topics.length - 1)] : undefined;
@@ -133,24 +133,24 @@ export class Faults {
         const partitions = logs
           .filter((log) => log.topic === topic)
           .map(({ partition }) => ({ partition, offset: '-1' }));
-        // A broker that has just come back knows its topics only a moment later, and a client remembers that it did not.
+        // A broker that has just restarted learns its topics with a delay, and a client caches that they were missing.
         await eventually(() => deleteRecords(bus.server.broker, `${fleet.fleet}.${topic}`, partitions));
       }
     });
   }
 
-  /** As a crash of the machine would, had it not waited for its disk: back to what was there so long before. */
+  /** Simulates a crash before the disk was synced: restores the data from `forMs` ago. */
   async #loseLast(target: Target, forMs: number): Promise<void> {
     const { fleet, observer } = this.#options;
     const { kind, server } = fleet.bus;
     const data = kind === 'nats' ? join(server.directory, 'data') : server.data;
     const earlier = join(server.directory, 'earlier');
     await rm(earlier, { recursive: true, force: true });
-    target.hold();
+    target.pause();
     try {
       await cp(data, earlier, { recursive: true });
     } finally {
-      target.release();
+      target.resume();
     }
     await sleep(forMs);
     await observer.caughtUp();
@@ -163,21 +163,24 @@ export class Faults {
     await (kind === 'nats' ? rewind() : this.#whileHeld(rewind));
   }
 
-  /** On a bus whose observer reads what is stored: nothing may be stored that it has not read, and then be gone. */
+  /**
+   * For a bus whose observer reads stored records: pauses the fleet so that no record is lost before the observer has
+   * read it.
+   */
   async #whileHeld(act: () => Promise<void>): Promise<void> {
     const { fleet, observer } = this.#options;
-    for (const role of fleet.roles) role.hold();
+    for (const role of fleet.roles) role.pause();
     try {
       await observer.caughtUp();
       await act();
       await observer.caughtUp();
     } finally {
-      for (const role of fleet.roles) role.release();
+      for (const role of fleet.roles) role.resume();
     }
   }
 }
 
-/** Tries again for up to half a minute. Throws what the last try threw. */
+/** Retries for up to 30 s, then rethrows the last error. */
 async function eventually(act: () => Promise<void>): Promise<void> {
   const late = performance.now() + 30_000;
   for (;;) {

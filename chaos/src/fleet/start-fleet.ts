@@ -10,7 +10,7 @@ import {
   startNats,
   startRedis,
 } from '@sluice/local';
-import { type Crew, type Role, roles } from '../schedule.ts';
+import { type Replicas, type Role, roles } from '../schedule.ts';
 import { Target } from './target.ts';
 
 export interface FleetOptions {
@@ -18,14 +18,14 @@ export interface FleetOptions {
   readonly bus: 'nats' | 'kafka';
   readonly kubeconfig: string;
   readonly partitions: number;
-  readonly crew: Crew;
+  readonly replicas: Replicas;
 }
 
 export type BusServer =
   | { readonly kind: 'nats'; readonly server: Nats }
   | { readonly kind: 'kafka'; readonly server: Kafka };
 
-/** The processes of a fleet, with those that it stands on. */
+/** The processes of a fleet and its servers. */
 export interface Fleet {
   readonly fleet: string;
   readonly partitions: number;
@@ -36,16 +36,20 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-/** Short, so that it can be outlasted; how long a lease is stays as it is by default. */
+/** Short, so that an outage can exceed it. The lease duration keeps its default. */
 export const duplicateWindowMs = 2_000;
 
-/** Its start takes seconds, but a minute where the machine is busy with a whole fleet. */
+/** Kafka starts in seconds, but takes a minute on a machine busy with a whole fleet. */
 const kafkaReadyMs = 180_000;
 
 const program = fileURLToPath(new URL('../../../services/sluice/src/main.ts', import.meta.url));
 const name = 'chaos';
 
-/** Starts bus and store, but no role yet. @throws LocalError */
+/**
+ * Starts bus and store, but no role.
+ *
+ * @throws LocalError
+ */
 export async function startServers(options: FleetOptions): Promise<Fleet> {
   const { directory, partitions } = options;
   const redis = await startRedis({ directory: join(directory, 'redis') });
@@ -57,7 +61,7 @@ export async function startServers(options: FleetOptions): Promise<Fleet> {
   writeFileSync(configuration, JSON.stringify(configure(options, bus, redis.url)), { mode: 0o600 });
   mkdirSync(join(directory, 'logs'), { recursive: true });
   const ofRoles = roles.flatMap((role) =>
-    Array.from({ length: options.crew[role] }, (_, n) =>
+    Array.from({ length: options.replicas[role] }, (_, n) =>
       roleTarget(`${role}-${n + 1}`, role, configuration, directory),
     ),
   );
@@ -66,7 +70,7 @@ export async function startServers(options: FleetOptions): Promise<Fleet> {
       await bus.server.process.start();
       await bus.server.ready();
     }),
-    // It kills first, which does nothing to one that has ended.
+    // Kills first, which has no effect on a process that has exited.
     new Target('store', redis.process, () => redis.restart()),
   ];
   return {
@@ -89,7 +93,7 @@ async function startBus({ bus, directory }: FleetOptions): Promise<BusServer> {
   return { kind: bus, server: kafka };
 }
 
-/** JSON is YAML too. */
+/** The configuration as JSON, which is valid YAML. */
 function configure({ partitions, kubeconfig }: FleetOptions, bus: BusServer, redisUrl: string): object {
   return {
     fleet: name,

@@ -1,10 +1,12 @@
 import type { ServerProcess } from '@sluice/local';
 
-/** A process that things are done to, one after the other. It may be held by several at once, and goes on with the last. */
+/**
+ * A process to inject faults into, one at a time. It can be paused several times and resumes with the last `resume`.
+ */
 export class Target {
   readonly name: string;
   readonly process: ServerProcess;
-  /** Something is being done to it; that it does not run is nothing to wonder about. */
+  /** Whether a fault is in progress, so that the process may not be running. */
   busy = false;
   readonly #start: () => Promise<void>;
   #holds = 0;
@@ -16,7 +18,7 @@ export class Target {
     this.#start = start;
   }
 
-  /** Does this once everything before is done. */
+  /** Runs the task after all earlier ones. */
   enqueue(task: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(async () => {
       this.busy = true;
@@ -35,17 +37,17 @@ export class Target {
     if (this.#holds > 0) this.process.signal('SIGSTOP');
   }
 
-  hold(): void {
+  pause(): void {
     this.#holds++;
     this.process.signal('SIGSTOP');
   }
 
-  release(): void {
+  resume(): void {
     this.#holds--;
     if (this.#holds === 0) this.process.signal('SIGCONT');
   }
 
-  /** Asks it to end. False if it had to be killed. */
+  /** Sends SIGTERM. Returns false if the process had to be killed. */
   async stop(graceMs: number): Promise<boolean> {
     const before = performance.now();
     await this.process.stop(graceMs);

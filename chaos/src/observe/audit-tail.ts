@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { parseWrite, type Write } from '../accounts/write.ts';
+import { parseWrite, type Write } from '../audit/write.ts';
 
 const chunkBytes = 4 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ export class AuditTail {
     return new AuditTail(await open(path), user);
   }
 
-  /** Reads what was added since. Returns how many of the user's writes there are by now. */
+  /** Reads new lines. Returns the number of the user's writes so far. */
   read(): Promise<number> {
     this.#reading = this.#reading.then(() => this.#readOn());
     return this.#reading;

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, isLogTruncatedError, type PartitionReader, type StreamOffset } from '@sluice/bus';
-import { type OnPlan, type PlanObserver, tellPlan } from './plan-observer.ts';
+import { forwardPlan, type OnPlan, type PlanObserver } from './plan-observer.ts';
 
 const recordsRead = 256;
 
 /**
- * Plans as a reader of the bus sees them. What a log loses before it was read is not seen: whoever takes records away holds
- * the fleet still, waits for `caughtUp`, does so, waits again and lets the fleet go on.
+ * Observes plans by reading the bus. Records lost before they are read are missed, so a fault that removes records
+ * pauses the fleet, waits for `caughtUp`, removes them, waits again and resumes the fleet.
  */
 export async function followBusPlans(bus: Bus, onPlan: OnPlan): Promise<PlanObserver> {
   const partitions = Array.from({ length: bus.partitions }, (_, partition) => partition);
@@ -45,7 +45,7 @@ class PartitionPlans {
     this.done = this.#follow();
   }
 
-  /** Equal, not beyond: a log that lost its last records ends before what was read. */
+  /** Equal rather than at least: a log that lost its last records ends before the last record read. */
   async caughtUp(): Promise<void> {
     while (!this.#closed && (await this.#bus.end('mutations', this.#partition)).offset !== this.#offset)
       await sleep(20);
@@ -61,7 +61,7 @@ class PartitionPlans {
       try {
         const records = await this.#reader.next(recordsRead);
         for (const { payload, offset } of records) {
-          tellPlan(payload, this.#onPlan);
+          forwardPlan(payload, this.#onPlan);
           this.#offset = offset;
         }
       } catch (error) {

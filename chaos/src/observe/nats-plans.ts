@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliverPolicy, type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { type OnPlan, type PlanObserver, tellPlan } from './plan-observer.ts';
+import { forwardPlan, type OnPlan, type PlanObserver } from './plan-observer.ts';
 
 export interface NatsPlansOptions {
   readonly url: string;
@@ -10,13 +10,13 @@ export interface NatsPlansOptions {
   readonly onPlan: OnPlan;
 }
 
-/** What was published shortly before the connection went may not have come through it. */
+/** Messages published shortly before a disconnect may not have arrived. */
 const overlapMs = 5_000;
 const batch = 500;
 
 /**
- * Plans as they are published, straight from the subject: no loss of a stream can take them back. What was published while
- * the connection was away is read from the streams once it is there again.
+ * Observes plans by subscribing to the subject, so that no loss in a stream hides them. After a reconnect, plans
+ * published meanwhile are read from the streams.
  */
 export async function followNatsPlans(options: NatsPlansOptions): Promise<PlanObserver> {
   const connection = await connect({
@@ -31,7 +31,7 @@ export async function followNatsPlans(options: NatsPlansOptions): Promise<PlanOb
   const { fleet, onPlan } = options;
   connection.subscribe(`${fleet}.mutations.*`, {
     callback: (error, message) => {
-      if (error === null) tellPlan(message.data, onPlan);
+      if (error === null) forwardPlan(message.data, onPlan);
     },
   });
   return new NatsPlans(connection, options);
@@ -41,7 +41,7 @@ class NatsPlans implements PlanObserver {
   readonly #connection: NatsConnection;
   readonly #options: NatsPlansOptions;
   readonly #watching: Promise<void>;
-  /** From when on the streams are still to be read. */
+  /** Time from which the streams must be read. */
   #missedSince: number | undefined;
   #reading: Promise<void> | undefined;
 
@@ -56,7 +56,7 @@ class NatsPlans implements PlanObserver {
       await this.#reading;
       if (this.#connection.isClosed()) return;
       try {
-        // The answer comes after all that the server has sent by now.
+        // The response arrives after everything the server has sent so far.
         await this.#connection.flush();
         if (this.#missedSince === undefined) return;
         this.#read();
@@ -97,7 +97,7 @@ class NatsPlans implements PlanObserver {
       const partitions = Array.from({ length: this.#options.partitions }, (_, partition) => partition);
       await Promise.all(partitions.map((partition) => this.#readPartition(client, partition, since)));
     } catch {
-      // The connection went again, or JetStream is not ready: whoever waits tries again.
+      // Disconnected again, or JetStream is not ready. The caller retries.
       this.#missedSince = Math.min(since, this.#missedSince ?? since);
       await sleep(50);
     }
@@ -115,7 +115,7 @@ class NatsPlans implements PlanObserver {
     for (;;) {
       let last: { readonly seq: number; readonly pending: number } | undefined;
       for await (const message of await consumer.fetch({ max_messages: batch, expires: 1_000 })) {
-        tellPlan(message.data, this.#options.onPlan);
+        forwardPlan(message.data, this.#options.onPlan);
         last = { seq: message.seq, pending: message.info.pending };
         if (last.pending === 0) break;
       }

@@ -7,10 +7,10 @@ import { systemClock, systemRandom } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
 import { AuditTail } from './audit-tail.ts';
 
-/** As whom the API server knows Sluice. */
+/** Sluice's user name in the API server. */
 const sluiceUser = 'system:serviceaccount:sluice:sluice';
 
-/** The cluster in which the fleet works, and its user's ways to it. */
+/** The cluster of the fleet with clients for its user. */
 export interface Cluster {
   readonly plane: ControlPlane;
   readonly user: ApiClient;
@@ -20,7 +20,7 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-/** Starts a genuine control plane that logs every write of Endpoints and EndpointSlices before it answers. */
+/** Starts a real control plane that logs every write of Endpoints and EndpointSlices before it responds. */
 export async function startCluster(directory: string): Promise<Cluster> {
   const policy = join(directory, 'audit-policy.yaml');
   writeFileSync(policy, JSON.stringify(auditPolicy));
@@ -31,7 +31,7 @@ export async function startCluster(directory: string): Promise<Cluster> {
     audit: 'RequestResponse',
     apiServerArgs: [
       `--audit-policy-file=${policy}`,
-      // In a batch, events are late and may be dropped.
+      // Batched events are late and may be dropped.
       '--audit-log-mode=blocking',
       '--audit-log-maxsize=100000',
     ],

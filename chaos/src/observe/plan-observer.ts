@@ -1,17 +1,17 @@
 import { decodeMessage, type PlannedMutations } from '@sluice/messages';
 
-/** Reads all plans along with the fleet, and keeps what the bus loses. */
+/** Observes all plans of the fleet, including those that the bus loses later. */
 export interface PlanObserver {
-  /** Waits until everything that is in the bus by now has been seen; the bus must be up, or come up. */
+  /** Waits until everything on the bus has been observed. The bus must be running or starting. */
   caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Told of each plan, often twice; with the bytes of its message. */
+/** Called for each plan, possibly more than once, with its encoded message. */
 export type OnPlan = (plan: PlannedMutations, payload: Uint8Array) => void;
 
-/** Tells of a record if it is a plan; what is none is the fleet's to set aside. */
-export function tellPlan(payload: Uint8Array, onPlan: OnPlan): void {
+/** Passes on a record if it is a plan. Dead-lettering others is up to the fleet. */
+export function forwardPlan(payload: Uint8Array, onPlan: OnPlan): void {
   let message: ReturnType<typeof decodeMessage>;
   try {
     message = decodeMessage(payload);

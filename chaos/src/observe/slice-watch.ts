@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterReader } from '@sluice/kubernetes';
 import { isObject, type Json, listAt, objectAt, textAt } from '@sluice/shadow';
 
-/** Told of each Pod in each EndpointSlice of the namespace, whenever the slice changes. */
-export type OnShown = (pod: string, ready: boolean) => void;
+/** Called for each Pod in each EndpointSlice of the namespace whenever the slice changes. */
+export type OnEndpoint = (pod: string, ready: boolean) => void;
 
-/** Watches EndpointSlices until `signal` aborts, as a kube-proxy would: lists again whenever a watch ends. */
+/** Watches EndpointSlices until `signal` aborts, like kube-proxy: lists again whenever a watch ends. */
 export async function watchSlices(
   reader: ClusterReader,
   namespace: string,
-  onShown: OnShown,
+  onShown: OnEndpoint,
   signal: AbortSignal,
 ): Promise<void> {
   const show = (object: unknown) => {
@@ -29,8 +29,8 @@ export async function watchSlices(
       }
     } catch (error) {
       if (signal.aborted) return;
-      // The API server is not disturbed; a busy one may still end a watch.
-      process.stderr.write(`chaos: watching again: ${error instanceof Error ? error.message : error}\n`);
+      // No fault is injected into the API server, but a busy one may end a watch.
+      process.stderr.write(`chaos: watch failed; listing again: ${error instanceof Error ? error.message : error}\n`);
       await sleep(100);
     }
   }

@@ -12,13 +12,13 @@ import {
 } from '@sluice/conformance';
 import { isApiError } from '@sluice/kubernetes';
 import type { Random } from '@sluice/runtime';
-import type { Measured, SteadyServices } from './steady-services.ts';
+import type { FlipProbe, SteadyServices } from './steady-services.ts';
 
 const namespace = 'shop';
-/** Of all changes, these are flips of steady Pods; the others do all that users, kubelets and schedulers do. */
+/** Share of changes that flip steady Pods. The others are what users, kubelets and schedulers do. */
 const flipShare = 0.6;
-/** Requests under way at once: an API server that is behind gets no more. */
-const mostUnderWay = 16;
+/** Maximum concurrent requests, so that a slow API server is not flooded. */
+const maxInFlight = 16;
 
 const ofService =
   (make: typeof deleteService): StepMaker =>
@@ -27,7 +27,10 @@ const ofService =
     return service && make(world, service);
   };
 
-/** All of the differential workload, and what it does at rest only: nothing here depends on what was before. */
+/**
+ * The differential workload plus what it does only after convergence, because nothing here depends on the previous
+ * state.
+ */
 const everything = [
   ...repertoire,
   [2, ofService(deleteService)],
@@ -35,19 +38,19 @@ const everything = [
   [1, ofService(toggleExternal)],
 ] as const;
 
-/** So many changes a second of Services, Pods, Nodes and custom Endpoints. */
+/** Makes changes to Services, Pods, Nodes and custom Endpoints at a given rate. */
 export class Churn {
-  /** Requests that the API server took, and those that it refused, as it may. */
+  /** Requests that the API server accepted, and those that it rejected. */
   changes = 0;
   refused = 0;
   readonly #client: ApiClient;
   readonly #random: Random;
   readonly #steady: SteadyServices;
-  readonly #measured: Measured;
+  readonly #measured: FlipProbe;
   readonly #world: World;
   readonly #underWay = new Set<Promise<void>>();
   readonly #fail: (error: unknown) => void;
-  /** Steps build on each other, so their requests go one after the other. */
+  /** Steps depend on each other, so their requests are sent one at a time. */
   #steps: Step['requests'][number][] = [];
   #stepping = false;
   #timer: NodeJS.Timeout | undefined;
@@ -56,7 +59,7 @@ export class Churn {
     client: ApiClient,
     random: Random,
     steady: SteadyServices,
-    measured: Measured,
+    measured: FlipProbe,
     fail: (error: unknown) => void,
   ) {
     this.#client = client;
@@ -77,23 +80,23 @@ export class Churn {
     let last = performance.now();
     this.#timer = setInterval(() => {
       const now = performance.now();
-      // What a hold-up of this process kept from being made is not made up for in one burst.
-      due = Math.min(due + ((now - last) * perSecond) / 1000, mostUnderWay);
+      // Changes missed while this process was blocked are not made up for in one burst.
+      due = Math.min(due + ((now - last) * perSecond) / 1000, maxInFlight);
       last = now;
       for (; due >= 1; due--) this.#change();
     }, 10);
   }
 
-  /** Returns once all that is under way has been answered. */
+  /** Returns when all requests in flight are complete. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
-    // Names that were deleted before may come again: the fleet has come to rest in between.
+    // Names of deleted objects may be reused: the fleet has converged in between.
     this.#world.justDeleted.clear();
   }
 
   #change(): void {
-    if (this.#underWay.size >= mostUnderWay) return;
+    if (this.#underWay.size >= maxInFlight) return;
     const flips = this.#stepping || this.#random.next() < flipShare;
     const task = (flips ? this.#flip() : this.#step()).catch(this.#fail).finally(() => this.#underWay.delete(task));
     this.#underWay.add(task);

@@ -2,14 +2,14 @@ import type { ApiClient } from '@sluice/conformance';
 import * as objects from '@sluice/conformance';
 import { type Random, randomInteger } from '@sluice/runtime';
 import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '@sluice/shadow';
-import { readyPods } from '../accounts/write.ts';
+import { readyPods } from '../audit/write.ts';
 
 export const steadyNamespace = 'steady';
 const node = 'steady-node';
 const serviceCount = 16;
-/** Of each Service: ready all the time. */
-const rockCount = 3;
-/** Of each Service: ready or not. */
+/** Per Service, always ready. */
+const alwaysReadyCount = 3;
+/** Per Service, ready or not. */
 const flippingCount = 8;
 const since = () => new Date().toISOString().replace(/\.\d+Z$/, 'Z');
 
@@ -17,24 +17,24 @@ interface FlippingPod {
   readonly name: string;
   readonly service: string;
   readonly ip: string;
-  /** How long its changes take is measured: it changes only when its last change has been read. */
+  /** Whether recovery is measured with this Pod. It then changes only after its last change was observed. */
   readonly probe: boolean;
   ready: boolean;
   busy: boolean;
 }
 
-/** Changes that are measured. */
-export interface Measured {
-  isOpen(pod: string): boolean;
+/** Records changes for the measurement of recovery times. */
+export interface FlipProbe {
+  isPending(pod: string): boolean;
   flipped(pod: string, ready: boolean): void;
 }
 
 /**
- * Services of whose Pods some flip and all others stay as they are. What their EndpointSlices and Endpoints should be is
- * known here without any controller.
+ * Services in which only the readiness of some Pods changes, so that the expected EndpointSlices and Endpoints are
+ * known without a controller.
  */
 export class SteadyServices {
-  readonly rocks = new Map<string, readonly string[]>();
+  readonly alwaysReady = new Map<string, readonly string[]>();
   readonly #client: ApiClient;
   readonly #random: Random;
   readonly #flipping: FlippingPod[] = [];
@@ -44,9 +44,9 @@ export class SteadyServices {
     this.#random = random;
     for (let s = 1; s <= serviceCount; s++) {
       const service = `web-${s}`;
-      this.rocks.set(
+      this.alwaysReady.set(
         service,
-        Array.from({ length: rockCount }, (_, n) => `${service}-rock-${n}`),
+        Array.from({ length: alwaysReadyCount }, (_, n) => `${service}-rock-${n}`),
       );
       for (let n = 0; n < flippingCount; n++) {
         this.#flipping.push({
@@ -64,21 +64,21 @@ export class SteadyServices {
   async create(): Promise<void> {
     await this.#client.create('namespaces', objects.namespaceObject(steadyNamespace));
     await this.#client.create('nodes', objects.nodeObject({ name: node, zone: 'a' }));
-    for (const [service, rocks] of this.rocks) {
+    for (const [service, alwaysReady] of this.alwaysReady) {
       const spec = { selector: { app: service }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] };
       await this.#client.create('services', objects.serviceObject({ namespace: steadyNamespace, name: service, spec }));
       const number = service.slice(service.lastIndexOf('-') + 1);
       const flipping = this.#flipping.filter((pod) => pod.service === service);
       await Promise.all([
-        ...rocks.map((name, n) => this.#createPod(name, service, `10.9.${number}.${n + 1}`)),
+        ...alwaysReady.map((name, n) => this.#createPod(name, service, `10.9.${number}.${n + 1}`)),
         ...flipping.map(({ name, ip }) => this.#createPod(name, service, ip)),
       ]);
     }
   }
 
-  /** Turns the readiness of some Pod, but not of one whose last change is still measured, if there is one to turn. */
-  async flip(measured: Measured): Promise<void> {
-    const free = this.#flipping.filter(({ busy, probe, name }) => !busy && !(probe && measured.isOpen(name)));
+  /** Flips the readiness of a random Pod, except those whose last change is pending. */
+  async flip(measured: FlipProbe): Promise<void> {
+    const free = this.#flipping.filter(({ busy, probe, name }) => !busy && !(probe && measured.isPending(name)));
     const pod = free[randomInteger(this.#random, 0, free.length - 1)];
     if (pod === undefined) return;
     pod.busy = true;
@@ -91,18 +91,18 @@ export class SteadyServices {
     }
   }
 
-  /** A line for each Service whose EndpointSlices or Endpoints are not what they should be. */
-  async wrong(): Promise<readonly string[]> {
+  /** Returns a line for each Service whose EndpointSlices or Endpoints differ from the expected ones. */
+  async differences(): Promise<readonly string[]> {
     const [slices, endpoints] = await Promise.all([
       this.#client.list('endpointslices'),
       this.#client.list('endpoints'),
     ]);
     const own = (all: readonly JsonObject[]) =>
       all.filter(({ metadata }) => textAt(metadata, 'namespace') === steadyNamespace);
-    return [...this.rocks].flatMap(([service, rocks]) => {
+    return [...this.alwaysReady].flatMap(([service, alwaysReady]) => {
       const flipping = this.#flipping.filter((pod) => pod.service === service);
-      const ready = [...rocks, ...flipping.filter((pod) => pod.ready).map(({ name }) => name)].sort().join(' ');
-      const all = rocks.length + flipping.length;
+      const ready = [...alwaysReady, ...flipping.filter((pod) => pod.ready).map(({ name }) => name)].sort().join(' ');
+      const all = alwaysReady.length + flipping.length;
       const ofService = own(slices).filter(
         ({ metadata }) => textAt(objectAt(metadata, 'labels'), 'kubernetes.io/service-name') === service,
       );
@@ -134,9 +134,9 @@ function compare(
   all: number,
 ): string[] {
   const [object, ...more] = found;
-  if (object === undefined || more.length > 0) return [`${what}: there are ${found.length}`];
+  if (object === undefined || more.length > 0) return [`${what}: found ${found.length} objects instead of 1`];
   const ready = [...readyPods(object)].sort().join(' ');
-  if (ready !== wanted) return [`${what}: ready are ${ready}; should be ${wanted}`];
+  if (ready !== wanted) return [`${what}: ready Pods are ${ready} instead of ${wanted}`];
   return count(object) === all ? [] : [`${what}: ${count(object)} endpoints instead of ${all}`];
 }
 

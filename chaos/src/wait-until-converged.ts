@@ -1,10 +1,10 @@
 import type { HttpCluster } from '@sluice/kubernetes';
 import { type Clock, type Random, sleep } from '@sluice/runtime';
-import { whatAFreshStartWrites } from './fresh-start.ts';
+import { findMissingWrites } from './find-missing-writes.ts';
 import type { AuditTail } from './observe/audit-tail.ts';
 import type { SteadyServices } from './world/steady-services.ts';
 
-export interface RestOptions {
+export interface ConvergenceOptions {
   readonly steady: SteadyServices;
   readonly reader: HttpCluster;
   readonly audit: AuditTail;
@@ -12,20 +12,25 @@ export interface RestOptions {
   readonly random: Random;
 }
 
-/** What was lost last of all is noticed within a minute (ADR 0017); and then it takes as long as it takes. */
+/** A change lost last of all is detected within a minute (ADR 0017). The rest is time to recover on a busy machine. */
 const limitMs = 120_000;
 const quietMs = 1_000;
 
-/** Waits until nothing is written any more and everything is right. Returns what still is not, and how long it took. */
-export async function rest(options: RestOptions): Promise<{ readonly wrong: readonly string[]; readonly ms: number }> {
+/**
+ * Waits until Sluice writes nothing and all objects are correct. Returns the remaining differences and the time it
+ * took.
+ */
+export async function waitUntilConverged(
+  options: ConvergenceOptions,
+): Promise<{ readonly wrong: readonly string[]; readonly ms: number }> {
   const { steady, reader, clock, random } = options;
   const began = clock.monotonic();
   for (;;) {
     const lastWriteAt = await quiet(options, began + limitMs);
     const wrong = [
-      ...(await steady.wrong()),
-      ...(await whatAFreshStartWrites({ reader, writer: reader, clock, random })).map(
-        (line) => `a fresh start would still ${line}`,
+      ...(await steady.differences()),
+      ...(await findMissingWrites({ reader, writer: reader, clock, random })).map(
+        (line) => `a full recomputation would ${line}`,
       ),
     ];
     if (wrong.length === 0) return { wrong, ms: Math.max(0, lastWriteAt - began) };
@@ -34,8 +39,8 @@ export async function rest(options: RestOptions): Promise<{ readonly wrong: read
   }
 }
 
-/** Returns when the last write was noticed. */
-async function quiet({ audit, clock }: RestOptions, limit: number): Promise<number> {
+/** Waits until no write has occurred for `quietMs`. Returns the time of the last write. */
+async function quiet({ audit, clock }: ConvergenceOptions, limit: number): Promise<number> {
   let count = await audit.read();
   let last = clock.monotonic();
   while (clock.monotonic() - last < quietMs && clock.monotonic() < limit) {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { WrittenResource } from '@sluice/controllers';
 
 /**
- * What a write asks for, as a short text that is equal for the object in a plan and for the same object as the API server
- * logged it: there it has its defaults, and empty members may be left out.
+ * Digest of a write's content that is equal for the object in a plan and for the same object in the API server's audit
+ * log, where defaults are set and empty fields may be missing.
  */
-export function essence(resource: WrittenResource, object: unknown): string {
+export function contentDigest(resource: WrittenResource, object: unknown): string {
   const { metadata, ...content } = record(object);
   const { labels, annotations, ownerReferences, generateName } = record(metadata);
   const { subsets, addressType, endpoints, ports } = content;
@@ -17,7 +17,7 @@ export function essence(resource: WrittenResource, object: unknown): string {
 const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
-/** Without what says nothing: nulls, empty members, the protocol that is meant when none is told. Keys in order. */
+/** Removes nulls, empty fields and default protocols, and sorts the keys. */
 function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((element) => bare(element) ?? null);
   if (typeof value !== 'object') return value === '' ? undefined : value;

@@ -1,11 +1,11 @@
 import type { WrittenResource } from '@sluice/controllers';
-import { essence } from './essence.ts';
+import { contentDigest } from './content-digest.ts';
 
-/** Sluice has no use for the last two. */
+/** Sluice never uses the last two. */
 const verbs = ['create', 'update', 'delete', 'patch', 'deletecollection'] as const;
 type Verb = (typeof verbs)[number];
 
-/** A write of Endpoints or an EndpointSlice, as the API server's audit log tells it. */
+/** A write of Endpoints or an EndpointSlice in the API server's audit log. */
 export interface Write {
   readonly auditId: string;
   readonly user: string;
@@ -13,18 +13,18 @@ export interface Write {
   readonly resource: WrittenResource;
   readonly namespace: string;
   readonly name: string;
-  /** resourceVersion that it asked for, or the empty text. */
+  /** resourceVersion precondition, or empty. */
   readonly precondition: string;
-  /** Of what was sent; empty for deletions. */
-  readonly essence: string;
+  /** Digest of the request body; empty for deletes. */
+  readonly contentDigest: string;
   /** HTTP status. */
   readonly code: number;
-  /** When the request came and when it was answered, in milliseconds since the Unix epoch. */
+  /** Times of request and response in milliseconds since the Unix epoch, with microsecond fractions. */
   readonly receivedAt: number;
   readonly answeredAt: number;
-  /** resourceVersion of what is stored since, or the empty text. */
+  /** resourceVersion of the stored object, or empty. */
   readonly stored: string;
-  /** Names of the Pods that it shows as ready; for creates and updates. */
+  /** Names of the Pods that the object lists as ready. Empty for deletes. */
   readonly ready: readonly string[];
 }
 
@@ -44,7 +44,7 @@ interface AuditEvent {
   readonly stageTimestamp: string;
 }
 
-/** Undefined for what is no write of Endpoints or EndpointSlices, or not answered yet. */
+/** Returns undefined unless the line is a completed write of Endpoints or EndpointSlices. */
 export function parseWrite(line: string): Write | undefined {
   const event = JSON.parse(line) as AuditEvent;
   const { objectRef, requestObject, responseObject } = event;
@@ -63,7 +63,7 @@ export function parseWrite(line: string): Write | undefined {
     name: objectRef?.name ?? requestObject?.metadata?.name ?? '',
     precondition:
       (deleting ? requestObject?.preconditions?.resourceVersion : requestObject?.metadata?.resourceVersion) ?? '',
-    essence: deleting ? '' : essence(resource, requestObject),
+    contentDigest: deleting ? '' : contentDigest(resource, requestObject),
     code: event.responseStatus?.code ?? 0,
     receivedAt: milliseconds(event.requestReceivedTimestamp),
     answeredAt: milliseconds(event.stageTimestamp),
@@ -72,7 +72,7 @@ export function parseWrite(line: string): Write | undefined {
   };
 }
 
-/** The timestamps have microseconds, which decide between two writes of the same millisecond. */
+/** Keeps microseconds, which order two writes in the same millisecond. */
 function milliseconds(timestamp: string): number {
   const fraction = /\.(\d+)Z$/.exec(timestamp)?.[1] ?? '0';
   return Math.floor(Date.parse(timestamp) / 1000) * 1000 + Number(`0.${fraction}`) * 1000;
@@ -83,7 +83,7 @@ interface Address {
   readonly conditions?: { readonly ready?: boolean };
 }
 
-/** Of an EndpointSlice or of Endpoints. */
+/** Ready Pods of an EndpointSlice or Endpoints object. */
 export function readyPods(object: unknown): readonly string[] {
   const { endpoints, subsets } = object as {
     readonly endpoints?: readonly Address[] | null;

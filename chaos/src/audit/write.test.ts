@@ -39,15 +39,15 @@ test('an update', () => {
   expect(write?.answeredAt).toBeCloseTo(second + 100, 3);
 });
 
-test('a create is named by its body, a deletion has its preconditions', () => {
+test('a create takes its name from the body, a delete has preconditions', () => {
   const objectRef = { resource: 'endpoints', namespace: 'shop' };
   expect(parseWrite(event({ verb: 'create', objectRef }))).toMatchObject({ name: 'web-1', resource: 'endpoints' });
   const requestObject = { kind: 'DeleteOptions', preconditions: { uid: 'u', resourceVersion: '8' } };
-  expect(parseWrite(event({ verb: 'delete', requestObject }))).toMatchObject({ precondition: '8', essence: '' });
+  expect(parseWrite(event({ verb: 'delete', requestObject }))).toMatchObject({ precondition: '8', contentDigest: '' });
   expect(parseWrite(event({ verb: 'delete', requestObject: undefined }))).toMatchObject({ precondition: '' });
 });
 
-test.each(['patch', 'deletecollection'])('a %s is a write too, though Sluice has no use for it', (verb) => {
+test.each(['patch', 'deletecollection'])('a %s is a write too, although Sluice never uses it', (verb) => {
   expect(parseWrite(event({ verb }))).toMatchObject({ verb });
 });
 
@@ -62,7 +62,7 @@ test('ready addresses of Endpoints', () => {
 test.each([
   ['a read', { verb: 'get' }],
   ['another resource', { objectRef: { resource: 'pods', namespace: 'shop', name: 'p' } }],
-  ['what is under way', { stage: 'ResponseStarted' }],
-])('%s is no write', (_, change) => {
+  ['an incomplete request', { stage: 'ResponseStarted' }],
+])('%s is not a write', (_, change) => {
   expect(parseWrite(event(change))).toBeUndefined();
 });

@@ -10,7 +10,7 @@ import { MemoryStore } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited } from '@sluice/writer';
 
-export interface FreshStartOptions {
+export interface RecomputationOptions {
   readonly reader: ClusterReader;
   readonly writer: ClusterWriter;
   readonly clock: Clock;
@@ -18,16 +18,16 @@ export interface FreshStartOptions {
 }
 
 const partitions = 2;
-/** Nothing has been decided for so long: it is over. */
+/** After this much time without a decision the recomputation is complete. */
 const quietMs = 700;
 const triggerTime = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 /**
- * A full recomputation: what a Sluice with empty hands, on a bus and store of its own, would write to this cluster. Nothing
- * is written. At rest there is nothing to write but what only a start does (D4: Endpoints without a Service go), and the
- * trigger times that nobody remembers (C17).
+ * Full recomputation: returns what a new Sluice with an empty bus and store would write to this cluster, without
+ * writing it. After convergence that is nothing, apart from what only a start does (D4: delete Endpoints without a
+ * Service) and lost trigger times (C17), which are ignored.
  */
-export async function whatAFreshStartWrites(options: FreshStartOptions): Promise<readonly string[]> {
+export async function findMissingWrites(options: RecomputationOptions): Promise<readonly string[]> {
   const { clock, random, reader } = options;
   const identity = await reader.identity(AbortSignal.timeout(10_000));
   const bus = new MemoryBus({ partitions });
@@ -59,7 +59,7 @@ export async function whatAFreshStartWrites(options: FreshStartOptions): Promise
   return wanted;
 }
 
-/** Tells what it was asked to write where that would change something, and otherwise that it was asked. */
+/** Reports each requested write that would change something, and undefined for every other request. */
 function dryWriter(writer: ClusterWriter, tell: (line: string | undefined) => void): ClusterWriter {
   const find = async (resource: WrittenResource, namespace: string, name: string, signal: AbortSignal) => {
     try {
@@ -86,7 +86,7 @@ function dryWriter(writer: ClusterWriter, tell: (line: string | undefined) => vo
     async update(resource, object, signal) {
       const found = await find(resource, object.metadata.namespace ?? '', object.metadata.name, signal);
       const [before, after] = [found && content(found), content(object)];
-      // As the API server compares: it stores an empty list of ports as null.
+      // Compared as the API server compares: it stores an empty list of ports as null.
       const same = before !== undefined && semanticEqual(before, after);
       tell(same ? undefined : `update ${resource} ${name(object)}: ${before && text(before)} → ${text(after)}`);
       return answer(object);
@@ -97,7 +97,7 @@ function dryWriter(writer: ClusterWriter, tell: (line: string | undefined) => vo
   };
 }
 
-/** All that this asks about: neither what the API server sets, nor the trigger time. */
+/** The content to compare, without fields set by the API server and without the trigger time. */
 function content(object: Endpoints | EndpointSlice): object {
   const {
     resourceVersion: _version,

@@ -1,15 +1,15 @@
 /** Something that must never happen. */
 export interface Violation {
   readonly what:
-    | 'unaccounted write'
+    | 'unplanned write'
     | 'applied twice'
     | 'out of order'
-    | 'needless slice'
-    | 'wanted endpoint taken away'
+    | 'needless slice write'
+    | 'endpoint wrongly removed'
     | 'lost change'
     | 'process failed';
   /** Service, object or process. */
   readonly where: string;
-  /** For people: what was seen, and when. */
+  /** What was observed, and when. */
   readonly evidence: string;
 }

@@ -1,44 +1,44 @@
-/** A change of a Pod's readiness. Times are milliseconds on one clock. */
+/** A change of a Pod's readiness. Times are in milliseconds on one clock. */
 interface Probe {
   readonly ready: boolean;
   readonly at: number;
   seenAt: number | undefined;
 }
 
-/** So long after an action changes count as made just after it. */
+/** Changes within this time after an action count for it. */
 const probedMs = 500;
 
 /**
- * How long the fleet took to do its work again after an action: until every change made in the half second after it, or
- * open when it came, could be read in the EndpointSlices. Actions that overlap count in each other's time. A Pod that is
- * probed changes again only when its last change has been read: none takes the place of another.
+ * Time that the fleet needs to recover from an action: until every readiness change that was pending at the action, or
+ * made in the half second after it, is visible in EndpointSlices. Actions that overlap count towards each other. A
+ * probed Pod changes only after its last change was observed, so no change hides another.
  */
-export class Healing {
+export class RecoveryTimes {
   readonly #probes: Probe[] = [];
-  /** By Pod. */
+  /** Pending changes keyed by Pod. */
   readonly #open = new Map<string, Probe>();
 
-  /** The API server has taken a change. */
+  /** Call when the API server has accepted a change. */
   flipped(pod: string, ready: boolean, at: number): void {
     const probe = { ready, at, seenAt: undefined };
     this.#probes.push(probe);
     this.#open.set(pod, probe);
   }
 
-  /** An EndpointSlice shows the Pod so. */
-  shown(pod: string, ready: boolean, at: number): void {
+  /** Call when an EndpointSlice contains the Pod with this readiness. */
+  observed(pod: string, ready: boolean, at: number): void {
     const probe = this.#open.get(pod);
     if (probe === undefined || probe.ready !== ready) return;
     probe.seenAt = at;
     this.#open.delete(pod);
   }
 
-  /** A change of the Pod is not to be read yet. */
-  isOpen(pod: string): boolean {
+  /** Whether the last change of the Pod has not been observed. */
+  isPending(pod: string): boolean {
     return this.#open.has(pod);
   }
 
-  /** Milliseconds; undefined if nothing was changed, or a change was never to be read. */
+  /** Milliseconds; undefined if nothing changed or a change was never observed. */
   after(actionAt: number): number | undefined {
     const concerned = this.#probes.filter(
       ({ at, seenAt = Number.POSITIVE_INFINITY }) => at < actionAt + probedMs && seenAt > actionAt,

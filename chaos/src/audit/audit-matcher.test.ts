@@ -1,8 +1,8 @@
 import type { Mutation } from '@sluice/controllers';
 import type { PlanId, PlannedMutations } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
-import { essence } from './essence.ts';
-import { Ledger } from './ledger.ts';
+import { AuditMatcher } from './audit-matcher.ts';
+import { contentDigest } from './content-digest.ts';
 import type { Write } from './write.ts';
 
 const slice = (name: string, resourceVersion: string | undefined, ip: string) => ({
@@ -47,7 +47,7 @@ function write(mutation: Mutation, at: number, change: Partial<Write> = {}): Wri
     namespace: 'shop',
     name: deleting ? mutation.name : mutation.object.metadata.name,
     precondition: version ?? '',
-    essence: deleting ? '' : essence(mutation.resource, mutation.object),
+    contentDigest: deleting ? '' : contentDigest(mutation.resource, mutation.object),
     code: 200,
     receivedAt: at,
     answeredAt: at + 5,
@@ -58,52 +58,52 @@ function write(mutation: Mutation, at: number, change: Partial<Write> = {}): Wri
 }
 
 function check(plans: readonly PlannedMutations[], writes: readonly Write[]): string[] {
-  const ledger = new Ledger();
-  for (const each of plans) ledger.planned(each);
+  const ledger = new AuditMatcher();
+  for (const each of plans) ledger.addPlan(each);
   return ledger.check(writes).map(({ what }) => what);
 }
 
 const first = { epoch: 1, number: 1 };
 const second = { epoch: 1, number: 2 };
 
-describe('the ledger', () => {
-  test('accounts for what plans asked for', () => {
+describe('AuditMatcher', () => {
+  test('matches planned writes', () => {
     const plans = [plan(first, create), plan(second, update('10')), plan({ epoch: 2, number: 1 }, remove)];
     expect(check(plans, [write(create, 10), write(update('10'), 20), write(remove, 30)])).toEqual([]);
   });
 
-  test('counts a plan that it hears of again once', () => {
-    const ledger = new Ledger();
-    expect([ledger.planned(plan(first, create)), ledger.planned(plan(first, create))]).toEqual([true, false]);
-    expect(ledger.plans).toBe(1);
+  test('counts a duplicate plan once', () => {
+    const ledger = new AuditMatcher();
+    expect([ledger.addPlan(plan(first, create)), ledger.addPlan(plan(first, create))]).toEqual([true, false]);
+    expect(ledger.planCount).toBe(1);
     expect(ledger.check([write(create, 1), write(create, 20)]).map(({ what }) => what)).toEqual(['applied twice']);
   });
 
   test.each([
-    ['nobody planned it', write(create, 1)],
+    ['no plan', write(create, 1)],
     ['other content', write(update('5', '10.0.0.9'), 1)],
     ['another precondition', write(update('6'), 1)],
     ['a patch', write(update('5'), 1, { verb: 'patch' })],
     ['another name', write(update('5'), 1, { name: 'web-2' })],
     ['another namespace', write(update('5'), 1, { namespace: 'other' })],
     ['a deletion without the precondition', write(remove, 1, { precondition: '' })],
-  ])('finds a write that no plan accounts for: %s', (_, written) => {
-    expect(check([plan(first, update('5')), plan(second, remove)], [written])).toEqual(['unaccounted write']);
+  ])('reports a write without a matching plan: %s', (_, written) => {
+    expect(check([plan(first, update('5')), plan(second, remove)], [written])).toEqual(['unplanned write']);
   });
 
-  test('does not count what the API server refused', () => {
+  test('ignores rejected writes', () => {
     expect(check([], [write(create, 1, { code: 409 }), write(create, 2, { code: 500 })])).toEqual([]);
   });
 
-  test('finds what is applied twice', () => {
+  test('reports a mutation that is applied twice', () => {
     expect(check([plan(first, create)], [write(create, 1), write(create, 20)])).toEqual(['applied twice']);
   });
 
-  test('lets two plans ask for the same', () => {
+  test('accepts the same mutation from two plans', () => {
     expect(check([plan(first, create), plan(second, create)], [write(create, 1), write(create, 20)])).toEqual([]);
   });
 
-  test('lets an update that changes nothing be repeated', () => {
+  test('accepts a repeated update without effect', () => {
     const again = write(update('5'), 20, { stored: '5' });
     expect(check([plan(first, update('5'))], [write(update('5'), 1, { stored: '5' }), again])).toEqual([]);
   });
@@ -111,21 +111,21 @@ describe('the ledger', () => {
   test.each([
     ['an earlier plan', first, second],
     ['a former owner', { epoch: 1, number: 9 }, { epoch: 2, number: 1 }],
-  ])('finds a write by %s after one of a later plan', (_, earlier, later) => {
+  ])('reports a write by %s after one of a later plan', (_, earlier, later) => {
     const plans = [plan(earlier, update('5')), plan(later, update('6'))];
     expect(check(plans, [write(update('6'), 1), write(update('5'), 20)])).toEqual(['out of order']);
     expect(check(plans, [write(update('5'), 1), write(update('6'), 20)])).toEqual([]);
   });
 
-  test('leaves two requests that were under way together to their preconditions', () => {
+  test('leaves concurrent requests to their preconditions', () => {
     const plans = [plan(first, update('5')), plan(second, update('6'))];
     const overlapping = [write(update('6'), 10, { answeredAt: 30 }), write(update('5'), 20, { answeredAt: 25 })];
     expect(check(plans, overlapping)).toEqual([]);
   });
 
-  test('says the same when asked again', () => {
-    const ledger = new Ledger();
-    ledger.planned(plan(first, create));
+  test('returns the same result when called again', () => {
+    const ledger = new AuditMatcher();
+    ledger.addPlan(plan(first, create));
     const writes = [write(create, 1)];
     expect([...ledger.check(writes), ...ledger.check(writes)]).toEqual([]);
   });

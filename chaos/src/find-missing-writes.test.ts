@@ -2,14 +2,14 @@ import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { whatAFreshStartWrites } from './fresh-start.ts';
+import { findMissingWrites } from './find-missing-writes.ts';
 
 let clock: VirtualClock;
 let server: FakeApiServer;
 
 /**
- * Hints are asked for and fail for one endpoint without a zone, so that each decision writes every slice anew (F5, F6):
- * a fresh start, which remembers no trigger time, gives all of them one.
+ * Hints are requested but fail for one endpoint without a zone, so each decision rewrites every slice (F5, F6), and a
+ * fresh start, which has no trigger times, sets one on all of them.
  */
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
@@ -18,24 +18,24 @@ beforeEach(() => {
   for (const zone of ['a', 'b']) server.put('nodes', node(zone));
 });
 
-describe('what a fresh start would write to a cluster at rest', () => {
-  test('a trigger time that nobody remembers is nothing', async () => {
+describe('findMissingWrites on a converged cluster', () => {
+  test('ignores a lost trigger time', async () => {
     atRest({ targetPort: 8080, ports: [{ name: 'http', port: 8080, protocol: 'TCP' }] });
     expect(await wanted()).toEqual([]);
   });
 
-  test('nor is it where no port resolves: the API server keeps an empty list as null', async () => {
+  test('ignores one if no port resolves: the API server stores an empty list as null', async () => {
     atRest({ targetPort: 'unknown', ports: [] });
     expect(server.list('endpointslices').items).toMatchObject([{ ports: null }]);
     expect(await wanted()).toEqual([]);
   });
 
-  test('ports that are gone from a slice are told', async () => {
+  test('reports missing ports of a slice', async () => {
     atRest({ targetPort: 8080, ports: [] });
     expect(await wanted()).toEqual([expect.stringMatching(/^update endpointslices shop\/web-x: .*null.*→.*8080/)]);
   });
 
-  test('so is an endpoint that is stale', async () => {
+  test('reports a stale endpoint', async () => {
     atRest({ targetPort: 'unknown', ports: [], ready: false });
     expect(await wanted()).toEqual([expect.stringMatching(/^update endpointslices shop\/web-x: .*false.*→.*true/)]);
   });
@@ -44,7 +44,7 @@ describe('what a fresh start would write to a cluster at rest', () => {
 async function wanted(): Promise<readonly string[]> {
   const cluster = new FakeClient(server, { clock });
   let answer: readonly string[] | undefined;
-  const asked = whatAFreshStartWrites({ reader: cluster, writer: cluster, clock, random: seededRandom(2) });
+  const asked = findMissingWrites({ reader: cluster, writer: cluster, clock, random: seededRandom(2) });
   const told = asked.then((lines) => {
     answer = lines;
   });
@@ -63,7 +63,7 @@ interface Written {
 
 const nodeOf = ['in-a', 'in-b', 'in-a', 'gone'];
 
-/** A Service with a ready Pod on each of those nodes, and what was written for them. */
+/** A Service with a ready Pod on each of these nodes, and the objects written for them. */
 function atRest({ targetPort, ports, ready = true }: Written): void {
   const service = server.create('services', {
     metadata: { name: 'web', namespace: 'shop', annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } },

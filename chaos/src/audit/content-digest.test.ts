@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { essence } from './essence.ts';
+import { contentDigest } from './content-digest.ts';
 
 const slice = {
   metadata: { name: 'web-x', labels: { a: '1', b: '2' }, annotations: {}, resourceVersion: '7' },
@@ -11,8 +11,8 @@ const slice = {
   ],
 };
 
-describe('the essence of a write', () => {
-  test('is the same with other order of keys, defaults left out and metadata that the server adds', () => {
+describe('the content digest of a write', () => {
+  test('ignores the order of keys, defaults and metadata set by the server', () => {
     const logged = {
       kind: 'EndpointSlice',
       apiVersion: 'discovery.k8s.io/v1',
@@ -24,25 +24,27 @@ describe('the essence of a write', () => {
         { port: 81, protocol: 'UDP' },
       ],
     };
-    expect(essence('endpointslices', logged)).toBe(essence('endpointslices', slice));
+    expect(contentDigest('endpointslices', logged)).toBe(contentDigest('endpointslices', slice));
   });
 
   test.each([
     ['a condition', { endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }] }],
-    ['an endpoint less', { endpoints: [] }],
+    ['an endpoint removed', { endpoints: [] }],
     ['a port', { ports: [{ name: 'http', port: 8080 }] }],
     ['a protocol', { ports: [{ name: 'http', port: 80 }, { port: 81 }] }],
     ['a label', { metadata: { labels: { a: '1' } } }],
     ['an annotation', { metadata: { ...slice.metadata, annotations: { x: 'y' } } }],
-  ])('is another with %s', (_, change) => {
-    expect(essence('endpointslices', { ...slice, ...change })).not.toBe(essence('endpointslices', slice));
+  ])('differs with %s', (_, change) => {
+    expect(contentDigest('endpointslices', { ...slice, ...change })).not.toBe(contentDigest('endpointslices', slice));
   });
 
-  test('of Endpoints is in their subsets', () => {
+  test('covers the subsets of Endpoints', () => {
     const endpoints = (ip: string) => ({ metadata: {}, subsets: [{ addresses: [{ ip }], notReadyAddresses: null }] });
-    expect(essence('endpoints', endpoints('10.0.0.1'))).toBe(
-      essence('endpoints', { metadata: {}, subsets: [{ addresses: [{ ip: '10.0.0.1' }] }] }),
+    expect(contentDigest('endpoints', endpoints('10.0.0.1'))).toBe(
+      contentDigest('endpoints', { metadata: {}, subsets: [{ addresses: [{ ip: '10.0.0.1' }] }] }),
     );
-    expect(essence('endpoints', endpoints('10.0.0.1'))).not.toBe(essence('endpoints', endpoints('10.0.0.2')));
+    expect(contentDigest('endpoints', endpoints('10.0.0.1'))).not.toBe(
+      contentDigest('endpoints', endpoints('10.0.0.2')),
+    );
   });
 });

@@ -1,97 +1,100 @@
 import type { Mutation } from '@sluice/controllers';
 import { comparePlans, formatServiceKey, type PlanId, type PlannedMutations } from '@sluice/messages';
-import { essence } from './essence.ts';
+import { contentDigest } from './content-digest.ts';
 import type { Violation } from './violation.ts';
 import type { Write } from './write.ts';
 
 /** One mutation of a plan. */
-interface Entry {
-  /** Service and controller: one plan of them is applied after the other. */
-  readonly line: string;
+interface PlannedMutation {
+  /** Service and controller. Their plans are applied one at a time. */
+  readonly workKey: string;
   readonly plan: PlanId;
-  /** Which of the plan's mutations. */
-  readonly place: string;
-  used: boolean;
+  /** Identifies the mutation within its plan. */
+  readonly label: string;
+  matched: boolean;
 }
 
-interface Accounted {
+interface MatchedWrite {
   readonly write: Write;
-  readonly entry: Entry;
+  readonly entry: PlannedMutation;
 }
 
 /**
- * Holds what was planned against what was written. Every write that the API server took must be one that a plan asked for,
- * no mutation may be carried out twice, and no plan of a Service and controller may begin after a later one has ended
- * something: an earlier number, or an owner that was replaced.
+ * Matches the writes in the audit log with the mutations of plans. Every accepted write must be a planned mutation,
+ * none may be applied twice, and no plan may start after a later one of the same work key has written something, be it
+ * later by number or by owner.
  */
-export class Ledger {
-  readonly #planned = new Map<string, Entry[]>();
+export class AuditMatcher {
+  readonly #planned = new Map<string, PlannedMutation[]>();
   readonly #seen = new Set<string>();
 
-  /** How many plans there are. */
-  get plans(): number {
+  /** Number of distinct plans. */
+  get planCount(): number {
     return this.#seen.size;
   }
 
-  /** May be told of a plan more than once. Returns whether it is a new one. */
-  planned(message: PlannedMutations): boolean {
+  /** Adds a plan. Returns whether it is new; duplicates are ignored. */
+  addPlan(message: PlannedMutations): boolean {
     const { key, controller, plan, groups } = message;
-    const line = `${formatServiceKey(key)} ${controller}`;
-    const name = `${line} ${showPlan(plan)}`;
+    const workKey = `${formatServiceKey(key)} ${controller}`;
+    const name = `${workKey} ${showPlan(plan)}`;
     if (this.#seen.has(name)) return false;
     this.#seen.add(name);
     for (const [group, { mutations }] of groups.entries()) {
       for (const [index, mutation] of mutations.entries()) {
         const asked = signatureOf(mutation, key.namespace);
         const entries = this.#planned.get(asked) ?? [];
-        entries.push({ line, plan, place: `${name} ${group}.${index}`, used: false });
+        entries.push({ workKey, plan, label: `${name} ${group}.${index}`, matched: false });
         this.#planned.set(asked, entries);
       }
     }
     return true;
   }
 
-  /** What is wrong with these writes, which are all that was written so far. Those that were refused changed nothing. */
+  /**
+   * Returns the violations among these writes, which must be all writes so far. Rejected writes changed nothing and are
+   * ignored.
+   */
   check(writes: readonly Write[]): readonly Violation[] {
-    for (const entries of this.#planned.values()) for (const entry of entries) entry.used = false;
+    for (const entries of this.#planned.values()) for (const entry of entries) entry.matched = false;
     const violations: Violation[] = [];
-    const accounted: Accounted[] = [];
+    const accounted: MatchedWrite[] = [];
     const marks = new Map<string, PlanId>();
-    for (const write of writes.filter(isDone).sort((a, b) => a.receivedAt - b.receivedAt)) {
+    for (const write of writes.filter(isAccepted).sort((a, b) => a.receivedAt - b.receivedAt)) {
       const entries = this.#planned.get(signature(write)) ?? [];
       const entry =
-        entries.find(({ used, line, plan }) => !used && isAtLeast(plan, marks.get(line))) ??
-        entries.find(({ used }) => !used);
+        entries.find(({ matched, workKey, plan }) => !matched && isAtLeast(plan, marks.get(workKey))) ??
+        entries.find(({ matched }) => !matched);
       if (entry === undefined) {
         const [first] = entries;
         if (first !== undefined && isWithoutEffect(write)) continue;
         violations.push(
           first === undefined
-            ? { what: 'unaccounted write', where: where(write), evidence: `no plan asks for ${show(write)}` }
-            : { what: 'applied twice', where: where(write), evidence: `${first.place} again: ${show(write)}` },
+            ? { what: 'unplanned write', where: where(write), evidence: `no plan contains ${show(write)}` }
+            : { what: 'applied twice', where: where(write), evidence: `${first.label} again: ${show(write)}` },
         );
         continue;
       }
-      entry.used = true;
-      if (isAtLeast(entry.plan, marks.get(entry.line))) marks.set(entry.line, entry.plan);
+      entry.matched = true;
+      if (isAtLeast(entry.plan, marks.get(entry.workKey))) marks.set(entry.workKey, entry.plan);
       accounted.push({ write, entry });
     }
     return [...violations, ...outOfOrder(accounted)];
   }
 }
 
-/** Writes that began after one of a later plan of the same Service and controller was done. */
-function outOfOrder(accounted: readonly Accounted[]): Violation[] {
-  const lines = new Map<string, Accounted[]>();
+/** Writes that started after a write of a later plan with the same work key was complete. */
+function outOfOrder(accounted: readonly MatchedWrite[]): Violation[] {
+  const lines = new Map<string, MatchedWrite[]>();
   for (const each of accounted) {
-    const line = lines.get(each.entry.line) ?? [];
+    const line = lines.get(each.entry.workKey) ?? [];
     line.push(each);
-    lines.set(each.entry.line, line);
+    lines.set(each.entry.workKey, line);
   }
   return [...lines.values()].flatMap((line) => {
     const byAnswer = [...line].sort((a, b) => a.write.answeredAt - b.write.answeredAt);
     let done = 0;
-    let newest: Accounted | undefined;
+    let newest: MatchedWrite | undefined;
     return line.flatMap(({ write, entry }): Violation[] => {
       for (
         let next = byAnswer[done];
@@ -101,15 +104,15 @@ function outOfOrder(accounted: readonly Accounted[]): Violation[] {
         if (newest === undefined || comparePlans(next.entry.plan, newest.entry.plan) > 0) newest = next;
       }
       if (newest === undefined || isAtLeast(entry.plan, newest.entry.plan)) return [];
-      const evidence = `${show(write)} by ${entry.place} after ${show(newest.write)} by ${newest.entry.place}`;
+      const evidence = `${show(write)} by ${entry.label} after ${show(newest.write)} by ${newest.entry.label}`;
       return [{ what: 'out of order', where: where(write), evidence }];
     });
   });
 }
 
-export const isDone = ({ code }: Write): boolean => code >= 200 && code < 300;
+export const isAccepted = ({ code }: Write): boolean => code >= 200 && code < 300;
 
-/** An update that stored nothing new keeps the version: whoever repeats it meets the same precondition. */
+/** An update without effect keeps the resourceVersion, so it can be repeated with the same precondition. */
 const isWithoutEffect = ({ verb, precondition, stored }: Write): boolean =>
   verb === 'update' && precondition !== '' && stored === precondition;
 
@@ -121,12 +124,12 @@ const where = ({ resource, namespace, name }: Write): string => `${resource} ${n
 
 function show({ verb, precondition, stored, receivedAt, auditId }: Write): string {
   const versions =
-    verb === 'delete' ? `of version ${precondition || 'any'}` : `${precondition || 'nothing'} → ${stored}`;
+    verb === 'delete' ? `with resourceVersion ${precondition || 'any'}` : `${precondition || 'nothing'} → ${stored}`;
   return `${verb} ${versions} at ${new Date(receivedAt).toISOString()} (audit ${auditId})`;
 }
 
-function signature({ verb, resource, namespace, name, precondition, essence }: Write): string {
-  return [verb, resource, `${namespace}/${name}`, verb === 'create' ? '' : precondition, essence].join(' ');
+function signature({ verb, resource, namespace, name, precondition, contentDigest }: Write): string {
+  return [verb, resource, `${namespace}/${name}`, verb === 'create' ? '' : precondition, contentDigest].join(' ');
 }
 
 function signatureOf(mutation: Mutation, namespace: string): string {
@@ -136,5 +139,5 @@ function signatureOf(mutation: Mutation, namespace: string): string {
   }
   const { name, resourceVersion = '' } = mutation.object.metadata;
   const precondition = verb === 'create' ? '' : resourceVersion;
-  return [verb, resource, `${namespace}/${name}`, precondition, essence(resource, mutation.object)].join(' ');
+  return [verb, resource, `${namespace}/${name}`, precondition, contentDigest(resource, mutation.object)].join(' ');
 }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { RecoveryTimes } from './recovery-times.ts';
+
+test('lasts until the last change just after the action is observed', () => {
+  const healing = new RecoveryTimes();
+  healing.flipped('a', false, 110);
+  healing.flipped('b', false, 400);
+  healing.flipped('c', false, 700);
+  healing.observed('a', false, 1_100);
+  expect(healing.after(100)).toBeUndefined();
+  healing.observed('b', false, 1_600);
+  expect(healing.after(100)).toBe(1_500);
+});
+
+test('includes changes pending at the action, not those observed before', () => {
+  const healing = new RecoveryTimes();
+  healing.flipped('a', false, 10);
+  healing.observed('a', false, 50);
+  expect(healing.after(100)).toBeUndefined();
+  healing.flipped('b', false, 20);
+  healing.observed('b', false, 900);
+  expect(healing.after(100)).toBe(800);
+});
+
+test('ignores repeated and unchanged observations', () => {
+  const healing = new RecoveryTimes();
+  healing.flipped('a', false, 110);
+  healing.observed('a', true, 120);
+  expect(healing.isPending('a')).toBe(true);
+  healing.observed('a', false, 200);
+  expect(healing.isPending('a')).toBe(false);
+  healing.observed('a', false, 900);
+  expect(healing.after(100)).toBe(100);
+});
