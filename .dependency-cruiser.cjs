@@ -47,7 +47,7 @@ module.exports = {
     room('libs/store', 'messages', 'runtime'),
     room('libs/store-redis', 'store', 'runtime'),
     room('libs/ownership', 'store', 'messages', 'runtime'),
-    room('libs/telemetry', 'controllers', 'messages', 'runtime'),
+    room('libs/telemetry', 'controllers', 'messages', 'process', 'runtime'),
     room('libs/kubernetes-protobuf', 'controllers'),
     room('libs/kubernetes', 'kubernetes-protobuf', 'controllers', 'runtime'),
     room('libs/preflight', 'kubernetes', 'runtime'),
@@ -57,6 +57,19 @@ module.exports = {
       'libs/clusters',
       ['configuration', 'controllers', 'kubernetes', 'preflight', 'process', 'runtime'],
       ['fake-apiserver'],
+    ),
+
+    room(
+      'libs/backends',
+      'bus',
+      'bus-jetstream',
+      'bus-kafka',
+      'configuration',
+      'messages',
+      'process',
+      'runtime',
+      'store',
+      'store-redis',
     ),
 
     // Services never import each other.
@@ -75,7 +88,17 @@ module.exports = {
       ['bus', 'controllers', 'kubernetes', 'messages', 'preflight', 'runtime', 'store', 'telemetry'],
       ['fake-apiserver'],
     ),
-    room('services/console', 'bus', 'controllers', 'kubernetes', 'messages', 'runtime', 'service-state', 'store'),
+    room(
+      'services/console',
+      'backends',
+      'bus',
+      'controllers',
+      'kubernetes',
+      'messages',
+      'runtime',
+      'service-state',
+      'store',
+    ),
     room(
       'services/shadow',
       'bus',
@@ -102,7 +125,7 @@ module.exports = {
       comment: 'the composition of processes knows nothing of the command line',
       severity: 'error',
       from: { path: '^services/sluice/src/composition/' },
-      to: { path: '^services/sluice/src/(cli|demo)/' },
+      to: { path: '^services/sluice/src/cli/' },
     },
     {
       name: 'production-without-test-code',
@@ -110,7 +133,8 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(libs|services)/',
-        pathNot: '(\\.test\\.ts$|/testing/|^services/sluice/src/demo/)',
+        pathNot:
+          '(\\.test\\.ts$|/testing/|^services/sluice/src/cli/commands/(one-cluster|run-distributed|run-options)\\.ts$)',
       },
       to: { path: '(/testing/|^(tests|fake-apiserver|demo)/)' },
     },
@@ -124,7 +148,19 @@ module.exports = {
 
     // Test packages
     room('fake-apiserver', 'controllers', 'kubernetes', 'kubernetes-protobuf', 'runtime'),
-    room('demo', 'fake-apiserver', 'kubernetes', 'runtime'),
+    room(
+      'demo',
+      'fake-apiserver',
+      'backends',
+      'bus',
+      'clusters',
+      'configuration',
+      'kubernetes',
+      'messages',
+      'process',
+      'runtime',
+      'infra/local',
+    ),
     {
       name: 'tests',
       comment: 'whole-fleet tests may use everything but bench and chaos',
@@ -145,7 +181,10 @@ module.exports = {
       comment: 'other packages are used through their index, or through their entry for tests',
       severity: 'error',
       from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
-      to: { path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!index\\.ts|testing/)', pathNot: '^$1/' },
+      to: {
+        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|distributed/)?index\\.ts|testing/)',
+        pathNot: '^$1/',
+      },
     },
     {
       name: 'no-deep-imports-from-tests-and-tools',

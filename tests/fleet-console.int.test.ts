@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { type Distributed, startDistributed } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { type Distributed, startDistributed } from '@sluice/sluice';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** Somebody deletes a Pod and asks a fleet of processes on real NATS and Redis, in a terminal, what became of it. */

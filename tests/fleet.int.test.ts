@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { openInfrastructure } from '@sluice/backends';
 import { loadConfiguration } from '@sluice/configuration';
+import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
 import { type RedisServer, type RunningServer, startKafka, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
 import { randomInteger, seededRandom, silentLogger } from '@sluice/runtime';
 import type { Role } from '@sluice/sluice';
-import { openInfrastructure, RoleProcess } from '@sluice/sluice';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 /**

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RoleProcess } from '@sluice/demo/distributed';
 import {
   ApiServerHttp,
   FakeApiServer,
@@ -14,7 +15,6 @@ import { type Jaeger, type Nats, type RedisServer, startJaeger, startNats, start
 import { systemClock } from '@sluice/process';
 import { seededRandom } from '@sluice/runtime';
 import type { Role } from '@sluice/sluice';
-import { RoleProcess } from '@sluice/sluice';
 import { parseScrape, sampleOf } from '@sluice/telemetry/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {

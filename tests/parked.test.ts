@@ -1,7 +1,8 @@
+import { findParked, matches, named, type ParkedKey } from '@sluice/console';
 import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { findParked, matches, named, type ParkedKey, retryParked } from '@sluice/sluice';
+import { retryParked } from '@sluice/sluice';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Fleet, startFleet } from './harness/fleet.ts';
 

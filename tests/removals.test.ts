@@ -1,7 +1,8 @@
+import { findParked, type ParkedKey } from '@sluice/console';
 import { FakeApiServer, FaultPlan, type Population, populate } from '@sluice/fake-apiserver';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { findParked, type ParkedKey, releaseParked } from '@sluice/sluice';
+import { releaseParked } from '@sluice/sluice';
 import { MassRemovalGuard } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Fleet, startFleet } from './harness/fleet.ts';

@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
 import type { Bus } from '@sluice/bus';
+import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import type { Role } from '@sluice/sluice';
-import { type OpenInfrastructure, openInfrastructure, RoleProcess } from '@sluice/sluice';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { slicesOf } from './harness/what-should-be.ts';
 

@@ -1,3 +1,4 @@
+export * from './demo-cluster.ts';
 export * from './simulator/activity.ts';
 export { ClusterSimulator, type ClusterSimulatorOptions } from './simulator/cluster-simulator.ts';
 export type { SimulatorApi } from './simulator/simulator-api.ts';

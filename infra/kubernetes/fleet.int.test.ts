@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { RoleProcess } from '@sluice/demo/distributed';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { systemClock } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
-import { RoleProcess } from '@sluice/sluice';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type ControlPlane,

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
 import { systemClock, systemRandom } from '@sluice/program';
-import { RoleProcess } from '@sluice/sluice';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   freePorts,

@@ -1,3 +1,5 @@
+export * from './fleet/fleet-sources.ts';
+export * from './fleet/parked-key.ts';
 export * from './history/entry.ts';
 export * from './history/history.ts';
 export { consoleWhenAsked, createConsole } from './http/console-when-asked.ts';
@@ -6,5 +8,6 @@ export type { Access } from './http/guard.ts';
 export { BusFollower, type FollowOptions } from './ingest/follow-bus.ts';
 export { tapBus } from './ingest/tap-bus.ts';
 export * from './ports.ts';
+export * from './traces/jaeger-traces.ts';
 export { readJaegerTrace } from './traces/read-trace.ts';
 export type * from './view/schemas.ts';

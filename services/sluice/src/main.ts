@@ -1,8 +1,8 @@
+import { isAnswerError } from '@sluice/console/client';
 import { isUsageError, version } from '@sluice/process';
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addCommands } from './cli/commands/all.ts';
-import { isAnswerError } from './cli/inspect/answer-error.ts';
 
 const program = new Command('sluice')
   .description('Endpoints and EndpointSlices for Kubernetes, computed by event-sourced services over a message bus.')

@@ -5,8 +5,8 @@ import type { Jaeger } from '@sluice/local';
 import { systemClock, systemRandom } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { defaultSettings } from '@sluice/service-state';
-import { clusterView, serveTelemetry, startAllInOne, startConsole, startTracing } from '@sluice/sluice';
-import { Metrics } from '@sluice/telemetry';
+import { clusterView, startAllInOne, startConsole, startTracing } from '@sluice/sluice';
+import { Metrics, serveTelemetry } from '@sluice/telemetry';
 
 /** A simulated cluster that is kept right by all services in this process, and the page that shows it on loopback. */
 export interface ServedWorld {

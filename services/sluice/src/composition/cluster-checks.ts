@@ -1,5 +1,5 @@
 import type { ClusterSet } from '@sluice/clusters';
-import { type Check, condition } from './telemetry/health.ts';
+import { type Check, condition } from '@sluice/telemetry';
 
 /**
  * Whether it is known of each cluster that it can be reached, or cannot. One that cannot makes no process unready: the others

@@ -9,9 +9,9 @@ import {
 import type { ClusterSecretsConfiguration } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
+import { condition } from '@sluice/telemetry';
 import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
-import { condition } from '../../composition/telemetry/health.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { ManyClustersOptions } from './many-clusters.ts';
 import type { RunOptions } from './run-options.ts';

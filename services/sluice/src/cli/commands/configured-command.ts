@@ -1,7 +1,7 @@
+import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
 import { createLogger, systemClock, systemRandom } from '@sluice/process';
 import { type Command, Option } from 'commander';
-import { type OpenInfrastructure, openInfrastructure } from '../../composition/roles/open-infrastructure.ts';
 
 export type Configuration = Awaited<ReturnType<typeof configurationOf>>;
 

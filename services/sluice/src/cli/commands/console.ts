@@ -1,3 +1,4 @@
+import { openInfrastructure } from '@sluice/backends';
 import { addConfigurationOptions, addConsoleOptions, configurationOf } from '@sluice/configuration';
 import {
   closing,
@@ -11,7 +12,6 @@ import {
 } from '@sluice/process';
 import type { Command } from 'commander';
 import { startConsoleRole } from '../../composition/roles/console-role.ts';
-import { openInfrastructure } from '../../composition/roles/open-infrastructure.ts';
 import { untilReached } from '../../composition/roles/until-reached.ts';
 
 export function addConsoleCommand(program: Command): void {

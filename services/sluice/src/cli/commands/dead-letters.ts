@@ -1,6 +1,6 @@
+import type { OpenInfrastructure } from '@sluice/backends';
 import { UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import type { OpenInfrastructure } from '../../composition/roles/open-infrastructure.ts';
 import { describeLetter, listLetters, toJsonLetter } from '../dead-letters/print.ts';
 import { replayLetter } from '../dead-letters/replay.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';

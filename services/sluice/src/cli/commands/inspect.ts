@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TraceView } from '@sluice/console';
+import type { ConsoleClient, HistoryEntry } from '@sluice/console/client';
+import { AnswerError, followed } from '@sluice/console/client';
 import { systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
-import { AnswerError } from '../inspect/answer-error.ts';
 import { type ConsoleOptions, clientFor, defaultUrl } from '../inspect/client-for.ts';
-import type { ConsoleClient, HistoryEntry } from '../inspect/console-client.ts';
 import { findService } from '../inspect/find-service.ts';
-import { followed } from '../inspect/followed.ts';
 import { printPod, printService } from '../inspect/print-explanation.ts';
 import { printEntry } from '../inspect/print-history.ts';
 import { printTrace } from '../inspect/print-trace.ts';

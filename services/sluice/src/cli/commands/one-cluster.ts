@@ -1,7 +1,7 @@
 import { type ConnectedCluster, connect } from '@sluice/clusters';
 import { systemClock, systemRandom } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
-import { syncHealth } from '../../composition/telemetry/health.ts';
+import { syncHealth } from '@sluice/telemetry';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
 import type { ServedClusters } from './served-clusters.ts';
@@ -44,7 +44,7 @@ async function open(options: RunOptions, signal: AbortSignal, logger: Logger): P
   const { kubeconfig, context, inCluster, takeOver, seed, rate } = options;
   const ports = { clock: systemClock, random: systemRandom, logger };
   if (kubeconfig === undefined && !inCluster) {
-    const { startSimulation } = await import('../../demo/simulated.ts');
+    const { startSimulation } = await import('@sluice/demo');
     return startSimulation({ ...ports, ...(seed !== undefined && { seed }), ...(rate !== undefined && { rate }) });
   }
   const cluster = await connect(

@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { OpenInfrastructure } from '@sluice/backends';
+import { findParked, matches, named, type ParkedFilter, type ParkedKey, parkedKeyOf } from '@sluice/console';
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import { systemClock, UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import {
-  findParked,
-  matches,
-  named,
-  type ParkedFilter,
-  type ParkedKey,
-  parkedKeyOf,
-} from '../../composition/parked/parked-key.ts';
 import { releaseParked, retryParked } from '../../composition/parked/retry.ts';
-import type { OpenInfrastructure } from '../../composition/roles/open-infrastructure.ts';
 import { clientFor } from '../inspect/client-for.ts';
 import { describeParked, listParked, toJsonParked } from '../parked/print.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { openInfrastructure } from '@sluice/backends';
 import { checkOnlySource, sourcesOf } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
@@ -16,11 +17,10 @@ import {
   tracesGraceMs,
   UsageError,
 } from '@sluice/process';
+import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
-import { openInfrastructure } from '../../composition/roles/open-infrastructure.ts';
 import { type Role, startRole } from '../../composition/roles/start-role.ts';
 import { untilReached } from '../../composition/roles/until-reached.ts';
-import { startTelemetry } from '../../composition/telemetry/start-telemetry.ts';
 import { startTracing } from '../../composition/telemetry/traces/start-tracing.ts';
 
 const summaries: Readonly<Record<Role, string>> = {

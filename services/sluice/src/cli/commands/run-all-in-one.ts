@@ -1,8 +1,7 @@
 import { toSettings } from '@sluice/configuration';
 import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom, tracesGraceMs } from '@sluice/process';
-import { Metrics } from '@sluice/telemetry';
+import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
-import { startTelemetry } from '../../composition/telemetry/start-telemetry.ts';
 import { startTracing } from '../../composition/telemetry/traces/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';

@@ -1,4 +1,6 @@
 import { type TracesOptions, tracesFlags } from '@sluice/configuration';
+import { startSimulation } from '@sluice/demo';
+import type { DistributedBus } from '@sluice/demo/distributed';
 import {
   createLogger,
   type LogLevel,
@@ -8,8 +10,6 @@ import {
   systemRandom,
   UsageError,
 } from '@sluice/process';
-import type { DistributedBus } from '../../demo/distributed-bus.ts';
-import { startSimulation } from '../../demo/simulated.ts';
 import { createDisplay, type OutputFormat } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
 
@@ -39,7 +39,7 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
   const startedAt = systemClock.now();
   try {
     // Only this mode needs the local servers and their packages.
-    const { startDistributed } = await import('../../demo/start-distributed.ts');
+    const { startDistributed } = await import('@sluice/demo/distributed');
     const fleet = await startDistributed({
       ...ports,
       bus: options.bus ?? 'nats',

@@ -9,6 +9,7 @@ import {
   type TracesOptions,
   type WriterOptions,
 } from '@sluice/configuration';
+import type { DistributedBus } from '@sluice/demo/distributed';
 import {
   type BindAddress,
   defaultBindAddress,
@@ -19,9 +20,11 @@ import {
   UsageError,
 } from '@sluice/process';
 import { type Command, Option } from 'commander';
-import { type DistributedBus, distributedBuses } from '../../demo/distributed-bus.ts';
 import type { OutputFormat } from '../display/create-display.ts';
 import { type ManyClustersOptions, namesMany } from './many-clusters.ts';
+
+/** Not imported: `--help` would load the demo. */
+const distributedBuses: readonly DistributedBus[] = ['nats', 'kafka'];
 
 export interface RunOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {
   readonly config?: string;

@@ -4,10 +4,8 @@ import type { BindAddress } from '@sluice/process';
 import { createLogger, graceMs, type LogLevel, marginMs, shutDown, systemClock, systemRandom } from '@sluice/process';
 import { sleep } from '@sluice/runtime';
 import { existing } from '@sluice/shadow';
-import { Metrics } from '@sluice/telemetry';
+import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
 import { startShadow } from '../../composition/shadow/start-shadow.ts';
-import { syncHealth } from '../../composition/telemetry/health.ts';
-import { startTelemetry } from '../../composition/telemetry/start-telemetry.ts';
 import type { OutputFormat } from '../display/create-display.ts';
 import { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from '../display/shadow-display.ts';
 

@@ -1,8 +1,7 @@
 import type { Cluster } from '@sluice/clusters';
 import type { ClusterView } from '@sluice/console';
-import type { Metrics } from '@sluice/telemetry';
+import type { Health, Metrics } from '@sluice/telemetry';
 import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
-import type { Health } from '../../composition/telemetry/health.ts';
 
 /** The clusters that one process serves: one that is given at the start, or a set that changes at run time. */
 export interface ServedClusters {

@@ -1,6 +1,6 @@
+import type { ParkedKey } from '@sluice/console';
 import { noCauses } from '@sluice/messages';
 import { expect, test } from 'vitest';
-import type { ParkedKey } from '../../composition/parked/parked-key.ts';
 import { parkedCheck } from './check-infrastructure.ts';
 
 const parked = (service: string, reason: string): ParkedKey => ({

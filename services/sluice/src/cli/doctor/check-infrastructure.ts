@@ -1,9 +1,9 @@
+import { openInfrastructure } from '@sluice/backends';
 import type { Configuration } from '@sluice/configuration';
+import { findParked, type ParkedKey } from '@sluice/console';
 import { firstLine, isUsageError } from '@sluice/process';
 import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
 import { heldBackReason } from '@sluice/writer';
-import { findParked, type ParkedKey } from '../../composition/parked/parked-key.ts';
-import { openInfrastructure } from '../../composition/roles/open-infrastructure.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 
 /**

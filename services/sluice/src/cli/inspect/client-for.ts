@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { ConsoleClient } from '@sluice/console/client';
 import { defaultBindAddress, formatBindAddress, isLoopback, UsageError } from '@sluice/process';
-import { ConsoleClient } from './console-client.ts';
 
 export interface ConsoleOptions {
   readonly console: string;

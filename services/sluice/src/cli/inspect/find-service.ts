@@ -1,7 +1,7 @@
 import type { Overview } from '@sluice/console';
+import type { ConsoleClient, ServiceName } from '@sluice/console/client';
+import { AnswerError } from '@sluice/console/client';
 import { UsageError } from '@sluice/process';
-import { AnswerError } from './answer-error.ts';
-import type { ConsoleClient, ServiceName } from './console-client.ts';
 
 /** @throws UsageError if it is not NAMESPACE/SERVICE */
 export function parseServiceName(text: string): Omit<ServiceName, 'cluster'> {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createConsole, History } from '@sluice/console';
+import { createConsole, History, parkedKeyOf } from '@sluice/console';
+import { ConsoleClient } from '@sluice/console/client';
 import {
   type Change,
   encodeMessage,
@@ -11,9 +12,7 @@ import {
 } from '@sluice/messages';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parkedKeyOf } from '../../composition/parked/parked-key.ts';
 import { listParked } from '../parked/print.ts';
-import { ConsoleClient } from './console-client.ts';
 import { findService, parseServiceName } from './find-service.ts';
 import { printPod, printService } from './print-explanation.ts';
 import { printEntry } from './print-history.ts';

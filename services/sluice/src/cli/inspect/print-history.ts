@@ -1,5 +1,5 @@
+import type { HistoryEntry } from '@sluice/console/client';
 import { formatDuration } from '@sluice/process';
-import type { HistoryEntry } from './console-client.ts';
 import { causesText, hanging, type Paper } from './text.ts';
 import { localTime } from './times.ts';
 

@@ -1,5 +1,5 @@
+import type { ParkedKey } from '@sluice/console';
 import { expect, test } from 'vitest';
-import type { ParkedKey } from '../../composition/parked/parked-key.ts';
 import { describeParked, listParked, toJsonParked } from './print.ts';
 
 const startedAt = Date.parse('2026-01-01T00:00:00Z');

@@ -1,5 +1,5 @@
+import type { ParkedKey } from '@sluice/console';
 import { firstLine, formatTable, printable, timestamp } from '@sluice/process';
-import type { ParkedKey } from '../../composition/parked/parked-key.ts';
 
 const headings = ['CLUSTER', 'NAMESPACE', 'SERVICE', 'CONTROLLER', 'SINCE', 'NEXT TRY', 'REASON'] as const;
 

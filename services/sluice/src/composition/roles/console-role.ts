@@ -1,16 +1,11 @@
 import { createSecureContext } from 'node:tls';
+import type { OpenInfrastructure } from '@sluice/backends';
 import type { Configuration } from '@sluice/configuration';
-import { BusFollower, createConsole, History } from '@sluice/console';
+import { BusFollower, createConsole, FleetSources, History, tracesFrom } from '@sluice/console';
 import type { RootLogger } from '@sluice/process';
 import { isLoopback, UsageError, version } from '@sluice/process';
 import type { Clock, Random } from '@sluice/runtime';
-import { Metrics } from '@sluice/telemetry';
-import { FleetSources } from '../console/fleet-sources.ts';
-import { tracesFrom } from '../console/jaeger-traces.ts';
-import { type Check, condition, type Health } from '../telemetry/health.ts';
-import { Inquiry } from '../telemetry/inquiry.ts';
-import { startTelemetry } from '../telemetry/start-telemetry.ts';
-import type { OpenInfrastructure } from './open-infrastructure.ts';
+import { type Check, condition, type Health, Inquiry, Metrics, startTelemetry } from '@sluice/telemetry';
 
 export interface ConsoleRoleOptions {
   readonly infrastructure: OpenInfrastructure;

@@ -1,10 +1,9 @@
 import { MemoryBus } from '@sluice/bus';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { FencedError, type Leases, MemoryDeadLetters, MemoryLeases, MemoryStore, type Store } from '@sluice/store';
-import { Metrics } from '@sluice/telemetry';
+import { answerHealth, condition, Metrics } from '@sluice/telemetry';
 import { parseScrape } from '@sluice/telemetry/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { answerHealth, condition } from '../telemetry/health.ts';
 import { own, type Share } from './role.ts';
 import { RoleHealth } from './role-health.ts';
 

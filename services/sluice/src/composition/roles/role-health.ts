@@ -1,9 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import type { Clock } from '@sluice/runtime';
 import type { GroupState, Store } from '@sluice/store';
-import { type Check, condition, type Health } from '../telemetry/health.ts';
-import { Inquiry } from '../telemetry/inquiry.ts';
-import { Pulse } from '../telemetry/pulse.ts';
+import { type Check, condition, type Health, Inquiry, Pulse } from '@sluice/telemetry';
 
 export interface RoleHealthOptions {
   readonly bus: Bus;

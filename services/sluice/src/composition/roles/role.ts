@@ -1,21 +1,12 @@
+import type { Infrastructure } from '@sluice/backends';
 import type { Bus } from '@sluice/bus';
 import type { Configuration } from '@sluice/configuration';
 import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/ownership';
 import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
-import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
+import type { Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import { countFences } from './count-fences.ts';
 import type { RoleHealth } from './role-health.ts';
-
-/** What the roles of a fleet share. */
-export interface Infrastructure {
-  readonly bus: Bus;
-  readonly store: Store;
-  readonly leases: Leases;
-  readonly deadLetters: DeadLetters;
-  /** Undefined: nobody is told which clusters there are. */
-  readonly directory?: ClusterDirectory;
-}
 
 export interface RoleOptions extends Infrastructure {
   /** Unique in the fleet and new with each start of a process. */

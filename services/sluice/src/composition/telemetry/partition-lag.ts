@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import type { Clock } from '@sluice/runtime';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
-import { Inquiry } from './inquiry.ts';
+import { Inquiry } from '@sluice/telemetry';
 
 export interface PartitionLag {
   /** All records up to this offset are processed. */

@@ -1,9 +1,8 @@
 import type { Bus } from '@sluice/bus';
 import type { ConnectedCluster } from '@sluice/clusters';
-import { type ClusterView, type Console, consoleWhenAsked, History, tapBus } from '@sluice/console';
+import { type ClusterView, type Console, consoleWhenAsked, History, tapBus, tracesFrom } from '@sluice/console';
 import { version } from '@sluice/process';
 import type { Clock, Logger } from '@sluice/runtime';
-import { tracesFrom } from '../console/jaeger-traces.ts';
 
 export interface LocalConsole {
   readonly console: Console;

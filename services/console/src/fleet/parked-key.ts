@@ -1,8 +1,8 @@
-import type { ParkedView } from '@sluice/console';
 import { type Controller, controllers } from '@sluice/controllers';
 import { type Causes, noCauses, parseServiceKey, type ServiceKey } from '@sluice/messages';
 import type { ControllerState } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
+import type { ParkedView } from '../ports.ts';
 
 /** A Service that a controller has parked, with the reason. */
 export interface ParkedKey {

@@ -1,8 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Role } from '../composition/roles/start-role.ts';
 
-const fromSources = ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL('../main.ts', import.meta.url))];
+export type Role = 'watcher' | 'reconciler' | 'writer';
+
+const fromSources = [
+  '--disable-warning=ExperimentalWarning',
+  fileURLToPath(new URL('../../../services/sluice/src/main.ts', import.meta.url)),
+];
 
 /**
  * One role in a process of its own, which ends with this one. `program` is what Node runs, after Node's own options; the sources

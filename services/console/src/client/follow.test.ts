@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AnswerError } from './answer-error.ts';
 import type { HistoryEntry } from './console-client.ts';
-import { followed } from './followed.ts';
+import { followed } from './follow.ts';
 
 const entry = (at: number): HistoryEntry => ({ kind: 'seen', at, news: [], causes: { first: [], more: 0 } });
 

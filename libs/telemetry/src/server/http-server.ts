@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { RootLogger } from '@sluice/process';
 import { type BindAddress, formatBindAddress, systemClock } from '@sluice/process';
-import type { Metrics } from '@sluice/telemetry';
+import type { Metrics } from '../metrics.ts';
+import { eventLoopPulse } from './event-loop-monitor.ts';
 import { answerHealth, type Health, type HealthAnswer } from './health.ts';
 import { answerLogLevel, logLevelPath } from './log-level.ts';
-import { eventLoopPulse } from './pulse.ts';
 
 export interface TelemetryServer {
   /** URL of the server, with a host that this machine can open. */

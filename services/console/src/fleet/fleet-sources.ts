@@ -1,10 +1,10 @@
+import type { OpenInfrastructure } from '@sluice/backends';
 import type { StreamOffset } from '@sluice/bus';
-import type { ClusterView, ConsoleSources, DeadLetterView, ParkedView, PartitionView } from '@sluice/console';
 import type { Clock, Logger } from '@sluice/runtime';
 import { sleep } from '@sluice/runtime';
 import type { Checkpoint } from '@sluice/store';
-import { findParked } from '../parked/parked-key.ts';
-import type { OpenInfrastructure } from '../roles/open-infrastructure.ts';
+import type { ClusterView, ConsoleSources, DeadLetterView, ParkedView, PartitionView } from '../ports.ts';
+import { findParked } from './parked-key.ts';
 import { remembered } from './remembered.ts';
 
 type Fleet = Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'deadLetters' | 'directory'>;

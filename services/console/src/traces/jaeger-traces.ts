@@ -1,4 +1,6 @@
-import { type ConsoleSources, readJaegerTrace, type TraceView } from '@sluice/console';
+import type { ConsoleSources } from '../ports.ts';
+import type { TraceView } from '../view/schemas.ts';
+import { readJaegerTrace } from './read-trace.ts';
 
 /** How long Jaeger may take for one trace, in milliseconds. */
 const patienceMs = 10_000;

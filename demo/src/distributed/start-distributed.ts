@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openInfrastructure } from '@sluice/backends';
 import { kubeconfigOf } from '@sluice/fake-apiserver';
 import { freePorts, LocalError } from '@sluice/local';
 import type { Outcome, PlannedMutations } from '@sluice/messages';
@@ -15,11 +16,9 @@ import {
   UsageError,
 } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import { openInfrastructure } from '../composition/roles/open-infrastructure.ts';
-import type { Role } from '../composition/roles/start-role.ts';
 import type { DistributedBus } from './distributed-bus.ts';
 import { followPlans } from './follow-plans.ts';
-import { RoleProcess } from './role-process.ts';
+import { type Role, RoleProcess } from './role-process.ts';
 import { startServers } from './start-servers.ts';
 
 export interface DistributedOptions {

@@ -1,8 +1,8 @@
 import { type ConnectedCluster, open } from '@sluice/clusters';
-import { ClusterSimulator } from '@sluice/demo';
 import { ApiServerHttp, FakeApiServer } from '@sluice/fake-apiserver';
 import { anonymousAccess } from '@sluice/kubernetes';
 import { type Clock, type Logger, type Random, randomInteger, seededRandom } from '@sluice/runtime';
+import { ClusterSimulator } from './simulator/cluster-simulator.ts';
 
 export interface SimulationOptions {
   readonly clock: Clock;

@@ -1,12 +1,5 @@
-import type {
-  HistoryView,
-  Overview,
-  ParkedView,
-  PodView,
-  ServiceDetail,
-  ServiceList,
-  TraceView,
-} from '@sluice/console';
+import type { ParkedView } from '../ports.ts';
+import type { HistoryView, Overview, PodView, ServiceDetail, ServiceList, TraceView } from '../view/schemas.ts';
 import { AnswerError } from './answer-error.ts';
 import { eventsOf } from './event-stream.ts';
 

@@ -1,0 +1,3 @@
+/** The bus of `sluice run --distributed`. */
+
+export type DistributedBus = 'nats' | 'kafka';

@@ -1,0 +1,12 @@
+import type { Bus } from '@sluice/bus';
+import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
+
+/** Bus and store of a fleet, as its roles use them. */
+export interface Infrastructure {
+  readonly bus: Bus;
+  readonly store: Store;
+  readonly leases: Leases;
+  readonly deadLetters: DeadLetters;
+  /** Undefined: the clusters of the fleet are not listed anywhere. */
+  readonly directory?: ClusterDirectory;
+}

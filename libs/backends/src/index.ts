@@ -1,0 +1,2 @@
+export * from './backends.ts';
+export * from './open-backends.ts';

@@ -1,0 +1,3 @@
+export * from './answer-error.ts';
+export * from './console-client.ts';
+export * from './follow.ts';
