@@ -1,16 +1,22 @@
 /**
  * Checks the documentation: every relative link and anchor of every Markdown file resolves, every page under docs/ is
- * linked, and no retired term (terms.json) is in a page, log message, error or help text.
+ * linked, every path in inline code exists, and no retired term (terms.json) is in a page, log message, error or help text.
  * Prints one finding per line and exits with status 1 if there is any.
  */
 import { join } from 'node:path';
-import { checkLinks, unlinkedPages } from './links.ts';
+import { checkLinks, missingPaths, unlinkedPages } from './links.ts';
 import { readPages } from './markdown.ts';
 import { checkSources } from './messages.ts';
 import { checkPages } from './prose.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pages = readPages(root);
-const findings = [...checkLinks(pages, root), ...unlinkedPages(pages), ...checkPages(pages), ...checkSources(root)];
+const findings = [
+  ...checkLinks(pages, root),
+  ...unlinkedPages(pages),
+  ...missingPaths(pages, root),
+  ...checkPages(pages),
+  ...checkSources(root),
+];
 for (const { path, line, message } of findings) console.error(`${path}:${line} ${message}`);
 process.exitCode = findings.length > 0 ? 1 : 0;

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { anchorsOf, checkLinks, unlinkedPages } from './links.ts';
+import { anchorsOf, checkLinks, missingPaths, unlinkedPages } from './links.ts';
 
 const root = import.meta.dirname;
 const messages = (...pages: [path: string, text: string][]) =>
@@ -42,4 +43,10 @@ it('a page under docs/ that no page links to is reported', () => {
     { path: 'docs/b.md', text: '[x](a.md)' },
   ];
   expect(unlinkedPages(pages).map(({ path }) => path)).toEqual(['docs/b.md']);
+});
+
+it('a path in inline code must exist', () => {
+  const text = 'See `infra/docs/links.ts`, `docs`, `libs/none/at-all.ts` and `npm run x`.';
+  const found = missingPaths([{ path: 'a.md', text }], join(root, '../..'));
+  expect(found.map(({ message }) => message)).toEqual(['libs/none/at-all.ts does not exist']);
 });

@@ -25,6 +25,20 @@ export function unlinkedPages(pages: readonly Page[]): Finding[] {
     .map(({ path }) => ({ path, line: 1, message: 'no page links here; add it to the index of its folder' }));
 }
 
+const topFolders = 'bench|bin|chaos|conformance|demo|docs|fake-apiserver|infra|libs|services|tests';
+
+/** Every path in inline code that starts with a folder of the repository and does not exist. */
+export function missingPaths(pages: readonly Page[], root: string): Finding[] {
+  const paths = new RegExp(`\`((?:${topFolders})/[\\w./-]+)\``, 'g');
+  return pages.flatMap(({ path, text }) =>
+    proseLines(text).flatMap((line, index) =>
+      [...line.matchAll(paths)]
+        .filter(([, file = '']) => !existsSync(join(root, file)))
+        .map(([, file]) => ({ path, line: index + 1, message: `${file} does not exist` })),
+    ),
+  );
+}
+
 function fault(
   from: string,
   target: string,
