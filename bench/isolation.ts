@@ -4,7 +4,8 @@
  * interrupted.
  */
 
-import { count, list, oneOf, optionsGiven, runProgram, say, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
 import { forms, measureIsolation, type Phase, type Round } from './src/clusters/isolation-measure.ts';
 import { outputOf, printResults } from './src/output.ts';
 import { requireProcessStats } from './src/process-stats.ts';

@@ -7,7 +7,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { ensureBinaries } from '@sluice/local';
-import { runProgram, say, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { runProgram, say } from '@sluice/program';
 import { conditionsNow, rotate } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';

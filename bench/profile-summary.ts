@@ -1,6 +1,8 @@
 /** Summarizes CPU profiles by package and by function. See `--help`. */
+
 import { readFileSync } from 'node:fs';
-import { count, parseCommandLine, runProgram, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { type CpuProfile, type Share, summarizeProfile } from './src/profile.ts';
 
 const HELP = `usage: node bench/profile-summary.ts [--from S] [--to S] [--top N] FILE.cpuprofile ...

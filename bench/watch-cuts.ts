@@ -2,13 +2,15 @@
  * Cuts the watches of two reflectors every second while the server changes, compacts, fails and returns old state, over real
  * HTTP, and compares every delivery with the state of the server. Exit status 1 if a change was missed. See `--help`.
  */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiServerHttp, FakeApiServer, FaultPlan, kubeconfigOf } from '@sluice/fake-apiserver';
 import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
 import { startControlPlane } from '@sluice/local';
-import { count, optionsGiven, runProgram, systemClock } from '@sluice/program';
+import { systemClock } from '@sluice/process';
+import { count, optionsGiven, runProgram } from '@sluice/program';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { runWatchCuts, type WatchCuts } from './src/watch-cuts/run.ts';
 import { runRealWatchCuts } from './src/watch-cuts/run-real.ts';

@@ -1,5 +1,6 @@
 /** Compares results of `conformance/replay.ts` with vectors. `--help` tells the options. */
-import { count, parseCommandLine, runProgram, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { compareScenario } from './golden/compare-scenario.ts';
 import { readLines } from './golden/read-lines.ts';
 import { Tally } from './golden/tally.ts';

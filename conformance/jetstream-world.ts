@@ -5,7 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { connectJetStreamBus, type JetStreamBusOptions } from '@sluice/bus-jetstream';
 import { type Nats, type NatsOptions, startNats } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/program';
+import { systemClock, systemRandom } from '@sluice/process';
 import { type Logger, silentLogger } from '@sluice/runtime';
 import type { BusWorld } from './bus-world.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { streamStart } from '@sluice/bus';
 import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { type Kafka, startKafkaCluster } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/program';
+import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ids, records, take, takeUntil } from './bus-records.ts';

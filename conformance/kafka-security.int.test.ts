@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { streamStart, type Topic } from '@sluice/bus';
 import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { type Kafka, makeServingCertificate, type ServingCertificate, startKafka } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/program';
+import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import kafkajs, { type AclEntry } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

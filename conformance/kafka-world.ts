@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Bus, Topic } from '@sluice/bus';
 import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { type Kafka, startKafka } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/program';
+import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import kafkajs from 'kafkajs';
 import type { BusFaults, BusWorld, CreateBusWorld } from './bus-world.ts';

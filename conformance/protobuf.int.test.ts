@@ -20,7 +20,7 @@ import {
   watchedResources,
 } from '@sluice/kubernetes';
 import { type ControlPlane, kubectl, startControlPlane } from '@sluice/local';
-import { systemClock } from '@sluice/program';
+import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 

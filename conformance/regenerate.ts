@@ -1,8 +1,10 @@
 /** Makes vectors from scenarios, with the genuine controllers of a release. `--help` tells the options. */
+
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { count, parseCommandLine, runProgram, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { canonical, type Json } from '@sluice/shadow';
 import { makeVector, type OracleResult, type Scenario, settled } from './golden/make-vector.ts';
 import { askOracle, buildOracle } from './golden/oracle.ts';

@@ -1,9 +1,11 @@
 /** Plays the suites of bus and store and the loss cases again and again. `--help` tells the options. */
+
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { count, parseCommandLine, runProgram, say, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { count, parseCommandLine, runProgram, say } from '@sluice/program';
 
 const HELP = `usage: node conformance/repeat.ts [--seed N] [ROUNDS]      (or: npm run repeat -- ...)
 

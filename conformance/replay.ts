@@ -1,6 +1,9 @@
 /** Plays recorded scenarios through the whole pipeline. `--help` prints the options. */
+
 import { createInterface } from 'node:readline';
-import { parseCommandLine, runProgram, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { parseCommandLine, runProgram } from '@sluice/program';
+import { errorMessage } from '@sluice/runtime';
 import { replayScenario } from './replay/replay-scenario.ts';
 import { parseScenario } from './replay/scenario.ts';
 
@@ -34,9 +37,7 @@ function parse(text: string, number: number) {
   try {
     return parseScenario(text);
   } catch (error) {
-    throw new UsageError(
-      `standard input, line ${number}: not a scenario: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new UsageError(`standard input, line ${number}: not a scenario: ${errorMessage(error)}`);
   }
 }
 

@@ -1,7 +1,9 @@
 /** Plays the recorded scenarios of the genuine controllers. `--help` tells the options. */
+
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { count, type Given, parseCommandLine, runProgram, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { count, type Given, parseCommandLine, runProgram } from '@sluice/program';
 import { explained } from './golden/explained.ts';
 import { playAll } from './golden/play-all.ts';
 import type { Played } from './golden/player.ts';

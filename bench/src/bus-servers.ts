@@ -5,7 +5,7 @@ import { type Bus, MemoryBus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
 import { startKafka, startNats } from '@sluice/local';
-import { systemClock as clock, systemRandom as random } from '@sluice/program';
+import { systemClock as clock, systemRandom as random } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 
 /** A bus and its servers. */

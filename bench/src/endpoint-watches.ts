@@ -1,3 +1,4 @@
+import { errorMessage } from '@sluice/runtime';
 import type { ApiClient } from './api-client.ts';
 import { type PodReadinessEvent, parseEvent } from './pod-readiness-event.ts';
 import { NAMESPACE, type Shape } from './shape.ts';
@@ -76,7 +77,7 @@ export class EndpointWatches {
       this.lastEventAt = at;
       this.listener(event, at);
     } catch (error) {
-      this.#fail(error instanceof Error ? error.message : String(error));
+      this.#fail(errorMessage(error));
     }
   }
 

@@ -1,4 +1,4 @@
-import { UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
 import { describe, expect, it } from 'vitest';
 import { HELP, parseOptions } from './options.ts';
 

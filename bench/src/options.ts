@@ -1,4 +1,5 @@
-import { count, list, parseCommandLine, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { count, list, parseCommandLine } from '@sluice/program';
 import { CONTROLLERS, type Controller } from './controllers.ts';
 import { type Output, outputOf } from './output.ts';
 import type { Shape } from './shape.ts';

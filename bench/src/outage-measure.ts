@@ -6,7 +6,7 @@ import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf } from '@sluice/fake-apiserver';
 import type { ServerProcess } from '@sluice/local';
 import { defaultPartitions } from '@sluice/messages';
-import { systemClock as clock, systemRandom as random } from '@sluice/program';
+import { systemClock as clock, systemRandom as random } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { PodWorld, spiedServer } from '@sluice/tests';
 import { Fleet, type Role } from './fleet.ts';

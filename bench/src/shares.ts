@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerProcess } from '@sluice/local';
-import { systemClock as clock } from '@sluice/program';
+import { systemClock as clock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import type { GroupState, Lease } from '@sluice/store';
 import { openRedis, type RedisPorts } from '@sluice/store-redis';

@@ -4,7 +4,7 @@ import { type Bus, type PartitionReader, streamStart } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import type { ServerProcess } from '@sluice/local';
 import { decodeMessage, defaultPartitions, type PlannedMutations } from '@sluice/messages';
-import { systemClock as clock, systemRandom as random } from '@sluice/program';
+import { systemClock as clock, systemRandom as random } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { timeUnit } from './calibrate.ts';
 import { ChangeFeed } from './change-feed.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
-import { systemClock, systemRandom } from '@sluice/program';
+import { systemClock, systemRandom } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { AuditMatcher, isAccepted } from './audit/audit-matcher.ts';
 import { checkSteadyWrites } from './audit/check-steady-writes.ts';

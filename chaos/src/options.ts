@@ -1,4 +1,5 @@
-import { count, oneOf, parseCommandLine, UsageError } from '@sluice/program';
+import { UsageError } from '@sluice/process';
+import { count, oneOf, parseCommandLine } from '@sluice/program';
 
 export interface Options {
   readonly actions: number;

@@ -1,5 +1,5 @@
 import { type ApiRequest, Connection, isApiError, loadKubeconfig } from '@sluice/kubernetes';
-import { systemClock } from '@sluice/program';
+import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { type ClusterState, isObject, type JsonObject, listAt, textAt } from '@sluice/shadow';
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
-import { systemClock } from '@sluice/program';
+import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {

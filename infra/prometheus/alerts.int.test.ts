@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
-import { systemClock, systemRandom } from '@sluice/program';
+import { systemClock, systemRandom } from '@sluice/process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   freePorts,

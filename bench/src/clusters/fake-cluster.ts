@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiServerHttp, FakeApiServer, FaultPlan, FaultyNetwork, kubeconfigOf } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { systemClock as clock } from '@sluice/program';
+import { systemClock as clock } from '@sluice/process';
 import { seededRandom } from '@sluice/runtime';
 import { Convergence } from '../convergence.ts';
 import { FlipTracker } from '../flip-tracker.ts';

@@ -1,8 +1,9 @@
 /** Reads all Pods of a server into memory with one method and prints the cost as JSON. Its own process, to measure its peak. */
+
 import { readFileSync } from 'node:fs';
 import type { Bus, PartitionReader, StreamOffset } from '@sluice/bus';
 import { type ClusterReader, Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
-import { systemClock } from '@sluice/program';
+import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { ClusterWatcher } from '@sluice/watcher';
 import { parsePeak } from '../process-stats.ts';

@@ -1,5 +1,5 @@
 import { defaultTraces } from '@sluice/configuration';
-import { systemClock, systemRandom } from '@sluice/program';
+import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { startConsole, startTracing } from '@sluice/sluice';
 import { Metrics } from '@sluice/telemetry';

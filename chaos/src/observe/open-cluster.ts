@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ApiClient } from '@sluice/conformance';
 import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
 import { type ControlPlane, startControlPlane } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/program';
+import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { AuditTail } from './audit-tail.ts';
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterReader } from '@sluice/kubernetes';
+import { errorMessage } from '@sluice/runtime';
 import { isObject, type Json, listAt, objectAt, textAt } from '@sluice/shadow';
 
 /** Called for each Pod in each EndpointSlice of the namespace whenever the slice changes. */
@@ -30,7 +31,7 @@ export async function watchSlices(
     } catch (error) {
       if (signal.aborted) return;
       // No fault is injected into the API server, but a busy one may end a watch.
-      process.stderr.write(`chaos: watch failed; listing again: ${error instanceof Error ? error.message : error}\n`);
+      process.stderr.write(`chaos: watch failed; listing again: ${errorMessage(error)}\n`);
       await sleep(100);
     }
   }

@@ -1,10 +1,11 @@
 import { ApiError, type Reaction } from '@sluice/kubernetes';
+import { errorMessage } from '@sluice/runtime';
 import { isStatusError, type Status } from '../server/status.ts';
 
 /** Converts the error of a request into the client's ApiError. */
 export function apiErrorOf(error: unknown): ApiError {
   if (isStatusError(error)) return ofStatus(error.status, error);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return new ApiError(message, { reaction: 'retry', status: 0, reason: 'ECONNRESET', cause: error });
 }
 

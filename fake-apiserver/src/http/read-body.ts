@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RawObject } from '@sluice/kubernetes';
+import { errorMessage } from '@sluice/runtime';
 import { isRecord } from '../server/object.ts';
 import { badRequest, StatusError } from '../server/status.ts';
 
@@ -33,7 +34,7 @@ function parse(text: string): RawObject {
   try {
     body = JSON.parse(text);
   } catch (error) {
-    throw badRequest(`the object provided is not valid JSON: ${error instanceof Error ? error.message : error}`);
+    throw badRequest(`the object provided is not valid JSON: ${errorMessage(error)}`);
   }
   if (!isRecord(body)) throw badRequest('the object provided is not an object');
   if ('metadata' in body && !isRecord(body.metadata) && body.metadata !== null)

@@ -1,7 +1,4 @@
-/** Arguments that a command cannot use. */
-export class UsageError extends Error {
-  readonly code = 'usage';
-}
+import { UsageError } from '@sluice/process';
 
 /** @throws UsageError */
 export function count(option: string, text: string): number {

@@ -1,5 +1,4 @@
 /** What the programs for those who work on Sluice share: benches, chaos, conformance. */
-export { count, list, oneOf, positive, share, UsageError } from './arguments.ts';
+export { count, list, oneOf, positive, share } from './arguments.ts';
 export { type Given, optionsGiven, parseCommandLine } from './options.ts';
 export { runProgram, say } from './run-program.ts';
-export { systemClock, systemRandom } from './system-ports.ts';

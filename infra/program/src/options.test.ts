@@ -1,5 +1,5 @@
+import { UsageError } from '@sluice/process';
 import { expect, test } from 'vitest';
-import { UsageError } from './arguments.ts';
 import { parseCommandLine } from './options.ts';
 
 const expected = { options: { rounds: '5', from: undefined, update: false } } as const;

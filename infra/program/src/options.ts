@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { UsageError } from './arguments.ts';
+import { UsageError } from '@sluice/process';
+import { errorMessage } from '@sluice/runtime';
 
 type Defaults = Readonly<Record<string, string | false | undefined>>;
 
@@ -41,7 +42,7 @@ export function parseCommandLine<T extends Defaults>(
     if (help === true) return 'help';
     return { options: { ...options, ...given } as unknown as Given<T>, positionals: parsed.positionals };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(errorMessage(error));
   }
 }
 

@@ -1,4 +1,4 @@
-import { UsageError } from './arguments.ts';
+import { UsageError } from '@sluice/process';
 
 /** A line about the progress, beside what is printed in the end. */
 export function say(line: string): void {

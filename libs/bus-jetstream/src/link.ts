@@ -9,6 +9,7 @@ import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
 import {
   backoffMs,
   type Clock,
+  errorMessage,
   type Logger,
   type Random,
   sleep,
@@ -145,7 +146,7 @@ export async function openLink(settings: Settings, { clock, random, logger }: Je
         throw new BusSetupError('BUS_TLS', `TLS connection to NATS at ${servers} failed: ${problem}`, error);
       }
       if (clock.monotonic() > deadline) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorMessage(error);
         const message = `cannot reach NATS at ${servers}: ${reason}. Check bus.servers and the NATS server.`;
         throw new BusSetupError('BUS_UNREACHABLE', message, error);
       }

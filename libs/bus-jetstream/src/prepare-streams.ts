@@ -1,6 +1,6 @@
 import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import { PermissionViolationError, RequestError, TimeoutError } from '@nats-io/nats-core';
-import { backoffMs, sleep } from '@sluice/runtime';
+import { backoffMs, errorMessage, sleep } from '@sluice/runtime';
 import { BusSetupError } from './errors.ts';
 import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts, Settings } from './options.ts';
@@ -66,7 +66,7 @@ function hasNoResponders(error: unknown): boolean {
 }
 
 function noJetStreamError(link: NatsLink, error: unknown): BusSetupError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   const message = `JetStream is not available on NATS at ${link.nc.getServer()}: ${reason}. Enable it in the server configuration.`;
   return new BusSetupError('BUS_NO_JETSTREAM', message, error);
 }

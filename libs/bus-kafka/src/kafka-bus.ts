@@ -6,7 +6,7 @@ import {
   type StreamOffset,
   type Topic,
 } from '@sluice/bus';
-import { backoffMs, sleep, tlsMaterialProblem } from '@sluice/runtime';
+import { backoffMs, errorMessage, sleep, tlsMaterialProblem } from '@sluice/runtime';
 import { Appender } from './appender.ts';
 import { Brokers, parseAddress } from './brokers.ts';
 import { BusSetupError } from './errors.ts';
@@ -83,7 +83,7 @@ export class KafkaBus implements Bus {
         await this.#metadata.refresh();
       } catch (error) {
         if (clock.monotonic() < deadline || error instanceof BusSetupError) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorMessage(error);
         const message = `cannot reach Kafka at ${brokers.join(', ')}: ${reason}. Check bus.servers and the brokers.`;
         throw new BusSetupError('BUS_UNREACHABLE', message, error);
       }

@@ -1,4 +1,5 @@
 import type { Logger } from '@sluice/runtime';
+import { errorMessage } from '@sluice/runtime';
 
 /**
  * Logs an outage of Kafka once when it begins and once when it is over, however many callers are affected. One failure is
@@ -16,7 +17,7 @@ export class OutageLogger {
 
   /** `caller` names what failed and has to be passed to `recovered`. */
   failed(caller: string, error: unknown): void {
-    const fields = { caller, error: error instanceof Error ? error.message : String(error) };
+    const fields = { caller, error: errorMessage(error) };
     const failures = (this.#failures.get(caller) ?? 0) + 1;
     this.#failures.set(caller, failures);
     if (this.#outage || failures < 2) {

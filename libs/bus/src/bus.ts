@@ -62,7 +62,7 @@ export interface PartitionReader {
    * Waits for at least one record and returns up to `max`; an empty list once closed. One call at a time. A bus that is
    * away is waited for.
    *
-   * Rejects with LogLostError, and goes on doing so, once the log does not follow from the cursor: it was made anew, it
+   * Rejects with LogTruncatedError, and goes on doing so, once the log does not follow from the cursor: it was made anew, it
    * lost its last records, or records that were not read yet are gone. It never leaves out a record silently.
    */
   next(max: number): Promise<readonly Delivery[]>;
@@ -89,7 +89,7 @@ export class RecordTooLargeError extends Error {
 
 /** Records that a reader has not had are gone. Go on at `Bus.end` and have everything told again. */
 export class LogTruncatedError extends Error {
-  override readonly name = 'LogLostError';
+  override readonly name = 'LogTruncatedError';
   readonly code = 'LOG_TRUNCATED';
 }
 

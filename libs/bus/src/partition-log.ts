@@ -10,7 +10,7 @@ export abstract class PartitionLog {
   abstract oldest(): StreamOffset;
   /** Just after the last record. */
   abstract end(): StreamOffset;
-  /** What comes after a cursor. Throws LogLostError if it is not all there, or does not follow. */
+  /** What comes after a cursor. Throws LogTruncatedError if it is not all there, or does not follow. */
   abstract after(cursor: StreamOffset, max: number): readonly Delivery[];
   /** Nobody needs what is up to this offset. */
   abstract release(offset: number): void;

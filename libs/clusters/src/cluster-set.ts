@@ -1,5 +1,5 @@
 import { type ClusterAccess, chainReader, chainWriter, IdentityGuard } from '@sluice/kubernetes';
-import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { backoffMs, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { Candidate, ClusterSource, SourceReading } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { ConnectedCluster } from './connect.ts';
@@ -115,7 +115,7 @@ export class ClusterSet {
       if (signal.aborted) return;
       this.#options.logger.warn('cannot read a cluster source; keeping known clusters', {
         source: source.about,
-        reason: messageOf(error),
+        reason: errorMessage(error),
       });
     }
   }
@@ -176,7 +176,7 @@ export class ClusterSet {
     try {
       cluster = { ...(await this.#options.open(await entry.candidate.load(), entry.stop.signal)), name };
     } catch (error) {
-      entry.state = { ...entry.state, phase: 'unavailable', reason: messageOf(error), from: entry.candidate.from };
+      entry.state = { ...entry.state, phase: 'unavailable', reason: errorMessage(error), from: entry.candidate.from };
       return undefined;
     }
     const holder = this.#holders.get(cluster.identity);
@@ -218,7 +218,7 @@ export class ClusterSet {
       const writer = chainWriter(cluster.writer, middleware);
       await serve({ ...cluster, reader, writer }, life.signal);
     } catch (error) {
-      failure = `serving it failed: ${messageOf(error)}`;
+      failure = `serving it failed: ${errorMessage(error)}`;
       log.error('serving the cluster failed', { error });
     } finally {
       if (!life.signal.aborted) end('handover');
@@ -262,7 +262,7 @@ export class ClusterSet {
         life.abort(next.identity === identity ? 'handover' : 'removed');
       } catch (error) {
         if (ended.aborted) return;
-        const reason = `its kubeconfig has changed and cannot be used; the one before stays: ${messageOf(error)}`;
+        const reason = `its kubeconfig has changed and cannot be used; the one before stays: ${errorMessage(error)}`;
         entry.state = { ...entry.state, reason };
         logger.error('changed kubeconfig does not work; keeping the previous one', {
           cluster: entry.state.name,
@@ -278,5 +278,3 @@ export class ClusterSet {
 function unknown({ name, from, reason }: { readonly name: string; readonly from: string; readonly reason: string }) {
   return { name, from, reason, identity: '', server: '', version: '' };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

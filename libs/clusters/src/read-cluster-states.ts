@@ -1,5 +1,5 @@
 import { UsageError } from '@sluice/process';
-import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterSource } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -25,7 +25,7 @@ export async function readClusterStates(
 ): Promise<readonly ClusterState[]> {
   for (const source of sources) {
     await source.read(AbortSignal.timeout(patienceMs)).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new UsageError(`${source.about} cannot be read: ${reason}`, { cause: error });
     });
   }

@@ -1,4 +1,4 @@
-import { asRecord, asString } from '@sluice/runtime';
+import { asRecord, asString, errorMessage } from '@sluice/runtime';
 import { ApiError } from './api-error.ts';
 
 /** Codes that mean that trust is missing, and so that no retry helps; with what to do. */
@@ -58,7 +58,7 @@ export function errorFromFailure(error: unknown, server: string): ApiError {
   }
   const cut = cuts[code];
   if (cut !== undefined) return failure('retry', `lost the connection to ${server}: ${cut} (${code})`, code, error);
-  const message = breakages[code] ?? (error instanceof Error ? error.message : String(error));
+  const message = breakages[code] ?? errorMessage(error);
   return failure('retry', `cannot reach ${server}: ${message} (${code})`, code, error);
 }
 

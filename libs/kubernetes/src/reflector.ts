@@ -1,4 +1,4 @@
-import { sleep } from '@sluice/runtime';
+import { errorMessage, sleep } from '@sluice/runtime';
 import { type ApiError, isApiError } from './api-error.ts';
 import type { RawObject, WatchEvent } from './cluster.ts';
 import { InitialEvents } from './initial-events.ts';
@@ -221,7 +221,7 @@ export class Reflector<T = RawObject> {
       return { value: decode(object) };
     } catch (error) {
       this.#skipped++;
-      const skipped = describe(resource, object, error instanceof Error ? error.message : String(error));
+      const skipped = describe(resource, object, errorMessage(error));
       logger.warn('a malformed object is left out', { ...skipped });
       onSkipped?.(skipped);
       return undefined;

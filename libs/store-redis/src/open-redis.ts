@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '@sluice/runtime';
+import { errorMessage } from '@sluice/runtime';
 import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
 import { Cluster, type Redis } from 'ioredis';
 import { bounded } from './bounded.ts';
@@ -80,7 +81,7 @@ function watch(client: Client, connection: string, logger: Logger): void {
     lost = true;
     logger.warn('Redis unavailable; retrying', {
       connection,
-      reason: error instanceof Error ? error.message : String(error),
+      reason: errorMessage(error),
     });
   });
   client.on('ready', () => {

@@ -1,3 +1,5 @@
+import { errorMessage } from '@sluice/runtime';
+
 export type RedisErrorCode =
   /** The options make no sense. */
   | 'OPTIONS'
@@ -38,7 +40,7 @@ const REACTIONS: readonly (readonly [start: RegExp, code: RedisErrorCode, advice
 /** In words of ours, with the command's purpose. Not with the error as its cause: that carries the command, AUTH too. */
 export function explain(what: string, error: unknown): RedisStoreError {
   if (error instanceof RedisStoreError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   for (const [start, code, advice] of REACTIONS) {
     if (start.test(reason)) return new RedisStoreError(code, `${what}: ${advice} (${reason})`);
   }

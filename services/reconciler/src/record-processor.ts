@@ -8,6 +8,7 @@ import {
   traceFields,
   traceOf,
 } from '@sluice/messages';
+import { errorMessage } from '@sluice/runtime';
 import { evolve, isAwaited, judgedStatus } from '@sluice/service-state';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
@@ -39,7 +40,7 @@ export class RecordProcessor {
       traces?.processed(record, startedAt);
       return undefined;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       const { key, id, offset } = record;
       this.#options.logger.error('record dead-lettered', {
         ...{ key, id, offset, reason },

@@ -8,6 +8,7 @@ import {
 } from '@sluice/bus';
 import { decodeMessage, type ResyncRequest } from '@sluice/messages';
 import type { Logger } from '@sluice/runtime';
+import { errorMessage } from '@sluice/runtime';
 
 export interface ReadResyncRequestsOptions {
   readonly bus: Bus;
@@ -65,6 +66,6 @@ function answer({ id, payload }: Delivery, { logger, onRequest }: ReadResyncRequ
     const message = decodeMessage(payload);
     return message.kind === 'resync' ? onRequest(message) : ignore(`unexpected message kind ${message.kind}`);
   } catch (error) {
-    return ignore(error instanceof Error ? error.message : String(error));
+    return ignore(errorMessage(error));
   }
 }

@@ -1,6 +1,6 @@
 import { BusClosedError } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
-import { runWithBackoff, sleep } from '@sluice/runtime';
+import { aborted, runWithBackoff, sleep } from '@sluice/runtime';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { EventHandler } from './event-handler.ts';
 import { Indexer } from './indexer.ts';
@@ -165,13 +165,6 @@ export class WatchSession {
       if (publishedState?.fenced.aborted !== true) throw error;
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 const isWritten = (resource: Resource): boolean => resource === 'endpoints' || resource === 'endpointslices';

@@ -1,3 +1,5 @@
+import { errorMessage } from '@sluice/runtime';
+
 /** One health check. */
 export interface Check {
   readonly name: string;
@@ -61,7 +63,7 @@ async function find({ name, ask }: Check): Promise<Finding> {
   try {
     return { name, well: true, text: await ask() };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     return { name, well: false, text: reason.split('\n', 1)[0] ?? '' };
   }
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { RootLogger } from '@sluice/process';
 import { type BindAddress, formatBindAddress, systemClock } from '@sluice/process';
+import { errorMessage } from '@sluice/runtime';
 import type { Metrics } from '../metrics.ts';
 import { eventLoopPulse } from './event-loop-monitor.ts';
 import { answerHealth, type Health, type HealthAnswer } from './health.ts';
@@ -106,7 +107,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
           return text(200, body, { 'Content-Type': contentType });
         }
       } catch (error) {
-        return text(500, `${error instanceof Error ? error.message : error}\n`);
+        return text(500, `${errorMessage(error)}\n`);
       }
     default: {
       const health = await healthAt(path, query, options.health);

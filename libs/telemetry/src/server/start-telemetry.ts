@@ -1,5 +1,5 @@
 import { type BindAddress, defaultBindAddress, formatBindAddress, UsageError } from '@sluice/process';
-import type { Logger } from '@sluice/runtime';
+import { errorMessage, type Logger } from '@sluice/runtime';
 import { serveTelemetry, type TelemetryServer, type TelemetryServerOptions } from './http-server.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function startTelemetry(
     } catch (error) {
       const hint =
         flag === '--metrics-bind-address' ? 'choose another address, or 0 to disable it' : 'choose another address';
-      throw new UsageError(`${flag} ${formatBindAddress(given)}: ${messageOf(error)}; ${hint}`, {
+      throw new UsageError(`${flag} ${formatBindAddress(given)}: ${errorMessage(error)}; ${hint}`, {
         cause: error,
       });
     }
@@ -27,11 +27,9 @@ export async function startTelemetry(
     try {
       return await serveTelemetry(address, options);
     } catch (error) {
-      logger.debug('cannot listen on address', { address: formatBindAddress(address), reason: messageOf(error) });
+      logger.debug('cannot listen on address', { address: formatBindAddress(address), reason: errorMessage(error) });
     }
   }
   logger.warn('metrics and health are not served: no loopback port is available');
   return undefined;
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

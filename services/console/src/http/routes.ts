@@ -1,5 +1,6 @@
 import type { ServiceKey } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
+import { errorMessage } from '@sluice/runtime';
 import { z } from 'zod';
 import type { DoneEntry, Entry } from '../history/entry.ts';
 import type { History } from '../history/history.ts';
@@ -166,7 +167,7 @@ async function traceOf({ sources }: RouteContext, traceId: string) {
     throw new Problem(404, 'no traces are read here', '--jaeger-query-url says where Jaeger is asked for them');
   }
   const trace = await sources.trace(traceId).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new Problem(502, `Jaeger does not tell: ${reason}`, 'all else goes on without it');
   });
   if (trace !== null) return trace;

@@ -6,6 +6,7 @@ import {
   readUntilAborted,
 } from '@sluice/bus';
 import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@sluice/messages';
+import { errorMessage } from '@sluice/runtime';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { applyPlan } from '../apply/apply-plan.ts';
 import { retryTransientErrors } from '../apply/retry.ts';
@@ -168,7 +169,7 @@ export class PlanPartitionWorker {
     try {
       return readPlan(record);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       this.#options.logger.error('record dead-lettered', { key: record.key, id: record.id, reason });
       return reason;
     }

@@ -9,6 +9,7 @@ import {
 } from '@sluice/configuration';
 import { UsageError } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
+import { errorMessage } from '@sluice/runtime';
 
 /** What is traced: flags before OpenTelemetry's variables. @throws UsageError */
 export function tracesOf(
@@ -23,7 +24,7 @@ export function tracesOf(
     try {
       return parse(String(raw));
     } catch (error) {
-      throw new UsageError(`${originText(origin)}: ${error instanceof Error ? error.message : error}`);
+      throw new UsageError(`${originText(origin)}: ${errorMessage(error)}`);
     }
   };
   return {

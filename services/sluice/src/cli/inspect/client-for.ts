@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConsoleClient } from '@sluice/console/client';
 import { defaultBindAddress, formatBindAddress, isLoopback, UsageError } from '@sluice/process';
+import { errorMessage } from '@sluice/runtime';
 
 export interface ConsoleOptions {
   readonly console: string;
@@ -30,6 +31,6 @@ function tokenOf(given: string | undefined): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new UsageError(`--console-token-file: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`--console-token-file: ${errorMessage(error)}`);
   }
 }

@@ -5,6 +5,7 @@ import { BusFollower, createConsole, FleetSources, History, tracesFrom } from '@
 import type { RootLogger } from '@sluice/process';
 import { isLoopback, UsageError, version } from '@sluice/process';
 import type { Clock, Random } from '@sluice/runtime';
+import { errorMessage } from '@sluice/runtime';
 import { type Check, condition, type Health, Inquiry, Metrics, startTelemetry } from '@sluice/telemetry';
 
 export interface ConsoleRoleOptions {
@@ -103,7 +104,7 @@ function checkTls(tls: Configuration['console']['tls']): void {
   try {
     if (tls !== undefined) createSecureContext(tls);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new UsageError(
       `console.tls: certificate and key cannot be used: ${reason}; wanted is both in PEM, of each other`,
       { cause: error },

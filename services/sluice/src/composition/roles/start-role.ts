@@ -4,7 +4,7 @@ import { ClusterSet, type ConnectedCluster, connectTo, PendingClusters, sourcesO
 import type { Configuration } from '@sluice/configuration';
 import { toSettings } from '@sluice/configuration';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import { sleep, YieldQueue } from '@sluice/runtime';
+import { aborted, sleep, YieldQueue } from '@sluice/runtime';
 import type { Health } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
@@ -163,11 +163,4 @@ export function startRole(options: StartRoleOptions): RunningRole {
       await ended;
     },
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
