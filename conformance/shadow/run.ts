@@ -12,7 +12,7 @@ const help = `Shadow run: Sluice in the shadow of kube-controller-manager on a g
   --rate N       steps a second (6)
   --rest N       seconds between points of rest (120)
   --worlds N     namespaces with a workload each (3)
-  --settle D     --shadow-settle of Sluice (10s)
+  --settle D     --shadow-grace-period of Sluice (10s)
   --help
 
 The exit status is 1 if there was a difference that nothing explains, or if Sluice sent anything but reads.

@@ -29,7 +29,7 @@ export interface ShadowRunOptions {
   readonly restEverySeconds: number;
   /** Namespaces, each with a workload of its own. */
   readonly worlds: number;
-  /** `--shadow-settle` of Sluice. */
+  /** `--shadow-grace-period` of Sluice. */
   readonly settle: string;
 }
 
@@ -104,7 +104,7 @@ class ShadowRun {
       for (let i = 0; i < 3; i++) await this.#take(createNode(world));
     }
     const { sluice: kubeconfig } = this.#plane.kubeconfigs;
-    const sluice = await SluiceProcess.start(kubeconfig, ['--shadow', '--shadow-settle', settle], 'started');
+    const sluice = await SluiceProcess.start(kubeconfig, ['--shadow', '--shadow-grace-period', settle], 'started');
     try {
       const until = performance.now() + seconds * 1000;
       while (performance.now() < until) {

@@ -34,7 +34,7 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
     ...(options.rate !== undefined && { rate: options.rate }),
   });
   world.start();
-  const cluster = await open(anonymousAccess(url, 'a simulated world'), { clock, random, logger });
+  const cluster = await open(anonymousAccess(url, 'simulated-cluster'), { clock, random, logger });
   return {
     ...cluster,
     about: [

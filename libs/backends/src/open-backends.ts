@@ -55,7 +55,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
 
 /** What is in one process is no good to another. */
 function inMemory(instead: string): UsageError {
-  return new UsageError(`a role of a fleet needs a bus and a store that all its processes reach: give ${instead}`);
+  return new UsageError(`a fleet needs a bus and a store that all its processes share: pass ${instead}`);
 }
 
 async function openBus({ bus, fleet, partitions }: InfrastructureOptions, ports: Ports): Promise<Bus> {
@@ -73,7 +73,7 @@ async function settlePartitions(store: Infrastructure['store'], partitions: numb
   const settled = await store.setIfAbsent('partitions', String(partitions));
   if (settled === String(partitions)) return;
   throw new UsageError(
-    `this fleet was set up with ${settled} partitions, not ${partitions}: give --partitions ${settled}, or another --fleet`,
+    `this fleet was created with ${settled} partitions, not ${partitions}: pass --partitions ${settled} or another --fleet`,
   );
 }
 

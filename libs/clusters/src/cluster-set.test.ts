@@ -187,7 +187,7 @@ describe('one that cannot be used', () => {
     names(named('a', 'x'), named('b', 'y'));
     await pass();
     expect(phases()).toEqual({ a: 'serving', b: 'refused' });
-    expect(set.states[1]?.reason).toContain('the same cluster as a');
+    expect(set.states[1]?.reason).toContain('same cluster as a');
     names(named('b', 'y'));
     await pass(60_000);
     expect(phases()).toEqual({ b: 'serving' });
@@ -203,7 +203,7 @@ describe('a changed kubeconfig', () => {
     names(named('a', 'y'));
     await pass(20_000);
     expect(phases()).toEqual({ a: 'serving' });
-    expect(set.states[0]?.reason).toContain('the one before stays: nothing at y');
+    expect(set.states[0]?.reason).toContain('keeping the previous one: nothing at y');
     expect(events).toEqual(['a served']);
     servers.set('y', one);
     await pass(60_000);
@@ -278,7 +278,7 @@ test('that serving fails is told, and it is tried again with pauses', async () =
   failing = true;
   names(named('a'));
   await pass(30_000);
-  expect(set.states).toMatchObject([{ phase: 'unavailable', reason: 'serving it failed: the bus is closed' }]);
+  expect(set.states).toMatchObject([{ phase: 'unavailable', reason: 'serving the cluster failed: the bus is closed' }]);
   expect(events.length).toBeLessThan(40);
   failing = false;
   await pass(40_000);

@@ -105,7 +105,7 @@ export class ClusterSet {
       this.#readings.set(source, reading);
       const known = new Set((this.#problems.get(source) ?? []).map(({ name, reason }) => `${name} ${reason}`));
       for (const { name, from, reason } of reading.problems) {
-        if (!known.has(`${name} ${reason}`)) this.#options.logger.error('no cluster', { name, from, reason });
+        if (!known.has(`${name} ${reason}`)) this.#options.logger.error('invalid cluster configuration', { name, from, reason });
       }
       this.#problems.set(
         source,
@@ -126,7 +126,7 @@ export class ClusterSet {
     const { wanted, duplicates } = uniqueNames(candidates, (name) => this.#entries.get(name)?.candidate, spoilt);
     for (const { name, from, reason } of duplicates) {
       if (this.#duplicates.some((other) => other.from === from)) continue;
-      this.#options.logger.error('no cluster', { name, from, reason });
+      this.#options.logger.error('invalid cluster configuration', { name, from, reason });
     }
     this.#duplicates = duplicates.map((duplicate) => ({ ...unknown(duplicate), phase: 'refused' }));
     for (const [name, entry] of this.#entries) {
@@ -186,7 +186,7 @@ export class ClusterSet {
       return cluster;
     }
     await cluster.close();
-    const reason = `it is the same cluster as ${holder.state.name}: leave one of them out`;
+    const reason = `same cluster as ${holder.state.name}: remove one of them`;
     entry.state = { ...entry.state, phase: 'refused', reason, identity: cluster.identity };
     return undefined;
   }
@@ -210,7 +210,7 @@ export class ClusterSet {
       },
     });
     entry.state = { name, from: candidate.from, phase: 'serving', reason: '', identity, server, version };
-    log.info('serving the cluster', { identity, server, from: candidate.from });
+    log.info('serving cluster', { identity, server, from: candidate.from });
     const changing = this.#swapWhenChanged(entry, candidate, identity, life);
     let failure = '';
     try {
@@ -218,7 +218,7 @@ export class ClusterSet {
       const writer = chainWriter(cluster.writer, middleware);
       await serve({ ...cluster, reader, writer }, life.signal);
     } catch (error) {
-      failure = `serving it failed: ${errorMessage(error)}`;
+      failure = `serving the cluster failed: ${errorMessage(error)}`;
       log.error('serving the cluster failed', { error });
     } finally {
       if (!life.signal.aborted) end('handover');
@@ -262,7 +262,7 @@ export class ClusterSet {
         life.abort(next.identity === identity ? 'handover' : 'removed');
       } catch (error) {
         if (ended.aborted) return;
-        const reason = `its kubeconfig has changed and cannot be used; the one before stays: ${errorMessage(error)}`;
+        const reason = `cannot use the changed kubeconfig; keeping the previous one: ${errorMessage(error)}`;
         entry.state = { ...entry.state, reason };
         logger.error('changed kubeconfig does not work; keeping the previous one', {
           cluster: entry.state.name,

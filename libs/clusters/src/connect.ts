@@ -96,7 +96,7 @@ async function refuseRival(
     if (rival !== 'alive') return;
     throw new ClusterUnavailableError(
       'competingController',
-      `another controller writes the Endpoints and EndpointSlices of cluster ${cluster.name}: ${why}; ${switchOffAdvice}, or give --take-over if that is done`,
+      `another controller writes the Endpoints and EndpointSlices of cluster ${cluster.name}: ${why}; ${switchOffAdvice}, or pass --take-over if it is already off`,
     );
   } catch (error) {
     // No evidence is no proof: a rival would be noticed by what it does.

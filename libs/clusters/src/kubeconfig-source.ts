@@ -68,7 +68,7 @@ async function readFileOf(file: string, contexts: string | undefined, name: stri
   } catch (error) {
     if (isKubeconfigError(error)) return { candidates: [], problems: [problem(error.message)] };
     const { message } = error instanceof Error ? error : { message: String(error) };
-    return { candidates: [], problems: [problem(`kubeconfig "${file}" cannot be used: ${message}`)] };
+    return { candidates: [], problems: [problem(`cannot use kubeconfig "${file}": ${message}`)] };
   }
 }
 

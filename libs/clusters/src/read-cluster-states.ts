@@ -26,7 +26,7 @@ export async function readClusterStates(
   for (const source of sources) {
     await source.read(AbortSignal.timeout(patienceMs)).catch((error: unknown) => {
       const reason = errorMessage(error);
-      throw new UsageError(`${source.about} cannot be read: ${reason}`, { cause: error });
+      throw new UsageError(`cannot read ${source.about}: ${reason}`, { cause: error });
     });
   }
   const stop = new AbortController();

@@ -78,7 +78,7 @@ test('one without a kubeconfig is told of, and hides no other', async () => {
   const { candidates, problems } = await source.read(signal);
   expect(candidates.map(({ name }) => name)).toEqual(['good']);
   expect(problems.map(({ from }) => from)).toEqual(['Secret fleet/empty', 'Secret fleet/bare']);
-  expect(problems[0]?.reason).toContain('none of its keys is kubeconfig, value, config');
+  expect(problems[0]?.reason).toContain('expected one of the keys kubeconfig, value, config');
 });
 
 test('one that is no kubeconfig says so when it is loaded, without what is in it', async () => {

@@ -16,14 +16,14 @@ const dataKeys = ['kubeconfig', 'value', 'config'] as const;
 
 /** Clusters of kubeconfigs in the Secrets of a management cluster. A Secret gives its cluster its name. */
 export function secretsSource({ connection, namespace, selector }: SecretsSourceOptions): ClusterSource {
-  const where = `Secrets of ${namespace} with ${selector} in ${connection.server}`;
+  const where = `Secrets in namespace ${namespace} with labels ${selector} at ${connection.server}`;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets?${new URLSearchParams({ labelSelector: selector })}`;
   return {
     about: where,
     async read(signal) {
       const { body } = await connection.request({ method: 'GET', path, signal });
       // Whatever else answers, a proxy perhaps, does not say that there are none.
-      if (!isRecord(body) || !Array.isArray(body.items)) throw new Error('the answer is not a list of Secrets');
+      if (!isRecord(body) || !Array.isArray(body.items)) throw new Error('the response is not a list of Secrets');
       const secrets = body.items.filter(isRecord);
       const read = secrets.map((secret) => readSecret(secret, namespace));
       return {
@@ -40,7 +40,7 @@ function readSecret(secret: JsonRecord, namespace: string): Candidate | SourcePr
   const data = asRecord(secret.data);
   const key = dataKeys.find((one) => asString(data[one]) !== '');
   if (key === undefined) {
-    return { name, from, reason: `it holds no kubeconfig: none of its keys is ${dataKeys.join(', ')}` };
+    return { name, from, reason: `the Secret contains no kubeconfig: expected one of the keys ${dataKeys.join(', ')}` };
   }
   const text = Buffer.from(asString(data[key]), 'base64').toString('utf8');
   return {

@@ -47,7 +47,7 @@ function ofSecrets(
 ): ClusterSource {
   let source: ClusterSource | undefined;
   return {
-    about: `Secrets of ${namespace} with ${selector}`,
+    about: `Secrets in namespace ${namespace} with labels ${selector}`,
     async read(signal) {
       if (source === undefined) {
         const access =

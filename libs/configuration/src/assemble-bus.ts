@@ -18,13 +18,13 @@ export function assembleBus(values: Values, problems: Problems): BusConfiguratio
 function nats(values: Values, servers: readonly string[], tls: Nats['tls'], problems: Problems): Nats {
   const replicas = values.need('bus.replicas');
   if (![1, 3, 5].includes(replicas)) {
-    problems.add(`${values.where('bus.replicas')} is ${replicas}; wanted is 1, 3 or 5 with NATS`);
+    problems.add(`${values.where('bus.replicas')} is ${replicas}; expected 1, 3 or 5 with NATS`);
   }
   const duplicateWindowMs = values.need('bus.duplicateWindow');
   const maxAgeMs = maxAge(values);
   for (const topic of ['changes', 'mutations', 'requests'] as const) {
     if (maxAgeMs[topic] < duplicateWindowMs) {
-      problems.add(`${values.where(`bus.maxAge.${topic}`)} is less than bus.duplicateWindow; wanted is at least that`);
+      problems.add(`${values.where(`bus.maxAge.${topic}`)} is less than bus.duplicateWindow; raise it to at least that`);
     }
   }
   const credentials = natsCredentials(values, problems);
@@ -49,7 +49,7 @@ function natsCredentials(values: Values, problems: Problems): NatsCredentials | 
   const ways = (['bus.username', 'bus.token', 'bus.nkeySeed', 'bus.creds'] as const).filter((way) => values.has(way));
   if (ways.length > 1) {
     const all = ways.map((way) => values.where(way)).join(', ');
-    problems.add(`several credentials are given: ${all}; wanted is one of them`);
+    problems.add(`${all} are mutually exclusive; set one of them`);
   }
   const [token, nkeySeed, creds] = [values.get('bus.token'), values.get('bus.nkeySeed'), values.get('bus.creds')];
   if (token !== undefined) return { token };
@@ -70,7 +70,7 @@ function kafka(
   const minInsyncReplicas = values.need('bus.minInsyncReplicas');
   if (minInsyncReplicas > replicationFactor) {
     problems.add(
-      `${values.where('bus.minInsyncReplicas')} is ${minInsyncReplicas}; wanted is at most bus.replicas, ${replicationFactor}`,
+      `${values.where('bus.minInsyncReplicas')} is ${minInsyncReplicas}; expected at most bus.replicas, ${replicationFactor}`,
     );
   }
   const user = userOf(values, problems);
@@ -96,16 +96,16 @@ function serversOf(values: Values, kind: 'nats' | 'kafka', problems: Problems): 
   const servers = values.get('bus.servers') ?? [];
   const schemes = kind === 'nats' ? ['nats', 'tls'] : ['kafka'];
   if (servers.length === 0)
-    problems.add(`${values.where('bus.kind')} is ${kind}, and bus.servers names no server of it`);
+    problems.add(`${values.where('bus.kind')} is ${kind}, but bus.servers is empty`);
   for (const [index, server] of servers.entries()) {
     const [, scheme] = /^([a-z]+):\/\//.exec(server) ?? [];
     if (scheme !== undefined && !schemes.includes(scheme)) {
       problems.add(
-        `${values.where('bus.servers')}: entry ${index + 1} begins with ${scheme}://; wanted is ${schemes.join(':// or ')}:// as bus.kind is ${kind}`,
+        `${values.where('bus.servers')}: entry ${index + 1} starts with ${scheme}://; expected ${schemes.join(':// or ')}:// because bus.kind is ${kind}`,
       );
     }
     if (Number(/:(\d+)$/.exec(server)?.[1] ?? 1) > 65_535) {
-      problems.add(`${values.where('bus.servers')}: entry ${index + 1} has a port that there is not`);
+      problems.add(`${values.where('bus.servers')}: entry ${index + 1} has an invalid port; expected 1 to 65535`);
     }
   }
   return servers;
@@ -118,7 +118,7 @@ function tlsOf(values: Values, servers: readonly string[], problems: Problems): 
   values.setDefault('bus.tls.enabled', byScheme || tlsPaths.some((path) => values.has(path)));
   const enabled = values.need('bus.tls.enabled');
   if (!enabled && byScheme) {
-    problems.add(`${values.where('bus.tls.enabled')} is false, and bus.servers begins with tls://: drop one`);
+    problems.add(`${values.where('bus.tls.enabled')} is false, but bus.servers starts with tls://: remove one of them`);
   }
   checkPair(values, 'bus.tls.cert', 'bus.tls.key', problems);
   return enabled ? pems(values, 'bus') : undefined;
@@ -141,7 +141,7 @@ export function checkPair(values: Values, one: Path, other: Path, problems: Prob
     [other, one],
   ] as const) {
     if (values.has(given) && !values.has(missing)) {
-      problems.add(`${values.where(given)} is given without ${missing}; wanted are both`);
+      problems.add(`${values.where(given)} is set without ${missing}; set both`);
     }
   }
 }

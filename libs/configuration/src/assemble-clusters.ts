@@ -23,7 +23,7 @@ export function assembleClusters(values: Values, given: Layer, problems: Problem
   for (const [index, cluster] of result.clusters.entries()) {
     const at = one === undefined ? where(result.origin, `clusters[${index}]`) : where(result.origin, 'cluster');
     if (names.has(cluster.name))
-      problems.add(`${at}.name is ${JSON.stringify(cluster.name)}, as that of another cluster`);
+      problems.add(`${at}.name is ${JSON.stringify(cluster.name)}, which is already the name of another cluster`);
     names.add(cluster.name);
     checkAccess(cluster, at, problems);
   }
@@ -32,9 +32,9 @@ export function assembleClusters(values: Values, given: Layer, problems: Problem
 
 function checkAccess({ kubeconfig, context, inCluster }: ClusterConfiguration, at: string, problems: Problems): void {
   if (inCluster && (kubeconfig !== undefined || context !== undefined)) {
-    problems.add(`${at} has inCluster and a kubeconfig or context, which are two clusters: give one of them`);
+    problems.add(`${at} sets both inCluster and a kubeconfig or context; set one of them`);
   } else if (!inCluster && kubeconfig === undefined) {
-    const missing = context === undefined ? '' : `names the context ${JSON.stringify(context)} of no kubeconfig; it `;
+    const missing = context === undefined ? '' : `sets context ${JSON.stringify(context)} without a kubeconfig; it `;
     problems.add(`${at} ${missing}needs a kubeconfig, or inCluster: true in a Pod`);
   }
 }

@@ -11,10 +11,10 @@ test('a console listens on loopback by default, without a token', () => {
 
 test('others than this machine reach it only with a token and TLS', () => {
   expect(refusal({ environment: open })).toMatch(
-    /console\.bindAddress\) is :8443, which others can reach; wanted is console\.token .* and console\.tls\.cert/,
+    /console\.bindAddress\) is :8443, which is not loopback; set console\.token .* and console\.tls\.cert/,
   );
-  expect(refusal({ environment: { ...open, SLUICE_CONSOLE_TOKEN: 'hush' } })).toMatch(/wanted is console\.tls\.cert/);
-  expect(refusal({ environment: { ...open, ...tls } })).toMatch(/wanted is console\.token \(--console-token-file\) as/);
+  expect(refusal({ environment: { ...open, SLUICE_CONSOLE_TOKEN: 'hush' } })).toMatch(/set console\.tls\.cert/);
+  expect(refusal({ environment: { ...open, ...tls } })).toMatch(/set console\.token \(--console-token-file\) as/);
   const { console } = resolve({ environment: { ...open, ...tls, SLUICE_CONSOLE_TOKEN: 'hush' } }).configuration;
   expect(console).toMatchObject({ bindAddress: { host: '', port: 8443 }, token: 'hush', tls: { cert: 'C', key: 'K' } });
   for (const address of ['127.0.0.1:1', 'localhost:1', '[::1]:1']) {
@@ -23,8 +23,8 @@ test('others than this machine reach it only with a token and TLS', () => {
 });
 
 test('what does not make sense is refused', () => {
-  expect(refusal({ environment: { SLUICE_CONSOLE_BIND_ADDRESS: '0' } })).toContain('has to listen somewhere');
-  expect(refusal({ environment: { SLUICE_CONSOLE_TLS_CERT: 'C' } })).toContain('wanted are both');
+  expect(refusal({ environment: { SLUICE_CONSOLE_BIND_ADDRESS: '0' } })).toContain('needs an address to listen on');
+  expect(refusal({ environment: { SLUICE_CONSOLE_TLS_CERT: 'C' } })).toContain('set both');
   expect(refusal({ environment: { SLUICE_CONSOLE_JAEGER_URL: 'http://j/trace' } })).toContain('{traceId}');
   expect(refusal({ environment: { SLUICE_CONSOLE_HOSTS: 'Example.com:80' } })).toContain('without a port');
 });

@@ -8,7 +8,7 @@ import type { Values } from './values.ts';
 export function assembleConsole(values: Values, problems: Problems): ConsoleConfiguration {
   const at = values.where('console.bindAddress');
   const address = values.get('console.bindAddress');
-  if (address === null) problems.add(`${at} is 0; a console has to listen somewhere`);
+  if (address === null) problems.add(`${at} is 0; a console needs an address to listen on`);
   checkPair(values, 'console.tls.cert', 'console.tls.key', problems);
   const [token, cert, key] = [
     values.get('console.token'),
@@ -21,7 +21,7 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
   ];
   if (address && !isLoopback(address) && missing.length > 0) {
     problems.add(
-      `${at} is ${formatBindAddress(address)}, which others can reach; wanted is ${missing.join(' and ')} as well, or an address of loopback such as 127.0.0.1:10270`,
+      `${at} is ${formatBindAddress(address)}, which is not loopback; set ${missing.join(' and ')} as well, or use a loopback address such as 127.0.0.1:10270`,
     );
   }
   return {

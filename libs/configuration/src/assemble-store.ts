@@ -28,23 +28,23 @@ export function assembleStore(values: Values, problems: Problems): StoreConfigur
 /** No message has the address in it: a password may stand there. */
 function checkUrls(values: Values, urls: readonly string[], mode: string, problems: Problems): void {
   const at = values.where('store.url');
-  if (urls.length === 0) problems.add(`${values.where('store.kind')} is redis, and store.url names no server of it`);
+  if (urls.length === 0) problems.add(`${values.where('store.kind')} is redis, but store.url is empty`);
   if (urls.length > 1 && mode === 'standalone') {
-    problems.add(`${at} has ${urls.length} addresses; wanted is one, or the store.mode sentinel or cluster`);
+    problems.add(`${at} has ${urls.length} addresses; expected one, or store.mode sentinel or cluster`);
   }
   if (new Set(urls.map((url) => url.startsWith('rediss:'))).size > 1) {
-    problems.add(`${at} begins with redis:// and with rediss://; wanted is one of them`);
+    problems.add(`${at} mixes redis:// and rediss://; use one of them`);
   }
   for (const [index, text] of urls.entries()) {
     const entry = `${at}: address ${index + 1}`;
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url === undefined) problems.add(`${entry} is no address; wanted is redis://host:port`);
+    if (url === undefined) problems.add(`${entry} is not a valid address; expected redis://host:port`);
     else if (![url.username, url.password].every(decodable)) {
-      problems.add(`${entry} has a % in its user or password that encodes nothing; write %25 for it`);
+      problems.add(`${entry} has an invalid percent-encoding in its user or password; write %25 for a literal %`);
     } else if (mode === 'cluster' && Number(url.pathname.slice(1)) !== 0) {
-      problems.add(`${entry} ends with a database; a Redis Cluster has only 0`);
+      problems.add(`${entry} selects a database; a Redis Cluster has only database 0`);
     }
-    if (url?.password === '***') problems.add(`${entry} has *** for a password, as secrets are printed`);
+    if (url?.password === '***') problems.add(`${entry} has the password ***, which is a masked secret; insert the real one`);
   }
 }
 
@@ -60,13 +60,13 @@ function decodable(part: string): boolean {
 function topologyOf(values: Values, mode: 'standalone' | 'sentinel' | 'cluster', problems: Problems) {
   if (mode !== 'sentinel') {
     for (const path of ['store.masterName', 'store.sentinelUsername', 'store.sentinelPassword'] as const) {
-      if (values.has(path)) problems.add(`${values.where(path)} is for the store.mode sentinel, and it is ${mode}`);
+      if (values.has(path)) problems.add(`${values.where(path)} requires store.mode sentinel, but it is ${mode}`);
     }
     return { mode };
   }
   const masterName = values.get('store.masterName');
   if (masterName === undefined) {
-    problems.add(`${values.where('store.mode')} is sentinel; wanted is store.masterName as well`);
+    problems.add(`${values.where('store.mode')} is sentinel; set store.masterName as well`);
   }
   const username = values.get('store.sentinelUsername');
   const password = values.get('store.sentinelPassword');
@@ -84,7 +84,7 @@ function tlsOf(values: Values, urls: readonly string[], problems: Problems): Pic
   const given = tlsPaths.filter((path) => values.has(path));
   if (urls.some((url) => url.startsWith('redis:'))) {
     for (const path of given)
-      problems.add(`${values.where(path)} is for rediss://, and store.url begins with redis://`);
+      problems.add(`${values.where(path)} requires rediss://, but store.url starts with redis://`);
   }
   checkPair(values, 'store.tls.cert', 'store.tls.key', problems);
   const serverName = values.get('store.tls.serverName');

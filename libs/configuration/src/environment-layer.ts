@@ -38,5 +38,5 @@ function textOf(path: string, text: string): unknown {
 
 function unknown(variable: string): string {
   const meant = nearest(variable, [...known.keys(), configVariable]);
-  return `the environment variable ${variable} is not known${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+  return `unknown environment variable ${variable}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }

@@ -5,7 +5,7 @@ import { isClusterPath, type Path, paths, settingAt } from './settings.ts';
 /** Given in the example; all else is a comment. */
 const active: ReadonlySet<string> = new Set<Path>(['fleet', 'partitions', 'bus.servers', 'store.url']);
 
-const clusters = `# The clusters of this fleet, with the names that logs and metrics have for them. Paths are relative to this file.
+const clusters = `# Clusters of this fleet. Logs and metrics use these names. Paths are relative to this file.
 clusters:
   - name: production
     kubeconfig: /etc/sluice/production.kubeconfig
@@ -19,8 +19,8 @@ clusters:
 /** A file to begin with: all settings, most of them as comments. */
 export function exampleFile(): string {
   const lines = [
-    '# Configuration of Sluice. A variable overrides it, and a flag both; `sluice config` shows what comes of it.',
-    '# What is a comment shows the default, or an example where there is none. See docs/operations/configuration.md.',
+    '# Sluice configuration. Environment variables override this file, flags override both. See "sluice config".',
+    '# Commented settings show the default, or an example if there is no default. See docs/operations/configuration.md.',
   ];
   let open: readonly string[] = [];
   for (const path of paths) {

@@ -101,7 +101,7 @@ function read(file: string, readText: ReadText): string {
     return readText(file);
   } catch (error) {
     const why = errorCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${errorCode(error)}`;
-    throw new UsageError(`the configuration file "${file}" ${why}; --config or SLUICE_CONFIG names it`);
+    throw new UsageError(`configuration file "${file}" ${why}; check --config or SLUICE_CONFIG`);
   }
 }
 
@@ -111,7 +111,7 @@ function parse(file: string, text: string): unknown {
     return load(text.replace(/^\uFEFF/, '')) ?? {};
   } catch (error) {
     if (text.split('\n').every((line) => /^\s*(#|$)/.test(line))) return {};
-    throw new UsageError(`${file}: not YAML: ${yamlProblem(error)}`);
+    throw new UsageError(`${file} is not valid YAML: ${yamlProblem(error)}`);
   }
 }
 

@@ -20,7 +20,7 @@ export function flagLayer(flags: ConfigurationFlags, problems: Problems): Layer 
       layer.set(`${section}.kind`, { raw: value, origin });
     } else if (section !== undefined && String(value).includes('@')) {
       const variables = `SLUICE_${section.toUpperCase()}_USERNAME and SLUICE_${section.toUpperCase()}_PASSWORD`;
-      problems.add(`${flag} has credentials in it, which everybody on this machine can see; give ${variables} instead`);
+      problems.add(`${flag} contains credentials, which are visible in the process list; set ${variables} instead`);
     } else {
       const { kind } = settingAt(path);
       layer.set(path, { raw: typeof value === 'string' ? kind.fromText(value) : kind.show(value), origin });

@@ -25,12 +25,12 @@ function matching(pattern: RegExp, wanted: string): Kind<string> {
 }
 
 /** Whatever is not empty; `***` is what `sluice config` prints instead of a secret. */
-export const text = matching(/^(?!\*\*\*$)[\s\S]+$/, 'a text, in quotes if it looks like something else');
-export const path = matching(/^[^\0]+$/, 'the path of a file');
+export const text = matching(/^(?!\*\*\*$)[\s\S]+$/, 'a non-empty string, quoted in YAML if it looks like a number');
+export const path = matching(/^[^\0]+$/, 'a file path');
 export const fleetName = matching(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 letters, digits, "_" and "-"');
 
 export function whole(least: number, most: number): Kind<number> {
-  const wanted = `a whole number from ${least} to ${most}`;
+  const wanted = `an integer from ${least} to ${most}`;
   return {
     wanted,
     schema: z.int({ error: wanted }).min(least, { error: wanted }).max(most, { error: wanted }),
@@ -103,7 +103,7 @@ export const size: Kind<number> = {
 export function addresses(pattern: RegExp, wanted: string): Kind<readonly string[]> {
   const address = z.string({ error: wanted }).regex(pattern, { error: wanted });
   return {
-    wanted: `${wanted}; several in a list, or with commas between them`,
+    wanted: `${wanted}; a list or comma-separated`,
     schema: z.preprocess(
       (given) => (typeof given === 'string' ? split(given) : given),
       z.array(address, { error: wanted }).min(1, { error: wanted }),
@@ -120,7 +120,7 @@ export const hostNames: Kind<readonly string[]> = addresses(
 );
 
 export const controllers: Kind<Controllers> = {
-  wanted: "a list as --controllers takes it, such as '*' or endpoints-controller,endpointslice-controller",
+  wanted: "a list of controllers such as '*' or endpoints-controller,endpointslice-controller",
   schema: z
     .union([z.string(), z.array(z.string())], { error: () => controllers.wanted })
     .transform((given, context) => {
@@ -137,7 +137,7 @@ export const controllers: Kind<Controllers> = {
 
 /** `auto`, undefined: the default address, or a free port if that is taken. Null: nowhere. */
 export const bindAddress: Kind<BindAddress | null | undefined> = {
-  wanted: 'host:port, [IPv6]:port, :port for all interfaces, 0 for nowhere, or auto',
+  wanted: 'host:port, [IPv6]:port, :port for all interfaces, 0 to disable, or auto',
   schema: z.union([z.string(), z.literal(0)], { error: () => bindAddress.wanted }).transform((given, context) => {
     if (given === 'auto') return undefined;
     try {
@@ -166,17 +166,17 @@ function addressOf(wanted: string, parse: (given: string) => string): Kind<strin
 
 /** With the path that OpenTelemetry has for traces, where there is none. */
 export const otlpEndpoint = addressOf(
-  'an address such as http://127.0.0.1:4318, without user and password',
+  'a URL such as http://127.0.0.1:4318, without credentials',
   parseEndpoint,
 );
 /** Where a person looks at a trace. */
 export const traceUrl = addressOf(
-  'an address with {traceId} in it, such as http://127.0.0.1:16686/trace/{traceId}',
+  'a URL with {traceId}, such as http://127.0.0.1:16686/trace/{traceId}',
   parseTraceUrl,
 );
 /** Where Jaeger is asked for a trace. */
 export const queryUrl = addressOf(
-  'an address such as http://127.0.0.1:16686, without user and password',
+  'a URL such as http://127.0.0.1:16686, without credentials',
   parseQueryUrl,
 );
 

@@ -196,90 +196,90 @@ test('a heartbeat fits its lease, unless told', () => {
 describe('refused', () => {
   const at = '/etc/sluice.yaml: ';
   test.each([
-    ['partitions: many', `${at}partitions is "many"; wanted is a whole number from 1 to 4096`],
-    ['partitions: "8"', `${at}partitions is "8"; wanted is a whole number`],
-    ['partitions: 0', `${at}partitions is 0; wanted`],
-    ['partitions:', `${at}partitions is empty; wanted`],
-    ['fleet: a.b', `${at}fleet is "a.b"; wanted is 1 to 64 letters`],
-    ['flet: a', `${at}flet is no setting; did you mean fleet?`],
-    ['bus: { sevrers: [] }', `${at}bus.sevrers is no setting; did you mean servers?`],
-    ['log: { verbosity: 3 }', `${at}log.verbosity is no setting; there are level, format`],
-    ['bus: { maxAge: { change: 1h } }', `${at}bus.maxAge.change is no setting; did you mean changes?`],
-    ['bus: here', `${at}bus is a text; wanted is a map of settings`],
-    ['[]', `/etc/sluice.yaml is a list; wanted is a map of settings`],
-    ['bus: { servers: ["nats://a", "http://b"] }', `${at}bus.servers[1] is "http://b"; wanted is nats://`],
-    ['bus: { servers: "nats://a,http://b" }', `${at}bus.servers[1] is "http://b"; wanted is nats://`],
-    ['bus: { servers: [] }', `${at}bus.servers is a list; wanted is`],
-    ['bus: { servers: ["nats://a:70000"] }', 'entry 1 has a port that there is not'],
-    ['bus: { kind: nats }', `${at}bus.kind is nats, and bus.servers names no server of it`],
-    ['bus: { kind: natz, token: t }', `${at}bus.kind is "natz"; wanted is memory, nats or kafka`],
+    ['partitions: many', `${at}partitions is "many"; expected an integer from 1 to 4096`],
+    ['partitions: "8"', `${at}partitions is "8"; expected an integer`],
+    ['partitions: 0', `${at}partitions is 0; expected`],
+    ['partitions:', `${at}partitions is empty; expected`],
+    ['fleet: a.b', `${at}fleet is "a.b"; expected 1 to 64 letters`],
+    ['flet: a', `${at}flet is not a known setting; did you mean fleet?`],
+    ['bus: { sevrers: [] }', `${at}bus.sevrers is not a known setting; did you mean servers?`],
+    ['log: { verbosity: 3 }', `${at}log.verbosity is not a known setting; known settings: level, format`],
+    ['bus: { maxAge: { change: 1h } }', `${at}bus.maxAge.change is not a known setting; did you mean changes?`],
+    ['bus: here', `${at}bus is a string; expected a map of settings`],
+    ['[]', `/etc/sluice.yaml is a list; expected a map of settings`],
+    ['bus: { servers: ["nats://a", "http://b"] }', `${at}bus.servers[1] is "http://b"; expected nats://`],
+    ['bus: { servers: "nats://a,http://b" }', `${at}bus.servers[1] is "http://b"; expected nats://`],
+    ['bus: { servers: [] }', `${at}bus.servers is a list; expected`],
+    ['bus: { servers: ["nats://a:70000"] }', 'entry 1 has an invalid port'],
+    ['bus: { kind: nats }', `${at}bus.kind is nats, but bus.servers is empty`],
+    ['bus: { kind: natz, token: t }', `${at}bus.kind is "natz"; expected memory, nats or kafka`],
     [
       'bus: { kind: kafka, servers: "nats://a" }',
-      'entry 1 begins with nats://; wanted is kafka:// as bus.kind is kafka',
+      'entry 1 starts with nats://; expected kafka:// because bus.kind is kafka',
     ],
-    ['bus: { servers: "a:9092" }', `${at}bus.servers does not tell what it is; wanted is nats://, tls:// or kafka://`],
-    ['bus: { token: t }', `${at}bus.token is for nats, and the bus is memory`],
-    ['bus: { servers: "nats://a", mechanism: plain }', `${at}bus.mechanism is for kafka, and the bus is nats`],
-    ['bus: { servers: "nats://a", replicas: 2 }', `${at}bus.replicas is 2; wanted is 1, 3 or 5`],
-    ['bus: { servers: "nats://a", username: u }', `${at}bus.username is given without bus.password`],
-    ['bus: { servers: "nats://a", password: p }', `${at}bus.password is given without bus.username`],
-    ['bus: { servers: "nats://a", token: t, creds: c }', 'several credentials are given'],
-    ['bus: { servers: "nats://a", password: 123 }', `${at}bus.password is a number; wanted is a text, in quotes`],
-    ['bus: { servers: "nats://a", token: "***" }', `${at}bus.token is ***, as secrets are printed; wanted`],
+    ['bus: { servers: "a:9092" }', `${at}bus.servers has no scheme; expected nats://, tls:// or kafka://`],
+    ['bus: { token: t }', `${at}bus.token applies to nats only, but the bus is memory`],
+    ['bus: { servers: "nats://a", mechanism: plain }', `${at}bus.mechanism applies to kafka only, but the bus is nats`],
+    ['bus: { servers: "nats://a", replicas: 2 }', `${at}bus.replicas is 2; expected 1, 3 or 5`],
+    ['bus: { servers: "nats://a", username: u }', `${at}bus.username is set without bus.password`],
+    ['bus: { servers: "nats://a", password: p }', `${at}bus.password is set without bus.username`],
+    ['bus: { servers: "nats://a", token: t, creds: c }', 'are mutually exclusive'],
+    ['bus: { servers: "nats://a", password: 123 }', `${at}bus.password is a number; expected a non-empty string`],
+    ['bus: { servers: "nats://a", token: "***" }', `${at}bus.token is ***, a masked secret; expected`],
     [
       'bus: { servers: "nats://a", token: a, tokenFile: b }',
-      `${at}bus.token is given, and bus.tokenFile too: drop one`,
+      `${at}bus.token and bus.tokenFile are both set`,
     ],
-    ['bus: { servers: "nats://a", tokenFile: b }', `${at}bus.tokenFile: the file that it names does not exist`],
-    ['bus: { servers: "nats://a", tokenFile: empty }', `${at}bus.tokenFile: the file that it names is empty`],
-    ['bus: { servers: "nats://a", tls: { key: k } }', `${at}bus.tls.key is given without bus.tls.cert`],
+    ['bus: { servers: "nats://a", tokenFile: b }', `${at}bus.tokenFile: the file does not exist`],
+    ['bus: { servers: "nats://a", tokenFile: empty }', `${at}bus.tokenFile: the file is empty`],
+    ['bus: { servers: "nats://a", tls: { key: k } }', `${at}bus.tls.key is set without bus.tls.cert`],
     [
       'bus: { servers: "tls://a", tls: { enabled: false } }',
-      'bus.tls.enabled is false, and bus.servers begins with tls',
+      'bus.tls.enabled is false, but bus.servers starts with tls',
     ],
     ['bus: { servers: "nats://a", duplicateWindow: 2h }', 'bus.maxAge.requests is less than bus.duplicateWindow'],
-    ['bus: { servers: "kafka://a", minInsyncReplicas: 4 }', `${at}bus.minInsyncReplicas is 4; wanted is at most`],
+    ['bus: { servers: "kafka://a", minInsyncReplicas: 4 }', `${at}bus.minInsyncReplicas is 4; expected at most`],
     [
       'bus: { servers: "nats://a", maxBytes: { changes: 12 MB } }',
-      `${at}bus.maxBytes.changes is "12 MB"; wanted is a size`,
+      `${at}bus.maxBytes.changes is "12 MB"; expected a size`,
     ],
-    ['store: { url: "http://h" }', `${at}store.url[0] is "http://h"; wanted is redis://`],
-    ['store: { url: ["redis://h", "redis://i"] }', `${at}store.url has 2 addresses; wanted is one, or`],
-    ['store: { url: ["redis://h", "rediss://i"], mode: cluster }', 'begins with redis:// and with rediss://'],
-    ['store: { url: "redis://h:70000" }', 'address 1 is no address'],
-    ['store: { url: "redis://u:%zz@h" }', 'address 1 has a % in its user or password'],
-    ['store: { url: "redis://u:***@h" }', 'address 1 has *** for a password'],
-    ['store: { url: "redis://h/2", mode: cluster }', 'address 1 ends with a database'],
-    ['store: { url: "redis://h", mode: sentinel }', `${at}store.mode is sentinel; wanted is store.masterName`],
-    ['store: { url: "redis://h", masterName: m }', `${at}store.masterName is for the store.mode sentinel`],
-    ['store: { url: "redis://h", tls: { ca: A } }', `${at}store.tls.ca is for rediss://`],
-    ['leases: { ttl: 3 }', `${at}leases.ttl is 3; wanted is a duration`],
-    ['leases: { heartbeat: 450ms }', `${at}leases.heartbeat is 450ms; wanted is less than half`],
-    ['controllers: { enabled: nodes }', `${at}controllers.enabled is "nodes"; wanted is a list as --controllers`],
-    ['controllers: { maxEndpointsPerSlice: 1001 }', 'is 1001; wanted is a whole number from 1 to 1000'],
-    ['metricsBindAddress: 10270', `${at}metricsBindAddress is 10270; wanted is host:port`],
-    ['log: { level: trace }', `${at}log.level is "trace"; wanted is debug, info, warn or error`],
-    ['clusters: { name: a }', `${at}clusters is a map; wanted is a list of clusters`],
-    ['clusters: [{ name: a, kubeConfig: k }]', `${at}clusters[0].kubeConfig is no setting; did you mean kubeconfig?`],
-    ['clusters: [{ kubeconfig: k }]', `${at}clusters[0].name is empty; wanted`],
+    ['store: { url: "http://h" }', `${at}store.url[0] is "http://h"; expected redis://`],
+    ['store: { url: ["redis://h", "redis://i"] }', `${at}store.url has 2 addresses; expected one, or`],
+    ['store: { url: ["redis://h", "rediss://i"], mode: cluster }', 'mixes redis:// and rediss://'],
+    ['store: { url: "redis://h:70000" }', 'address 1 is not a valid address'],
+    ['store: { url: "redis://u:%zz@h" }', 'address 1 has an invalid percent-encoding'],
+    ['store: { url: "redis://u:***@h" }', 'address 1 has the password ***'],
+    ['store: { url: "redis://h/2", mode: cluster }', 'address 1 selects a database'],
+    ['store: { url: "redis://h", mode: sentinel }', `${at}store.mode is sentinel; set store.masterName`],
+    ['store: { url: "redis://h", masterName: m }', `${at}store.masterName requires store.mode sentinel`],
+    ['store: { url: "redis://h", tls: { ca: A } }', `${at}store.tls.ca requires rediss://`],
+    ['leases: { ttl: 3 }', `${at}leases.ttl is 3; expected a duration`],
+    ['leases: { heartbeat: 450ms }', `${at}leases.heartbeat is 450ms; expected less than half`],
+    ['controllers: { enabled: nodes }', `${at}controllers.enabled is "nodes"; expected a list of controllers`],
+    ['controllers: { maxEndpointsPerSlice: 1001 }', 'is 1001; expected an integer from 1 to 1000'],
+    ['metricsBindAddress: 10270', `${at}metricsBindAddress is 10270; expected host:port`],
+    ['log: { level: trace }', `${at}log.level is "trace"; expected debug, info, warn or error`],
+    ['clusters: { name: a }', `${at}clusters is a map; expected a list of clusters`],
+    ['clusters: [{ name: a, kubeConfig: k }]', `${at}clusters[0].kubeConfig is not a known setting; did you mean kubeconfig?`],
+    ['clusters: [{ kubeconfig: k }]', `${at}clusters[0].name is empty; expected`],
     ['clusters: [{ name: a }]', `${at}clusters[0] needs a kubeconfig, or inCluster`],
     [
       'clusters: [{ name: a, inCluster: true, context: c }]',
-      `${at}clusters[0] has inCluster and a kubeconfig or context`,
+      `${at}clusters[0] sets both inCluster and a kubeconfig or context`,
     ],
     [
       'clusters: [{ name: a, inCluster: true }, { name: a, kubeconfig: k }]',
-      `${at}clusters[1].name is "a", as that of`,
+      `${at}clusters[1].name is "a", which is already the name of`,
     ],
-    ['a: [', '/etc/sluice.yaml: not YAML: '],
-    ['a: 1\na: 2', '/etc/sluice.yaml: not YAML: duplicated mapping key in line 2'],
+    ['a: [', '/etc/sluice.yaml is not valid YAML: '],
+    ['a: 1\na: 2', '/etc/sluice.yaml is not valid YAML: duplicated mapping key in line 2'],
   ])('%s', (file, message) => {
     expect(refusal({ file, files: { '/etc/empty': '\n' } })).toContain(message);
   });
 
   test('a file that is not there, however it was named', () => {
     const load = (file: string | undefined, environment = {}) => loadConfiguration({ file, environment, flags: {} });
-    expect(() => load('/nowhere/a')).toThrow('"/nowhere/a" does not exist; --config or SLUICE_CONFIG names it');
+    expect(() => load('/nowhere/a')).toThrow('"/nowhere/a" does not exist; check --config or SLUICE_CONFIG');
     expect(() => load(undefined, { SLUICE_CONFIG: '/nowhere/b' })).toThrow('"/nowhere/b" does not exist');
     expect(() => load('/')).toThrow('"/" cannot be read: EISDIR');
   });
@@ -287,11 +287,11 @@ describe('refused', () => {
   test.each([
     [
       { environment: { SLUICE_BUS_SERVERS: 'nats://a,b/' } },
-      'SLUICE_BUS_SERVERS (bus.servers[1]) is a text; wanted is nats',
+      'SLUICE_BUS_SERVERS (bus.servers[1]) is a string; expected nats',
     ],
-    [{ flags: { '--store': 'http://a' } }, '--store (store.url[0]) is "http://a"; wanted is redis'],
-    [{ flags: { '--in-cluster': true, '--kubeconfig': 'k' } }, 'has inCluster and a kubeconfig'],
-    [{ flags: { '--context': 'c' } }, '--context (cluster) names the context "c" of no kubeconfig'],
+    [{ flags: { '--store': 'http://a' } }, '--store (store.url[0]) is "http://a"; expected redis'],
+    [{ flags: { '--in-cluster': true, '--kubeconfig': 'k' } }, 'sets both inCluster and a kubeconfig'],
+    [{ flags: { '--context': 'c' } }, '--context (cluster) sets context "c" without a kubeconfig'],
   ])('%j', (given, message) => {
     expect(refusal(given)).toContain(message);
   });
@@ -318,7 +318,7 @@ describe('refused', () => {
 
   test.each(['--bus', '--store'] as const)('credentials in %s', (flag) => {
     const message = refusal({ flags: { [flag]: 'redis://u:hush@h' } });
-    expect(message).toContain(`${flag} has credentials in it`);
+    expect(message).toContain(`${flag} contains credentials`);
     expect(message).not.toContain('hush');
   });
 });

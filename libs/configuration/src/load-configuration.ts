@@ -59,7 +59,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
   const heartbeatMs = values.need('leases.heartbeat');
   if (heartbeatMs >= ttlMs / 2) {
     problems.add(
-      `${values.where('leases.heartbeat')} is ${heartbeatMs}ms; wanted is less than half of leases.ttl, ${ttlMs}ms`,
+      `${values.where('leases.heartbeat')} is ${heartbeatMs}ms; expected less than half of leases.ttl, ${ttlMs}ms`,
     );
   }
   const { clusters, origin } = assembleClusters(values, given, problems);
@@ -102,7 +102,7 @@ function clusterSecrets(values: Values, problems: Problems): Pick<Configuration,
   const selector = values.get('clusterSecrets.selector');
   const [kubeconfig, context] = [values.get('clusterSecrets.kubeconfig'), values.get('clusterSecrets.context')];
   if (context !== undefined && kubeconfig === undefined) {
-    problems.add(`${values.where('clusterSecrets.context')} is of no kubeconfig: give clusterSecrets.kubeconfig`);
+    problems.add(`${values.where('clusterSecrets.context')} is set without a kubeconfig: set clusterSecrets.kubeconfig`);
   }
   if (selector === undefined) return {};
   const namespace = values.need('clusterSecrets.namespace');

@@ -29,7 +29,7 @@ export function merge(layers: readonly Layer[], problems: Problems): Layer {
     }
     for (const [path, given] of layer) {
       if (layer.has(`${path}File`))
-        problems.add(`${where(given.origin, path)} is given, and ${path}File too: drop one`);
+        problems.add(`${where(given.origin, path)} and ${path}File are both set: remove one of them`);
       // The value itself and the file that holds it are two ways to say the same.
       merged.delete(path.endsWith('File') ? path.slice(0, -'File'.length) : `${path}File`);
       merged.set(path, given);

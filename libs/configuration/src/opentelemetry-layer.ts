@@ -48,5 +48,5 @@ function ratioOf(environment: Environment, warn: (text: string) => void): number
 function warnOfProtocol(environment: Environment, warn: (text: string) => void): void {
   const protocol = environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (!protocol || protocol === 'http/protobuf') return;
-  warn(`OTEL_EXPORTER_OTLP_PROTOCOL is ${JSON.stringify(protocol)}; Sluice sends http/protobuf`);
+  warn(`OTEL_EXPORTER_OTLP_PROTOCOL is ${JSON.stringify(protocol)}; Sluice supports http/protobuf only`);
 }

@@ -36,9 +36,9 @@ export function issueText(
 ): string {
   const inner = issue.path.reduce<string>(join, path);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${at(join(inner, key))} is no setting; ${instead(key, known)}`).join('\n  ');
+    return issue.keys.map((key) => `${at(join(inner, key))} is not a known setting; ${instead(key, known)}`).join('\n  ');
   }
-  return `${at(inner)} is ${describe(dig(raw, issue.path), visibility)}; wanted is ${issue.message}`;
+  return `${at(inner)} is ${describe(dig(raw, issue.path), visibility)}; expected ${issue.message}`;
 }
 
 function join(path: string, key: PropertyKey): string {
@@ -48,7 +48,7 @@ function join(path: string, key: PropertyKey): string {
 
 function instead(key: string, known: readonly string[]): string {
   const meant = nearest(key, known);
-  return meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
+  return meant === undefined ? `known settings: ${known.join(', ')}` : `did you mean ${meant}?`;
 }
 
 /** A list may be given as one text with commas; a comma before an @ may as well be one of a password. */
@@ -70,9 +70,9 @@ function describe(value: unknown, visibility: Visibility): string {
   if (value === undefined || value === null || value === '') return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
-  if (value === '***') return '***, as secrets are printed';
+  if (value === '***') return '***, a masked secret';
   if (typeof value !== 'string') return visibility === 'hidden' ? `a ${typeof value}` : String(value);
-  if (visibility === 'hidden' || (visibility === 'address' && !/^[a-z]+:\/\//.test(value))) return 'a text';
-  if (value.includes('@')) return 'a text with an @, which may hold credentials and is not shown';
-  return value.length > 80 || value.includes('\n') ? 'a long text' : JSON.stringify(value);
+  if (visibility === 'hidden' || (visibility === 'address' && !/^[a-z]+:\/\//.test(value))) return 'a string';
+  if (value.includes('@')) return 'a string with an @ (not shown; it may contain credentials)';
+  return value.length > 80 || value.includes('\n') ? 'a long string' : JSON.stringify(value);
 }

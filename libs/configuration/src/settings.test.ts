@@ -137,7 +137,7 @@ describe('variables that nobody knows', () => {
     ['SLUICE_BUS_SERVER', 'did you mean SLUICE_BUS_SERVERS?'],
     ['SLUICE_CONFG', 'did you mean SLUICE_CONFIG?'],
     ['SLUICE_STORE_PASWORD_FILE', 'did you mean SLUICE_STORE_PASSWORD_FILE?'],
-    ['SLUICE_SOMETHING_ELSE_ALTOGETHER', 'SLUICE_SOMETHING_ELSE_ALTOGETHER is not known'],
+    ['SLUICE_SOMETHING_ELSE_ALTOGETHER', 'unknown environment variable SLUICE_SOMETHING_ELSE_ALTOGETHER'],
   ])('%s is told', (variable, warning) => {
     expect(resolve({ environment: { [variable]: 'hush' } }).warnings).toEqual([expect.stringContaining(warning)]);
   });

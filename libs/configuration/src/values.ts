@@ -81,7 +81,7 @@ export function check(given: Layer, readText: ReadText, problems: Problems): Val
     if (found === undefined) continue;
     const raw = given.has(path) ? found.raw : content(String(found.raw), readText);
     if (raw instanceof Error) {
-      problems.add(`${where(found.origin, `${path}File`)}: the file that it names ${raw.message}`);
+      problems.add(`${where(found.origin, `${path}File`)}: the file ${raw.message}`);
       continue;
     }
     const setting = settingAt(path);
@@ -92,7 +92,7 @@ export function check(given: Layer, readText: ReadText, problems: Problems): Val
     if (error !== undefined) continue;
     if (applies(path, given)) values.set(path, data, found.origin);
     else if (lacksKind(path, given)) problems.add(`${at.at(path)} ${kindWanted}`);
-    else misplaced.push(`${at.at(path)} is for ${setting.of?.join(' and ')}, and ${kindText(path, given)}`);
+    else misplaced.push(`${at.at(path)} applies to ${setting.of?.join(' and ')} only, but ${kindText(path, given)}`);
   }
   // Otherwise an address is wrong, perhaps, that would have told the kind.
   if (problems.none) for (const text of misplaced) problems.add(text);
@@ -109,7 +109,7 @@ function addDefaults(values: Values, given: Layer): void {
   }
 }
 
-const kindWanted = 'does not tell what it is; wanted is nats://, tls:// or kafka:// before it, or bus.kind';
+const kindWanted = 'has no scheme; expected nats://, tls:// or kafka://, or set bus.kind';
 
 function applies(path: Path, given: Layer): boolean {
   return settingAt(path).of?.includes(kindOf(sectionOf(path), given)) ?? true;

@@ -58,13 +58,13 @@ export function judgeCompetingController({
 }: CompetingControllerEvidence): CompetingControllerVerdict {
   const enabled = pods.find((pod) => pod.enabled);
   if (enabled !== undefined) {
-    return { rival: 'alive', why: `Pod kube-system/${enabled.name} runs with the controllers switched on` };
+    return { rival: 'alive', why: `Pod kube-system/${enabled.name} runs with these controllers enabled` };
   }
   const recent = writes.find(({ manager, at }) => upstreamManagers.has(manager) && now - at <= recentMs);
-  if (pods.length > 0) return { rival: 'gone', why: 'kube-controller-manager runs with the controllers switched off' };
+  if (pods.length > 0) return { rival: 'gone', why: 'kube-controller-manager runs with these controllers disabled' };
   if (lease === undefined || lease === null) {
     if (recent !== undefined) return alive(recent, now);
-    const known = lease === null ? 'there is no leader lease of kube-controller-manager' : 'its lease may not be read';
+    const known = lease === null ? 'kube-controller-manager has no leader lease' : 'reading the lease of kube-controller-manager is forbidden';
     return {
       rival: lease === null ? 'gone' : 'unclear',
       why: `${known}, and it has not written in the last 5 minutes`,
@@ -77,7 +77,7 @@ export function judgeCompetingController({
   if (recent !== undefined && recent.at >= lease.acquiredAt) return alive(recent, now);
   return {
     rival: 'unclear',
-    why: `kube-controller-manager leads (${lease.holder}), but has not written them of late: its controllers seem to be off`,
+    why: `kube-controller-manager is active (${lease.holder}) but has not written recently: its controllers appear to be disabled`,
   };
 }
 

@@ -13,17 +13,17 @@ const core = (verb: Access['verb'], resource: string, subresource?: string): Acc
   ...(subresource !== undefined && { subresource }),
 });
 
-const ownerReferences = 'where OwnerReferencesPermissionEnforcement is on, slices are refused';
-const rivals = 'whether another controller writes the same cannot be seen';
+const ownerReferences = 'with OwnerReferencesPermissionEnforcement, the API server rejects EndpointSlices';
+const rivals = 'Sluice cannot detect competing controllers';
 
 const ofWriter: readonly UsefulAccess[] = [
   ...(['create', 'patch'] as const).map((verb) => ({
     access: core(verb, 'events'),
-    without: 'no Events are recorded',
+    without: 'Sluice records no Events',
   })),
   {
     access: core('create', 'endpoints', 'restricted'),
-    without: 'some clusters refuse Endpoints with addresses of the Pod and Service networks',
+    without: 'some clusters reject Endpoints with addresses of the Pod and Service networks',
   },
   { access: core('update', 'services', 'finalizers'), without: ownerReferences },
   { access: core('update', 'endpoints', 'finalizers'), without: ownerReferences },

@@ -19,6 +19,6 @@ test('0 is none', () => {
 test.each(['', '10270', 'localhost', '127.0.0.1:65536', '127.0.0.1:x', '::1:80', 'http://localhost:80', ':-1'])(
   '%j is refused with what to write instead',
   (text) => {
-    expect(() => parseBindAddress(text)).toThrow(`"${text}" is not an address to listen on; write it like 127.0.0.1:`);
+    expect(() => parseBindAddress(text)).toThrow(`"${text}" is not a bind address; expected for example 127.0.0.1:`);
   },
 );

@@ -16,7 +16,7 @@ export function parseBindAddress(text: string): BindAddress | null {
   const port = Number(parts?.port);
   if (parts === undefined || port > 65_535) {
     throw new InvalidArgumentError(
-      `"${text}" is not an address to listen on; write it like 127.0.0.1:10270, [::1]:10270, or :10270 for all interfaces; 0 switches it off`,
+      `"${text}" is not a bind address; expected for example 127.0.0.1:10270, [::1]:10270 or :10270 for all interfaces, or 0 to disable`,
     );
   }
   return { host: parts.ipv6 ?? parts.name ?? '', port };

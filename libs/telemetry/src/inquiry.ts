@@ -24,7 +24,7 @@ export class Inquiry<T> {
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.schedule(patienceMs, () => {
         const seconds = (this.#clock.monotonic() - since) / 1000;
-        reject(new Error(`no answer for ${seconds.toFixed(1)} s`));
+        reject(new Error(`no response for ${seconds.toFixed(1)} s`));
       });
       answer.finally(cancel).then(resolve, reject);
     });

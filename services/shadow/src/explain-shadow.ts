@@ -28,18 +28,18 @@ const managedBy = 'endpoints.kubernetes.io/managed-by';
 const rules: readonly Rule[] = [
   {
     rules: 'D4',
-    why: 'Endpoints without a Service are swept when a controller starts; kube-controller-manager will at its next start',
+    why: 'kube-controller-manager deletes Endpoints without a Service only when it starts',
     explains: ({ resource, sluice }, { state }) =>
       resource === 'endpoints' && sluice.length === 0 && state.services.length === 0,
   },
   {
     rules: 'E15',
-    why: 'a Pod whose Node is unknown keeps the genuine controller from writing anything until the Node is there',
+    why: 'the upstream controller writes nothing while the Node of a Pod is unknown',
     explains: (_, { plan }) => plan.incomplete.length > 0,
   },
   {
     rules: 'D (1.33)',
-    why: `before Kubernetes 1.33 Endpoints do not have the label ${managedBy}`,
+    why: `before Kubernetes 1.33, Endpoints do not have the label ${managedBy}`,
     explains: ({ resource, lines }, { minor }) =>
       resource === 'endpoints' &&
       minor < 33 &&
@@ -48,7 +48,7 @@ const rules: readonly Rule[] = [
   },
   {
     rules: 'C12–C14, D3, E3, E6, H1',
-    why: 'the genuine controller overlooks this until the next change of the Service or its Pods, or its resync in 12 to 24 hours',
+    why: 'the upstream controller misses this until the next change of the Service or its Pods, or its resync within 12 to 24 hours',
     explains: (_, { overlooked }) => overlooked,
   },
 ];

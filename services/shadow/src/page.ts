@@ -14,16 +14,16 @@ export function renderPage(report: ShadowReport, { width, height }: PageSize): r
   const lines = [
     ...clusters.map(
       ({ name, version, server }) =>
-        `${colors.bold(`In the shadow of ${name}`)} (Kubernetes ${version}) at ${server}: it only reads, for ${formatDuration(report.ranMs)}`,
+        `${colors.bold(`Shadow mode: ${name}`)} (Kubernetes ${version}) at ${server}, read-only, running for ${formatDuration(report.ranMs)}`,
     ),
     '',
     `  Services     ${services.total}: ${colors.green(`${services.agree} agree`)}, ${services.waiting} waiting, ` +
       `${services.explained} explained, ${alarming(services.unexplained, 'unexplained')}`,
-    `  decided      ${report.decisions} times; the genuine controllers wrote ${report.writes} times`,
-    `  sooner       ${spread(report.sooner)}, until the genuine controller's write is seen`,
-    `  later        ${spread(report.later)}, after it was seen`,
+    `  decisions    ${report.decisions}; writes by upstream controllers: ${report.writes}`,
+    `  ahead        ${spread(report.sooner)}, decided before the upstream controller's write`,
+    `  behind       ${spread(report.later)}, decided after it`,
     `  differences  ${lasting.explained} explained, ${alarming(lasting.unexplained, 'unexplained')}; ` +
-      `${lasting.resolved} of them were put right by the genuine controllers later`,
+      `${lasting.resolved} resolved later by upstream controllers`,
     '',
     ...listed(differences, height - 8 - clusters.length),
   ];

@@ -70,7 +70,7 @@ export function describeReported({
   return [
     `${what} ${namespace}/${service} (${kind})`,
     ...lines.map((line) => `  ${line}`),
-    `  because: ${causes.join('; ') || 'unknown'}`,
-    `  ${explanation === null ? 'nothing explains it' : `explained by ${explanation.rules}: ${explanation.why}`}`,
+    `  causes: ${causes.join('; ') || 'unknown'}`,
+    `  ${explanation === null ? 'unexplained' : `explained by ${explanation.rules}: ${explanation.why}`}`,
   ];
 }

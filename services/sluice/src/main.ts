@@ -2,25 +2,28 @@ import { isAnswerError } from '@sluice/console/client';
 import { isUsageError, version } from '@sluice/process';
 import { Command } from 'commander';
 import colors from 'picocolors';
-import { addCommands } from './cli/commands/all.ts';
+import { addCommands, commandNames } from './cli/commands/all.ts';
+
+const called = process.argv[2];
+const usage = called !== undefined && commandNames.includes(called) ? `sluice ${called}` : 'sluice';
 
 const program = new Command('sluice')
-  .description('Endpoints and EndpointSlices for Kubernetes, computed by event-sourced services over a message bus.')
+  .description('Endpoints and EndpointSlice controllers for Kubernetes, built as event-sourced services over a message bus.')
   .version(version)
   .showHelpAfterError('See --help.')
   .configureHelp({ showGlobalOptions: true })
   .exitOverride((error) => {
-    // Commander has printed what was wrong. As kubectl and most tools do, wrong usage is status 2.
+    // Commander has already printed the error. Usage errors exit with status 2.
     process.exit(error.exitCode === 0 ? 0 : 2);
   });
 
 async function main(): Promise<void> {
-  await addCommands(program, process.argv[2]);
+  await addCommands(program, called);
   try {
     await program.parseAsync();
   } catch (error) {
     if (!isUsageError(error) && !isAnswerError(error)) throw error;
-    process.stderr.write(`${colors.red('error')} ${error.message}\n`);
+    process.stderr.write(`${colors.red('error:')} ${error.message}\n`);
     process.exitCode = isUsageError(error) ? 2 : 1;
   }
 }

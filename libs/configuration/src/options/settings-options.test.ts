@@ -48,8 +48,8 @@ describe.each(['max-endpoints-per-slice', 'mirroring-max-endpoints-per-subset'])
     ['0', `${flag} must not be less than 1, but got 0`],
     ['-5', `${flag} must not be less than 1, but got -5`],
     ['1001', `${flag} must not be more than 1000, but got 1001`],
-    ['many', '"many" is not a whole number'],
-    ['1.5', '"1.5" is not a whole number'],
+    ['many', '"many" is not an integer'],
+    ['1.5', '"1.5" is not an integer'],
   ])('refuses %s', (n, text) => {
     expect(parse(`--${flag}=${n}`).error).toContain(text);
   });
@@ -81,5 +81,5 @@ describe('--controllers (A2)', () => {
 });
 
 test('a batch period that is no duration is refused with an example', () => {
-  expect(parse('--endpoint-updates-batch-period', '5').error).toContain('"5" is not a duration; write it like 20s');
+  expect(parse('--endpoint-updates-batch-period', '5').error).toContain('"5" is not a duration; expected for example 20s');
 });

@@ -44,19 +44,19 @@ export function addSettingsOptions(command: Command): Command {
     )
     .option(
       '--endpoint-updates-batch-period <duration>',
-      'wait for more Pod changes before writing Endpoints',
+      'time to batch Pod changes before updating Endpoints',
       durationFlag,
       0,
     )
     .option(
       '--endpointslice-updates-batch-period <duration>',
-      'wait for more Pod changes before writing EndpointSlices',
+      'time to batch Pod changes before updating EndpointSlices',
       durationFlag,
       0,
     )
     .option(
       '--mirroring-endpointslice-updates-batch-period <duration>',
-      'wait before repairing mirrored EndpointSlices',
+      'time to wait before repairing mirrored EndpointSlices',
       durationFlag,
       0,
     );
@@ -111,7 +111,7 @@ export function parseControllers(list: string): Controllers {
 export function inRange(flag: string, least: number, most: number): (text: string) => number {
   return (text) => {
     const n = Number(text);
-    if (!Number.isInteger(n)) throw new InvalidArgumentError(`"${text}" is not a whole number`);
+    if (!Number.isInteger(n)) throw new InvalidArgumentError(`"${text}" is not an integer`);
     const name = flag.replace(/^--/, '');
     if (n < least) throw new InvalidArgumentError(`${name} must not be less than ${least}, but got ${n}`);
     if (n > most) throw new InvalidArgumentError(`${name} must not be more than ${most}, but got ${n}`);
@@ -122,6 +122,6 @@ export function inRange(flag: string, least: number, most: number): (text: strin
 export function durationFlag(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined)
-    throw new InvalidArgumentError(`"${text}" is not a duration; write it like 20s, 1m30s or 500ms`);
+    throw new InvalidArgumentError(`"${text}" is not a duration; expected for example 20s, 1m30s or 500ms`);
   return ms;
 }

@@ -17,7 +17,7 @@ export const defaultTraces = { traceRatio: 0.05, traceSlow: 1_000 } as const;
 /** Adds the flags for traces. */
 export function addTracesOptions(command: Command): Command {
   return command
-    .option('--otlp-endpoint <url>', 'send traces here, as OTLP over HTTP, e.g. http://127.0.0.1:4318', parseEndpoint)
+    .option('--otlp-endpoint <url>', 'OTLP/HTTP endpoint for traces, e.g. http://127.0.0.1:4318', parseEndpoint)
     .option(
       '--trace-ratio <share>',
       `share of changes to trace, 0 to 1; failed and slow ones are always traced (default ${defaultTraces.traceRatio})`,
@@ -39,10 +39,10 @@ export function tracesFlags({ otlpEndpoint, traceRatio, traceSlow }: Partial<Tra
 export function parseEndpoint(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new InvalidArgumentError(`it is not an address such as http://127.0.0.1:4318`);
+    throw new InvalidArgumentError(`not a URL such as http://127.0.0.1:4318`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new InvalidArgumentError('it has credentials in it; give them as OTEL_EXPORTER_OTLP_HEADERS');
+    throw new InvalidArgumentError('contains credentials; set OTEL_EXPORTER_OTLP_HEADERS instead');
   }
   if (url.pathname === '/') url.pathname = '/v1/traces';
   return url.href;
@@ -52,7 +52,7 @@ export function parseEndpoint(text: string): string {
 export function parseTraceUrl(text: string): string {
   const url = URL.parse(text.replaceAll('{traceId}', '0'));
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && text.includes('{traceId}')) return text;
-  throw new InvalidArgumentError('it is not an address such as http://127.0.0.1:16686/trace/{traceId}');
+  throw new InvalidArgumentError('not a URL such as http://127.0.0.1:16686/trace/{traceId}');
 }
 
 /** Where Jaeger answers queries. @throws InvalidArgumentError */
@@ -60,12 +60,12 @@ export function parseQueryUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && url.username === '' && url.search === '' && url.hash === '';
   if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
-  throw new InvalidArgumentError('it is not an address such as http://127.0.0.1:16686, without user and password');
+  throw new InvalidArgumentError('not a URL such as http://127.0.0.1:16686, without credentials');
 }
 
 /** @throws InvalidArgumentError */
 export function parseRatio(text: string): number {
   const share = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (share >= 0 && share <= 1) return share;
-  throw new InvalidArgumentError(`"${text}" is not a share from 0 to 1, such as 0.05`);
+  throw new InvalidArgumentError(`"${text}" is not a ratio from 0 to 1, such as 0.05`);
 }

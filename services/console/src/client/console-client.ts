@@ -118,10 +118,10 @@ export class ConsoleClient {
       hint?: string;
     };
     if (status === 401) {
-      return `the console at ${this.#url} wants a token: give --console-token-file FILE or SLUICE_CONSOLE_TOKEN`;
+      return `the console at ${this.#url} requires a token: pass --console-token-file FILE or set SLUICE_CONSOLE_TOKEN`;
     }
     if (error === undefined) {
-      return `what answers at ${this.#url} is no console of Sluice (status ${status}): say with --console URL where it is`;
+      return `${this.#url} is not a Sluice console (HTTP status ${status}): pass --console URL`;
     }
     return hint === undefined ? error : `${error}\n${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
   }

@@ -18,7 +18,7 @@ export async function* eventsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
       text = text.slice(end + 2);
       if (event !== undefined) yield event;
     }
-    if (text.length > longest) throw new Error('an event has no end');
+    if (text.length > longest) throw new Error('server-sent event is too large');
   }
 }
 

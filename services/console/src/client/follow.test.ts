@@ -29,11 +29,11 @@ test('each entry once, over lost connections and a console that starts anew', as
 test('what is no lost connection ends it', async () => {
   const open = async function* (): AsyncGenerator<HistoryEntry> {
     yield entry(1);
-    throw new Error('an event has no end');
+    throw new Error('server-sent event is too large');
   };
   const options = { told: [], since: 0, now: () => 0, onLost: () => {}, pause: async () => {} };
   const reading = (async () => {
     for await (const _ of followed(open, options));
   })();
-  await expect(reading).rejects.toThrow('no end');
+  await expect(reading).rejects.toThrow('too large');
 });

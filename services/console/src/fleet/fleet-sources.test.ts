@@ -54,7 +54,7 @@ test('clusters have the names that their watchers told, and whether one is there
   await sources.look();
   expect(sources.clusters()).toMatchObject([
     { name: 'production', state: 'watched', watcher: { owner: 'watcher-1', epoch: 1_000 } },
-    { name: 'staging', state: 'nobody watches it' },
+    { name: 'staging', state: 'not watched' },
   ]);
 });
 
@@ -98,7 +98,7 @@ test('a fleet that starts is seen within a moment, and its clusters every few se
   await advance(clock, 1_000);
   await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
   await advance(clock, 250);
-  expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'nobody watches it' }]);
+  expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'not watched' }]);
   await advance(clock, 60_000);
   await beat('watcher/uid-1', 'watcher-1', ['cluster']);
   await advance(clock, 5_000);

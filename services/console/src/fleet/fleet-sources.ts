@@ -52,7 +52,7 @@ export class FleetSources implements ConsoleSources {
       known.map(async (cluster) => {
         const { leases: held } = await leases.state(`watcher/${cluster.identity}`);
         const [lease] = held;
-        if (lease === undefined) return { ...cluster, state: 'nobody watches it' };
+        if (lease === undefined) return { ...cluster, state: 'not watched' };
         return { ...cluster, state: 'watched', watcher: { owner: lease.holder, epoch: lease.fencingToken } };
       }),
     );
@@ -66,7 +66,7 @@ export class FleetSources implements ConsoleSources {
       try {
         await this.look();
       } catch (error) {
-        this.#ports.logger.debug('the clusters of the fleet cannot be listed now', { error });
+        this.#ports.logger.debug('cannot list the clusters of the fleet', { error });
       }
       await sleep(clock, clock.monotonic() < settledAt ? clustersAtFirstMs : clustersMs, signal);
     }

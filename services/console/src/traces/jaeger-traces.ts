@@ -28,7 +28,7 @@ export async function traceFromJaeger(
   try {
     body = JSON.parse(text);
   } catch {
-    throw new Error(`what answers at ${queryUrl} is no Jaeger: it speaks no JSON`);
+    throw new Error(`${queryUrl} is not a Jaeger query API: the response is not JSON`);
   }
   return readJaegerTrace(body);
 }
@@ -51,15 +51,15 @@ async function get(url: string, limitMs: number): Promise<string | null> {
     throw new Error(reasonOf(error, origin, limitMs), { cause: error });
   }
   if (status === 404) return null;
-  if (status !== 200) throw new Error(`${origin} answers with status ${status}`);
-  if (bytes > maxBytes) throw new Error(`what ${origin} has of it is larger than ${maxBytes / 1024 / 1024} MiB`);
+  if (status !== 200) throw new Error(`${origin} returned HTTP status ${status}`);
+  if (bytes > maxBytes) throw new Error(`the trace at ${origin} is larger than ${maxBytes / 1024 / 1024} MiB`);
   return Buffer.concat(chunks).toString('utf8');
 }
 
 /** What fetch wraps tells more than "fetch failed". */
 function reasonOf(error: unknown, origin: string, limitMs: number): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `${origin} took longer than ${limitMs / 1_000} s`;
+  if (error instanceof Error && error.name === 'TimeoutError') return `no response from ${origin} within ${limitMs / 1_000} s`;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : cause.name) : cause;
-  return `${origin} does not answer: ${reason}`;
+  return `cannot reach ${origin}: ${reason}`;
 }

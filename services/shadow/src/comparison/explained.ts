@@ -23,24 +23,24 @@ export interface Explanation {
 export const explanations: readonly Explanation[] = [
   {
     rules: 'M3, E20–E22',
-    why: 'which of several slices takes an endpoint is left to chance, and later removals find other sizes',
+    why: 'the upstream controller distributes endpoints over slices in random order, so slice sizes differ after removals',
     explains: ({ kind, genuine, sluice }, { maxEndpointsPerSlice }) =>
       kind === 'sizes' && Math.max(genuine.length, sluice.length) > 1 && fits(sluice, maxEndpointsPerSlice),
   },
   {
     rules: 'M6, F5–F8',
-    why: 'hints of topology mode Auto depend on the hints before, and among equal zones on chance',
+    why: 'hints of topology mode Auto depend on previous hints and, among equal zones, on random order',
     explains: (difference, context) =>
       difference.kind === 'hints' && isAuto(difference, context) && allHinted(difference),
   },
   {
     rules: 'E15, E24',
-    why: 'a placeholder stays beside other slices while Pods whose ports resolve nowhere wait for their Node, if it was there before them',
+    why: 'an existing placeholder slice stays while Pods without resolvable ports wait for their Node',
     explains: (difference, context) => difference.kind === 'object' && isSparePlaceholder(difference, context),
   },
   {
     rules: 'H19',
-    why: 'mirroring of both families fails upstream by the name of a recycled slice, until chance helps; what Sluice has, mirrors the Endpoints',
+    why: 'upstream mirroring of both IP families can fail on the name of a reused slice; the slices of Sluice mirror the Endpoints',
     explains: isStuckMirror,
   },
 ];

@@ -7,9 +7,9 @@ import { type Check, condition } from '@sluice/telemetry';
  */
 export function clusterChecks(clusters: Pick<ClusterSet, 'states' | 'settled'>): readonly Check[] {
   return [
-    condition('clusters', () => clusters.settled, 'it is not known yet which can be reached'),
+    condition('clusters', () => clusters.settled, 'cluster connections not checked yet'),
     ...clusters.states.map(({ name, phase }) =>
-      condition(`cluster/${name}`, () => phase !== 'connecting', 'not reached yet'),
+      condition(`cluster/${name}`, () => phase !== 'connecting', 'not connected yet'),
     ),
   ];
 }

@@ -45,9 +45,9 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
     },
   });
   const cachesSynced = ({ name, phase, identity }: ClusterState) =>
-    condition(`caches/${name}`, () => phase !== 'serving' || synced.has(identity), 'caches are not synced yet');
+    condition(`caches/${name}`, () => phase !== 'serving' || synced.has(identity), 'caches not synced');
   return {
-    introduction: sources.map(({ about }) => `Sluice keeps Endpoints and EndpointSlices of the clusters of ${about}`),
+    introduction: sources.map(({ about }) => `Sluice manages Endpoints and EndpointSlices of the clusters in ${about}`),
     initial: [],
     names,
     phases: () => clusters.states,

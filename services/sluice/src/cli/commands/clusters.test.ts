@@ -87,7 +87,7 @@ describe('of a directory', () => {
     expect(listed.filter((line) => / usable .*127\.0\.0\.1/.test(line) && line.includes(server.identity))).toHaveLength(
       1,
     );
-    expect(listed.filter((line) => / refused .*the same cluster as (good|same)/.test(line))).toHaveLength(1);
+    expect(listed.filter((line) => / refused .*same cluster as (good|same)/.test(line))).toHaveLength(1);
     expect(listed.find((line) => line.startsWith('notes'))).toMatch(/ refused .*not a kubeconfig/);
   });
 
@@ -139,7 +139,7 @@ describe('of a directory', () => {
     expect(await clusters('show', 'good', '--kubeconfig', directory)).toContain(`Identity:  ${server.identity}\n`);
     const json = await clusters('show', 'good', '--kubeconfig', directory, '--output', 'json');
     expect(JSON.parse(json)).toMatchObject({ name: 'good', phase: 'serving', identity: server.identity });
-    await expect(clusters('show', 'bad', '--kubeconfig', directory)).rejects.toThrow('no cluster bad');
+    await expect(clusters('show', 'bad', '--kubeconfig', directory)).rejects.toThrow('cluster bad not found');
   });
 });
 
@@ -174,7 +174,7 @@ describe('of Secrets', () => {
     const flags = await management(403, []);
     await expect(clusters('list', ...flags)).rejects.toMatchObject({
       name: 'UsageError',
-      message: expect.stringMatching(/^Secrets of sluice with sluice.io\/cluster cannot be read: .*not for you/),
+      message: expect.stringMatching(/^cannot read Secrets in namespace sluice with labels sluice.io\/cluster: .*not for you/),
     });
   });
 });
@@ -189,7 +189,7 @@ describe('of several clusters at once', () => {
     takeOver: true,
     console: true,
     logLevel: 'error',
-    shadowSettle: 0,
+    shadowGracePeriod: 0,
   } as const;
 
   async function withService(seed: number) {

@@ -13,12 +13,12 @@ export function addClustersCommand(program: Command): void {
     .description(
       'Connects to each cluster that file, environment and flags name, and checks identity and permissions.',
     );
-  add(group, 'list', 'list them by name', (states, _, output) =>
+  add(group, 'list', 'list clusters by name', (states, _, output) =>
     output === 'json' ? jsonLines(states) : table(states),
   );
   add(group, 'show <name>', 'show one in detail', (states, [name], output) => {
     const found = states.filter((state) => state.name === name);
-    if (found.length === 0) throw new UsageError(`no cluster ${name}; "sluice clusters list" shows them`);
+    if (found.length === 0) throw new UsageError(`cluster ${name} not found; run "sluice clusters list"`);
     return output === 'json' ? jsonLines(found) : found.map(described).join('\n');
   });
 }

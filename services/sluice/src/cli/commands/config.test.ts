@@ -28,7 +28,7 @@ test('prints what comes of file, environment and flags', () => {
   const { status, stdout, stderr } = sluice(['--partitions', '8'], environment);
   expect(status).toBe(0);
   expect(stderr).toBe(
-    'warning the environment variable SLUICE_LOG_LEVL is not known; did you mean SLUICE_LOG_LEVEL?\n',
+    'warning: unknown environment variable SLUICE_LOG_LEVL; did you mean SLUICE_LOG_LEVEL?\n',
   );
   expect(load(stdout)).toMatchObject({
     fleet: 'shop',
@@ -44,7 +44,7 @@ test('ends with status 2 and prints nothing if it cannot be used', () => {
   expect(sluice(['--config', file, '--partitions', '0'])).toEqual({
     status: 2,
     stdout: '',
-    stderr: 'error --partitions (partitions) is 0; wanted is a whole number from 1 to 4096\n',
+    stderr: 'error: --partitions (partitions) is 0; expected an integer from 1 to 4096\n',
   });
 });
 

@@ -28,7 +28,7 @@ async function text({ output, example }: ConfigOptions, command: Command): Promi
   if (example) return (await import('@sluice/configuration')).exampleFile();
   const { resolveConfiguration } = await import('@sluice/configuration');
   const { toJson, toYaml } = await import('@sluice/configuration');
-  const warn = (warning: string) => void process.stderr.write(`${colors.yellow('warning')} ${warning}\n`);
+  const warn = (warning: string) => void process.stderr.write(`${colors.yellow('warning:')} ${warning}\n`);
   const { entries } = resolveConfiguration(configurationSources(command, process.env, warn));
   return output === 'json' ? toJson(entries) : toYaml(entries);
 }

@@ -29,7 +29,7 @@ export function addConfiguredCommand<O extends { readonly output: string }>(
     .command(usage)
     .summary(summary)
     .description(summary)
-    .addOption(new Option('-o, --output <format>', 'form').choices([...forms]).default(forms[0]));
+    .addOption(new Option('-o, --output <format>', 'output format').choices([...forms]).default(forms[0]));
   return addConfigurationOptions(command).action(async () => {
     const configure = () => configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
     process.stdout.write(await action({ configure, args: command.args, options: command.opts<O>() }));

@@ -17,11 +17,11 @@ import { untilReached } from '../../composition/roles/until-reached.ts';
 export function addConsoleCommand(program: Command): void {
   const command = program
     .command('console')
-    .summary('show a fleet: page, history and HTTP API; changes nothing')
+    .summary('serve the web console, history and read-only HTTP API of a fleet')
     .description(
-      'Runs the console of a fleet, in the foreground until SIGINT or SIGTERM: it reads along what watchers, reconcilers\n' +
-        'and writers tell each other, and shows it. It changes nothing and nobody waits for it; any number may run.\n' +
-        'For anything but loopback it needs a token and TLS.',
+      'Runs a console in the foreground until SIGINT or SIGTERM. It reads the messages of watchers, reconcilers and\n' +
+        'writers from the bus and changes nothing; any number of consoles can run. Serving on an address other than\n' +
+        'loopback requires a token and TLS.',
     );
   addConsoleOptions(addConfigurationOptions(command)).action(() => run(command));
 }
@@ -36,7 +36,7 @@ async function run(command: Command): Promise<void> {
   const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
   if (infrastructure === undefined) {
     exitSoon(logger);
-    return logger.info('stopped before bus and store were reached');
+    return logger.info('stopped before connecting to bus and store');
   }
   try {
     const running = await startConsoleRole({ infrastructure, configuration, ...ports });

@@ -18,7 +18,7 @@ export function addDeadLettersCommand(program: Command): void {
       'A record that cannot be decoded or applied is dead-lettered with the reason; the oldest of a thousand are dropped.\n' +
         'A resync of its Service is requested at once, so nothing waits for it.',
     );
-  add(group, 'list', 'list them, oldest first', async ({ deadLetters }, _, output) => {
+  add(group, 'list', 'list dead letters, oldest first', async ({ deadLetters }, _, output) => {
     const letters = await deadLetters.list();
     return output === 'json' ? letters.map(toJsonLetter).join('') : listLetters(letters);
   });
@@ -58,7 +58,7 @@ async function find({ deadLetters }: OpenInfrastructure, names: readonly string[
   const letters = await deadLetters.list();
   return names.map((name) => {
     const letter = letters.find((one) => one.name === name);
-    if (letter === undefined) throw new UsageError(`no dead letter ${name}; "sluice dead-letters list" shows them`);
+    if (letter === undefined) throw new UsageError(`dead letter ${name} not found; run "sluice dead-letters list"`);
     return letter;
   });
 }

@@ -16,7 +16,7 @@ export function addDoctorCommand(program: Command): void {
       'Checks what Sluice needs: versions, permissions, clocks, bus, store, and whether another controller still writes\n' +
         'the same objects. It changes nothing. Exit status: 0, or 1 if something failed.',
     )
-    .addOption(new Option('-o, --output <format>', 'form').choices(['table', 'json']).default('table'));
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
   addConfigurationOptions(command).action(async () => {
     const { output } = command.opts<{ output: 'table' | 'json' }>();
     const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
@@ -32,8 +32,8 @@ export function addDoctorCommand(program: Command): void {
       }
     }
     if (configuration.clusters.length === 0) {
-      const advice = 'give --kubeconfig FILE, --in-cluster, or clusters in --config FILE';
-      checks.push(warning('clusters', 'configuration', 'none is named', advice));
+      const advice = 'pass --kubeconfig FILE or --in-cluster, or list clusters in --config FILE';
+      checks.push(warning('clusters', 'configuration', 'no cluster configured', advice));
     }
     process.stdout.write(output === 'json' ? jsonChecks(checks) : listChecks(checks));
     if (checks.some(({ result }) => result === 'failed')) process.exitCode = 1;

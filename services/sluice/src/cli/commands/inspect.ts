@@ -69,7 +69,7 @@ async function history(service: string, options: Options, client: ConsoleClient)
     told: view.entries,
     since: since ?? 0,
     now: () => systemClock.now(),
-    onLost: () => process.stderr.write('the console does not answer any more; trying again\n'),
+    onLost: () => process.stderr.write('lost the connection to the console; reconnecting\n'),
     pause: () => sleep(reconnectMs),
   });
   for await (const entry of fresh) print([entry], options, { ...paper, now: systemClock.now() });
@@ -82,10 +82,10 @@ const reconnectMs = 2_000;
 function preface(view: Awaited<ReturnType<ConsoleClient['history']>>, since: number | undefined, paper: Paper): string {
   const lines = [
     ...(since !== undefined && since < view.since
-      ? [`The history begins at ${localTime(view.since, paper.now)}.`]
+      ? [`The history starts at ${localTime(view.since, paper.now)}.`]
       : []),
-    ...(view.total > view.entries.length ? [`The last ${view.entries.length} of ${view.total} entries.`] : []),
-    ...(view.total === 0 ? ['Nothing happened in that time.'] : []),
+    ...(view.total > view.entries.length ? [`Showing the last ${view.entries.length} of ${view.total} entries.`] : []),
+    ...(view.total === 0 ? ['No entries in this period.'] : []),
   ];
   return lines.map((line) => `${paper.colors.dim(line)}\n`).join('');
 }
@@ -111,7 +111,7 @@ async function explain(service: string, options: Options, client: ConsoleClient)
     const { pods } = await client.service(name, at);
     const known = pods.map((one) => one.pod).join(', ');
     throw new AnswerError(
-      `nothing is kept of Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `There is: ${known}`}`,
+      `no history for Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `Known Pods: ${known}`}`,
     );
   }
   process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : printPod(view, paper));
@@ -132,7 +132,7 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
     return;
   }
   if (lines.length === 0) {
-    throw new AnswerError('no write of that time carries a trace; --otlp-endpoint of the roles turns tracing on');
+    throw new AnswerError('no traced writes in this period; enable tracing with --otlp-endpoint on watchers, reconcilers and writers');
   }
   process.stdout.write(printTraces(lines, systemClock.now()));
   const newest = lines.find(({ recorded }) => recorded);
@@ -148,7 +148,7 @@ function sinceOf({ since }: Options): number | undefined {
   if (since === undefined) return undefined;
   const from = parseSince(since, systemClock.now());
   if (from === undefined)
-    throw new UsageError(`--since is ${JSON.stringify(since)}; wanted is a duration such as 1h or 30m`);
+    throw new UsageError(`--since is ${JSON.stringify(since)}; expected a duration such as 1h or 30m`);
   return Math.max(0, Math.floor(from));
 }
 
@@ -156,7 +156,7 @@ function atOf({ at }: Options): number | undefined {
   if (at === undefined) return undefined;
   const time = parseAt(at, systemClock.now());
   if (time === undefined) {
-    throw new UsageError(`--at is ${JSON.stringify(at)}; wanted is 03:12, 03:12:30, "5m ago" or 2026-03-01T03:12:00Z`);
+    throw new UsageError(`--at is ${JSON.stringify(at)}; expected 03:12, 03:12:30, "5m ago" or 2026-03-01T03:12:00Z`);
   }
   return Math.floor(time);
 }

@@ -23,7 +23,7 @@ export async function openOneCluster(
   let ready = false;
   return {
     introduction: [
-      `Sluice keeps Endpoints and EndpointSlices of ${cluster.name} (Kubernetes ${cluster.version}) at ${cluster.server}`,
+      `Sluice manages Endpoints and EndpointSlices of ${cluster.name} (Kubernetes ${cluster.version}) at ${cluster.server}`,
       ...cluster.about,
     ],
     initial: [cluster],

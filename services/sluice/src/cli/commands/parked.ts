@@ -33,8 +33,8 @@ export function addParkedCommand(program: Command): void {
         'change, at every resync, after one to two minutes, and by the command retry. A Service is named\n' +
         'NAMESPACE/SERVICE or CLUSTER/NAMESPACE/SERVICE, the cluster by the uid of its namespace kube-system.',
     );
-  const list = add(group, 'list', 'list them', (_fleet, parked, _names, options) => listed(parked, options));
-  list.option('--cluster <uid>', 'only of this cluster').option('-n, --namespace <name>', 'only of this namespace');
+  const list = add(group, 'list', 'list parked Services', (_fleet, parked, _names, options) => listed(parked, options));
+  list.option('--cluster <uid>', 'only this cluster').option('-n, --namespace <name>', 'only this namespace');
   list
     .option('--console <url>', 'use this console instead of bus and store, e.g. that of a sluice run')
     .option('--console-token-file <file>', 'token of the console (default: $SLUICE_CONSOLE_TOKEN or …_TOKEN_FILE)');
@@ -65,14 +65,14 @@ function addAsking(
   ask: (fleet: OpenInfrastructure, key: ServiceKey) => Promise<void>,
 ): void {
   const command = add(group, `${name} [service...]`, summary, async (fleet, parked, names, { output, all }) => {
-    if (names.length === 0 && !all) throw new UsageError(`name the Services to ${name}, or give --all`);
+    if (names.length === 0 && !all) throw new UsageError(`name the Services to ${name}, or pass --all`);
     const wanted = all ? parked : find(parked, names);
     const services = new Map(wanted.map(({ key }) => [formatServiceKey(key), key]));
     for (const key of services.values()) await ask(fleet, key);
     const asked = [...services.keys()];
     if (output === 'json') return asked.map((service) => `${JSON.stringify({ service, asked: true })}\n`).join('');
-    if (asked.length === 0) return 'Nothing is parked.\n';
-    return asked.map((service) => `${service} asked for: ${name}\n`).join('');
+    if (asked.length === 0) return 'No parked Services.\n';
+    return asked.map((service) => `${service} ${name} requested\n`).join('');
   });
   command.option('--all', 'all parked Services');
 }
@@ -94,7 +94,7 @@ function add(group: Command, usage: string, summary: string, action: Action): Co
 function find(parked: readonly ParkedKey[], names: readonly string[]): readonly ParkedKey[] {
   return names.flatMap((name) => {
     const found = named(parked, name);
-    if (found.length === 0) throw new UsageError(`${name} is not parked; "sluice parked list" shows what is`);
+    if (found.length === 0) throw new UsageError(`${name} is not parked; run "sluice parked list"`);
     return found;
   });
 }

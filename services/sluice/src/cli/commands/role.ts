@@ -24,9 +24,9 @@ import { untilReached } from '../../composition/roles/until-reached.ts';
 import { startTracing } from '../../composition/telemetry/traces/start-tracing.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
-  watcher: 'watch clusters and publish what happens in them; the others stand by',
-  reconciler: 'decide for a share of the partitions',
-  writer: 'apply plans of a share of the lanes to the clusters',
+  watcher: 'watch clusters and publish changes to the bus',
+  reconciler: 'compute the writes for a share of the partitions',
+  writer: 'apply planned writes of a share of the partitions to the clusters',
 };
 
 export function addRoleCommands(program: Command): void {
@@ -35,8 +35,8 @@ export function addRoleCommands(program: Command): void {
       .command(role)
       .summary(summaries[role])
       .description(
-        `Runs one ${role} of a fleet, in the foreground until SIGINT or SIGTERM: ${summaries[role]}.\n` +
-          'Any number of them may run; what each does, it takes over from and hands over to the others.',
+        `Runs one ${role} of a fleet in the foreground until SIGINT or SIGTERM: ${summaries[role]}.\n` +
+          'Any number can run; they share the work and take over from each other.',
       );
     addConfigurationOptions(command).action(async () => {
       const warnings: string[] = [];
@@ -52,7 +52,7 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
   for (const warning of warnings) logger.warn(warning);
   if (role !== 'reconciler' && configuration.clusters.length === 0 && configuration.clusterSecrets === undefined) {
     throw new UsageError(
-      `a ${role} needs a cluster: give --kubeconfig FILE, --in-cluster, --cluster-secrets LABELS, or clusters in --config FILE`,
+      `a ${role} needs a cluster: pass --kubeconfig FILE, --in-cluster or --cluster-secrets SELECTOR, or list clusters in --config FILE`,
     );
   }
   const ports = { clock: systemClock, random: systemRandom, logger };
@@ -61,7 +61,7 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
   const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
   if (infrastructure === undefined) {
     exitSoon(logger);
-    return logger.info('stopped before bus and store were reached');
+    return logger.info('stopped before connecting to bus and store');
   }
   try {
     // Unique, and new with each start: who comes back after a crash is somebody else.

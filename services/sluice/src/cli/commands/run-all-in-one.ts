@@ -29,7 +29,7 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     if (stopping.signal.aborted) return undefined;
     throw error;
   });
-  if (clusters === undefined) return logger.info('stopped before the cluster was reached');
+  if (clusters === undefined) return logger.info('stopped before connecting to the cluster');
   const tracing = await startTracing(traces, {
     ...{ ...ports, systems: { messaging: 'memory', store: 'memory' }, fleet: 'sluice', environment: process.env },
     member: `all-in-one-${process.pid}`,

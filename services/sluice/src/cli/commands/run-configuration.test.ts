@@ -94,13 +94,13 @@ test('without a file nothing else is read', async () => {
 });
 
 test.each([
-  ["bus: { servers: 'nats://n' }", /names a bus: start the roles/],
-  ["bus: { servers: 'nats://n' }\nstore: { url: 'redis://r' }", /names a bus and a store: start the roles/],
+  ["bus: { servers: 'nats://n' }", /sets a bus: run "sluice watcher"/],
+  ["bus: { servers: 'nats://n' }\nstore: { url: 'redis://r' }", /sets a bus and a store: run/],
   [
     'clusters: [{ name: a, kubeconfig: a }, { name: a, kubeconfig: b }]',
-    /clusters\[1\]\.name is "a", as that of another/,
+    /clusters\[1\]\.name is "a", which is already the name/,
   ],
-  ['clusterSecrets: { selector: a=b, context: c }', /clusterSecrets\.context.* is of no kubeconfig/],
+  ['clusterSecrets: { selector: a=b, context: c }', /clusterSecrets\.context.* is set without a kubeconfig/],
   ['log: { level: loud }', /log\.level/],
 ])('%s is refused', async (yaml, message) => {
   const refused = options(yaml, ['--config', file]);

@@ -46,7 +46,7 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
       // Like this process: bundled or from the sources, with the same options of Node.
       program: [...process.execArgv, ...process.argv.slice(1, 2)],
       server: world.server,
-      clusterName: 'simulated-world',
+      clusterName: 'simulated-cluster',
       flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel, ...tracesFlags(options)],
       consoleFlags: [
         ...(options.jaegerUrl === undefined ? [] : ['--jaeger-url', options.jaegerUrl]),
@@ -61,7 +61,7 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
       onLine: (process, line) => void globalThis.process.stderr.write(`${process}: ${line}\n`),
     });
     display.started([
-      `A fleet keeps Endpoints and EndpointSlices of a simulated world at ${world.server}`,
+      `A fleet manages Endpoints and EndpointSlices of the simulated cluster at ${world.server}`,
       ...fleet.about,
       ...world.about,
     ]);

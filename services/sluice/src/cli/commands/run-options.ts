@@ -33,7 +33,7 @@ export interface RunOptions extends SettingsOptions, WriterOptions, ManyClusters
   readonly distributed?: boolean;
   readonly bus?: DistributedBus;
   readonly shadow?: boolean;
-  readonly shadowSettle: number;
+  readonly shadowGracePeriod: number;
   readonly logLevel: LogLevel;
   readonly seed?: number;
   readonly rate?: number;
@@ -60,14 +60,14 @@ export function addRunOptions(command: Command): Command {
     .option('--in-cluster', 'run on the cluster of this Pod, with its service account')
     .option(
       '--distributed',
-      'start bus, store and the roles as separate processes, and run the simulated world on them',
+      'run the simulated cluster on a local fleet: bus, store and each role as separate processes',
     )
     .addOption(
       new Option('--bus <kind>', 'bus of --distributed; kafka requires Java 17 and Maven (default: nats)').choices(
         distributedBuses,
       ),
     )
-    .option('--shadow', 'write nothing: compare with what the controllers of the cluster write')
+    .option('--shadow', 'write nothing; compare decisions with the objects that kube-controller-manager writes')
     .addOption(
       new Option(
         '--shadow-settle <duration>',
@@ -85,7 +85,7 @@ export function addRunOptions(command: Command): Command {
     .addOption(new Option('--log-level <level>', 'minimum level of log lines').choices(logLevels).default('info'))
     .option(
       '--metrics-bind-address <host:port>',
-      `serve the page, /metrics, /livez and /readyz here; 0 for nowhere (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
+      `address of the console, /metrics, /livez and /readyz; 0 disables it (default ${formatBindAddress(defaultBindAddress)}, or a free port if taken)`,
       (text) => ({ address: parseBindAddress(text) }),
     )
     .option('--no-console', 'disable the page and its history')
@@ -107,10 +107,10 @@ export function addRunOptions(command: Command): Command {
 /** Throws UsageError where flags do not go together. */
 export function checkRunOptions(options: RunOptions): void {
   if (options.context !== undefined && options.kubeconfig === undefined) {
-    throw new UsageError('--context names a context of a kubeconfig: give --kubeconfig FILE as well');
+    throw new UsageError('--context requires --kubeconfig FILE');
   }
   if (options.inCluster && options.kubeconfig !== undefined) {
-    throw new UsageError('--in-cluster and --kubeconfig name two clusters: give one of them');
+    throw new UsageError('--in-cluster and --kubeconfig are mutually exclusive');
   }
   const namesCluster = options.kubeconfig !== undefined || options.inCluster || namesMany(options);
   if (options.distributed && namesCluster) {
@@ -120,14 +120,14 @@ export function checkRunOptions(options: RunOptions): void {
   }
   if (options.bus !== undefined && !options.distributed) {
     throw new UsageError(
-      '--bus selects the bus of --distributed; add --distributed, or start the roles: see sluice watcher --help',
+      '--bus requires --distributed; to use your own bus, run the roles: see "sluice watcher --help"',
     );
   }
   if (options.shadow && namesMany(options)) {
     throw new UsageError('--shadow compares one cluster: give one --kubeconfig FILE and one --context');
   }
   if (options.shadow && options.kubeconfig === undefined && !options.inCluster) {
-    throw new UsageError('--shadow compares with the controllers of a cluster: give --kubeconfig FILE or --in-cluster');
+    throw new UsageError('--shadow requires a cluster: pass --kubeconfig FILE or --in-cluster');
   }
   if (options.shadow && options.distributed) {
     throw new UsageError('--shadow runs in one process: remove --distributed');

@@ -13,7 +13,7 @@ export interface ShadowRunOptions extends SettingsOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
-  readonly shadowSettle: number;
+  readonly shadowGracePeriod: number;
   readonly output: OutputFormat;
   readonly logLevel: LogLevel;
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
@@ -42,7 +42,7 @@ export async function runShadow(stopped: Promise<void>, options: ShadowRunOption
     ...ports,
     clusters: [{ ...cluster, existing: (key, signal) => existing(cluster.connection, key, signal) }],
     settings: toSettings(options),
-    gracePeriodMs: options.shadowSettle,
+    gracePeriodMs: options.shadowGracePeriod,
     metrics,
     onDifference: (difference) => display.difference(difference),
     onResolved: (difference) => display.resolved(difference),

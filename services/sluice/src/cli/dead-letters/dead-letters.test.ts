@@ -17,7 +17,7 @@ const letter = (given: Partial<DeadLetter> = {}, payload = '{\u001b[31m'): DeadL
 
 test('a list has a line for each, with the first line of its reason', () => {
   expect(listLetters([letter(), letter({ name: 'changes/12/4711' })])).toBe(
-    'NAME              SET ASIDE                  KEY          REASON\n' +
+    'NAME              TIME                       KEY          REASON\n' +
       'changes/3/7       2026-01-02T03:04:05.000Z   c/shop/web   not JSON: expected a name\n' +
       'changes/12/4711   2026-01-02T03:04:05.000Z   c/shop/web   not JSON: expected a name\n',
   );
@@ -50,6 +50,6 @@ test('one that is sent again goes to its partition, as a record of its own', asy
   await replayLetter(bus, letter());
   const [record] = await bus.read('changes', 3, streamStart).next(1);
   expect(record).toMatchObject({ id: 'r/replayed/7', key: 'c/shop/web', headers: { traceparent: '00-1' } });
-  await expect(replayLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of changes');
+  await expect(replayLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of topic changes');
   await expect(replayLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of other');
 });

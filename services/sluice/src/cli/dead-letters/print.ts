@@ -1,7 +1,7 @@
 import { firstLine, formatTable, printable, timestamp } from '@sluice/process';
 import type { DeadLetter } from '@sluice/store';
 
-const headings = ['NAME', 'SET ASIDE', 'KEY', 'REASON'] as const;
+const headings = ['NAME', 'TIME', 'KEY', 'REASON'] as const;
 
 /** As kubectl lists things. */
 export function listLetters(letters: readonly DeadLetter[]): string {
@@ -20,7 +20,7 @@ export function describeLetter({ name, topic, partition, offset, deadLetteredAt,
   const lines = [
     ['Name', name],
     ['From', `offset ${offset} of ${topic}, partition ${partition}`],
-    ['Set aside', timestamp(deadLetteredAt)],
+    ['Time', timestamp(deadLetteredAt)],
     ['Reason', reason],
     ['Record', record.id],
     ['Key', record.key],

@@ -8,7 +8,7 @@ const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
 export async function replayLetter(bus: Bus, { name, topic, partition, offset, record }: DeadLetter): Promise<void> {
   const known = topics.find((one) => one === topic);
   if (known === undefined || partition >= bus.partitions) {
-    throw new UsageError(`${name} cannot be sent again: this fleet has no partition ${partition} of ${topic}`);
+    throw new UsageError(`cannot replay ${name}: this fleet has no partition ${partition} of topic ${topic}`);
   }
   await bus.append(known, partition, [{ ...record, id: `${record.id}/replayed/${offset}` }]);
 }

@@ -25,7 +25,7 @@ const plain = (given: ShadowReport, width: number, height: number) =>
 describe('the page', () => {
   test('says where everything stands', () => {
     const text = plain(report([difference('web')]), 200, 40).join('\n');
-    expect(text).toContain('In the shadow of prod (Kubernetes v1.36.3) at https://prod: it only reads');
+    expect(text).toContain('Shadow mode: prod (Kubernetes v1.36.3) at https://prod, read-only');
     expect(text).toContain('7: 6 agree, 0 waiting, 0 explained, 1 unexplained');
     expect(text).toContain('9 times: p50 12 ms, p99 80 ms, max 90 ms');
     expect(text).toContain('EndpointSlices of shop/web  unexplained');

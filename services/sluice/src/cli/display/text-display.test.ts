@@ -73,7 +73,7 @@ describe('writes', () => {
       expect.stringMatching(/^! EndpointSlice shop\/a/),
       '! rejected forbidden',
     ]);
-    expect(shown({ status: 'namespaceTerminating', slices: [] }).at(-1)).toContain('the namespace is going away');
+    expect(shown({ status: 'namespaceTerminating', slices: [] }).at(-1)).toContain('the namespace is terminating');
   });
 
   test('at a start are shown for some Services, and then not any more', () => {
@@ -84,7 +84,7 @@ describe('writes', () => {
     }));
     const lines = shown(...services, { slices: ['later'] });
     expect(lines.filter((line) => line.startsWith('+'))).toHaveLength(13);
-    expect(lines.filter((line) => line.includes('and so on'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('more Services omitted'))).toHaveLength(1);
     expect(lines.filter((line) => line.includes(watcherStarted))).toHaveLength(1);
     expect(lines.at(-1)).toEqual(written('later'));
   });
@@ -127,5 +127,5 @@ test('the end sums up', () => {
   expect(text).toContain('Ran 1 min 1 s');
   expect(text).toContain('2 objects for 2 Services: 2 created, 0 updated, 0 deleted');
   expect(text).toContain('p50 4.0 ms, p99 8.0 ms, max 8.0 ms');
-  expect(text).toContain('1 plans decided anew, 2 requests repeated, 0 malformed objects');
+  expect(text).toContain('1 conflicts, 2 retries, 0 malformed objects');
 });

@@ -38,7 +38,7 @@ export class TextDisplay implements Display {
     const starting = plan.causes.first[0]?.description === watcherStarted;
     if (starting && ++this.#startLines > startLinesShown) {
       if (this.#startLines === startLinesShown + 1)
-        this.#line(colors.dim(`${indent}… and so on for the other Services`));
+        this.#line(colors.dim(`${indent}… more Services omitted`));
       return;
     }
     const service = starting ? '' : `${plan.key.namespace}/${plan.key.service} `;
@@ -49,7 +49,7 @@ export class TextDisplay implements Display {
     }
     for (const write of writes) this.#writeLine(plan.key.namespace, write, applied.latencyMs);
     if (outcome.status !== 'applied') {
-      const text = outcome.message || 'the namespace is going away';
+      const text = outcome.message || 'the namespace is terminating';
       this.#line(`${indent}${colors.yellow(`! ${outcome.status}`)} ${text}`);
     }
   }
@@ -66,11 +66,11 @@ export class TextDisplay implements Display {
     if (latencies !== undefined) {
       this.#line(
         `  latency   p50 ${formatDuration(latencies.p50)}, p99 ${formatDuration(latencies.p99)}, ` +
-          `max ${formatDuration(latencies.max)}, from the watch event to the API server's answer`,
+          `max ${formatDuration(latencies.max)}, from the watch event to the API server's response`,
       );
     }
     this.#line(
-      `  trouble   ${statistics.failures} plans decided anew, ${statistics.retries} requests repeated, ${statistics.malformed} malformed objects`,
+      `  errors    ${statistics.failures} conflicts, ${statistics.retries} retries, ${statistics.malformed} malformed objects`,
     );
   }
 

@@ -41,7 +41,7 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
     }
   };
   try {
-    const reached = await attempt('version', 'check the server and the credentials in the kubeconfig', async () => {
+    const reached = await attempt('version', 'check server and credentials in the kubeconfig', async () => {
       const version = await probe.serverVersion(signal);
       return [
         isSupportedVersion(version)
@@ -54,16 +54,16 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
       const startedAt = ports.clock.now();
       const answer = await connection.request({ method: 'GET', path: '/apis/discovery.k8s.io/v1', signal });
       const skew = clockSkew(about, dateOf(answer), startedAt, ports.clock.now());
-      return [ok(about, 'discovery.k8s.io/v1', 'is served'), ...skew];
+      return [ok(about, 'discovery.k8s.io/v1', 'served'), ...skew];
     });
     for (const work of ['watch', 'write'] as const) {
       await attempt(
         permissionsOf(work),
-        'allow SelfSubjectAccessReviews and SelfSubjectRulesReviews (system:basic-user)',
+        'grant SelfSubjectAccessReviews and SelfSubjectRulesReviews (system:basic-user)',
         () => checkPermissions(about, work, (accesses) => probe.reviewAccess(accesses, signal)),
       );
     }
-    await attempt('other controllers', 'allow to list EndpointSlices', async () => {
+    await attempt('other controllers', 'grant list on EndpointSlices', async () => {
       const search = { connection, ownManager: fieldManager, now: ports.clock.now(), sample: 5_000 };
       const evidence = await findCompetingControllerEvidence(search, signal);
       return [rivalCheck(about, judgeCompetingController(evidence)), ...contests(about, otherWriters(evidence))];
@@ -77,8 +77,8 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
 function rivalCheck(about: string, { rival, why }: CompetingControllerVerdict): Check {
   const check = 'other controllers';
   if (rival === 'alive')
-    return failed(about, check, why, `${switchOffAdvice}; Sluice writes before only with --take-over`);
-  if (rival === 'unclear') return warning(about, check, why, `if they are not switched off, ${switchOffAdvice}`);
+    return failed(about, check, why, `${switchOffAdvice}; until then Sluice writes only with --take-over`);
+  if (rival === 'unclear') return warning(about, check, why, `if these controllers are enabled, ${switchOffAdvice}`);
   return ok(about, check, why);
 }
 
@@ -98,6 +98,6 @@ function clockSkew(about: string, server: number | undefined, from: number, to: 
   const detail = `${(ms / 1000).toFixed(1)} s between this machine and the API server`;
   if (ms <= skewMs + (to - from)) return [ok(about, 'clock', detail)];
   return [
-    warning(about, 'clock', detail, 'synchronise both with NTP: times in logs, metrics and annotations are wrong'),
+    warning(about, 'clock', detail, 'synchronize both clocks with NTP: times in logs, metrics and annotations are wrong'),
   ];
 }

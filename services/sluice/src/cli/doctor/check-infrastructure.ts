@@ -17,7 +17,7 @@ export async function checkInfrastructure(
   const { bus, store } = configuration;
   const about = 'bus and store';
   if (bus.kind === 'memory' && store.kind === 'memory') {
-    return [ok(about, 'in this process', 'all in one: what is in them is read from the clusters anew at each start')];
+    return [ok(about, 'in this process', 'in-process; rebuilt from the clusters at each start')];
   }
   const warnings: string[] = [];
   try {
@@ -30,11 +30,11 @@ export async function checkInfrastructure(
           warning(about, 'settings', text, 'see docs/guides/redis.md, docs/guides/nats.md, docs/guides/kafka.md'),
         ),
       );
-      const detail = `${letters.length} records could not be used`;
+      const detail = `${letters.length} records could not be processed`;
       checks.push(
         letters.length === 0
           ? ok(about, 'dead letters', 'none')
-          : warning(about, 'dead letters', detail, 'look at them with "sluice dead-letters list"'),
+          : warning(about, 'dead letters', detail, 'run "sluice dead-letters list"'),
       );
       return [...checks, parkedCheck(about, await findParked(opened.store, configuration.partitions))];
     } finally {
@@ -43,7 +43,7 @@ export async function checkInfrastructure(
   } catch (error) {
     if (!isUsageError(error)) throw error;
     return [
-      failed(about, 'connection', error.message, 'correct the configuration or the servers; the message says which'),
+      failed(about, 'connection', error.message, 'correct the configuration or the servers as the message says'),
     ];
   }
 }
@@ -51,7 +51,7 @@ export async function checkInfrastructure(
 /** What is parked, removals that are held back before all else. */
 export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check {
   const [first] = parked;
-  if (first === undefined) return ok(about, 'parked', 'nothing');
+  if (first === undefined) return ok(about, 'parked', 'none');
   const held = parked.filter(({ reason }) => reason.startsWith(heldBackReason));
   const shown = held[0] ?? first;
   const removals = held.length === 0 ? '' : `, ${held.length} of them since a removal is held back`;

@@ -53,7 +53,7 @@ describe('permissions', () => {
     checkPermissions('cluster c', 'write', async (accesses) => accesses.map((access) => !lines.includes(line(access))));
 
   test('that are all there', async () => {
-    expect(await without()).toMatchObject([{ result: 'ok', detail: expect.stringMatching(/^all \d+ are there$/) }]);
+    expect(await without()).toMatchObject([{ result: 'ok', detail: expect.stringMatching(/^all \d+ granted$/) }]);
   });
 
   test('that are needed fail', async () => {
@@ -64,8 +64,8 @@ describe('permissions', () => {
 
   test('that are only useful are warned of, with what is missing then', async () => {
     expect(await without('update /services/finalizers  ', 'create /events  ')).toMatchObject([
-      { result: 'warning', detail: 'missing: create events; no Events are recorded' },
-      { result: 'warning', detail: expect.stringMatching(/^missing: update services\/finalizers; where OwnerRef/) },
+      { result: 'warning', detail: 'missing: create events; Sluice records no Events' },
+      { result: 'warning', detail: expect.stringMatching(/^missing: update services\/finalizers; with OwnerRef/) },
     ]);
   });
 });

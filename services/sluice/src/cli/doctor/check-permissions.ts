@@ -2,7 +2,7 @@ import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@slui
 import { type Check, failed, ok, warning } from './check.ts';
 
 const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };
-const advice = 'kubectl apply -k infra/kubernetes, or grant them in another way';
+const advice = 'run kubectl apply -k infra/kubernetes, or grant them another way';
 
 export const permissionsOf = (work: ClusterWork): string => `permissions of the ${roles[work]}`;
 
@@ -27,7 +27,7 @@ export async function checkPermissions(
   });
   if (missing.length > 0) return [failed(about, check, `missing: ${missing.join(', ')}`, advice), ...warnings];
   if (warnings.length > 0) return warnings;
-  return [ok(about, check, `all ${needed.length + useful.length} are there`)];
+  return [ok(about, check, `all ${needed.length + useful.length} granted`)];
 }
 
 function textOf({ verb, group, resource, subresource, namespace, name }: Access): string {

@@ -30,11 +30,11 @@ export const failed = (about: string, check: string, detail: string, advice: str
 /** A table, then what to do, in the order of the table. */
 export function listChecks(checks: readonly Check[]): string {
   const rows = checks.map(({ result, about, check, detail }) => [result, about, check, printable(detail)]);
-  const table = formatTable(['RESULT', 'ABOUT', 'CHECK', 'WHAT WAS FOUND'], rows);
+  const table = formatTable(['RESULT', 'ABOUT', 'CHECK', 'DETAIL'], rows);
   const advice = checks.flatMap(({ about, check, advice }) =>
     advice ? [`${about}, ${check}: ${printable(advice)}\n`] : [],
   );
-  return advice.length === 0 ? table : `${table}\nWhat to do:\n${advice.map((line) => `  ${line}`).join('')}`;
+  return advice.length === 0 ? table : `${table}\nRecommendations:\n${advice.map((line) => `  ${line}`).join('')}`;
 }
 
 /** One line each. */

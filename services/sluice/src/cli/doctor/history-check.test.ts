@@ -5,19 +5,19 @@ import { historyCheck } from './history-check.ts';
 const found = (file: string) => historyCheck(resolve({ file }).configuration);
 
 test('in one process history is what it saw itself', () => {
-  expect(found('{}')).toMatchObject({ result: 'ok', detail: expect.stringMatching(/since its start: at most 24h/) });
+  expect(found('{}')).toMatchObject({ result: 'ok', detail: expect.stringMatching(/since process start, at most 24h/) });
 });
 
 test('in a fleet the shorter of bus and console decides, and a bus that keeps less is warned of', () => {
   const bus = (more = '') => `bus: { kind: nats, servers: [nats://127.0.0.1:4222]${more} }\n`;
-  expect(found(bus())).toMatchObject({ result: 'ok', detail: '24h, at most 128 MiB in a console' });
+  expect(found(bus())).toMatchObject({ result: 'ok', detail: '24h, at most 128 MiB per console' });
   expect(found(`${bus()}console: { retention: 1h }\n`)).toMatchObject({
     result: 'ok',
     detail: expect.stringMatching(/^1h,/),
   });
   expect(found(bus(', maxAge: { changes: 2h }'))).toMatchObject({
     result: 'warning',
-    detail: expect.stringMatching(/^2h, .* the bus keeps no more, though a console would hold 24h$/),
+    detail: expect.stringMatching(/^2h, .* limited by the bus, although console.retention is 24h$/),
     advice: 'raise bus.maxAge.changes, or lower console.retention',
   });
 });

@@ -14,15 +14,15 @@ export function historyCheck({ bus, console }: Pick<Configuration, 'bus' | 'cons
     return ok(
       about,
       check,
-      `what a process itself saw since its start: at most ${wanted} and ${mebibytes(guestBytes)}`,
+      `since process start, at most ${wanted} and ${mebibytes(guestBytes)}`,
     );
   }
   const { changes = dayMs, mutations = dayMs } = (bus.kind === 'nats' ? bus.maxAgeMs : bus.retentionMs) ?? {};
   const kept = Math.min(changes, mutations);
-  const limit = `at most ${mebibytes(console.maxBytes)} in a console`;
+  const limit = `at most ${mebibytes(console.maxBytes)} per console`;
   if (kept >= console.retentionMs) return ok(about, check, `${wanted}, ${limit}`);
   const setting = changes <= mutations ? 'bus.maxAge.changes' : 'bus.maxAge.mutations';
-  const detail = `${exactDuration(kept)}, ${limit}: the bus keeps no more, though a console would hold ${wanted}`;
+  const detail = `${exactDuration(kept)}, ${limit}: limited by the bus, although console.retention is ${wanted}`;
   return warning(about, check, detail, `raise ${setting}, or lower console.retention`);
 }
 

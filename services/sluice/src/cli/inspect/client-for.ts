@@ -14,7 +14,7 @@ export const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
 export function clientFor({ console: url, consoleTokenFile }: ConsoleOptions): ConsoleClient {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
-    throw new UsageError(`--console is ${JSON.stringify(url)}; wanted is an address such as ${defaultUrl}`);
+    throw new UsageError(`--console is ${JSON.stringify(url)}; expected a URL such as ${defaultUrl}`);
   }
   const token = tokenOf(consoleTokenFile);
   const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');

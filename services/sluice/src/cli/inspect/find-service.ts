@@ -7,7 +7,7 @@ import { UsageError } from '@sluice/process';
 export function parseServiceName(text: string): Omit<ServiceName, 'cluster'> {
   const [namespace = '', service = '', ...more] = text.split('/');
   if (namespace !== '' && service !== '' && more.length === 0) return { namespace, service };
-  throw new UsageError(`${JSON.stringify(text)} names no Service; write it as NAMESPACE/SERVICE, such as shop/web`);
+  throw new UsageError(`${JSON.stringify(text)} is not a Service name; expected NAMESPACE/SERVICE, for example shop/web`);
 }
 
 /**
@@ -28,20 +28,20 @@ export async function findService(
       return { cluster: wanted, ...name };
     }
     throw new AnswerError(
-      clusters.length === 0 ? 'this console knows no cluster yet' : `there is no cluster ${wanted}; there is: ${names}`,
+      clusters.length === 0 ? 'the console has no clusters yet' : `cluster ${wanted} not found; known clusters: ${names}`,
     );
   }
   const [only, ...others] = clusters;
-  if (only === undefined) throw new AnswerError('this console knows no cluster yet');
+  if (only === undefined) throw new AnswerError('the console has no clusters yet');
   if (others.length === 0) return { cluster: only.identity, ...name };
   const having = await clustersOf(client, name);
   const [one, ...more] = having;
   if (one !== undefined && more.length === 0) return { cluster: one.cluster, ...name };
   if (one !== undefined) {
     const several = having.map(({ clusterName }) => clusterName).join(', ');
-    throw new AnswerError(`${text} is in several clusters: give --cluster with one of ${several}`);
+    throw new AnswerError(`Service ${text} exists in several clusters; pass --cluster with one of: ${several}`);
   }
-  throw new AnswerError(`nothing is kept of Service ${text} in any cluster; there is: ${names}`);
+  throw new AnswerError(`no history for Service ${text} in any cluster; known clusters: ${names}`);
 }
 
 async function clustersOf(client: ConsoleClient, { namespace, service }: Omit<ServiceName, 'cluster'>) {

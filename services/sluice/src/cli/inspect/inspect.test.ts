@@ -143,7 +143,7 @@ describe('which Service is meant', () => {
 
   test('if it is not clear, what there is', async () => {
     await expect(find('shop/web')).rejects.toThrow(
-      'in several clusters: give --cluster with one of production, staging',
+      'exists in several clusters; pass --cluster with one of: production, staging',
     );
     await expect(find('shop/web', 'test')).rejects.toThrow('no cluster test; there is: production, staging');
     await expect(find('shop/none')).rejects.toThrow('nothing is kept of Service shop/none in any cluster');
@@ -160,7 +160,7 @@ describe('what goes wrong says what to do', () => {
   });
 
   test('no token, no console, and something else', async () => {
-    await expect(new ConsoleClient({ url }).overview()).rejects.toThrow('give --console-token-file');
+    await expect(new ConsoleClient({ url }).overview()).rejects.toThrow('pass --console-token-file');
     const other = createServer((_, response) => response.writeHead(404).end('there is /metrics'));
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
@@ -192,7 +192,7 @@ test('why a Pod is where it is, and when it came', async () => {
     'web-1: ready (node node-a, zone a)\n' +
       '  10.0.0.1 in web-abc\n' +
       '  its condition Ready is True since 2026-01-01T12:00:02Z\n' +
-      '  its endpoint came at 12:00:02.012 (58.0 s ago), 12 ms after the first cause: Pod shop/web-1 became ready\n',
+      '  endpoint was added at 12:00:02.012 (58.0 s ago), 12 ms after the first cause: Pod shop/web-1 became ready\n',
   );
   expect(printService(await client.service(web), paper)).toContain('1 of 1 endpoints ready');
   expect(printService(await client.service(web, startedAt + 1_000), paper)).toContain('No Pods.');

@@ -50,18 +50,18 @@ function verdictText({ verdict, lastChange }: PodView): string {
 }
 
 const deletionText = (at: number, { now }: Paper): string =>
-  `its deletion began at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)`;
+  `deletion started at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)`;
 
 const words: Readonly<Record<string, string>> = {
-  added: 'came',
-  removed: 'left',
+  added: 'was added',
+  removed: 'was removed',
   changed: 'changed',
-  unready: 'stopped being ready',
+  unready: 'became not ready',
 };
 
 /** When its endpoint last came, went or changed, why, and how long that took. */
 function changeText({ at, what, causes, latencyMs }: NonNullable<PodView['lastChange']>, { now }: Paper): string {
   const took = latencyMs === null ? '' : `, ${formatDuration(latencyMs)} after the first cause`;
   const why = causes.length === 0 ? '' : `: ${causes.join(', ')}`;
-  return `its endpoint ${words[what] ?? what} at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)${took}${why}`;
+  return `endpoint ${words[what] ?? what} at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)${took}${why}`;
 }

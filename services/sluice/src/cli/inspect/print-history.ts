@@ -25,10 +25,10 @@ function linesOf(entry: HistoryEntry): readonly string[] {
       return entry.news.map(({ of, name, what }) => `${kinds[of] ?? of}${name === '' ? '' : ` ${name}`} ${what}`);
     case 'decided': {
       const writes = entry.mutations.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
-      const what = writes.length > 0 ? writes.join(', ') : 'nothing to write';
+      const what = writes.length > 0 ? writes.join(', ') : 'no writes needed';
       return [
         `${entry.controller}: ${what}`,
-        ...entry.incomplete.map((reason) => `not complete: ${reason}`),
+        ...entry.incomplete.map((reason) => `incomplete: ${reason}`),
         ...entry.events.map(({ reason, message }) => `${reason}: ${message}`),
       ];
     }
@@ -51,7 +51,7 @@ function doneLines(entry: Extract<HistoryEntry, { kind: 'done' }>): readonly str
   const writes = entry.writes.map(({ verb, name }) => `${verb} ${name}`).join(', ');
   const causes = causesText(entry.causes);
   return [
-    `${entry.controller}: ${writes === '' ? 'nothing written' : writes}${took}${retries}`,
+    `${entry.controller}: ${writes === '' ? 'no writes' : writes}${took}${retries}`,
     ...(entry.message === '' ? [] : [entry.message]),
     ...entry.endpoints.map(changeText),
     ...(causes === '' ? [] : [`because: ${causes}`]),

@@ -14,10 +14,10 @@ const key: ParkedKey = {
 };
 
 test('parked keys are printed without terminal control sequences', () => {
-  expect(listParked([])).toBe('Nothing is parked.\n');
+  expect(listParked([])).toBe('No parked Services.\n');
   expect(listParked([key])).toBe(
-    'CLUSTER   NAMESPACE   SERVICE   CONTROLLER      SINCE                      NEXT TRY        REASON\n' +
-      'c         shop        web       endpointslice   2026-01-01T00:00:00.000Z   with a change   forbidden\\x1b[31m\n',
+    'CLUSTER   NAMESPACE   SERVICE   CONTROLLER      SINCE                      NEXT TRY         REASON\n' +
+      'c         shop        web       endpointslice   2026-01-01T00:00:00.000Z   on next change   forbidden\\x1b[31m\n',
   );
   expect(describeParked(key)).toContain('Reason:      forbidden\\x1b[31m\nby a webhook\n');
   expect(describeParked(key)).toContain('Because of:  Pod shop/web-1 added, 2026-01-01T00:00:00.000Z\n');

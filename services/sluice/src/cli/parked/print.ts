@@ -4,7 +4,7 @@ import { firstLine, formatTable, printable, timestamp } from '@sluice/process';
 const headings = ['CLUSTER', 'NAMESPACE', 'SERVICE', 'CONTROLLER', 'SINCE', 'NEXT TRY', 'REASON'] as const;
 
 export function listParked(keys: readonly ParkedKey[]): string {
-  if (keys.length === 0) return 'Nothing is parked.\n';
+  if (keys.length === 0) return 'No parked Services.\n';
   return formatTable(
     headings,
     keys.map(({ key, controller, since, nextTryAt, reason }) => [
@@ -23,7 +23,7 @@ export function describeParked({ key, controller, since, nextTryAt, reason, caus
     ['Next try', nextTry(nextTryAt)],
     ['Reason', printable(reason)],
     ...causes.first.map(({ description, observedAt }) => [
-      'Because of',
+      'Cause',
       `${printable(description)}, ${timestamp(observedAt)}`,
     ]),
     ...(causes.more > 0 ? [['', `and ${causes.more} more`]] : []),
@@ -37,4 +37,4 @@ export function toJsonParked({ name, key, controller, reason, since, nextTryAt, 
   return `${JSON.stringify({ name, ...key, controller, reason, ...times, causes })}\n`;
 }
 
-const nextTry = (at: number | null): string => (at === null ? 'with a change' : timestamp(at));
+const nextTry = (at: number | null): string => (at === null ? 'on next change' : timestamp(at));

@@ -6,7 +6,7 @@ import { encodeMessage, formatServiceKey, partitionOf, type ServiceKey } from '@
  * then decides on what is there now.
  */
 export async function retryParked(bus: Bus, key: ServiceKey, id: string): Promise<void> {
-  const payload = encodeMessage({ kind: 'resync', scope: { key }, reason: 'a person asked to try it again' });
+  const payload = encodeMessage({ kind: 'resync', scope: { key }, reason: 'retry requested by an operator' });
   await bus.append('requests', 0, [
     { key: 'resync', id: `resync/retry/${formatServiceKey(key)}/${id}`, headers: {}, payload },
   ]);

@@ -58,7 +58,7 @@ test('is not ready while it cannot read the bus, and says why', async () => {
   bus.beginning = () => new Promise(() => {});
   const { url } = await start({}, bus);
   const answer = await fetch(`${url}/readyz`);
-  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('the logs are not read')]);
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('history not loaded')]);
   expect((await fetch(`${url}/livez`)).status).toBe(200);
 });
 
@@ -82,7 +82,7 @@ test('with TLS and a token, under its own name only', async () => {
 });
 
 test('what it cannot listen with or on is said', async () => {
-  await expect(start({ tls: { ...tls, key: 'nonsense' } })).rejects.toThrow('certificate and key cannot be used');
+  await expect(start({ tls: { ...tls, key: 'nonsense' } })).rejects.toThrow('invalid certificate or key');
   const { url } = await start({});
   const taken = { host: '127.0.0.1', port: Number(new URL(url).port) };
   const stop = running?.stop;

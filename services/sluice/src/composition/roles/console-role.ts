@@ -95,7 +95,7 @@ function healthOf({ infrastructure, clock }: ConsoleRoleOptions, isRead: () => b
   const checks = [
     answers('bus', () => bus.end('requests', 0)),
     answers('store', () => leases.state('reconciler')),
-    condition('history', isRead, 'the logs are not read to their end yet'),
+    condition('history', isRead, 'history not loaded yet'),
   ];
   return { livez: () => [], readyz: () => checks };
 }
@@ -106,7 +106,7 @@ function checkTls(tls: Configuration['console']['tls']): void {
   } catch (error) {
     const reason = errorMessage(error);
     throw new UsageError(
-      `console.tls: certificate and key cannot be used: ${reason}; wanted is both in PEM, of each other`,
+      `console.tls: invalid certificate or key: ${reason}; expected a matching pair in PEM`,
       { cause: error },
     );
   }

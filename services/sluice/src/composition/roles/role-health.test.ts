@@ -72,7 +72,7 @@ test('of two that share, each says how much it holds; one beyond the partitions 
   expect(all.map((text) => /leases.*/.exec(text)?.[0]).sort()).toEqual([
     'leases/reconciler ok: holds 1 of 2',
     'leases/reconciler ok: holds 1 of 2',
-    'leases/reconciler ok: stands by',
+    'leases/reconciler ok: standby',
   ]);
   expect(all[0]?.replace(/: (holds|stands).*/, '')).toBe(
     '[+]ping ok\n[+]bus ok\n[+]store ok\n[+]cluster/c ok\n[+]leases/reconciler ok',
@@ -87,10 +87,10 @@ test('a bus that does not answer and a store that fails make it not ready, with 
   memory.heartbeat = () => Promise.reject(new Error('away'));
   await advance(600_000);
   const text = await ask(health, 'readyz');
-  expect(text).toContain('[-]bus failed: no answer for 1.0 s\n[-]store failed: READONLY You can not write\n');
+  expect(text).toContain('[-]bus failed: no response for 1.0 s\n[-]store failed: READONLY You can not write\n');
   expect(text).toMatch(/\[-\]leases\/reconciler failed: no heartbeat for 60\d\.\d s/);
   // The same question is still on its way.
-  expect(await ask(health, 'readyz')).toContain('[-]bus failed: no answer for 2.0 s');
+  expect(await ask(health, 'readyz')).toContain('[-]bus failed: no response for 2.0 s');
   expect(await ask(health, 'livez')).toBe('[+]ping ok\n[+]leases/reconciler ok');
 });
 
@@ -117,7 +117,7 @@ test('a watcher is ready when its lists are in, or when it stands by', async () 
   const health = member('a');
   await advance(2_000);
   const watching = health.watching('c');
-  expect(await ask(health, 'readyz')).toContain('[-]caches/c failed: caches are not synced yet');
+  expect(await ask(health, 'readyz')).toContain('[-]caches/c failed: caches not synced');
   watching.synced();
   expect(await ask(health, 'readyz')).toContain('[+]caches/c ok');
   watching.ended();

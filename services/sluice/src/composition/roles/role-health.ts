@@ -53,10 +53,10 @@ export class RoleHealth implements Health {
     let heardAt: number | undefined;
     let held = 0;
     const ask = (): string => {
-      if (heardAt === undefined) throw new Error('does not take part yet');
+      if (heardAt === undefined) throw new Error('not a member of the group yet');
       const ageMs = clock.monotonic() - heardAt;
       if (ageMs > 2 * leaseTimes.ttlMs) throw new Error(`no heartbeat for ${(ageMs / 1000).toFixed(1)} s`);
-      return held === 0 ? 'stands by' : `holds ${held} of ${scopes}`;
+      return held === 0 ? 'standby' : `holds ${held} of ${scopes}`;
     };
     this.#groups.set(group, { loop, ready: { name: `leases/${group}`, ask } });
     return {
@@ -75,7 +75,7 @@ export class RoleHealth implements Health {
     const name = `caches/${cluster}`;
     this.#lists.set(
       cluster,
-      condition(name, () => synced, 'caches are not synced yet'),
+      condition(name, () => synced, 'caches not synced'),
     );
     return {
       synced() {

@@ -46,7 +46,7 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
         const watched = { cluster: identity, fencingToken, reader, store, onProgress: ages.heard };
         const yieldQueue = options.turns;
         const watcher = new ClusterWatcher({ digestPeriodMs, ...options, yieldQueue, logger, ...watched });
-        logger.info('watching the cluster', { fencingToken });
+        logger.info('watching cluster', { fencingToken });
         const standing = options.health?.watching(cluster.name);
         void watcher.synced.then(() => standing?.synced());
         const told = tellOf(options, logger);
