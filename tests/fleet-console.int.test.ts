@@ -68,7 +68,7 @@ async function until(ask: () => Promise<Told>, isRight: (told: Told) => boolean)
   }
 }
 
-test('a Pod is deleted: when and why its endpoint left, and how long it took', async () => {
+test('a Pod is deleted: when and why endpoint was removed, and how long it took', async () => {
   const { namespace, name: pod } = population.pod(0, 0);
   const service = `${namespace}/${population.services[0]?.name}`;
   const before = await until(
@@ -87,11 +87,11 @@ test('a Pod is deleted: when and why its endpoint left, and how long it took', a
   server.delete('pods', namespace, pod, { gracePeriodSeconds: 0 });
   const explained = await until(
     () => sluice('explain', service, '--pod', pod),
-    ({ stdout }) => stdout.includes('its endpoint left'),
+    ({ stdout }) => stdout.includes('endpoint was removed'),
   );
   expect(explained.stdout).toMatch(
     new RegExp(
-      `its endpoint left at [0-9:.]+ \\(.* ago\\), [0-9.]+ m?s after the first cause: Pod ${namespace}/${pod} `,
+      `endpoint was removed at [0-9:.]+ \\(.* ago\\), [0-9.]+ m?s after the first cause: Pod ${namespace}/${pod} `,
     ),
   );
 

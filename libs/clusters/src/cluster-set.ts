@@ -105,7 +105,8 @@ export class ClusterSet {
       this.#readings.set(source, reading);
       const known = new Set((this.#problems.get(source) ?? []).map(({ name, reason }) => `${name} ${reason}`));
       for (const { name, from, reason } of reading.problems) {
-        if (!known.has(`${name} ${reason}`)) this.#options.logger.error('invalid cluster configuration', { name, from, reason });
+        if (!known.has(`${name} ${reason}`))
+          this.#options.logger.error('invalid cluster configuration', { name, from, reason });
       }
       this.#problems.set(
         source,

@@ -24,7 +24,9 @@ function nats(values: Values, servers: readonly string[], tls: Nats['tls'], prob
   const maxAgeMs = maxAge(values);
   for (const topic of ['changes', 'mutations', 'requests'] as const) {
     if (maxAgeMs[topic] < duplicateWindowMs) {
-      problems.add(`${values.where(`bus.maxAge.${topic}`)} is less than bus.duplicateWindow; raise it to at least that`);
+      problems.add(
+        `${values.where(`bus.maxAge.${topic}`)} is less than bus.duplicateWindow; raise it to at least that`,
+      );
     }
   }
   const credentials = natsCredentials(values, problems);
@@ -95,8 +97,7 @@ function kafka(
 function serversOf(values: Values, kind: 'nats' | 'kafka', problems: Problems): readonly string[] {
   const servers = values.get('bus.servers') ?? [];
   const schemes = kind === 'nats' ? ['nats', 'tls'] : ['kafka'];
-  if (servers.length === 0)
-    problems.add(`${values.where('bus.kind')} is ${kind}, but bus.servers is empty`);
+  if (servers.length === 0) problems.add(`${values.where('bus.kind')} is ${kind}, but bus.servers is empty`);
   for (const [index, server] of servers.entries()) {
     const [, scheme] = /^([a-z]+):\/\//.exec(server) ?? [];
     if (scheme !== undefined && !schemes.includes(scheme)) {

@@ -44,7 +44,8 @@ function checkUrls(values: Values, urls: readonly string[], mode: string, proble
     } else if (mode === 'cluster' && Number(url.pathname.slice(1)) !== 0) {
       problems.add(`${entry} selects a database; a Redis Cluster has only database 0`);
     }
-    if (url?.password === '***') problems.add(`${entry} has the password ***, which is a masked secret; insert the real one`);
+    if (url?.password === '***')
+      problems.add(`${entry} has the password ***, which is a masked secret; insert the real one`);
   }
 }
 

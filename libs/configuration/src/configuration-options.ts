@@ -11,17 +11,19 @@ import { addWriterOptions } from './options/writer-options.ts';
 /** Adds `--config` and the flags that say the same as a file; `configurationOf` reads them. */
 export function addConfigurationOptions(command: Command): Command {
   command
-    .option('--config <file>', 'configuration in YAML, see `sluice config --example`; default $SLUICE_CONFIG')
-    .option('--fleet <name>', 'name of streams, topics and keys (default sluice)')
-    .option('--partitions <n>', 'partitions of the bus, set once for a fleet (default 64)')
-    .option('--bus <url,...>', 'nats://, tls:// or kafka:// host:port, or memory')
-    .option('--store <url,...>', 'redis:// or rediss:// host:port, or memory')
-    .addOption(new Option('--store-mode <mode>', 'what --store names').choices(['standalone', 'sentinel', 'cluster']))
+    .option('--config <file>', 'configuration file (YAML), see "sluice config --example" (default $SLUICE_CONFIG)')
+    .option('--fleet <name>', 'fleet name; prefix of streams, topics and keys (default sluice)')
+    .option('--partitions <n>', 'number of partitions; fixed for the life of a fleet (default 64)')
+    .option('--bus <url,...>', 'bus addresses: nats://, tls:// or kafka:// host:port, or memory')
+    .option('--store <url,...>', 'store addresses: redis:// or rediss:// host:port, or memory')
+    .addOption(
+      new Option('--store-mode <mode>', 'Redis deployment mode').choices(['standalone', 'sentinel', 'cluster']),
+    )
     .option('--store-master-name <name>', 'name of the master at the sentinels')
     .option('--kubeconfig <path>', 'kubeconfig of a cluster, or a directory of kubeconfigs')
     .option('--context <name,...>', 'contexts of the kubeconfig, * for all (default: the current context)')
     .option('--in-cluster', 'the cluster of this Pod, with its service account')
-    .option('--cluster-name <name>', 'name of the cluster (default: the context)')
+    .option('--cluster-name <name>', 'cluster name in logs and metrics (default: the context)')
     .option('--cluster-secrets <selector>', 'clusters from kubeconfigs in Secrets with these labels')
     .option('--cluster-secrets-namespace <name>', 'namespace of these Secrets (default sluice)')
     .option(
@@ -31,14 +33,14 @@ export function addConfigurationOptions(command: Command): Command {
     .option('--lease-ttl <duration>', 'duration of a lease, and about the time of a take-over (default 900ms)')
     .addOption(new Option('--log-level <level>', 'minimum level of log lines (default info)').choices(logLevels))
     .addOption(new Option('--log-format <format>', 'format of log lines (default text)').choices(['text', 'json']))
-    .option('--metrics-bind-address <host:port>', 'serve /metrics, /livez and /readyz here; 0 for nowhere');
+    .option('--metrics-bind-address <host:port>', 'address of /metrics, /livez and /readyz; 0 disables it');
   return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
 }
 
 /** Adds the flags of a console; the others have them in their file, and make nothing of them. */
 export function addConsoleOptions(command: Command): Command {
   return command
-    .option('--console-bind-address <host:port>', 'serve page, API, /metrics, /livez and /readyz here')
+    .option('--console-bind-address <host:port>', 'address of the console, its API, /metrics, /livez and /readyz')
     .option('--console-host <name,...>', 'host names, in addition to localhost')
     .option('--console-token-file <file>', 'file with the token clients need; required unless it listens on loopback')
     .option(

@@ -165,20 +165,14 @@ function addressOf(wanted: string, parse: (given: string) => string): Kind<strin
 }
 
 /** With the path that OpenTelemetry has for traces, where there is none. */
-export const otlpEndpoint = addressOf(
-  'a URL such as http://127.0.0.1:4318, without credentials',
-  parseEndpoint,
-);
+export const otlpEndpoint = addressOf('a URL such as http://127.0.0.1:4318, without credentials', parseEndpoint);
 /** Where a person looks at a trace. */
 export const traceUrl = addressOf(
   'a URL with {traceId}, such as http://127.0.0.1:16686/trace/{traceId}',
   parseTraceUrl,
 );
 /** Where Jaeger is asked for a trace. */
-export const queryUrl = addressOf(
-  'a URL such as http://127.0.0.1:16686, without credentials',
-  parseQueryUrl,
-);
+export const queryUrl = addressOf('a URL such as http://127.0.0.1:16686, without credentials', parseQueryUrl);
 
 const fromZeroToOne = 'a number from 0 to 1';
 export const share: Kind<number> = {

@@ -226,10 +226,7 @@ describe('refused', () => {
     ['bus: { servers: "nats://a", token: t, creds: c }', 'are mutually exclusive'],
     ['bus: { servers: "nats://a", password: 123 }', `${at}bus.password is a number; expected a non-empty string`],
     ['bus: { servers: "nats://a", token: "***" }', `${at}bus.token is ***, a masked secret; expected`],
-    [
-      'bus: { servers: "nats://a", token: a, tokenFile: b }',
-      `${at}bus.token and bus.tokenFile are both set`,
-    ],
+    ['bus: { servers: "nats://a", token: a, tokenFile: b }', `${at}bus.token and bus.tokenFile are both set`],
     ['bus: { servers: "nats://a", tokenFile: b }', `${at}bus.tokenFile: the file does not exist`],
     ['bus: { servers: "nats://a", tokenFile: empty }', `${at}bus.tokenFile: the file is empty`],
     ['bus: { servers: "nats://a", tls: { key: k } }', `${at}bus.tls.key is set without bus.tls.cert`],
@@ -260,7 +257,10 @@ describe('refused', () => {
     ['metricsBindAddress: 10270', `${at}metricsBindAddress is 10270; expected host:port`],
     ['log: { level: trace }', `${at}log.level is "trace"; expected debug, info, warn or error`],
     ['clusters: { name: a }', `${at}clusters is a map; expected a list of clusters`],
-    ['clusters: [{ name: a, kubeConfig: k }]', `${at}clusters[0].kubeConfig is not a known setting; did you mean kubeconfig?`],
+    [
+      'clusters: [{ name: a, kubeConfig: k }]',
+      `${at}clusters[0].kubeConfig is not a known setting; did you mean kubeconfig?`,
+    ],
     ['clusters: [{ kubeconfig: k }]', `${at}clusters[0].name is empty; expected`],
     ['clusters: [{ name: a }]', `${at}clusters[0] needs a kubeconfig, or inCluster`],
     [
@@ -310,9 +310,9 @@ describe('refused', () => {
     const environment = { SLUICE_PARTITIONS: 'x', SLUICE_LOG_LEVEL: 'loud' };
     expect(refusal({ environment, flags: { '--lease-ttl': '1h' } }).split('\n')).toEqual([
       'invalid configuration:',
-      expect.stringContaining('SLUICE_PARTITIONS (partitions) is "x"; wanted is a whole number'),
-      expect.stringContaining('--lease-ttl (leases.ttl) is "1h"; wanted is a duration'),
-      expect.stringContaining('SLUICE_LOG_LEVEL (log.level) is "loud"; wanted is debug'),
+      expect.stringContaining('SLUICE_PARTITIONS (partitions) is "x"; expected an integer'),
+      expect.stringContaining('--lease-ttl (leases.ttl) is "1h"; expected a duration'),
+      expect.stringContaining('SLUICE_LOG_LEVEL (log.level) is "loud"; expected debug'),
     ]);
   });
 

@@ -102,7 +102,9 @@ function clusterSecrets(values: Values, problems: Problems): Pick<Configuration,
   const selector = values.get('clusterSecrets.selector');
   const [kubeconfig, context] = [values.get('clusterSecrets.kubeconfig'), values.get('clusterSecrets.context')];
   if (context !== undefined && kubeconfig === undefined) {
-    problems.add(`${values.where('clusterSecrets.context')} is set without a kubeconfig: set clusterSecrets.kubeconfig`);
+    problems.add(
+      `${values.where('clusterSecrets.context')} is set without a kubeconfig: set clusterSecrets.kubeconfig`,
+    );
   }
   if (selector === undefined) return {};
   const namespace = values.need('clusterSecrets.namespace');

@@ -36,7 +36,9 @@ export function issueText(
 ): string {
   const inner = issue.path.reduce<string>(join, path);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${at(join(inner, key))} is not a known setting; ${instead(key, known)}`).join('\n  ');
+    return issue.keys
+      .map((key) => `${at(join(inner, key))} is not a known setting; ${instead(key, known)}`)
+      .join('\n  ');
   }
   return `${at(inner)} is ${describe(dig(raw, issue.path), visibility)}; expected ${issue.message}`;
 }

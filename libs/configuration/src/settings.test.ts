@@ -190,7 +190,7 @@ describe('variables of OpenTelemetry', () => {
       environment: { ...base, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'jaeger_remote' },
     });
     expect(warnings).toEqual([
-      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; Sluice sends http/protobuf',
+      'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"; Sluice supports http/protobuf only',
       'OTEL_TRACES_SAMPLER is "jaeger_remote", which Sluice does not support; --trace-ratio applies',
     ]);
     const wrong = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' };

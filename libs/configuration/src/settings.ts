@@ -112,8 +112,8 @@ export const settings = {
     of: ['nats'],
     default: 120_000,
   }),
-  'bus.maxMessageBytes': setting(kinds.size, 'maximum size of a record batch', { of: ['kafka'], default: 4 * 1024 ** 2 }),
-  'bus.connectWithin': setting(kinds.duration('100ms', '1h'), 'connection timeout at startup', {
+  'bus.maxMessageBytes': setting(kinds.size, 'largest batch of records', { of: ['kafka'], default: 4 * 1024 ** 2 }),
+  'bus.connectWithin': setting(kinds.duration('100ms', '1h'), 'how long a start waits for the bus', {
     of: remote,
     default: 30_000,
   }),
@@ -124,7 +124,7 @@ export const settings = {
   'store.url': setting(
     kinds.addresses(
       /^rediss?:\/\/(?:[^/?#@\s]*@)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/\d{0,5})?$/,
-      'redis://host:6379 or, with TLS, rediss://host:6379; percent-encode user and password',
+      'redis://host:6379 or, with TLS, rediss://host:6379; in a user and password, %40 for @ and the like',
     ),
     'the server, some nodes of a Cluster, or all sentinels; `/2` at the end selects a database',
     { address: true, of: ['redis'], example: ['redis://127.0.0.1:6379'] },
@@ -183,22 +183,22 @@ export const settings = {
     'heartbeat interval, less than half of `leases.ttl`; default 250ms, or a third of a shorter lease',
   ),
 
-  'controllers.enabled': setting(kinds.controllers, 'controllers to run, as in `--controllers`', { default: defaultSettings.controllers }),
-  'controllers.maxEndpointsPerSlice': setting(upTo1000, 'maximum number of endpoints per EndpointSlice', {
+  'controllers.enabled': setting(kinds.controllers, 'as `--controllers`', { default: defaultSettings.controllers }),
+  'controllers.maxEndpointsPerSlice': setting(upTo1000, 'as `--max-endpoints-per-slice`', {
     default: defaultSettings.maxEndpointsPerSlice,
   }),
-  'controllers.mirroringMaxEndpointsPerSubset': setting(upTo1000, 'maximum number of addresses mirrored per Endpoints subset', {
+  'controllers.mirroringMaxEndpointsPerSubset': setting(upTo1000, 'as `--mirroring-max-endpoints-per-subset`', {
     default: defaultSettings.maxEndpointsPerSubset,
   }),
-  'controllers.endpointUpdatesBatchPeriod': setting(batchPeriod, 'time to batch Pod changes before updating Endpoints', {
+  'controllers.endpointUpdatesBatchPeriod': setting(batchPeriod, 'as `--endpoint-updates-batch-period`', {
     default: batchPeriodMs.endpoints,
   }),
-  'controllers.endpointsliceUpdatesBatchPeriod': setting(batchPeriod, 'time to batch Pod changes before updating EndpointSlices', {
+  'controllers.endpointsliceUpdatesBatchPeriod': setting(batchPeriod, 'as `--endpointslice-updates-batch-period`', {
     default: batchPeriodMs.endpointslice,
   }),
   'controllers.mirroringEndpointsliceUpdatesBatchPeriod': setting(
     batchPeriod,
-    'time to wait before repairing mirrored EndpointSlices',
+    'as `--mirroring-endpointslice-updates-batch-period`',
     { default: batchPeriodMs.endpointslicemirroring },
   ),
 

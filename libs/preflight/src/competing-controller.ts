@@ -64,7 +64,10 @@ export function judgeCompetingController({
   if (pods.length > 0) return { rival: 'gone', why: 'kube-controller-manager runs with these controllers disabled' };
   if (lease === undefined || lease === null) {
     if (recent !== undefined) return alive(recent, now);
-    const known = lease === null ? 'kube-controller-manager has no leader lease' : 'reading the lease of kube-controller-manager is forbidden';
+    const known =
+      lease === null
+        ? 'kube-controller-manager has no leader lease'
+        : 'reading the lease of kube-controller-manager is forbidden';
     return {
       rival: lease === null ? 'gone' : 'unclear',
       why: `${known}, and it has not written in the last 5 minutes`,

@@ -8,9 +8,11 @@ const called = process.argv[2];
 const usage = called !== undefined && commandNames.includes(called) ? `sluice ${called}` : 'sluice';
 
 const program = new Command('sluice')
-  .description('Endpoints and EndpointSlice controllers for Kubernetes, built as event-sourced services over a message bus.')
+  .description(
+    'Endpoints and EndpointSlice controllers for Kubernetes, built as event-sourced services over a message bus.',
+  )
   .version(version)
-  .showHelpAfterError('See --help.')
+  .showHelpAfterError(`See '${usage} --help'.`)
   .configureHelp({ showGlobalOptions: true })
   .exitOverride((error) => {
     // Commander has already printed the error. Usage errors exit with status 2.

@@ -81,5 +81,7 @@ describe('--controllers (A2)', () => {
 });
 
 test('a batch period that is no duration is refused with an example', () => {
-  expect(parse('--endpoint-updates-batch-period', '5').error).toContain('"5" is not a duration; expected for example 20s');
+  expect(parse('--endpoint-updates-batch-period', '5').error).toContain(
+    '"5" is not a duration; expected for example 20s',
+  );
 });

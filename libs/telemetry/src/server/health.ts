@@ -81,6 +81,6 @@ export function condition(name: string, isWell: () => boolean, reason: string): 
 
 /** Health of a process with one cluster: ready once the cluster's caches are synced. */
 export function syncHealth(cluster: string, isSynced: () => boolean): Health {
-  const caches = condition(`caches/${cluster}`, isSynced, 'caches are not synced yet');
+  const caches = condition(`caches/${cluster}`, isSynced, 'caches not synced');
   return { livez: () => [], readyz: () => [caches] };
 }

@@ -63,9 +63,7 @@ test('lists failed checks with their reasons, in the format of kube-apiserver', 
   const body = async (path: string) => (await fetch(url + path)).text();
   expect(await body('/livez')).toBe('ok');
   expect(await body('/livez?verbose')).toBe('[+]ping ok\n[+]event-loop ok\nlivez check passed\n');
-  expect(await body('/readyz')).toBe(
-    '[+]ping ok\n[-]caches/c failed: caches not synced\nreadyz check failed\n',
-  );
+  expect(await body('/readyz')).toBe('[+]ping ok\n[-]caches/c failed: caches not synced\nreadyz check failed\n');
   expect(await body('/readyz?verbose&exclude=caches/c')).toContain('[+]caches/c ok: excluded\n');
   expect((await fetch(`${url}/readyz/caches/c`)).status).toBe(503);
   expect((await fetch(`${url}/readyz/ping`)).status).toBe(200);

@@ -58,7 +58,8 @@ async function get(url: string, limitMs: number): Promise<string | null> {
 
 /** What fetch wraps tells more than "fetch failed". */
 function reasonOf(error: unknown, origin: string, limitMs: number): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `no response from ${origin} within ${limitMs / 1_000} s`;
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `no response from ${origin} within ${limitMs / 1_000} s`;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = cause instanceof Error ? cause.message || ('code' in cause ? String(cause.code) : cause.name) : cause;
   return `cannot reach ${origin}: ${reason}`;

@@ -174,7 +174,9 @@ describe('of Secrets', () => {
     const flags = await management(403, []);
     await expect(clusters('list', ...flags)).rejects.toMatchObject({
       name: 'UsageError',
-      message: expect.stringMatching(/^cannot read Secrets in namespace sluice with labels sluice.io\/cluster: .*not for you/),
+      message: expect.stringMatching(
+        /^cannot read Secrets in namespace sluice with labels sluice.io\/cluster: .*not for you/,
+      ),
     });
   });
 });

@@ -27,9 +27,7 @@ test('prints what comes of file, environment and flags', () => {
   const environment = { SLUICE_CONFIG: file, SLUICE_STORE_URL: 'redis://:hush@r', SLUICE_LOG_LEVL: 'debug' };
   const { status, stdout, stderr } = sluice(['--partitions', '8'], environment);
   expect(status).toBe(0);
-  expect(stderr).toBe(
-    'warning: unknown environment variable SLUICE_LOG_LEVL; did you mean SLUICE_LOG_LEVEL?\n',
-  );
+  expect(stderr).toBe('warning: unknown environment variable SLUICE_LOG_LEVL; did you mean SLUICE_LOG_LEVEL?\n');
   expect(load(stdout)).toMatchObject({
     fleet: 'shop',
     partitions: 8,

@@ -15,7 +15,7 @@ export function addConfigCommand(program: Command): void {
       'Prints the effective configuration of watcher, reconciler, writer and console, with the origin of each value.\n' +
         'Secrets are masked as ***. Exits with status 2 if the configuration is invalid.',
     )
-    .addOption(new Option('-o, --output <format>', 'form').choices(['yaml', 'json']).default('yaml'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['yaml', 'json']).default('yaml'))
     .option('--example', 'print an example file instead');
   addConsoleOptions(addConfigurationOptions(command)).action(config);
 }

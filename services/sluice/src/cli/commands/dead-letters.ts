@@ -37,7 +37,7 @@ export function addDeadLettersCommand(program: Command): void {
         await replayLetter(fleet.bus, letter);
         await fleet.deadLetters.drop(letter.name);
       }
-      return letters.map(({ name }) => `${name} sent again\n`).join('');
+      return letters.map(({ name }) => `${name} replayed\n`).join('');
     },
   );
   add(group, 'drop <name...>', 'delete them', async (fleet, names) => {

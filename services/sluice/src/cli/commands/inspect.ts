@@ -29,8 +29,8 @@ export function addInspectCommands(program: Command): void {
     .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
     .option('--pod <name>', 'only entries of this Pod')
     .option('-f, --follow', 'follow new entries until SIGINT');
-  add(program, 'explain', 'why the Pods of a Service get traffic or not, now or at a time', explain)
-    .option('--pod <name>', 'only this Pod, which may be gone')
+  add(program, 'explain', 'show why each Pod of a Service gets traffic or not, now or at a past time', explain)
+    .option('--pod <name>', 'only this Pod, which may be deleted')
     .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12:00Z (default: now)');
   add(program, 'trace', 'traces of recent writes of a Service, and how long each step took', trace)
     .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
@@ -49,10 +49,13 @@ function add(
     .description(
       `Shows ${summary}. Needs a console.\nExits with status 1 if there is no answer, and 2 for invalid arguments.`,
     )
-    .option('--console <url>', 'address of the console', defaultUrl)
-    .option('--console-token-file <file>', 'token of the console (default: $SLUICE_CONSOLE_TOKEN or …_TOKEN_FILE)')
+    .option('--console <url>', 'URL of the console', defaultUrl)
+    .option(
+      '--console-token-file <file>',
+      'file with the bearer token of the console (default: $SLUICE_CONSOLE_TOKEN or $SLUICE_CONSOLE_TOKEN_FILE)',
+    )
     .option('--cluster <name>', 'name or UID of the cluster, if several have the Service')
-    .addOption(new Option('-o, --output <format>', 'form').choices(['text', 'json']).default('text'))
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .action((service: string, options: Options) => action(service, options, clientFor(options)));
 }
 
@@ -132,7 +135,9 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
     return;
   }
   if (lines.length === 0) {
-    throw new AnswerError('no traced writes in this period; enable tracing with --otlp-endpoint on watchers, reconcilers and writers');
+    throw new AnswerError(
+      'no traced writes in this period; enable tracing with --otlp-endpoint on watchers, reconcilers and writers',
+    );
   }
   process.stdout.write(printTraces(lines, systemClock.now()));
   const newest = lines.find(({ recorded }) => recorded);

@@ -37,7 +37,10 @@ export function addParkedCommand(program: Command): void {
   list.option('--cluster <uid>', 'only this cluster').option('-n, --namespace <name>', 'only this namespace');
   list
     .option('--console <url>', 'use this console instead of bus and store, e.g. that of a sluice run')
-    .option('--console-token-file <file>', 'token of the console (default: $SLUICE_CONSOLE_TOKEN or …_TOKEN_FILE)');
+    .option(
+      '--console-token-file <file>',
+      'file with the bearer token of the console (default: $SLUICE_CONSOLE_TOKEN or $SLUICE_CONSOLE_TOKEN_FILE)',
+    );
   add(group, 'show <service>', 'show one in detail', (_fleet, parked, names, { output }) => {
     const found = find(parked, names);
     return output === 'json' ? found.map(toJsonParked).join('') : found.map(describeParked).join('\n');

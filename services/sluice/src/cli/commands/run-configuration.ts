@@ -74,8 +74,8 @@ function checkOneProcess({ bus, store }: Configuration): void {
   const foreign = [bus.kind === 'memory' ? [] : 'a bus', store.kind === 'memory' ? [] : 'a store'].flat();
   if (foreign.length === 0) return;
   throw new UsageError(
-    `sluice run has bus and store in this process, but the configuration names ${foreign.join(' and ')}: ` +
-      'start the roles with it (sluice watcher, reconciler, writer), or remove that setting',
+    `"sluice run" uses an in-process bus and store, but the configuration sets ${foreign.join(' and ')}: ` +
+      'run "sluice watcher", "sluice reconciler" and "sluice writer" instead, or remove the setting',
   );
 }
 

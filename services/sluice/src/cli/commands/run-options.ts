@@ -70,7 +70,7 @@ export function addRunOptions(command: Command): Command {
     .option('--shadow', 'write nothing; compare decisions with the objects that kube-controller-manager writes')
     .addOption(
       new Option(
-        '--shadow-settle <duration>',
+        '--shadow-grace-period <duration>',
         'how long the controllers of the cluster may take before a difference counts',
       )
         .argParser(durationFlag)
@@ -135,7 +135,7 @@ export function checkRunOptions(options: RunOptions): void {
   for (const name of ['seed', 'rate'] as const) {
     const value = options[name];
     if (value === undefined) continue;
-    if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a number, zero or more`);
+    if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a non-negative number`);
     if (namesCluster) throw new UsageError(`--${name} is for the simulated cluster only`);
   }
 }

@@ -51,5 +51,5 @@ test('one that is sent again goes to its partition, as a record of its own', asy
   const [record] = await bus.read('changes', 3, streamStart).next(1);
   expect(record).toMatchObject({ id: 'r/replayed/7', key: 'c/shop/web', headers: { traceparent: '00-1' } });
   await expect(replayLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of topic changes');
-  await expect(replayLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of other');
+  await expect(replayLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of topic other');
 });

@@ -37,8 +37,7 @@ export class TextDisplay implements Display {
     if (writes.length === 0 && outcome.status === 'applied') return;
     const starting = plan.causes.first[0]?.description === watcherStarted;
     if (starting && ++this.#startLines > startLinesShown) {
-      if (this.#startLines === startLinesShown + 1)
-        this.#line(colors.dim(`${indent}… more Services omitted`));
+      if (this.#startLines === startLinesShown + 1) this.#line(colors.dim(`${indent}… more Services omitted`));
       return;
     }
     const service = starting ? '' : `${plan.key.namespace}/${plan.key.service} `;

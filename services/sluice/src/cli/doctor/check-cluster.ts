@@ -98,6 +98,11 @@ function clockSkew(about: string, server: number | undefined, from: number, to: 
   const detail = `${(ms / 1000).toFixed(1)} s between this machine and the API server`;
   if (ms <= skewMs + (to - from)) return [ok(about, 'clock', detail)];
   return [
-    warning(about, 'clock', detail, 'synchronize both clocks with NTP: times in logs, metrics and annotations are wrong'),
+    warning(
+      about,
+      'clock',
+      detail,
+      'synchronize both clocks with NTP: times in logs, metrics and annotations are wrong',
+    ),
   ];
 }

@@ -20,7 +20,7 @@ test('what is parked is warned of, and removals that are held back come first', 
   });
   const held = parked('b', 'removal held back: 3 ready endpoints would be removed, but Pod p is ready');
   expect(parkedCheck('bus and store', [refused, held])).toMatchObject({
-    detail: expect.stringMatching(/^2 parked, 1 of them since a removal is held back: c\/shop\/b/),
+    detail: expect.stringMatching(/^2 parked, 1 with a held-back removal: c\/shop\/b/),
     advice: expect.stringContaining('docs/operations/runbooks/mass-removal.md'),
   });
 });

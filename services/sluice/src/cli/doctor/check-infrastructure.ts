@@ -42,9 +42,7 @@ export async function checkInfrastructure(
     }
   } catch (error) {
     if (!isUsageError(error)) throw error;
-    return [
-      failed(about, 'connection', error.message, 'correct the configuration or the servers as the message says'),
-    ];
+    return [failed(about, 'connection', error.message, 'correct the configuration or the servers as the message says')];
   }
 }
 
@@ -54,10 +52,10 @@ export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check 
   if (first === undefined) return ok(about, 'parked', 'none');
   const held = parked.filter(({ reason }) => reason.startsWith(heldBackReason));
   const shown = held[0] ?? first;
-  const removals = held.length === 0 ? '' : `, ${held.length} of them since a removal is held back`;
+  const removals = held.length === 0 ? '' : `, ${held.length} with a held-back removal`;
   const detail = `${parked.length} parked${removals}: ${shown.name}, ${firstLine(shown.reason)}`;
   const runbook = held.length === 0 ? 'parked-services.md' : 'mass-removal.md';
-  return warning(about, 'parked', detail, `"sluice parked list" tells all; see docs/operations/runbooks/${runbook}`);
+  return warning(about, 'parked', detail, `run "sluice parked list"; see docs/operations/runbooks/${runbook}`);
 }
 
 function collecting(warnings: string[]): Logger {

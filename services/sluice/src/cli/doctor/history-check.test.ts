@@ -5,7 +5,10 @@ import { historyCheck } from './history-check.ts';
 const found = (file: string) => historyCheck(resolve({ file }).configuration);
 
 test('in one process history is what it saw itself', () => {
-  expect(found('{}')).toMatchObject({ result: 'ok', detail: expect.stringMatching(/since process start, at most 24h/) });
+  expect(found('{}')).toMatchObject({
+    result: 'ok',
+    detail: expect.stringMatching(/since process start, at most 24h/),
+  });
 });
 
 test('in a fleet the shorter of bus and console decides, and a bus that keeps less is warned of', () => {

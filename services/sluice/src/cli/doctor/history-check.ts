@@ -11,11 +11,7 @@ export function historyCheck({ bus, console }: Pick<Configuration, 'bus' | 'cons
   const [about, check] = ['history', 'retention'];
   const wanted = exactDuration(console.retentionMs);
   if (bus.kind === 'memory') {
-    return ok(
-      about,
-      check,
-      `since process start, at most ${wanted} and ${mebibytes(guestBytes)}`,
-    );
+    return ok(about, check, `since process start, at most ${wanted} and ${mebibytes(guestBytes)}`);
   }
   const { changes = dayMs, mutations = dayMs } = (bus.kind === 'nats' ? bus.maxAgeMs : bus.retentionMs) ?? {};
   const kept = Math.min(changes, mutations);

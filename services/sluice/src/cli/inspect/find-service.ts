@@ -7,7 +7,9 @@ import { UsageError } from '@sluice/process';
 export function parseServiceName(text: string): Omit<ServiceName, 'cluster'> {
   const [namespace = '', service = '', ...more] = text.split('/');
   if (namespace !== '' && service !== '' && more.length === 0) return { namespace, service };
-  throw new UsageError(`${JSON.stringify(text)} is not a Service name; expected NAMESPACE/SERVICE, for example shop/web`);
+  throw new UsageError(
+    `${JSON.stringify(text)} is not a Service name; expected NAMESPACE/SERVICE, for example shop/web`,
+  );
 }
 
 /**
@@ -28,7 +30,9 @@ export async function findService(
       return { cluster: wanted, ...name };
     }
     throw new AnswerError(
-      clusters.length === 0 ? 'the console has no clusters yet' : `cluster ${wanted} not found; known clusters: ${names}`,
+      clusters.length === 0
+        ? 'the console has no clusters yet'
+        : `cluster ${wanted} not found; known clusters: ${names}`,
     );
   }
   const [only, ...others] = clusters;

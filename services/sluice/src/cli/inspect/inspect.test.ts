@@ -145,7 +145,9 @@ describe('which Service is meant', () => {
     await expect(find('shop/web')).rejects.toThrow(
       'exists in several clusters; pass --cluster with one of: production, staging',
     );
-    await expect(find('shop/web', 'test')).rejects.toThrow('no cluster test; there is: production, staging');
+    await expect(find('shop/web', 'test')).rejects.toThrow(
+      'cluster test not found; known clusters: production, staging',
+    );
     await expect(find('shop/none')).rejects.toThrow('nothing is kept of Service shop/none in any cluster');
     for (const text of ['web', 'a/b/c', '/web', '']) expect(() => parseServiceName(text)).toThrow('NAMESPACE/SERVICE');
   });
@@ -165,7 +167,7 @@ describe('what goes wrong says what to do', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
     await expect(new ConsoleClient({ url: address }).overview()).rejects.toThrow(
-      'is no console of Sluice (status 404)',
+      'is not a Sluice console (HTTP status 404)',
     );
     await new Promise((resolve) => other.close(resolve));
     await expect(new ConsoleClient({ url: address }).overview()).rejects.toThrow(

@@ -20,6 +20,6 @@ test('parked keys are printed without terminal control sequences', () => {
       'c         shop        web       endpointslice   2026-01-01T00:00:00.000Z   on next change   forbidden\\x1b[31m\n',
   );
   expect(describeParked(key)).toContain('Reason:      forbidden\\x1b[31m\nby a webhook\n');
-  expect(describeParked(key)).toContain('Because of:  Pod shop/web-1 added, 2026-01-01T00:00:00.000Z\n');
+  expect(describeParked(key)).toContain('Cause:       Pod shop/web-1 added, 2026-01-01T00:00:00.000Z\n');
   expect(JSON.parse(toJsonParked(key))).toMatchObject({ cluster: 'c', service: 'web', nextTryAt: null });
 });
