@@ -180,7 +180,7 @@ describe('one Service', () => {
     await page.getByRole('button', { name: 'show now' }).click();
     await wait(() => cells(page, 'ready')).toBe(3);
     await page.goto(world.url + pathOf('nobody'));
-    await page.getByText('nothing is kept of Service shop/nobody').waitFor();
+    await page.getByText('no history for Service shop/nobody').waitFor();
     shop.addService('nobody', 1);
     await wait(() => cells(page, 'ready')).toBe(1);
   });

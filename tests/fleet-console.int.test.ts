@@ -128,7 +128,7 @@ test('what is not there is told, with what to do', async () => {
   const unknown = await sluice('explain', 'nowhere/nothing');
   expect([unknown.code, unknown.stderr]).toEqual([
     1,
-    expect.stringContaining('nothing is kept of Service nowhere/nothing'),
+    expect.stringContaining('no history for Service nowhere/nothing'),
   ]);
   expect(await sluice('explain', 'nothing')).toMatchObject({
     code: 2,

@@ -160,7 +160,7 @@ describe('the API of the console', () => {
     };
     expect(await error('/api/v1/services/prod/shop/wob')).toEqual([
       404,
-      'nothing is kept of Service shop/wob in cluster prod',
+      'no history for Service shop/wob in cluster prod',
       'there is: shop/web',
     ]);
     expect(await error(`${web}?at=yesterday`)).toEqual([400, expect.stringMatching(/^at: /), expect.any(String)]);

@@ -179,7 +179,7 @@ function notHere(what: string): never {
   throw new Problem(404, `there are no ${what} here`, 'a fleet has them: sluice console --help');
 }
 
-/** @throws Problem with what there is, if nothing is kept of the Service */
+/** @throws Problem with what there is, if there is no history for the Service */
 export function findJournal({ history, sources }: RouteContext, params: z.infer<typeof ofService>): Journal {
   const { cluster, namespace, service } = params;
   const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
@@ -193,7 +193,7 @@ export function findJournal({ history, sources }: RouteContext, params: z.infer<
     .map((other) => `${other.namespace}/${other.service}`);
   const hint = alike.length > 0 ? `there is: ${alike.join(', ')}` : 'GET /api/v1/services lists what there is';
   const name = sources.clusters().find((one) => one.identity === identity)?.name ?? cluster;
-  throw new Problem(404, `nothing is kept of Service ${namespace}/${service} in cluster ${name}`, hint);
+  throw new Problem(404, `no history for Service ${namespace}/${service} in cluster ${name}`, hint);
 }
 
 function stateOf({ history, now }: RouteContext, journal: Journal, at: number | undefined) {

@@ -148,7 +148,7 @@ describe('which Service is meant', () => {
     await expect(find('shop/web', 'test')).rejects.toThrow(
       'cluster test not found; known clusters: production, staging',
     );
-    await expect(find('shop/none')).rejects.toThrow('nothing is kept of Service shop/none in any cluster');
+    await expect(find('shop/none')).rejects.toThrow('no history for Service shop/none in any cluster');
     for (const text of ['web', 'a/b/c', '/web', '']) expect(() => parseServiceName(text)).toThrow('NAMESPACE/SERVICE');
   });
 });
