@@ -105,9 +105,8 @@ function checkTls(tls: Configuration['console']['tls']): void {
     if (tls !== undefined) createSecureContext(tls);
   } catch (error) {
     const reason = errorMessage(error);
-    throw new UsageError(
-      `console.tls: invalid certificate or key: ${reason}; expected a matching pair in PEM`,
-      { cause: error },
-    );
+    throw new UsageError(`console.tls: invalid certificate or key: ${reason}; expected a matching pair in PEM`, {
+      cause: error,
+    });
   }
 }
