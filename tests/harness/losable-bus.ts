@@ -44,16 +44,16 @@ export class LosableLog extends PartitionLog {
     this.changed();
   }
 
-  get incarnation(): string {
+  get streamId(): string {
     return `log-${this.#incarnation}`;
   }
 
-  oldest(): StreamOffset {
-    return { offset: (this.#records[0]?.offset ?? this.#last + 1) - 1, id: '', streamId: this.incarnation };
+  beginning(): StreamOffset {
+    return { offset: (this.#records[0]?.offset ?? this.#last + 1) - 1, id: '', streamId: this.streamId };
   }
 
   end(): StreamOffset {
-    return { offset: this.#last, id: this.#lastId, streamId: this.incarnation };
+    return { offset: this.#last, id: this.#lastId, streamId: this.streamId };
   }
 
   /** Everything up to now is gone; offsets go on. */
@@ -87,8 +87,8 @@ export class LosableLog extends PartitionLog {
 
   after({ offset, id, streamId }: StreamOffset, max: number): readonly Delivery[] {
     const first = this.#records[0]?.offset ?? this.#last + 1;
-    if (streamId !== '' && streamId !== this.incarnation)
-      throw new LogTruncatedError(`${streamId} is now ${this.incarnation}`);
+    if (streamId !== '' && streamId !== this.streamId)
+      throw new LogTruncatedError(`${streamId} is now ${this.streamId}`);
     if (offset > this.#last) throw new LogTruncatedError(`offset ${offset} is past the end, ${this.#last}`);
     if (first > offset + 1) throw new LogTruncatedError(`what comes after ${offset} is gone; it begins at ${first}`);
     const here = this.#records[offset - first];

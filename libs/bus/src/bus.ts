@@ -1,76 +1,73 @@
 /**
- * `changes` holds Change and Outcome, `mutations` holds PlannedMutations; both have all partitions. `requests` asks the
- * watchers to tell things again; all of it is in partition 0.
+ * `changes` carries everything a reconciler consumes (Change, Outcome, ClusterRemoved, RemovalRelease) and `mutations` the
+ * plans (PlannedMutations); both use all partitions. `requests` carries ResyncRequests, all in partition 0.
  */
 export type Topic = 'changes' | 'mutations' | 'requests';
 
 export interface BusRecord {
-  /** Formatted service key; all records of one key are in one partition. */
+  /** Formatted service key. All records of one key are in one partition. */
   readonly key: string;
-  /** Names the record for good: publishing it again after a doubtful answer uses the same id. */
+  /** Idempotence key: a retry of an append whose result is unknown uses the same id. */
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: Uint8Array;
   /**
-   * What the payload says, as it was made in this process; it is never changed. A bus may hand it on within the process;
-   * one that moves bytes leaves it out.
+   * The decoded payload, immutable. An in-process bus may deliver it by reference; a networked bus ignores it.
    */
   readonly message?: unknown;
 }
 
 export interface Delivery extends BusRecord {
-  /** Rises by exactly one from record to record of a partition; the first is 1. */
+  /** Position in the partition: starts at 1 and increases by exactly one per record. */
   readonly offset: number;
 }
 
-/** A place in one partition, as a reader remembers it: just after the record of that offset and id. */
+/** A position in a partition that a reader stores: just after the record with this offset and id. */
 export interface StreamOffset {
   readonly offset: number;
   readonly id: string;
-  /** Incarnation of the log; it changes when the log is deleted and made again. */
+  /** Identity of the log (JetStream stream, Kafka topic id); changes when the log is deleted and recreated. */
   readonly streamId: string;
 }
 
-/** Before the first record ever appended. */
+/** The position before the first record ever appended. */
 export const streamStart: StreamOffset = { offset: 0, id: '', streamId: '' };
 
 /**
- * The message bus, as a port: topics of ordered, partitioned logs.
+ * Port of the message bus: topics of ordered, partitioned logs.
  *
- * - `append` resolves when the records are kept as safely as the bus keeps anything. Records of one call keep their
- *   order, as do calls for one partition that are awaited one after the other. It may wait while readers are far behind
- *   (backpressure). It rejects with BusClosedError, RecordTooLargeError, or what may be mended by appending the same
- *   records again.
- * - A record may be in the log more than once; the first ones of a partition come in order.
- * - Reading starts after a cursor, which the reader remembers itself: there are no acknowledgements. A bus that keeps
- *   records only as long as they are needed goes by `release`.
+ * - `append` resolves once the records are as durable as the bus makes them. Records of one call keep their order, as do
+ *   sequential calls for one partition. It may wait while readers lag far behind (backpressure). It rejects with
+ *   BusClosedError, RecordTooLargeError, or an error after which the same records can be appended again.
+ * - Delivery is at least once: a record may be in the log repeatedly, but first occurrences keep their order.
+ * - Readers store their own offset; there are no acknowledgements. A bus that keeps records only as long as they are needed
+ *   deletes them after `release`.
  */
 export interface Bus {
   readonly partitions: number;
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader;
-  /** Just before the oldest record that is still kept: what follows is all that can be read. Rejects as `end` does. */
+  /** The position just before the oldest retained record. Rejects with BusClosedError after `close`. */
   beginning(topic: Topic, partition: number): Promise<StreamOffset>;
-  /** Just after the last record appended by now. Rejects with BusClosedError after `close`. */
+  /** The position just after the last appended record. Rejects with BusClosedError after `close`. */
   end(topic: Topic, partition: number): Promise<StreamOffset>;
-  /** Idempotent. Ends all waiting: appends under way settle or reject with BusClosedError, readers are closed. */
+  /** Idempotent. Closes all readers; appends in flight complete or reject with BusClosedError. */
   close(): Promise<void>;
 }
 
 export interface PartitionReader {
   /**
-   * Waits for at least one record and returns up to `max`; an empty list once closed. One call at a time. A bus that is
-   * away is waited for.
+   * Waits for at least one record and returns up to `max` records, or an empty list once closed. Call it once at a time.
+   * While the bus is unreachable, it waits.
    *
-   * Rejects with LogTruncatedError, and goes on doing so, once the log does not follow from the cursor: it was made anew, it
-   * lost its last records, or records that were not read yet are gone. It never leaves out a record silently.
+   * Rejects with LogTruncatedError, on every further call too, if the log does not continue from the reader's offset: it
+   * was recreated, lost its last records, or dropped records that were not read yet. It never skips a record silently.
    */
   next(max: number): Promise<readonly Delivery[]>;
-  /** Incarnation of the log, for a cursor. Known once `next` has returned records. */
+  /** Stream id for a StreamOffset. Valid once `next` has returned records. */
   readonly streamId: string;
   /**
-   * Nothing up to this offset will be asked for again: what it led to is stored. The bus may drop it, for other readers
-   * too.
+   * Reports that the effects of all records up to `offset` are stored. The bus may delete them, for other readers too.
    */
   release(offset: number): void;
   /** Idempotent. A waiting `next` returns an empty list. */
@@ -87,7 +84,7 @@ export class RecordTooLargeError extends Error {
   readonly code = 'RECORD_TOO_LARGE';
 }
 
-/** Records that a reader has not had are gone. Go on at `Bus.end` and have everything told again. */
+/** Records are gone that the reader has not received. Resume at `Bus.end` and request a resync. */
 export class LogTruncatedError extends Error {
   override readonly name = 'LogTruncatedError';
   readonly code = 'LOG_TRUNCATED';

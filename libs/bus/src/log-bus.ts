@@ -8,16 +8,16 @@ import {
 } from './bus.ts';
 import type { PartitionLog } from './partition-log.ts';
 
-/** A bus whose logs are in this process, each made when it is first used. */
+/** A bus with in-process logs, each created on first use. */
 export abstract class LogBus<Log extends PartitionLog> implements Bus {
   readonly partitions: number;
-  readonly #make: () => Log;
+  readonly #createLog: () => Log;
   readonly #logs = new Map<string, Log>();
   #closed = false;
 
-  constructor(partitions: number, make: () => Log) {
+  constructor(partitions: number, createLog: () => Log) {
     this.partitions = partitions;
-    this.#make = make;
+    this.#createLog = createLog;
   }
 
   abstract append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
@@ -29,7 +29,7 @@ export abstract class LogBus<Log extends PartitionLog> implements Bus {
   }
 
   async beginning(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.openLog(topic, partition).oldest();
+    return this.openLog(topic, partition).beginning();
   }
 
   async end(topic: Topic, partition: number): Promise<StreamOffset> {
@@ -47,15 +47,17 @@ export abstract class LogBus<Log extends PartitionLog> implements Bus {
     return this.log(topic, partition);
   }
 
-  /** @throws RangeError when there is no such partition */
+  /** @throws RangeError if the partition does not exist */
   log(topic: Topic, partition: number): Log {
     if (!Number.isInteger(partition) || partition < 0 || partition >= this.partitions) {
-      throw new RangeError(`partition ${partition} of ${topic}: there are ${this.partitions}`);
+      throw new RangeError(
+        `no partition ${partition} in topic ${topic}: it has ${this.partitions} partitions, numbered from 0`,
+      );
     }
     const name = `${topic}/${partition}`;
     let log = this.#logs.get(name);
     if (log === undefined) {
-      log = this.#make();
+      log = this.#createLog();
       this.#logs.set(name, log);
     }
     return log;

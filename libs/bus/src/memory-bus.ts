@@ -5,24 +5,21 @@ import { PartitionLog } from './partition-log.ts';
 export interface MemoryBusOptions {
   readonly partitions: number;
   /**
-   * How many records of a partition of `changes` may be waiting for their release before `append` waits. `mutations`
-   * never waits: its backlog is bounded by one plan per Service and controller, and waiting there could close a circle.
-   * Nobody releases `requests`; as many of them are kept.
+   * Number of unreleased records per partition of `changes` above which `append` waits (default 10,000). `mutations` never
+   * waits: at most one plan per Service and controller is in flight, and waiting could deadlock. `requests` are never
+   * released, so this many of them are retained.
    */
   readonly maxBacklog?: number;
   /**
-   * Hands messages on as they were made, so that they are neither encoded nor decoded (ADR 0028). Default: only the
-   * payloads are handed on, as every other bus does.
+   * Delivers messages by reference, without encoding and decoding them (ADR 0028). Default false: delivers payloads only,
+   * as networked buses do.
    */
   readonly byReference?: boolean;
 }
 
 const defaultMaxBacklog = 10_000;
 
-/**
- * The bus inside one process. It holds what was not released yet. Records are not copied: who appends a payload must not
- * change it afterwards.
- */
+/** In-process bus that retains unreleased records. Records are not copied, so their payloads must not change after `append`. */
 export class MemoryBus extends LogBus<MemoryLog> {
   readonly #maxBacklog: number;
 
@@ -35,23 +32,23 @@ export class MemoryBus extends LogBus<MemoryLog> {
     const log = this.openLog(topic, partition);
     log.append(records);
     if (topic === 'changes') await log.backlogAtMost(this.#maxBacklog);
-    else if (topic === 'requests') log.keep(this.#maxBacklog);
+    else if (topic === 'requests') log.retain(this.#maxBacklog);
   }
 }
 
-/** Released records are dropped in steps of this many, since dropping from the front costs as much as what stays. */
-const dropStep = 128;
+/** Released records are dropped in batches, because removing them copies the remaining array. */
+const dropBatchSize = 128;
 
 class MemoryLog extends PartitionLog {
-  /** The log lives and dies with the process, and so do the cursors in the in-process store. */
-  readonly incarnation = 'memory';
+  /** Constant: the log and the offsets in the in-process store have the lifetime of the process. */
+  readonly streamId = 'memory';
   readonly #byReference: boolean;
   #records: Delivery[] = [];
-  /** Position of the last record appended, and its id. */
+  /** Offset and id of the last record. */
   #last = 0;
   #lastId = '';
   #released = 0;
-  #waiting: { readonly limit: number; readonly resolve: () => void }[] = [];
+  #waiters: { readonly limit: number; readonly resolve: () => void }[] = [];
 
   constructor(byReference: boolean) {
     super();
@@ -71,22 +68,23 @@ class MemoryLog extends PartitionLog {
   }
 
   end(): StreamOffset {
-    return { offset: this.#last, id: this.#lastId, streamId: this.incarnation };
+    return { offset: this.#last, id: this.#lastId, streamId: this.streamId };
   }
 
-  oldest(): StreamOffset {
-    return { offset: (this.#records[0]?.offset ?? this.#last + 1) - 1, id: '', streamId: this.incarnation };
+  beginning(): StreamOffset {
+    return { offset: (this.#records[0]?.offset ?? this.#last + 1) - 1, id: '', streamId: this.streamId };
   }
 
-  keep(count: number): void {
+  retain(count: number): void {
     this.release(this.#last - count);
   }
 
   after({ offset }: StreamOffset, max: number): readonly Delivery[] {
     const first = this.#records[0];
-    if (offset > this.#last) throw new LogTruncatedError(`offset ${offset} is past the end, ${this.#last}`);
+    if (offset > this.#last)
+      throw new LogTruncatedError(`offset ${offset} is past the end of the log at ${this.#last}`);
     if ((first?.offset ?? this.#last + 1) > offset + 1) {
-      throw new LogTruncatedError(`what comes after offset ${offset} is gone; the log begins at ${first?.offset}`);
+      throw new LogTruncatedError(`records after offset ${offset} are gone; the log starts at ${first?.offset}`);
     }
     if (first === undefined || offset === this.#last) return [];
     const start = Math.max(0, offset + 1 - first.offset);
@@ -98,27 +96,27 @@ class MemoryLog extends PartitionLog {
     this.#released = Math.min(offset, this.#last);
     const surplus = this.#released + 1 - (this.#records[0]?.offset ?? this.#released + 1);
     if (surplus === this.#records.length) this.#records = [];
-    else if (surplus >= dropStep) this.#records = this.#records.slice(surplus);
-    if (this.#waiting.length === 0) return;
+    else if (surplus >= dropBatchSize) this.#records = this.#records.slice(surplus);
+    if (this.#waiters.length === 0) return;
     const backlog = this.#last - this.#released;
-    const ready = this.#waiting.filter((waiter) => backlog <= waiter.limit);
-    this.#waiting = this.#waiting.filter((waiter) => backlog > waiter.limit);
+    const ready = this.#waiters.filter((waiter) => backlog <= waiter.limit);
+    this.#waiters = this.#waiters.filter((waiter) => backlog > waiter.limit);
     for (const waiter of ready) waiter.resolve();
   }
 
   backlogAtMost(limit: number): Promise<void> {
     if (this.#last - this.#released <= limit) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ limit, resolve }));
+    return new Promise((resolve) => this.#waiters.push({ limit, resolve }));
   }
 
   override close(): void {
     super.close();
-    for (const waiter of this.#waiting) waiter.resolve();
-    this.#waiting = [];
+    for (const waiter of this.#waiters) waiter.resolve();
+    this.#waiters = [];
   }
 }
 
-/** Its payload is asked for only if somebody wants bytes. */
+/** Encodes the payload only when it is read. */
 class DeliveryByReference implements Delivery {
   readonly key: string;
   readonly id: string;

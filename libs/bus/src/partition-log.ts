@@ -1,18 +1,18 @@
 import type { Delivery, PartitionReader, StreamOffset } from './bus.ts';
 
-/** One partition of a topic, with those who read it. */
+/** One partition of a topic, with its readers. */
 export abstract class PartitionLog {
   readonly #readers = new Set<LogReader>();
 
-  /** It changes when the log is made anew. */
-  abstract get incarnation(): string;
-  /** Just before the first record that is kept. */
-  abstract oldest(): StreamOffset;
-  /** Just after the last record. */
+  /** Changes when the log is recreated. */
+  abstract get streamId(): string;
+  /** The position just before the oldest retained record. */
+  abstract beginning(): StreamOffset;
+  /** The position just after the last record. */
   abstract end(): StreamOffset;
-  /** What comes after a cursor. Throws LogTruncatedError if it is not all there, or does not follow. */
-  abstract after(cursor: StreamOffset, max: number): readonly Delivery[];
-  /** Nobody needs what is up to this offset. */
+  /** Returns up to `max` records after `offset`. Throws LogTruncatedError if the log does not continue from there. */
+  abstract after(offset: StreamOffset, max: number): readonly Delivery[];
+  /** Allows the log to delete records up to `offset`. */
   abstract release(offset: number): void;
 
   reader(after: StreamOffset): PartitionReader {
@@ -21,12 +21,12 @@ export abstract class PartitionLog {
     return reader;
   }
 
-  /** Ends all reading. */
+  /** Closes all readers. */
   close(): void {
     for (const reader of [...this.#readers]) reader.close();
   }
 
-  /** Something happened to the log: those who wait look again. */
+  /** Wakes waiting readers to check the log again. */
   protected changed(): void {
     for (const reader of this.#readers) reader.wake();
   }
@@ -36,24 +36,24 @@ class LogReader implements PartitionReader {
   readonly streamId: string;
   readonly #log: PartitionLog;
   readonly #onClose: () => void;
-  #cursor: StreamOffset;
+  #offset: StreamOffset;
   #closed = false;
   #wake: (() => void) | undefined;
 
   constructor(log: PartitionLog, after: StreamOffset, onClose: () => void) {
     this.#log = log;
-    this.streamId = log.incarnation;
-    this.#cursor = { ...after, streamId: after.streamId === '' ? this.streamId : after.streamId };
+    this.streamId = log.streamId;
+    this.#offset = { ...after, streamId: after.streamId === '' ? this.streamId : after.streamId };
     this.#onClose = onClose;
   }
 
   async next(max: number): Promise<readonly Delivery[]> {
     for (;;) {
       if (this.#closed) return [];
-      const records = this.#log.after(this.#cursor, max);
+      const records = this.#log.after(this.#offset, max);
       const last = records.at(-1);
       if (last !== undefined) {
-        this.#cursor = { offset: last.offset, id: last.id, streamId: this.streamId };
+        this.#offset = { offset: last.offset, id: last.id, streamId: this.streamId };
         return records;
       }
       await new Promise<void>((resolve) => {

@@ -7,22 +7,22 @@ import { readUntilAborted } from './read-until-aborted.ts';
 const aReader = () => new MemoryBus({ partitions: 1 }).read('changes', 0, streamStart);
 const readOnce = (reader: PartitionReader) => reader.next(1);
 
-test('whoever waits for records gets none once the signal aborts', async () => {
+test('a waiting reader returns no records once the signal aborts', async () => {
   const stop = new AbortController();
   const reading = readUntilAborted(aReader(), stop.signal, readOnce);
   stop.abort();
   expect(await reading).toEqual([]);
 });
 
-test('a signal that has aborted before lets nobody wait', async () => {
+test('a reader does not wait if the signal has already aborted', async () => {
   expect(await readUntilAborted(aReader(), AbortSignal.abort(), readOnce)).toEqual([]);
 });
 
-test('afterwards the reader is closed and the signal let go, also when the work fails', async () => {
+test('the reader is closed and the abort listener removed, even if the work fails', async () => {
   const stop = new AbortController();
   const reader = aReader();
-  const failing = () => Promise.reject(new Error('no'));
-  await expect(readUntilAborted(reader, stop.signal, failing)).rejects.toThrow('no');
+  const failing = () => Promise.reject(new Error('work failed'));
+  await expect(readUntilAborted(reader, stop.signal, failing)).rejects.toThrow('work failed');
   expect(await reader.next(1)).toEqual([]);
   expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
 });

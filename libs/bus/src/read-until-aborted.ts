@@ -1,6 +1,6 @@
 import type { PartitionReader } from './bus.ts';
 
-/** Lets `work` read until `signal` aborts: the reader is closed then, at once if it has aborted already, and after `work`. */
+/** Runs `work` and closes `reader` when `signal` aborts or when `work` completes, whichever is first. */
 export async function readUntilAborted<T>(
   reader: PartitionReader,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * Why a bus cannot be used as it is set up, in words for the operator. Each adapter has its codes; trying again helps only
- * where they say so.
+ * The bus cannot be used as configured; the message is for the operator. Each adapter defines its codes and which of them
+ * are worth a retry.
  */
 export class BusSetupError<Code extends string = string> extends Error {
   override readonly name = 'BusSetupError';

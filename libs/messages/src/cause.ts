@@ -1,22 +1,22 @@
 import { mergeTraces, type TraceContext } from './trace-context.ts';
 
-/** Why something is done: one thing that was observed in a cluster. */
+/** Why a message was produced: one event observed in a cluster. */
 export interface Cause {
-  /** For people: `Pod shop/cart-x7 modified`. */
+  /** For display: `Pod shop/cart-x7 modified`. */
   readonly description: string;
   /** When the watcher received it, in milliseconds since the Unix epoch. */
   readonly observedAt: number;
 }
 
-/** The causes of a Change or plan: the earliest few, and how many more there were. */
+/** The causes of a Change or plan: the earliest ones and the number of the others. */
 export interface Causes {
   readonly first: readonly Cause[];
   readonly more: number;
-  /** Traces of the Changes that carried them: the first is continued, the others are coalesced with it (docs/guides/tracing.md). */
+  /** Traces of the coalesced Changes. The first is continued, the others are linked (docs/guides/tracing.md). */
   readonly traces?: readonly TraceContext[];
 }
 
-/** What was observed: an object of this kind; `other`: nothing in the cluster, as with a resync. */
+/** The kind of the observed object; `other` if the cause is not an object, as with a resync. */
 export type CauseKind = (typeof causeKinds)[number];
 export const causeKinds = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice', 'other'] as const;
 
@@ -25,12 +25,12 @@ export function causeKindOf({ description }: Cause): CauseKind {
   return causeKinds.find((kind) => kind === word) ?? 'other';
 }
 
-/** The cause of what is written because a watcher has just come to know the cluster. */
+/** Cause of the writes that follow a watcher's initial list. */
 export const watcherStarted = 'watcher started';
 
 export const noCauses: Causes = { first: [], more: 0 };
 
-/** How many causes are carried by name; of the rest only the number. */
+/** Maximum number of causes listed; the others are only counted. */
 export const maxCauses = 8;
 
 export function mergeCauses(a: Causes, b: Causes): Causes {

@@ -5,26 +5,26 @@ import type { ServiceKey } from './service-key.ts';
 import type { Stamp } from './stamp.ts';
 
 /**
- * What a watcher saw, as far as it concerns one Service. It carries the full projected state of what it names, or its
- * absence, so folding it twice changes nothing.
+ * A change that a watcher observed, for one Service. Each fact is the full projected state of an object or its absence, so
+ * applying a Change twice has no effect.
  */
 export interface Change {
   readonly kind: 'change';
   readonly key: ServiceKey;
   readonly stamp: Stamp;
-  /** `n` of the Change that this watcher sent to this partition before it; 0: none. Shows that one is missing. */
+  /** Sequence of the watcher's previous Change in this partition, 0 for none; reveals gaps. */
   readonly previousSequence?: number;
-  /** Epoch of the watcher that sent `previous`, if it was another one than this. */
+  /** Epoch under which the previous Change was published, if different from `stamp.epoch`. */
   readonly previousEpoch?: number;
   readonly facts: readonly Fact[];
   /**
-   * Up to which resourceVersion all that concerns this Service has been told, once this Change is folded: an object that
-   * was stored before that, and of which the watcher has never told, is gone. Absent if more of the same is to follow.
+   * resourceVersion up to which this Service's objects are published, once this Change is applied: an object written
+   * before it that was never published is deleted. Absent if more Changes of the same batch follow.
    */
   readonly resourceVersions?: PublishedResourceVersions;
-  /** Set on the messages of a snapshot: all that the watcher knows of this Service. */
+  /** Set on the messages of a snapshot, which holds all published state of the Service. */
   readonly snapshot?: SnapshotPart;
-  /** Of all that is told of this Service, once this Change is folded: for comparison with what has arrived. */
+  /** Digest of the Service's published state once this Change is applied, to compare with the reconciler's state. */
   readonly digest?: Digest;
   readonly causes: Causes;
 }
@@ -32,34 +32,34 @@ export interface Change {
 export type Fact =
   | { readonly kind: 'service'; readonly service: Service | null }
   | { readonly kind: 'pod'; readonly name: string; readonly pod: Pod | null; readonly node: NodePlacement | null }
-  /** `uid`, where the object is absent: of the one that is gone. Another of the same name is not meant. */
+  /** If the object is null, `uid` identifies the deleted one; another object of that name is not affected. */
   | { readonly kind: 'endpoints'; readonly endpoints: Endpoints | null; readonly uid: string }
   | {
       readonly kind: 'slice';
       readonly name: string;
       readonly slice: EndpointSlice | null;
       readonly uid: string;
-      /** Where `slice` is null: it is there, but its labels do not make it this Service's any more. */
+      /** If `slice` is null: the slice exists, but its labels no longer select this Service. */
       readonly relabelled?: true;
     }
-  /** Node ratios of the cluster, sent only to Services that ask for topology hints. */
+  /** Node ratios of the cluster, sent only to Services with topology hints enabled. */
   | { readonly kind: 'topology'; readonly topology: NodeTopology | null };
 
-/** Per resource that the controllers write, since its resourceVersions are compared. */
+/** One per resource that the controllers write; resourceVersions are compared only within one resource. */
 export interface PublishedResourceVersions {
   readonly endpoints: string;
   readonly endpointslices: string;
 }
 
 /**
- * A snapshot is bracketed: what its end does not find asserted since its beginning is gone. Between, nothing is
- * decided for the Service.
+ * A snapshot is bracketed: objects that it does not confirm between its first and last part are deleted. No decision is
+ * made for the Service in between.
  */
 export interface SnapshotPart {
   readonly first: boolean;
   readonly last: boolean;
-  /** The first snapshot of this watcher: leftover Endpoints of Services that are no more are swept (D4). */
+  /** Part of the watcher's first snapshot: Endpoints left over from deleted Services are removed (D4). */
   readonly initial: boolean;
-  /** Up to which resourceVersion the snapshot speaks; a slice or Endpoints written later than that is not gone. */
+  /** resourceVersions of the snapshot; a slice or Endpoints written later is not deleted by it. */
   readonly resourceVersions: PublishedResourceVersions;
 }

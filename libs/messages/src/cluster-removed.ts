@@ -1,11 +1,11 @@
 /**
- * The fleet does not serve a cluster any more: nothing of it is to be kept, and nothing to be written for it. Message of
- * the topic `changes`, to each partition, under the cluster's identity as its key.
+ * The fleet no longer serves a cluster: its state is discarded and nothing is written for it. Published to every partition
+ * of `changes`, with the cluster's identity as the key.
  */
 export interface ClusterRemoved {
   readonly kind: 'clusterRemoved';
   /** Identity of the cluster. */
   readonly cluster: string;
-  /** Of the watcher that was the cluster's last. What a later one has told stays. */
+  /** Epoch of the cluster's last watcher; state published under a later epoch stays. */
   readonly epoch: number;
 }

@@ -105,20 +105,17 @@ const outcome: Outcome = {
   retries: 1,
 };
 
-test.each<Message>([change, plan, outcome])(
-  '$kind survives the bus whole, unknown fields of objects included',
-  (message) => {
-    expect(decodeMessage(encodeMessage(message))).toEqual(message);
-  },
-);
+test.each<Message>([change, plan, outcome])('$kind round-trips, including unknown fields of its objects', (message) => {
+  expect(decodeMessage(encodeMessage(message))).toEqual(message);
+});
 
-describe('what is no message is refused with a reason that names the place', () => {
+describe('an invalid message is rejected with a reason that names the field', () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   const altered = (part: object) => bytes(JSON.stringify({ version: '1.0', ...change, ...part }));
   test.each([
     ['not JSON', bytes('{"kind":'), /not JSON/],
     ['not UTF-8', Uint8Array.from([0xff, 0xfe]), /not JSON/],
-    ['no object', bytes('[]'), /not a JSON object/],
+    ['not an object', bytes('[]'), /not a JSON object/],
     ['no version', bytes('{"kind":"change"}'), /version undefined: expected MAJOR.MINOR/],
     ['a newer major version', altered({ version: '2.0' }), /this program understands 1.x/],
     [
@@ -128,9 +125,9 @@ describe('what is no message is refused with a reason that names the place', () 
     ],
     ['a missing key', altered({ key: undefined }), /change: key/],
     ['an empty name', altered({ key: { ...key, service: '' } }), /key.service/],
-    ['a fact of no known kind', altered({ facts: [{ kind: 'weather' }] }), /facts.0.kind/],
+    ['a fact of unknown kind', altered({ facts: [{ kind: 'weather' }] }), /facts.0.kind/],
     [
-      'a number where text belongs',
+      'a number instead of text',
       altered({ facts: [{ kind: 'slice', name: 3, slice: null, uid: '' }] }),
       /facts.0.name/,
     ],
@@ -139,12 +136,12 @@ describe('what is no message is refused with a reason that names the place', () 
     expect(() => decodeMessage(payload)).toThrow(reason);
   });
 
-  test('a newer minor version is understood, what it adds is left out', () => {
+  test('a newer minor version is accepted and its unknown fields are ignored', () => {
     expect(decodeMessage(altered({ version: '1.7', added: true }))).toEqual(change);
   });
 });
 
-test('who has prepared for it loads nothing with the first message', async () => {
+test('after preloadSchemas, the first message loads no modules', async () => {
   const codec = new URL('./codec.ts', import.meta.url).href;
   const program = `
     import { registerHooks } from 'node:module';

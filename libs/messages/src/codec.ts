@@ -10,8 +10,8 @@ import type { ResyncRequest } from './resync-request.ts';
 export type Message = Change | ClusterRemoved | Outcome | PlannedMutations | RemovalRelease | ResyncRequest;
 
 /**
- * Version of the messages' form. Within a major version fields may only be added; a reader ignores what it does not
- * know. A message of a newer major version is not understood and goes to the dead letters.
+ * Version of the message schemas. Within a major version fields are only added, and readers ignore unknown fields. Messages
+ * of another major version are dead-lettered.
  */
 export const messageVersion = { major: 1, minor: 3 } as const;
 const versionText = `${messageVersion.major}.${messageVersion.minor}`;
@@ -21,8 +21,8 @@ type Schemas = typeof import('./schemas.ts');
 let loaded: Readonly<Record<string, z.ZodType>> | undefined;
 
 /**
- * Loads what messages are checked with. For who reads them from a bus: otherwise the first one does it, and everything
- * else waits meanwhile. All-in-one has none to read, and starts sooner without.
+ * Loads the validation schemas ahead of the first message, whose decoding would otherwise block the event loop to load
+ * them. All-in-one mode decodes no messages and starts faster without them.
  */
 export async function preloadSchemas(): Promise<void> {
   loaded ??= byKind(await import('./schemas.ts'));
@@ -39,7 +39,7 @@ function byKind(schemas: Schemas): Readonly<Record<string, z.ZodType>> {
   };
 }
 
-/** A message that cannot be used: not JSON, of another version, or not of the form that its version asks for. */
+/** An invalid message: not JSON, of an unsupported version, or not matching its schema. */
 export class MessageError extends Error {
   override readonly name = 'MessageError';
   readonly code = 'MESSAGE_INVALID';
@@ -56,7 +56,7 @@ export function encodeMessage(message: Message): Uint8Array {
   return encoder.encode(JSON.stringify({ version: versionText, ...message }));
 }
 
-/** Checks everything that enters from the bus; throws MessageError that says what is wrong and where. */
+/** Decodes and validates a payload from the bus. Throws MessageError, which names the invalid field. */
 export function decodeMessage(payload: Uint8Array): Message {
   const raw = parse(payload);
   checkVersion(raw.version);

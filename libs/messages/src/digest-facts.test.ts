@@ -29,10 +29,10 @@ const topology: Fact = { kind: 'topology', topology: { zoneRatios: { a: 0.5, b: 
 const facts = [service({ a: '1', b: '2' }), topology, pod('cart-1'), pod('cart-2'), slice('s', '5'), slice('t', '6')];
 const short = (given: readonly Fact[]) => shortDigest(digestFacts(given));
 
-test('is the same whatever the order of facts and of their fields, and on the other side of the bus', () => {
+test('does not depend on the order of facts and fields, and survives encoding', () => {
   const [, ...others] = facts;
-  const turned = [...others.reverse(), service({ b: '2', a: '1' })];
-  expect(digestFacts(turned)).toEqual(digestFacts(facts));
+  const reordered = [...others.reverse(), service({ b: '2', a: '1' })];
+  expect(digestFacts(reordered)).toEqual(digestFacts(facts));
   const key = { cluster: 'c', namespace: 'shop', service: 'cart' };
   const change: Change = {
     kind: 'change',
@@ -41,22 +41,22 @@ test('is the same whatever the order of facts and of their fields, and on the ot
     facts,
     causes: { first: [], more: 0 },
   };
-  const arrived = decodeMessage(encodeMessage({ ...change, digest: digestFacts(facts) })) as Change;
-  expect(digestFacts(arrived.facts)).toEqual(arrived.digest);
+  const decoded = decodeMessage(encodeMessage({ ...change, digest: digestFacts(facts) })) as Change;
+  expect(digestFacts(decoded.facts)).toEqual(decoded.digest);
 });
 
 test.each<[string, readonly Fact[]]>([
   ['a label', [service({ a: '1', b: '3' }), ...facts.slice(1)]],
-  ['a Pod less', facts.filter((fact) => fact.kind !== 'pod' || fact.name !== 'cart-2')],
+  ['a missing Pod', facts.filter((fact) => fact.kind !== 'pod' || fact.name !== 'cart-2')],
   ['a Pod’s readiness', facts.map((fact) => (fact.kind === 'pod' ? pod(fact.name, { ready: false }) : fact))],
   ['a zone', facts.map((fact) => (fact.kind === 'pod' ? pod(fact.name, { zone: 'b' }) : fact))],
   ['no topology', facts.filter(({ kind }) => kind !== 'topology')],
   ['a slice’s version', [...facts.slice(0, -1), slice('t', '7')]],
-])('%s makes it another', (_, given) => {
+])('%s changes the digest', (_, given) => {
   expect(short(given)).not.toBe(short(facts));
 });
 
-test('absence is the same as nothing said', () => {
+test('a null fact is the same as no fact', () => {
   const absent: Fact[] = [
     { kind: 'service', service: null },
     { kind: 'topology', topology: null },

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Fact } from './change.ts';
 import { type Digest, digestForm, type ObjectReference } from './digest.ts';
 
-/** Of the facts of one snapshot: each object at most once. */
+/** Digest of the facts of one snapshot, in which each object occurs at most once. */
 export function digestFacts(facts: readonly Fact[]): Digest {
   const hashed = { service: [], pods: [], topology: [] } as Record<'service' | 'pods' | 'topology', string[]>;
   const endpoints: ObjectReference[] = [];
@@ -36,7 +36,7 @@ export function digestFacts(facts: readonly Fact[]): Digest {
   };
 }
 
-/** A digest in a few characters, to be stored. */
+/** A 16-character hash of a digest, for the store. */
 export function shortDigest(digest: Digest): string {
   return hashOf([canonical(digest)]);
 }
@@ -54,7 +54,7 @@ function hashOf(texts: string[]): string {
   return texts.length === 0 ? '' : hash('sha256', texts.sort().join('\n'), 'base64url').slice(0, 16);
 }
 
-/** JSON whose fields are in alphabetical order: equal for equal values, however they were made. */
+/** JSON with sorted fields, so that equal values give equal text. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -1,26 +1,26 @@
 /**
- * What a set of facts about one Service comes down to. Two that are equal stand for the same facts, in whatever order
- * they came. What watchers alone tell is hashed; objects that Sluice itself writes are named with their versions, since
- * whoever wrote them may know of newer ones than the watcher does.
+ * Digest of the facts about one Service; equal digests mean equal facts, independent of their order. Facts that only
+ * watchers publish are hashed. Objects that Sluice writes are listed with their versions, because the reconciler may know
+ * newer versions from Outcomes than the watcher.
  */
 export interface Digest {
-  /** Digests of another form cannot be compared with this one. */
+  /** Digest algorithm; digests of different forms cannot be compared. */
   readonly form: number;
-  /** Empty where there is none. */
+  /** Hash; empty if there is no such fact. The same for `pods` and `topology`. */
   readonly service: string;
   readonly pods: string;
   readonly topology: string;
-  /** One at most. */
+  /** At most one. */
   readonly endpoints: readonly ObjectReference[];
   readonly slices: readonly ObjectReference[];
 }
 
-/** An object as of one version. */
+/** One version of an object. */
 export interface ObjectReference {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
 }
 
-/** Rises whenever facts, or how they are hashed, change. */
+/** Increased whenever the facts or their hashing change. */
 export const digestForm = 1;

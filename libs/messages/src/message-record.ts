@@ -1,6 +1,6 @@
 import { decodeMessage, encodeMessage, type Message } from './codec.ts';
 
-/** What a record of a bus says of itself beside its payload. */
+/** The fields of a bus record besides its payload. */
 export interface RecordHead {
   /** Formatted service key. */
   readonly key: string;
@@ -8,10 +8,7 @@ export interface RecordHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/**
- * A record for a bus that is written as bytes only when somebody asks for them: within one process nobody may. The
- * message must not be changed any more.
- */
+/** A bus record that encodes its payload on first use, which an in-process bus may never need. The message must not change. */
 export class MessageRecord implements RecordHead {
   readonly key: string;
   readonly id: string;
@@ -33,8 +30,8 @@ export class MessageRecord implements RecordHead {
 }
 
 /**
- * What a record says. Bytes are checked, since anybody may have written them; a message that came as it was made in this
- * process is taken as it is. Throws MessageError.
+ * Returns the message of a record. A message delivered by reference is trusted; a payload is decoded and validated. Throws
+ * MessageError.
  */
 export function decodeRecord(record: { readonly payload: Uint8Array; readonly message?: unknown }): Message {
   return record.message === undefined ? decodeMessage(record.payload) : (record.message as Message);

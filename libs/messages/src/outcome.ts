@@ -3,34 +3,34 @@ import type { Causes } from './cause.ts';
 import type { PlanId } from './planned-mutations.ts';
 import type { ServiceKey } from './service-key.ts';
 
-/** What became of a plan. It goes back to the Service's partition of `changes`, like anything else that happened. */
+/** The result of a plan, published to the Service's partition of `changes`. */
 export interface Outcome {
   readonly kind: 'outcome';
   readonly key: ServiceKey;
   readonly controller: Controller;
   readonly plan: PlanId;
   readonly status: OutcomeStatus;
-  /** One entry per mutation that was tried, in the order of groups and mutations. */
+  /** One entry per attempted mutation, in the order of groups and mutations. */
   readonly results: readonly MutationResult[];
-  /** For people, where status is not `applied`: the API server's words. */
+  /** The API server's error message if the status is not `applied`; for display. */
   readonly message: string;
   readonly causes: Causes;
   readonly decidedAt: number;
-  /** When the last answer of the API server was in, in milliseconds since the Unix epoch. */
+  /** Time of the API server's last answer, in milliseconds since the Unix epoch. */
   readonly completedAt: number;
-  /** Requests that had to be repeated. */
+  /** Number of retried requests. */
   readonly retries: number;
 }
 
 export type OutcomeStatus =
   | 'applied'
-  /** Something was not as assumed; the results carry what is there now. Decide again. */
+  /** An object differed from the plan's precondition; the results carry the current object. Decide again. */
   | 'conflict'
-  /** The API server did not answer or was overloaded, for as long as the writer was willing to try. Decide again, later. */
+  /** The API server did not answer or was overloaded until the writer stopped retrying. Decide again, later. */
   | 'unavailable'
-  /** The namespace is going away: nothing more to do (B10). */
+  /** The namespace is terminating: nothing more to do (B10). */
   | 'namespaceTerminating'
-  /** Refused for good (403, 422, …): the key is parked until something changes. */
+  /** Rejected permanently (403, 422, …): the key is parked until something changes. */
   | 'rejected';
 
 export interface MutationResult {
@@ -40,11 +40,11 @@ export interface MutationResult {
   readonly resource: WrittenResource;
   readonly name: string;
   readonly status: 'applied' | 'failed';
-  /** Of the object as stored now, where it was created or updated. */
+  /** Metadata of the stored object after a create or update. */
   readonly stored?: { readonly uid: string; readonly resourceVersion: string; readonly generation: number };
   /**
-   * After a conflict, or where only reading it back showed that it was created: the object as it is, null if there is
-   * none. Absent if that could not be learned.
+   * The current object, null if it does not exist: set after a conflict, or when a create was confirmed only by reading the
+   * object back. Absent if the read failed.
    */
   readonly current?: Endpoints | EndpointSlice | null;
   readonly error?: string;

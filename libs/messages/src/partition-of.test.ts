@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { partitionOf } from './partition-of.ts';
 
 test('the partition of a key never changes', () => {
-  // Stored checkpoints depend on it: another function would send a Service's Changes past its view.
+  // Stored state depends on it: another function would route a Service's Changes to a partition without its state.
   expect(['c/ns/a', 'c/ns/b', 'c1/default/kubernetes', ''].map((key) => partitionOf(key, 64))).toMatchInlineSnapshot(`
     [
       48,

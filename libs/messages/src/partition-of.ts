@@ -1,4 +1,4 @@
-/** How many partitions each topic has unless configured otherwise. Fixed for the life of a fleet. */
+/** Default number of partitions per topic; fixed for the lifetime of a fleet. */
 export const defaultPartitions = 64;
 
 /** The partition of a service key. */
@@ -7,8 +7,8 @@ export function partitionOf(key: string, partitions: number): number {
 }
 
 /**
- * A number from 0 to 2³² − 1: FNV-1a over the text's UTF-16 code units, finished with an avalanche so that texts which
- * differ in their last characters are far apart.
+ * An unsigned 32-bit hash: FNV-1a over UTF-16 code units with an avalanche finish, so that keys that differ only in their
+ * last characters spread evenly.
  */
 export function hash32(key: string): number {
   let hash = 0x811c9dc5;

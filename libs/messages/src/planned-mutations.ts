@@ -3,16 +3,13 @@ import type { Causes } from './cause.ts';
 import type { ReadyEndpointsDelta } from './ready-endpoints-delta.ts';
 import type { ServiceKey } from './service-key.ts';
 
-/**
- * Names a plan. A later plan of the same partition, whatever its Service, has a larger number; those of a later owner have a
- * larger epoch.
- */
+/** Identifies a plan. `number` increases with each plan of a partition, across Services; `epoch` with each partition owner. */
 export interface PlanId {
   readonly epoch: number;
   readonly number: number;
 }
 
-/** What a reconciler wants done for one Service by one controller. Message of the topic `mutations`. */
+/** The plan of one controller for one Service. Message of the topic `mutations`. */
 export interface PlannedMutations {
   readonly kind: 'mutations';
   readonly key: ServiceKey;
@@ -20,16 +17,16 @@ export interface PlannedMutations {
   readonly plan: PlanId;
   readonly groups: readonly MutationGroup[];
   readonly events: readonly EventToRecord[];
-  /** What keeps the plan from being complete (E15); reported with its failure event. */
+  /** Reasons why the plan is incomplete (E15); reported with its failure event. */
   readonly incomplete: readonly string[];
-  /** uid of the Service, on which failures are reported; empty if it does not exist. */
+  /** UID of the Service on which failures are reported; empty if it does not exist. */
   readonly serviceUid: string;
-  /** Absent: as many are ready as before. */
+  /** Absent if the number of ready endpoints does not change. */
   readonly ready?: ReadyEndpointsDelta;
-  /** So many plans in a row only put right what somebody else did to what the controller writes; absent: few or none. */
+  /** Number of consecutive plans that only repaired changes by others to the written objects; absent below a threshold. */
   readonly consecutiveRepairs?: number;
   readonly causes: Causes;
-  /** When it was decided, in milliseconds since the Unix epoch. */
+  /** Time of the decision, in milliseconds since the Unix epoch. */
   readonly decidedAt: number;
 }
 

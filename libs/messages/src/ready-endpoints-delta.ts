@@ -1,26 +1,26 @@
-/** What a plan does to the number of ready endpoints, for the brake on removals (ADR 0029). */
+/** How a plan changes the number of ready endpoints, for the mass-removal guard (ADR 0029). */
 export interface ReadyEndpointsDelta {
-  /** Ready endpoints of the Service that there are more with the plan than before it; negative: fewer. */
+  /** Change in the Service's ready endpoints; negative for removals. */
   readonly delta: number;
-  /** Ready endpoints of all Services of the cluster that are in this partition, as written before the plan. */
+  /** Ready endpoints of the cluster's Services in this partition before the plan. */
   readonly total: number;
-  /** A plan for the same came to nothing before. */
+  /** A previous plan for the same removal was not applied. */
   readonly repeated?: true;
-  /** A person lets it go. */
+  /** An operator released the removal. */
   readonly released?: true;
-  /** What the loss rests on: a few facts, to be looked at in the cluster itself. None: it follows from none of these. */
+  /** Facts that justify the removal, to be verified in the cluster. Absent if it follows from no such fact. */
   readonly evidence?: readonly RemovalEvidence[];
 }
 
-/** Something that a watcher told, for which endpoints are removed. */
+/** A published fact because of which endpoints are removed. */
 export type RemovalEvidence =
-  /** There is no such Service; the plan's own. */
+  /** The plan's Service does not exist. */
   | { readonly kind: 'service' }
-  /** The Service does not have this Pod: it is gone, or is not selected. */
+  /** The Pod is deleted or not selected by the Service. */
   | { readonly kind: 'pod'; readonly name: string; readonly uid: string }
-  /** It is there, but is not ready or is about to end. */
+  /** The Pod exists, but is not ready or is terminating. */
   | { readonly kind: 'readiness'; readonly name: string; readonly uid: string }
-  /** The Pod's Node is not there. */
+  /** The Pod's Node does not exist. */
   | { readonly kind: 'node'; readonly name: string }
-  /** There are no such Endpoints; those of the plan's Service. */
+  /** The Endpoints of the plan's Service do not exist. */
   | { readonly kind: 'endpoints' };

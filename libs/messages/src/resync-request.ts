@@ -1,12 +1,12 @@
 import type { ServiceKey } from './service-key.ts';
 
 /**
- * Asks the watchers to tell again what they know: of all Services of a partition of `changes`, or of one Service. Message
- * of the topic `requests`, to every watcher.
+ * Asks all watchers to publish snapshots again: of all Services in a partition of `changes`, or of one Service. Message of
+ * the topic `requests`.
  */
 export interface ResyncRequest {
   readonly kind: 'resync';
   readonly scope: { readonly partition: number } | { readonly key: ServiceKey };
-  /** For people: what was lost. */
+  /** What was lost; for display. */
   readonly reason: string;
 }

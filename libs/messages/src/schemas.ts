@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The form of each message. Objects that go back to a cluster as they came (slices, Endpoints) are checked as deep as
- * the decisions look into them, and keep every field; all else is taken field by field.
+ * Schema of each message. Objects that are written back to a cluster (slices, Endpoints) keep unknown fields and are
+ * validated only where decisions read them; other objects are validated completely.
  */
 
 const strings = z.record(z.string(), z.string());

@@ -1,6 +1,6 @@
-/** Names one Service of one cluster. Everything that concerns it is in one partition, in order. */
+/** Identifies a Service of a cluster. All its messages are in one partition, in order. */
 export interface ServiceKey {
-  /** Identity of the cluster: the uid of its namespace kube-system. */
+  /** Identity of the cluster: the UID of its namespace kube-system. */
   readonly cluster: string;
   readonly namespace: string;
   readonly service: string;
@@ -15,7 +15,7 @@ export function isServiceKey(text: string): boolean {
   return parts.length === 3 && parts.every((part) => part !== '');
 }
 
-/** Back from the text; names of Kubernetes contain no slash. */
+/** Parses a formatted key. Throws RangeError. Kubernetes names contain no slash. */
 export function parseServiceKey(text: string): ServiceKey {
   const [cluster = '', namespace = '', service = ''] = text.split('/');
   if (!isServiceKey(text)) {

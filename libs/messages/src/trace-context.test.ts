@@ -64,7 +64,7 @@ describe('the header tracestate', () => {
     expect(traceOf({ traceparent, tracestate })).toBe(traceparent),
   );
 
-  test('is nothing without a traceparent', () => expect(traceOf({ tracestate: 'a=b' })).toBeUndefined());
+  test('is ignored without a traceparent', () => expect(traceOf({ tracestate: 'a=b' })).toBeUndefined());
 });
 
 test('siblings are different spans of one trace, and derive from each other', () => {
@@ -77,7 +77,7 @@ test('siblings are different spans of one trace, and derive from each other', ()
 });
 
 describe('merging traces', () => {
-  test('the earliest sampled one comes first, and only sampled ones follow', () => {
+  test('puts the earliest sampled trace first and keeps only sampled ones after it', () => {
     expect(mergeTraces([of(1, false)], [of(2, true)])).toEqual([of(2, true)]);
     expect(mergeTraces([of(1, true)], [of(2, false)])).toEqual([of(1, true)]);
     expect(mergeTraces([of(1, true)], [of(2, true), of(1, true)])).toEqual([of(1, true), of(2, true)]);
@@ -86,7 +86,7 @@ describe('merging traces', () => {
     expect(mergeTraces(undefined, undefined)).toBeUndefined();
   });
 
-  test('keeps a bounded number', () => {
+  test('keeps at most maxTraces', () => {
     const many = Array.from({ length: 100 }, (_, n) => of(n, true));
     expect(mergeTraces(many.slice(0, 50), many.slice(50))).toEqual(many.slice(0, maxTraces));
   });

@@ -1,25 +1,25 @@
 /**
- * W3C trace context of a message: the text of its record's header `traceparent`, `00-<trace id>-<span id>-<flags>`, and after
- * a space that of `tracestate`, if there is one. A message carries both under these names, where every tool finds them.
+ * W3C trace context of a message: the value of the record header `traceparent`, `00-<trace id>-<span id>-<flags>`, followed
+ * by a space and the value of `tracestate` if there is one.
  */
 export type TraceContext = string;
 
 const parentHeader = 'traceparent';
 const stateHeader = 'tracestate';
 
-/** As this version of Sluice and of the specification writes it. */
+/** The form that Sluice writes (specification version 00). */
 const version00 = /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/;
 const [noTrace, noSpan] = ['0'.repeat(32), '0'.repeat(16)];
 
-/** Later versions begin like version 00 and may continue after it. */
+/** Later versions start like version 00 and may append fields. */
 const anyVersion = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-|$)/;
 
 const parentLength = 55;
 
-/** What the specification asks to propagate at least. A longer tracestate is dropped. */
+/** The length that the specification requires to be propagated. A longer tracestate is dropped. */
 const maxStateLength = 512;
 
-/** The trace context of a record; undefined if it has none or an invalid one, because a trace never stops a message. */
+/** The trace context of a record; undefined if it is missing or invalid, because a trace never blocks a message. */
 export function traceOf(headers: Readonly<Record<string, string>>): TraceContext | undefined {
   const text = headers[parentHeader];
   if (text === undefined) return undefined;
@@ -39,14 +39,14 @@ function parentOfAnyVersion(text: string): string | undefined {
   return traceContext(traceId, spanId, (Number.parseInt(flags, 16) & 1) === 1);
 }
 
-/** The trace context of a record that is sampled. The last letters tell most records that are not. */
+/** The trace context of a record if it is sampled. The suffix check skips most unsampled records cheaply. */
 export function sampledTraceOf(headers: Readonly<Record<string, string>>): TraceContext | undefined {
   if (headers[parentHeader]?.endsWith('-00')) return undefined;
   const context = traceOf(headers);
   return context !== undefined && isSampled(context) ? context : undefined;
 }
 
-/** The headers that carry a trace context; none if it is undefined. */
+/** The headers for a trace context; empty if it is undefined. */
 export function traceHeaders(context: TraceContext | undefined): Readonly<Record<string, string>> {
   if (context === undefined) return noHeaders;
   if (context.length === parentLength) return { [parentHeader]: context };
@@ -59,7 +59,7 @@ export function traceContext(traceId: string, spanId: string, isSampled: boolean
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** The same trace, at another span. */
+/** The same trace with another span id. */
 export const withSpan = (context: TraceContext, spanId: string): TraceContext =>
   `${context.slice(0, 36)}${spanId}${context.slice(52)}`;
 
@@ -75,25 +75,25 @@ export function traceFields(context: TraceContext | undefined): { readonly trace
   return context === undefined ? {} : { trace_id: traceIdOf(context) };
 }
 
-/** The spans that a message has: published, made (watched or decided), processed and committed. */
+/** The spans of a message: publish, make (watch or decide), process and commit. */
 const siblings = { publish: 0, make: 1, process: 2, commit: 3 } as const;
 export type SiblingSpan = keyof typeof siblings;
 
 /**
- * A sibling of a message's span `publish`. The ids of siblings differ in the last digit, so that every process that has the
- * message knows them all: after a crash, and for a trace that is recorded because of how it ended.
+ * A sibling of a message's span `publish`. Sibling ids differ only in the last digit, so every process that has the message
+ * can derive all of them, even after a crash or when a trace is sampled by its outcome.
  */
 export function siblingOf(publish: TraceContext, sibling: SiblingSpan): TraceContext {
   const digit = Number.parseInt(publish.charAt(51), 16) ^ siblings[sibling];
   return `${publish.slice(0, 51)}${digit.toString(16)}${publish.slice(52)}`;
 }
 
-/** Traces of one plan to remember at most. The spans of further ones do not link to the plan. */
+/** Maximum number of traces kept per plan; the spans of others are not linked to it. */
 export const maxTraces = 32;
 
 /**
- * Merges the traces of changes that are coalesced. The first is continued: the earliest sampled one, else the earliest. Of
- * the others only sampled ones are kept.
+ * Merges the traces of coalesced Changes. The first one is continued: the earliest sampled one, or the earliest if none is
+ * sampled. Of the others, only sampled ones are kept.
  */
 export function mergeTraces(
   a: readonly TraceContext[] | undefined,

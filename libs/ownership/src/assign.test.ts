@@ -4,12 +4,12 @@ import { assign } from './assign.ts';
 const scopes = Array.from({ length: 64 }, (_, i) => `partition/${i}`);
 const members = (count: number) => Array.from({ length: count }, (_, i) => `worker-${i}`);
 const load = (assigned: ReadonlyMap<string, string>) =>
-  [...Map.groupBy(assigned.values(), (member) => member).values()].map((of) => of.length);
+  [...Map.groupBy(assigned.values(), (member) => member).values()].map((scopes) => scopes.length);
 
 const leasesOf = (assigned: ReadonlyMap<string, string>) => [...assigned].map(([scope, holder]) => ({ scope, holder }));
 
 describe('assign', () => {
-  test('gives every scope to somebody, and nobody more than the fair share, rounded up', () => {
+  test('assigns every scope and gives no member more than the fair share, rounded up', () => {
     for (let count = 1; count <= 70; count++) {
       const assigned = assign(members(count), scopes);
       expect(assigned.size).toBe(64);
@@ -17,26 +17,26 @@ describe('assign', () => {
     }
   });
 
-  test('does not depend on the order in which the group is told', () => {
+  test('does not depend on the order of members and scopes', () => {
     const [forward, backward] = [assign(members(7), scopes), assign(members(7).reverse(), [...scopes].reverse())];
     expect(new Map([...backward].sort())).toEqual(new Map([...forward].sort()));
   });
 
-  test('moves what is above the fair share when a member comes, and what one had that goes', () => {
+  test('moves only scopes above the fair share when a member joins, and only its own scopes when a member leaves', () => {
     for (let count = 2; count < 12; count++) {
       const before = assign(members(count), scopes);
-      const more = assign(members(count + 1), scopes, leasesOf(before));
-      const moved = scopes.filter((scope) => before.get(scope) !== more.get(scope));
+      const after = assign(members(count + 1), scopes, leasesOf(before));
+      const moved = scopes.filter((scope) => before.get(scope) !== after.get(scope));
       const cap = Math.ceil(64 / (count + 1));
-      expect(moved).toHaveLength(load(before).reduce((sum, many) => sum + Math.max(0, many - cap), 0));
-      expect(Math.max(...load(more))).toBeLessThanOrEqual(cap);
-      const fewer = assign(members(count), scopes, leasesOf(more));
-      for (const [scope, member] of more) if (member !== `worker-${count}`) expect(fewer.get(scope)).toBe(member);
+      expect(moved).toHaveLength(load(before).reduce((sum, count) => sum + Math.max(0, count - cap), 0));
+      expect(Math.max(...load(after))).toBeLessThanOrEqual(cap);
+      const fewer = assign(members(count), scopes, leasesOf(after));
+      for (const [scope, member] of after) if (member !== `worker-${count}`) expect(fewer.get(scope)).toBe(member);
       expect(Math.max(...load(fewer))).toBeLessThanOrEqual(Math.ceil(64 / count));
     }
   });
 
-  test('is the same for everybody while what was free is being taken', () => {
+  test('stays the same while free scopes are being acquired', () => {
     const before = leasesOf(assign(members(3), scopes)).filter(({ holder }) => holder !== 'worker-2');
     const target = assign(members(2), scopes, before);
     const leases = [...before];
@@ -46,11 +46,11 @@ describe('assign', () => {
     }
   });
 
-  test('leaves a single scope with who has it', () => {
+  test('leaves a single scope with its holder', () => {
     expect(assign(members(9), ['cluster'], [{ scope: 'cluster', holder: 'worker-3' }]).get('cluster')).toBe('worker-3');
   });
 
-  test('without members gives nothing to nobody', () => {
+  test('assigns nothing without members', () => {
     expect(assign([], scopes).size).toBe(0);
   });
 });

@@ -1,39 +1,43 @@
 import type { Lease } from '@sluice/store';
 
-/** Scopes that change hands at a time: a sixteenth of the group's, so that it is over soon however many there are. */
-const atOnce = { least: 4, share: 1 / 16 };
+/** Scopes in transfer at a time: 1/16 of the group's scopes, so a complete hand-over takes 16 rounds at most. */
+const inTransferLimit = { minimum: 4, fraction: 1 / 16 };
 
 /**
- * Paces a hand-over. Between the end of its work here and the beginning there a scope is nobody's, and who takes over many
- * at once is slow with each. So only few are on their way at a time, until others have started with them, and the rest is still worked on here.
+ * Limits how many scopes are handed over at a time. Nobody works on a scope between its release here and its start
+ * elsewhere, and a member that acquires many scopes at once starts each of them slowly. The next scopes are released once
+ * other members have started the previous ones; until then this member keeps working on them.
  */
 export class Handover {
-  readonly #atOnce: number;
-  readonly #patienceMs: number;
-  /** Told to end, and nobody else has started with it yet: since when. */
-  readonly #onTheirWay = new Map<string, number>();
+  readonly #maxInTransfer: number;
+  readonly #timeoutMs: number;
+  /** Monotonic time at which each scope was released; removed once another member has started it. */
+  readonly #inTransfer = new Map<string, number>();
 
-  /** `scopes`: of the whole group. `patienceMs`: one that nobody has started with for so long does not hold up the others. */
-  constructor(scopes: number, patienceMs: number) {
-    this.#atOnce = Math.max(atOnce.least, Math.ceil(scopes * atOnce.share));
-    this.#patienceMs = patienceMs;
+  /**
+   * `scopes`: number of scopes in the group. `timeoutMs`: a scope that no member has started after this time stops
+   * counting against the limit.
+   */
+  constructor(scopes: number, timeoutMs: number) {
+    this.#maxInTransfer = Math.max(inTransferLimit.minimum, Math.ceil(scopes * inTransferLimit.fraction));
+    this.#timeoutMs = timeoutMs;
   }
 
-  /** Which of the scopes that are to be given up are to end now; all of them if there is nobody who could take them. */
+  /** Returns the `surplus` scopes to release now: all of them if the group has no other member. */
   next(surplus: readonly string[], { member, members, leases }: HandoverGroup, now: number): readonly string[] {
-    for (const { scope, holder, started } of leases) if (holder !== member && started) this.#onTheirWay.delete(scope);
-    for (const [scope, since] of this.#onTheirWay) {
-      if (now - since >= this.#patienceMs) this.#onTheirWay.delete(scope);
+    for (const { scope, holder, started } of leases) if (holder !== member && started) this.#inTransfer.delete(scope);
+    for (const [scope, since] of this.#inTransfer) {
+      if (now - since >= this.#timeoutMs) this.#inTransfer.delete(scope);
     }
     if (!members.some((name) => name !== member)) return surplus;
-    const chosen = surplus.slice(0, Math.max(0, this.#atOnce - this.#onTheirWay.size));
-    for (const scope of chosen) this.#onTheirWay.set(scope, now);
-    return chosen;
+    const next = surplus.slice(0, Math.max(0, this.#maxInTransfer - this.#inTransfer.size));
+    for (const scope of next) this.#inTransfer.set(scope, now);
+    return next;
   }
 }
 
 export interface HandoverGroup {
-  /** This one. */
+  /** The member that hands over. */
   readonly member: string;
   readonly members: readonly string[];
   readonly leases: readonly Pick<Lease, 'scope' | 'holder' | 'started'>[];

@@ -1,4 +1,5 @@
 import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance as advanceClock } from '@sluice/runtime/testing';
 import { FencedError, type GroupState, type Heartbeat, type Leases, MemoryLeases } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type HeldLease, Ownership } from './ownership.ts';
@@ -20,22 +21,23 @@ beforeEach(() => {
 afterEach(async () => {
   for (const member of members) member.thaw();
   for (const member of members) member.stop.abort();
-  await settle(60_000);
+  await advance(60_000);
 });
 
-/** One process: its leases can be cut off, as if it were frozen or killed. */
+/** One process whose heartbeats can hang or fail, as if it were frozen or cut off from the store. */
 class Member implements Leases {
   readonly name: string;
-  readonly tenures: HeldLease[] = [];
+  readonly heldLeases: HeldLease[] = [];
   readonly stop = new AbortController();
-  /** How long work takes to end, in milliseconds. */
-  endsAfterMs = 0;
-  fails: unknown;
-  /** How long it takes to begin with a scope, in milliseconds. */
-  beginsAfterMs = 0;
-  away = false;
-  /** As many heartbeats give nothing back: the store loses that. */
-  lost = 0;
+  /** How long work takes to stop, in milliseconds. */
+  stopsAfterMs = 0;
+  /** Work rejects with this error. */
+  workError: unknown;
+  /** How long work on a scope takes to start, in milliseconds. */
+  startsAfterMs = 0;
+  storeUnreachable = false;
+  /** Number of heartbeats whose releases the store loses. */
+  lostReleases = 0;
   running: Promise<void>;
   #frozen: PromiseWithResolvers<void> | undefined;
 
@@ -43,12 +45,12 @@ class Member implements Leases {
     this.name = name;
     const options = { leases: this, group: 'g', member: name, scopes, ttlMs, heartbeatMs, clock };
     const ports = { random: seededRandom(1), logger: silentLogger };
-    this.running = new Ownership({ ...options, ...ports, work: (tenure) => this.#work(tenure) }).run(this.stop.signal);
+    this.running = new Ownership({ ...options, ...ports, work: (lease) => this.#work(lease) }).run(this.stop.signal);
     members.push(this);
   }
 
-  get works(): string[] {
-    return this.tenures.filter((tenure) => tenure.isCurrent() && !tenure.signal.aborted).map(({ scope }) => scope);
+  get scopes(): string[] {
+    return this.heldLeases.filter((lease) => lease.isCurrent() && !lease.signal.aborted).map(({ scope }) => scope);
   }
 
   freeze(): void {
@@ -62,8 +64,8 @@ class Member implements Leases {
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
     await this.#frozen?.promise;
-    if (this.away) throw new Error('the store is away');
-    const release = this.lost-- > 0 ? [] : heartbeat.release;
+    if (this.storeUnreachable) throw new Error('store unreachable');
+    const release = this.lostReleases-- > 0 ? [] : heartbeat.release;
     return leases.heartbeat({ ...heartbeat, release });
   }
 
@@ -79,255 +81,255 @@ class Member implements Leases {
     return leases.watch(group, onChange);
   }
 
-  async #work(tenure: HeldLease): Promise<void> {
-    this.tenures.push(tenure);
-    if (this.fails !== undefined) throw this.fails;
-    if (this.beginsAfterMs > 0) clock.schedule(this.beginsAfterMs, tenure.started);
-    else tenure.started();
-    if (!tenure.signal.aborted) {
-      await new Promise((resolve) => tenure.signal.addEventListener('abort', resolve, { once: true }));
+  async #work(lease: HeldLease): Promise<void> {
+    this.heldLeases.push(lease);
+    if (this.workError !== undefined) throw this.workError;
+    if (this.startsAfterMs > 0) clock.schedule(this.startsAfterMs, lease.started);
+    else lease.started();
+    if (!lease.signal.aborted) {
+      await new Promise((resolve) => lease.signal.addEventListener('abort', resolve, { once: true }));
     }
-    if (this.endsAfterMs > 0) await new Promise<void>((resolve) => void clock.schedule(this.endsAfterMs, resolve));
-    this.tenures.splice(this.tenures.indexOf(tenure), 1);
+    if (this.stopsAfterMs > 0) await new Promise<void>((resolve) => void clock.schedule(this.stopsAfterMs, resolve));
+    this.heldLeases.splice(this.heldLeases.indexOf(lease), 1);
   }
 }
 
-async function settle(ms = 0): Promise<void> {
-  const until = clock.now() + ms;
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (clock.step(until));
-}
+const advance = (ms = 0) => advanceClock(clock, ms);
 
-const all = () => members.flatMap((member) => member.works);
-const allHeldOnce = () => expect(all().sort()).toEqual(scopes);
+const allScopes = () => members.flatMap((member) => member.scopes);
+const allHeldOnce = () => expect(allScopes().sort()).toEqual(scopes);
 
 describe('a group', () => {
-  test('of one holds everything at once', async () => {
+  test('with one member holds every scope after the first heartbeat', async () => {
     new Member('a');
-    await settle();
+    await advance();
     allHeldOnce();
   });
 
-  test('shares evenly with one who comes, at once', async () => {
+  test('shares evenly with a joining member within one heartbeat', async () => {
     const a = new Member('a');
-    await settle();
+    await advance();
     const b = new Member('b');
-    await settle();
+    await advance();
     allHeldOnce();
-    expect([a.works.length, b.works.length]).toEqual([8, 8]);
+    expect([a.scopes.length, b.scopes.length]).toEqual([8, 8]);
   });
 
-  test('of one who goes takes over at once, as soon as its work has ended', async () => {
+  test('takes over from a leaving member as soon as its work has stopped', async () => {
     const a = new Member('a');
     new Member('b');
-    await settle();
-    a.endsAfterMs = 50;
+    await advance();
+    a.stopsAfterMs = 50;
     a.stop.abort();
-    await settle(110);
+    await advance(110);
     allHeldOnce();
     await a.running;
   });
 
-  test('of one who goes takes over what has ended before the rest has', async () => {
+  test('takes over stopped scopes while a leaving member still works on others', async () => {
     const a = new Member('a');
-    await settle();
+    await advance();
     const b = new Member('b');
-    await settle();
-    const [slow] = a.tenures;
+    await advance();
+    const [slow] = a.heldLeases;
     a.stop.abort();
-    await settle();
+    await advance();
     expect(slow).toBeDefined();
-    expect(b.works.length).toBe(16);
+    expect(b.scopes.length).toBe(16);
   });
 
-  test('of one who goes takes over a few at a time; the others are worked on meanwhile', async () => {
+  test('takes over from a leaving member a few scopes at a time while it works on the rest', async () => {
     const a = new Member('a');
     const b = new Member('b');
-    await settle();
-    a.endsAfterMs = 50;
+    await advance();
+    a.stopsAfterMs = 50;
     a.stop.abort();
-    await settle(49);
-    expect([a.works.length, b.works.length]).toEqual([4, 8]);
-    await settle(50);
-    expect([a.works.length, b.works.length]).toEqual([0, 12]);
-    await settle(60);
+    await advance(49);
+    expect([a.scopes.length, b.scopes.length]).toEqual([4, 8]);
+    await advance(50);
+    expect([a.scopes.length, b.scopes.length]).toEqual([0, 12]);
+    await advance(60);
     allHeldOnce();
     await a.running;
   });
 
-  test('of one who goes waits until the others have begun with what they took', async () => {
+  test('waits with the next scopes of a leaving member until the previous ones have started', async () => {
     const a = new Member('a');
     const b = new Member('b');
-    await settle();
-    b.beginsAfterMs = 50;
+    await advance();
+    b.startsAfterMs = 50;
     a.stop.abort();
-    await settle(49);
-    expect([a.works.length, b.works.length]).toEqual([4, 12]);
-    await settle(1);
-    expect([a.works.length, b.works.length]).toEqual([0, 16]);
+    await advance(49);
+    expect([a.scopes.length, b.scopes.length]).toEqual([4, 12]);
+    await advance(1);
+    expect([a.scopes.length, b.scopes.length]).toEqual([0, 16]);
     await a.running;
   });
 
-  test('waits in vain for one who takes nothing, and hands over all the same', async () => {
+  test('completes a hand-over even if the other member acquires nothing', async () => {
     const a = new Member('a');
     const b = new Member('b');
-    await settle();
+    await advance();
     b.freeze();
     a.stop.abort();
-    await settle(heartbeatMs);
-    expect(a.works.length).toBeLessThan(8);
-    await settle(ttlMs);
+    await advance(heartbeatMs);
+    expect(a.scopes.length).toBeLessThan(8);
+    await advance(ttlMs);
     await a.running;
     b.thaw();
-    await settle(2 * heartbeatMs);
+    await advance(2 * heartbeatMs);
     allHeldOnce();
   });
 
-  test('of one ends at once when it goes', async () => {
+  test('with one member stops all work at once when it leaves', async () => {
     const a = new Member('a');
-    await settle();
+    await advance();
     a.stop.abort();
-    await settle();
-    expect(a.works).toEqual([]);
+    await advance();
+    expect(a.scopes).toEqual([]);
     await a.running;
   });
 
-  test('takes over from one who died after its leases have run out', async () => {
+  test('takes over from a crashed member after its leases have expired', async () => {
     const a = new Member('a');
     const b = new Member('b');
-    await settle();
+    await advance();
     a.freeze();
-    await settle(ttlMs + heartbeatMs + 1);
-    expect(b.works.sort()).toEqual(scopes);
-    expect(a.works).toEqual([]);
+    await advance(ttlMs + heartbeatMs + 1);
+    expect(b.scopes.sort()).toEqual(scopes);
+    expect(a.scopes).toEqual([]);
   });
 
-  test('gives a new epoch to what changes hands', async () => {
+  test('assigns a higher fencing token to a scope with a new holder', async () => {
     const a = new Member('a');
-    await settle();
-    const before = new Map(a.tenures.map(({ scope, fencingToken }) => [scope, fencingToken]));
+    await advance();
+    const before = new Map(a.heldLeases.map(({ scope, fencingToken }) => [scope, fencingToken]));
     a.freeze();
-    await settle(5_000);
+    await advance(5_000);
     const b = new Member('b');
-    await settle();
-    for (const { scope, fencingToken } of b.tenures) expect(fencingToken).toBeGreaterThan(before.get(scope) ?? 0);
+    await advance();
+    for (const { scope, fencingToken } of b.heldLeases) expect(fencingToken).toBeGreaterThan(before.get(scope) ?? 0);
   });
 });
 
-describe('one who was frozen', () => {
-  test('can no longer be sure from the end of its lease on, and its work is stopped when it wakes', async () => {
+describe('a frozen member', () => {
+  test('no longer considers its leases current after they expire, and stops work when it wakes', async () => {
     const a = new Member('a');
-    await settle();
-    const old = [...a.tenures];
+    await advance();
+    const old = [...a.heldLeases];
     a.freeze();
-    await settle(ttlMs - heartbeatMs - 1);
-    expect(old.every((tenure) => tenure.isCurrent())).toBe(true);
-    await settle(heartbeatMs + 2);
-    expect(old.some((tenure) => tenure.isCurrent())).toBe(false);
+    await advance(ttlMs - heartbeatMs - 1);
+    expect(old.every((lease) => lease.isCurrent())).toBe(true);
+    await advance(heartbeatMs + 2);
+    expect(old.some((lease) => lease.isCurrent())).toBe(false);
     new Member('b');
-    await settle(heartbeatMs);
+    await advance(heartbeatMs);
     a.thaw();
-    await settle();
+    await advance();
     expect(old.every(({ signal, isCurrent }) => signal.aborted && !isCurrent())).toBe(true);
-    await settle(heartbeatMs);
+    await advance(heartbeatMs);
     allHeldOnce();
   });
 
-  test('with nobody else there, begins anew: an old tenure never comes back to life', async () => {
+  test('acquires new leases when it is alone: an expired lease never becomes current again', async () => {
     const a = new Member('a');
-    await settle();
-    const old = [...a.tenures];
+    await advance();
+    const old = [...a.heldLeases];
     a.freeze();
-    await settle(5_000);
+    await advance(5_000);
     a.thaw();
-    await settle(heartbeatMs);
+    await advance(heartbeatMs);
     allHeldOnce();
-    expect(old.some((tenure) => tenure.isCurrent())).toBe(false);
+    expect(old.some((lease) => lease.isCurrent())).toBe(false);
   });
 });
 
-describe('a store that is away', () => {
-  test('for less than the lease changes nothing; for longer, work stops and starts again', async () => {
+describe('an unreachable store', () => {
+  test('has no effect for less than the TTL; after that, work stops, and starts again when it is back', async () => {
     const a = new Member('a');
-    await settle();
-    const old = [...a.tenures];
-    a.away = true;
-    await settle(ttlMs - heartbeatMs - 1);
-    a.away = false;
-    await settle(heartbeatMs);
-    expect(a.tenures).toEqual(old);
-    a.away = true;
-    await settle(2 * ttlMs);
-    expect(a.works).toEqual([]);
-    a.away = false;
-    await settle(heartbeatMs);
+    await advance();
+    const old = [...a.heldLeases];
+    a.storeUnreachable = true;
+    await advance(ttlMs - heartbeatMs - 1);
+    a.storeUnreachable = false;
+    await advance(heartbeatMs);
+    expect(a.heldLeases).toEqual(old);
+    a.storeUnreachable = true;
+    await advance(2 * ttlMs);
+    expect(a.scopes).toEqual([]);
+    a.storeUnreachable = false;
+    await advance(heartbeatMs);
     allHeldOnce();
   });
 });
 
-describe('a store that was put back', () => {
-  test('and has somebody hold again what he gave back: nobody works under an epoch that is over', async () => {
+describe('a store that loses releases', () => {
+  test('returns released leases, and the member does not work under a fencing token it has released', async () => {
     const a = new Member('a');
-    a.lost = 9;
-    a.fails = new FencedError('commits were lost');
-    await settle(60_000);
-    const epochs = a.tenures.flatMap(({ scope, fencingToken }) => (scope === scopes[0] ? [fencingToken] : []));
-    expect(epochs.length).toBeGreaterThan(1);
-    expect(new Set(epochs).size).toBe(epochs.length);
-    a.fails = undefined;
-    a.tenures.length = 0;
-    await settle(60_000);
+    a.lostReleases = 9;
+    a.workError = new FencedError('commits were lost');
+    await advance(60_000);
+    const fencingTokens = a.heldLeases.flatMap(({ scope, fencingToken }) =>
+      scope === scopes[0] ? [fencingToken] : [],
+    );
+    expect(fencingTokens.length).toBeGreaterThan(1);
+    expect(new Set(fencingTokens).size).toBe(fencingTokens.length);
+    a.workError = undefined;
+    a.heldLeases.length = 0;
+    await advance(60_000);
     allHeldOnce();
   });
 });
 
-describe('work that fails', () => {
+describe('failing work', () => {
   test.each([
     ['fenced', new FencedError('commits were lost')],
-    ['broken', new Error('no')],
-  ])('(%s) is begun anew under a new epoch, more and more slowly', async (_, error) => {
+    ['failed', new Error('work failed')],
+  ])('(%s) starts again under a new fencing token, with backoff', async (_, error) => {
     const a = new Member('a');
-    a.fails = error;
-    await settle(60_000);
-    const epochs = a.tenures.flatMap(({ scope, fencingToken }) => (scope === scopes[0] ? [fencingToken] : []));
-    expect(epochs).toEqual([...epochs].sort());
-    expect(new Set(epochs).size).toBe(epochs.length);
-    expect(epochs.length).toBeGreaterThan(4);
-    expect(epochs.length).toBeLessThan(15);
-    a.fails = undefined;
-    a.tenures.length = 0;
-    await settle(60_000);
+    a.workError = error;
+    await advance(60_000);
+    const fencingTokens = a.heldLeases.flatMap(({ scope, fencingToken }) =>
+      scope === scopes[0] ? [fencingToken] : [],
+    );
+    expect(fencingTokens).toEqual([...fencingTokens].sort());
+    expect(new Set(fencingTokens).size).toBe(fencingTokens.length);
+    expect(fencingTokens.length).toBeGreaterThan(4);
+    expect(fencingTokens.length).toBeLessThan(15);
+    a.workError = undefined;
+    a.heldLeases.length = 0;
+    await advance(60_000);
     allHeldOnce();
   });
 });
 
-describe('whatever happens to a group', () => {
+describe('random joins, leaves, freezes and store outages', () => {
   const seeds =
     process.env.SEED === undefined ? Array.from({ length: 30 }, (_, i) => i + 1) : [Number(process.env.SEED)];
 
-  test.each(seeds)('no scope has two owners at a time, and in the end each has one (seed %i)', async (seed) => {
+  test.each(seeds)('no scope has two owners at a time, and eventually each has one (seed %i)', async (seed) => {
     const random = seededRandom(seed);
     let names = 0;
     for (let step = 0; step < 60; step++) {
       const alive = members.filter(({ stop }) => !stop.signal.aborted);
       const some = alive[randomInteger(random, 0, Math.max(0, alive.length - 1))];
       const dice = random.next();
-      if (alive.length < 2 || (dice < 0.2 && alive.length < 6)) new Member(`m${names++}`).endsAfterMs = 20;
+      if (alive.length < 2 || (dice < 0.2 && alive.length < 6)) new Member(`m${names++}`).stopsAfterMs = 20;
       else if (dice < 0.4) some?.freeze();
       else if (dice < 0.6) some?.thaw();
       else if (dice < 0.7) some?.stop.abort();
-      else if (some !== undefined && dice < 0.8) some.away = !some.away;
+      else if (some !== undefined && dice < 0.8) some.storeUnreachable = !some.storeUnreachable;
       for (let n = 0; n < 8; n++) {
-        await settle(randomInteger(random, 1, 150));
-        const held = all();
+        await advance(randomInteger(random, 1, 150));
+        const held = allScopes();
         expect(new Set(held).size, `seed ${seed}`).toBe(held.length);
       }
     }
     for (const member of members) {
       member.thaw();
-      member.away = false;
+      member.storeUnreachable = false;
     }
-    await settle(60_000);
+    await advance(60_000);
     allHeldOnce();
   });
 });

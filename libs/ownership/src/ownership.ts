@@ -3,89 +3,90 @@ import { type GroupState, isFencedError, type Leases } from '@sluice/store';
 import { assign } from './assign.ts';
 import { Handover } from './handover.ts';
 
-/** One scope, held under one lease. */
+/** A scope that this process holds under one lease, from its acquisition until it is released or lost. */
 export interface HeldLease {
   readonly scope: string;
   readonly fencingToken: number;
-  /** Aborts when the scope is to be given up, or is lost. */
+  /** Aborts when the lease must be released or is lost. */
   readonly signal: AbortSignal;
-  /** False once the lease may have run out, also if this process was frozen meanwhile. */
+  /** False once the lease may have expired, even if this process was frozen in the meantime. */
   isCurrent(): boolean;
-  /** To be called once the scope is worked on: whoever hands over lets the next ones go then. */
+  /** Reports that work on the scope has started. A member that hands over releases its next scopes then. */
   started(): void;
 }
 
 export interface OwnershipOptions {
   readonly leases: Leases;
   readonly group: string;
-  /** Unique in the fleet and new with each start of a process. */
+  /** Unique in the fleet; a process uses a new name each time it starts. */
   readonly member: string;
-  /** All scopes of the group; every member names the same. */
+  /** All scopes of the group, the same for every member. */
   readonly scopes: readonly string[];
-  /** How long a lease lasts that is not renewed, in milliseconds. A take-over after a crash takes about this long. */
+  /** Lease duration without renewal, in milliseconds: the time until others take over after a crash. */
   readonly ttlMs: number;
-  /** Between heartbeats, in milliseconds; less than half of `ttlMs`. */
+  /** Time between heartbeats, in milliseconds; less than half of `ttlMs`. */
   readonly heartbeatMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   /**
-   * Works on a scope until the tenure's signal aborts, and resolves when nothing of it goes on. If it ends before, the
-   * lease is given back and taken anew, by whoever it falls to, with a new epoch.
+   * Works on a scope until the lease's signal aborts, and resolves once all work has stopped. If it returns or rejects
+   * earlier, the lease is released and acquired again, by any member, with a new fencing token.
    */
-  readonly work: (tenure: HeldLease) => Promise<void>;
-  /** Told before each heartbeat, whatever comes of it: this goes round while the process is well, also without a store. */
+  readonly work: (lease: HeldLease) => Promise<void>;
+  /** Called before each heartbeat, whether or not it succeeds: shows liveness even while the store is unreachable. */
   readonly onHeartbeat?: () => void;
-  /** Told after each heartbeat that succeeded, for displays and metrics. */
+  /** Called with the group state after each successful heartbeat, for metrics and the console. */
   readonly onGroup?: (state: GroupState) => void;
 }
 
+/** Work on a scope that this member has acquired, until its lease is released. */
 interface Holding {
-  readonly epoch: number;
+  readonly fencingToken: number;
   readonly stop: AbortController;
-  /** The lease has run out or has passed to another: nothing may go on, whatever the lease is now. */
+  /** The lease expired or was reassigned. It stays lost even if this member acquires the scope again. */
   lost: boolean;
 }
 
 interface Failures {
   readonly count: number;
-  /** Until when the scope is left to others, by the monotonic clock. */
-  readonly until: number;
+  /** Monotonic time before which this member does not acquire the scope again. */
+  readonly retryAt: number;
 }
 
-/** A tenure that lasted this long was a good one: the next failure counts as the first. */
+/** Work that lasted this long resets the backoff: the next failure counts as the first. */
 const stableWorkMs = 60_000;
 
 /**
- * Keeps this process's share of a group's scopes: takes what falls to it, works on it, hands over what falls to others,
- * and stops at once what it can no longer be sure of.
+ * Holds this process's share of a group's scopes: acquires the leases assigned to it, works on their scopes, hands over
+ * scopes assigned to others, and stops work as soon as a lease may have expired.
  */
 export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #holdings = new Map<string, Holding>();
-  /** Work has ended; the lease goes back with the next heartbeat. */
-  readonly #ended = new Set<string>();
-  /** Not started with yet. */
+  /** Scopes whose work has stopped; the next heartbeat releases their leases. */
+  readonly #stopped = new Set<string>();
+  /** Holdings whose work has not reported its start yet. */
   readonly #starting = new Set<Holding>();
-  /** Begun with; the group hears of it with the next heartbeat. */
+  /** Scopes whose work has started; the next heartbeat reports them. */
   readonly #started = new Set<string>();
   readonly #failures = new Map<string, Failures>();
-  /** The last epoch under which a scope was worked on here. */
-  readonly #epochs = new Map<string, number>();
+  /** Highest fencing token under which this member has worked on each scope. */
+  readonly #fencingTokens = new Map<string, number>();
   readonly #handover: Handover;
   #wake = new AbortController();
-  /** Until when the leases last surely, by the monotonic clock. */
+  /** Monotonic time until which the leases are certainly valid. */
   #deadline = Number.NEGATIVE_INFINITY;
-  #away = false;
+  #unreachable = false;
   #leaving = false;
-  #wanted: readonly string[] = [];
+  #toAcquire: readonly string[] = [];
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
     this.#handover = new Handover(options.scopes.length, options.heartbeatMs);
   }
 
-  /** Runs until `signal` aborts and everything is handed over. */
+  /** Runs until `signal` aborts and all scopes are handed over. */
   async run(signal: AbortSignal): Promise<void> {
     const { leases, group, member } = this.#options;
     const unwatch = leases.watch(group, () => this.#wake.abort());
@@ -97,9 +98,9 @@ export class Ownership {
         await this.#pause();
       }
       this.#leaving = true;
-      this.#wanted = [];
-      while (this.#holdings.size > this.#ended.size) {
-        // The first one tells the others to take over; what has ended is free for them while the rest goes on.
+      this.#toAcquire = [];
+      while (this.#holdings.size > this.#stopped.size) {
+        // The first heartbeat announces the leave; others acquire stopped scopes while the rest is still worked on.
         await this.#heartbeat();
         if (this.#holdings.size > 0) await this.#pause();
       }
@@ -116,8 +117,8 @@ export class Ownership {
 
   async #pause(): Promise<void> {
     const { clock, heartbeatMs } = this.#options;
-    // A store that is away is not asked faster because there is something to tell it.
-    if (this.#away || this.#ended.size === 0) await sleep(clock, heartbeatMs, this.#wake.signal);
+    // Pending releases do not speed up heartbeats while the store is unreachable.
+    if (this.#unreachable || this.#stopped.size === 0) await sleep(clock, heartbeatMs, this.#wake.signal);
     this.#wake = new AbortController();
   }
 
@@ -125,60 +126,61 @@ export class Ownership {
     const { leases, group, member, ttlMs, clock, logger } = this.#options;
     this.#options.onHeartbeat?.();
     const sentAt = clock.monotonic();
-    const [release, started] = [[...this.#ended], [...this.#started]];
-    const request = { group, member, ttlMs, release, started, acquire: this.#wanted, leaving: this.#leaving };
+    const [release, started] = [[...this.#stopped], [...this.#started]];
+    const request = { group, member, ttlMs, release, started, acquire: this.#toAcquire, leaving: this.#leaving };
     try {
       const state = await leases.heartbeat(request);
       for (const scope of release) {
-        this.#ended.delete(scope);
+        this.#stopped.delete(scope);
         this.#holdings.delete(scope);
       }
       for (const scope of started) this.#started.delete(scope);
       this.#deadline = sentAt + ttlMs;
-      if (this.#away) logger.info('store available again; leases renewed', { group });
-      this.#away = false;
-      this.#follow(state);
+      if (this.#unreachable) logger.info('store available again; leases renewed', { group });
+      this.#unreachable = false;
+      this.#applyState(state);
       this.#options.onGroup?.(state);
     } catch (error) {
-      if (!this.#away) logger.warn('cannot renew leases; continuing until they expire', { group, error });
-      this.#away = true;
-      if (!this.#isCurrent()) this.#abandon();
-      // Nobody can be told what has ended: nothing is won by going on.
+      if (!this.#unreachable) logger.warn('cannot renew leases; continuing until they expire', { group, error });
+      this.#unreachable = true;
+      if (!this.#isCurrent()) this.#loseAll();
+      // A gradual hand-over needs heartbeats, so a leaving member stops all work at once.
       if (this.#leaving) for (const { stop } of this.#holdings.values()) stop.abort();
     }
   }
 
-  #follow({ members, leases }: GroupState): void {
+  #applyState({ members, leases }: GroupState): void {
     const { member, scopes } = this.#options;
-    const mine = new Map(
+    const acquired = new Map(
       leases.flatMap(({ scope, holder, fencingToken }) => (holder === member ? [[scope, fencingToken]] : [])),
     );
     for (const [scope, holding] of this.#holdings) {
-      // Taken again after a freeze, it has another epoch: what went on under the old one is over.
-      if (mine.get(scope) !== holding.epoch) lose(holding);
+      // A lease acquired again after a freeze has a new fencing token, and work under the old one must stop.
+      if (acquired.get(scope) !== holding.fencingToken) lose(holding);
     }
-    if (this.#leaving) return this.#giveUp([...this.#holdings.keys()], members, leases);
+    if (this.#leaving) return this.#handOver([...this.#holdings.keys()], members, leases);
     const target = assign(members, scopes, leases);
-    for (const [scope, epoch] of mine) {
+    for (const [scope, fencingToken] of acquired) {
       const holding = this.#holdings.get(scope);
       if (holding === undefined) {
-        // A store that was put back may have it ours again, under an epoch that is over.
-        const isNew = epoch > (this.#epochs.get(scope) ?? 0);
-        if (isNew && target.get(scope) === member) this.#start(scope, epoch);
-        else this.#ended.add(scope);
+        // A store restored from an older state may return a lease that this member has already released.
+        const isNew = fencingToken > (this.#fencingTokens.get(scope) ?? 0);
+        if (isNew && target.get(scope) === member) this.#start(scope, fencingToken);
+        else this.#stopped.add(scope);
       }
     }
     const surplus = [...this.#holdings.keys()].filter((scope) => target.get(scope) !== member);
-    this.#giveUp(surplus, members, leases);
-    const taken = new Set(leases.map(({ scope }) => scope));
+    this.#handOver(surplus, members, leases);
+    const leased = new Set(leases.map(({ scope }) => scope));
     const now = this.#options.clock.monotonic();
-    this.#wanted = scopes.filter(
-      (scope) => target.get(scope) === member && !mine.has(scope) && (this.#failures.get(scope)?.until ?? now) <= now,
+    this.#toAcquire = scopes.filter(
+      (scope) =>
+        target.get(scope) === member && !acquired.has(scope) && (this.#failures.get(scope)?.retryAt ?? now) <= now,
     );
-    if (this.#wanted.some((scope) => !taken.has(scope) && !this.#holdings.has(scope))) this.#wake.abort();
+    if (this.#toAcquire.some((scope) => !leased.has(scope) && !this.#holdings.has(scope))) this.#wake.abort();
   }
 
-  #giveUp(scopes: readonly string[], members: GroupState['members'], leases: GroupState['leases']): void {
+  #handOver(scopes: readonly string[], members: GroupState['members'], leases: GroupState['leases']): void {
     const { member, clock } = this.#options;
     const working = scopes.filter((scope) => this.#holdings.get(scope)?.stop.signal.aborted === false);
     for (const scope of this.#handover.next(working, { member, members, leases }, clock.monotonic())) {
@@ -187,31 +189,31 @@ export class Ownership {
   }
 
   #start(scope: string, fencingToken: number): void {
-    const holding: Holding = { epoch: fencingToken, stop: new AbortController(), lost: false };
+    const holding: Holding = { fencingToken, stop: new AbortController(), lost: false };
     this.#holdings.set(scope, holding);
-    this.#epochs.set(scope, fencingToken);
+    this.#fencingTokens.set(scope, fencingToken);
     const startedAt = this.#options.clock.monotonic();
     const { signal } = holding.stop;
     this.#starting.add(holding);
     const started = () => {
       if (!this.#starting.delete(holding) || signal.aborted) return;
       this.#started.add(scope);
-      // Those that were taken together are told of together.
+      // Scopes acquired together are reported together.
       if (this.#starting.size === 0) this.#wake.abort();
     };
-    const ended = () => {
+    const stopped = () => {
       this.#starting.delete(holding);
       this.#started.delete(scope);
-      this.#ended.add(scope);
+      this.#stopped.add(scope);
       this.#wake.abort();
     };
     void this.#options
       .work({ scope, fencingToken, signal, started, isCurrent: () => !holding.lost && this.#isCurrent() })
       .then(() => {
-        if (!signal.aborted) this.#failed(scope, startedAt, 'ended by itself');
+        if (!signal.aborted) this.#failed(scope, startedAt, new Error('work returned before its lease was released'));
       })
       .catch((error: unknown) => this.#failed(scope, startedAt, error))
-      .finally(ended);
+      .finally(stopped);
   }
 
   #failed(scope: string, startedAt: number, error: unknown): void {
@@ -219,16 +221,16 @@ export class Ownership {
     const now = clock.monotonic();
     const count = now - startedAt > stableWorkMs ? 0 : (this.#failures.get(scope)?.count ?? 0);
     const delayMs = backoffMs({ baseMs: heartbeatMs, maxMs: 30_000 }, count, random);
-    this.#failures.set(scope, { count: count + 1, until: now + delayMs });
+    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs });
     const level = isFencedError(error) ? 'warn' : 'error';
-    logger[level]('work on a scope ended; its lease is given back', { group, scope, error, delayMs });
+    logger[level]('work on scope failed; releasing its lease', { group, scope, error, delayMs });
   }
 
   #isCurrent(): boolean {
     return this.#options.clock.monotonic() < this.#deadline;
   }
 
-  #abandon(): void {
+  #loseAll(): void {
     for (const holding of this.#holdings.values()) lose(holding);
   }
 }

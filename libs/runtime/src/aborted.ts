@@ -1,4 +1,4 @@
-/** Resolves when `signal` aborts, at once if it already has; it never rejects. */
+/** Resolves when `signal` aborts, immediately if it already has; never rejects. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -6,8 +6,8 @@ export interface BackoffOptions {
 }
 
 /**
- * Delay before retry number `attempt` (0 for the first): exponential with full jitter in its upper half, so that
- * many clients that failed together come back apart, yet none at once.
+ * Delay in milliseconds before retry number `attempt` (0 for the first): exponential, with jitter between half and all of
+ * it, so that clients that failed together do not retry together, and none retries immediately.
  */
 export function backoffMs(options: BackoffOptions, attempt: number, random: Random): number {
   const ceiling = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(attempt, 30));

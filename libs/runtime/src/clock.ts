@@ -1,17 +1,17 @@
-/** Time, as a port: nothing below services/ reads the system's clock or starts a timer of its own. */
+/** Port of time: libraries and services use it instead of the system clock and timers. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Milliseconds from an arbitrary origin, never going back. */
+  /** Milliseconds from an arbitrary origin; never decreases. */
   monotonic(): number;
-  /** Runs `callback` once, `delayMs` from now, unless cancelled. Never runs it synchronously. */
+  /** Runs `callback` once after `delayMs` unless cancelled; never synchronously. */
   schedule(delayMs: number, callback: () => void): Cancel;
 }
 
-/** Idempotent; does nothing once the callback has run. */
+/** Idempotent; has no effect once the callback has run. */
 export type Cancel = () => void;
 
-/** Resolves after `delayMs`, or at once when `signal` aborts; it never rejects. */
+/** Resolves after `delayMs` or when `signal` aborts; never rejects. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

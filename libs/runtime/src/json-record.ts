@@ -1,4 +1,4 @@
-/** An object in parsed JSON or YAML, as opposed to an array or a scalar. */
+/** An object in parsed JSON or YAML; neither array nor scalar. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export function isRecord(value: unknown): value is JsonRecord {

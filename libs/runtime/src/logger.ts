@@ -1,10 +1,10 @@
-/** Structured logging, as a port: one event a line, stable keys, never a secret. */
+/** Port of structured logging: one event per line, stable keys, no secrets. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** A logger that adds `fields` to every line. */
+  /** Returns a logger that adds `fields` to every line. */
   with(fields: LogFields): Logger;
 }
 

@@ -1,10 +1,10 @@
-/** Randomness, as a port, so that a seed reproduces a run. */
+/** Port of randomness, so that a seed reproduces a run. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
 }
 
-/** A small, fast generator (SplitMix32) whose sequence is fixed by the seed. Not for secrets. */
+/** SplitMix32: a small, fast generator that is reproducible from its seed. Not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed | 0;
   return {
@@ -19,7 +19,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** A whole number in [from, to]. */
+/** A uniformly distributed integer in [from, to]. */
 export function randomInteger(random: Random, from: number, to: number): number {
   return from + Math.floor(random.next() * (to - from + 1));
 }

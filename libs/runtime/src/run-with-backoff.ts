@@ -7,16 +7,16 @@ export interface RunWithBackoffOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Errors that are not for us to mend: they are thrown. */
+  /** Errors that a restart cannot fix; they are rethrown. */
   readonly isFatal: (error: unknown) => boolean;
 }
 
-/** A run that lasted this long was a good one: the next failure counts as the first. */
-const goodRunMs = 60_000;
+/** A run that lasted this long resets the backoff: the next failure counts as the first. */
+const stableRunMs = 60_000;
 
 /**
- * Runs a task that is meant to go on until `signal` aborts, and starts it again, after a growing pause, each time it
- * fails. The task must take up its work from what it stored.
+ * Runs a long-running task until it returns or `signal` aborts, and restarts it with exponential backoff each time it
+ * fails. The task must resume from its stored state.
  */
 export async function runWithBackoff(
   task: () => Promise<void>,
@@ -30,9 +30,9 @@ export async function runWithBackoff(
     } catch (error) {
       if (signal.aborted) return;
       if (isFatal(error)) throw error;
-      if (clock.monotonic() - startedAt > goodRunMs) failures = 0;
+      if (clock.monotonic() - startedAt > stableRunMs) failures = 0;
       const delayMs = backoffMs({ baseMs: 100, maxMs: 30_000 }, failures, random);
-      logger.error('failed; starting again from what is stored', { error, delayMs: Math.round(delayMs) });
+      logger.error('failed; restarting from stored state', { error, delayMs: Math.round(delayMs) });
       await sleep(clock, delayMs, signal);
     }
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { tlsMaterialProblem, tlsProblem } from './tls-problem.ts';
 
-const failure = (code: string) => Object.assign(new Error('what the library says'), { code });
+const failure = (code: string) => Object.assign(new Error('library message'), { code });
 
 it.each([
   ['SELF_SIGNED_CERT_IN_CHAIN', 'authority that is not trusted'],
@@ -9,21 +9,21 @@ it.each([
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak TLS'],
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'refuses our certificate'],
   ['ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_UNKNOWN', 'refuses our certificate'],
-])('%s is told in words', (code, words) => {
+])('%s is described', (code, words) => {
   expect(tlsProblem(failure(code))).toContain(words);
-  expect(tlsProblem(new Error('no luck', { cause: failure(code) }))).toContain(words);
+  expect(tlsProblem(new Error('failed', { cause: failure(code) }))).toContain(words);
   expect(tlsProblem(new AggregateError([failure('ECONNREFUSED'), failure(code)]))).toContain(words);
 });
 
-it('other failures may pass by themselves', () => {
-  for (const error of [failure('ECONNREFUSED'), new Error('no luck'), 'no luck', undefined]) {
+it('errors that are not about TLS are not described', () => {
+  for (const error of [failure('ECONNREFUSED'), new Error('failed'), 'failed', undefined]) {
     expect(tlsProblem(error)).toBeUndefined();
   }
 });
 
-it('certificates that cannot be used are told without showing them', () => {
+it('unusable certificates and keys are described without quoting them', () => {
   expect(tlsMaterialProblem({})).toBeUndefined();
-  expect(tlsMaterialProblem({ ca: 'secret' })).toBe('the CA is no PEM text');
+  expect(tlsMaterialProblem({ ca: 'secret' })).toBe('the CA is not in PEM format');
   expect(tlsMaterialProblem({ cert: '-----BEGIN CERTIFICATE-----' })).toContain('together');
   const broken = { cert: '-----BEGIN CERTIFICATE-----secret', key: '-----BEGIN PRIVATE KEY-----secret' };
   expect(tlsMaterialProblem(broken)).toContain('cannot be read');

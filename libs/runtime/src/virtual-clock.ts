@@ -6,7 +6,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until it is told to move: for tests and for the replay of scenarios. */
+/** A clock that only moves when advanced, for tests and replays. */
 export class VirtualClock implements Clock {
   #now: number;
   #order = 0;
@@ -32,12 +32,12 @@ export class VirtualClock implements Clock {
     };
   }
 
-  /** When the next timer is due, or undefined if none waits. */
+  /** Time of the next timer, or undefined if there is none. */
   nextAt(): number | undefined {
     return this.#next()?.at;
   }
 
-  /** Moves to the next due timer and runs it. False if none is due by `untilMs`, which the clock then shows. */
+  /** Advances to the next timer and runs it. If none is due by `untilMs`, advances to `untilMs` and returns false. */
   step(untilMs = Number.POSITIVE_INFINITY): boolean {
     const next = this.#next();
     if (next === undefined || next.at > untilMs) {
@@ -50,7 +50,7 @@ export class VirtualClock implements Clock {
     return true;
   }
 
-  /** Moves on without running what falls due meanwhile; that is due at once then. */
+  /** Advances without running the timers in between; they are due immediately afterwards. */
   skipTo(ms: number): void {
     this.#now = Math.max(this.#now, ms);
   }

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
 import { YieldQueue } from './yield-queue.ts';
 
-test('one turn is given each time, in the order in which they were asked for', async () => {
+test('one caller resumes per deferred callback, in the order of the calls', async () => {
   const deferred: (() => void)[] = [];
-  const turns = new YieldQueue((callback) => deferred.push(callback));
-  const taken: string[] = [];
+  const queue = new YieldQueue((callback) => deferred.push(callback));
+  const resumed: string[] = [];
   const task = async (name: string) => {
-    for (const turn of [1, 2]) {
-      await turns.next();
-      taken.push(`${name}${turn}`);
+    for (const step of [1, 2]) {
+      await queue.next();
+      resumed.push(`${name}${step}`);
     }
   };
   const all = Promise.all([task('a'), task('b')]);
-  const given: string[][] = [];
+  const rounds: string[][] = [];
   while (deferred.length > 0) {
     expect(deferred).toHaveLength(1);
     deferred.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
-    given.push(taken.splice(0));
+    rounds.push(resumed.splice(0));
   }
   await all;
-  expect(given).toEqual([['a1'], ['b1'], ['a2'], ['b2']]);
+  expect(rounds).toEqual([['a1'], ['b1'], ['a2'], ['b2']]);
 });

@@ -1,27 +1,26 @@
 /**
- * Turns that many tasks of one process take with what they compute. Between two turns everything else of the process is
- * attended to: timers, and what has come in. Without that, the answers to many tasks may come at once, and what follows
- * from all of them runs before anything else does, such as the renewal of a lease.
+ * Lets CPU-bound tasks yield to the event loop, resuming one task at a time. Between two tasks, timers and I/O are handled.
+ * Otherwise answers to many tasks that arrive together would all be processed before, for example, a lease renewal.
  */
 export class YieldQueue {
   readonly #defer: (callback: () => void) => void;
   readonly #waiting: (() => void)[] = [];
 
-  /** `defer`: calls back once everything else that waits by now was attended to, such as `setImmediate`. */
+  /** `defer` runs a callback after pending timers and I/O, as `setImmediate` does. */
   constructor(defer: (callback: () => void) => void) {
     this.#defer = defer;
   }
 
-  /** Resolves when it is the caller's turn, after those who asked before. */
+  /** Resolves when the caller may resume, after all earlier callers. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
-      if (this.#waiting.length === 1) this.#defer(this.#give);
+      if (this.#waiting.length === 1) this.#defer(this.#resumeNext);
     });
   }
 
-  readonly #give = (): void => {
+  readonly #resumeNext = (): void => {
     this.#waiting.shift()?.();
-    if (this.#waiting.length > 0) this.#defer(this.#give);
+    if (this.#waiting.length > 0) this.#defer(this.#resumeNext);
   };
 }

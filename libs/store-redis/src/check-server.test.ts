@@ -2,22 +2,22 @@ import { silentLogger } from '@sluice/runtime';
 import { expect, test } from 'vitest';
 import { checkServer } from './check-server.ts';
 
-function check(facts: Readonly<Record<string, string | number>>): readonly string[] {
-  const good = { redis_version: '7.0.15', tcp_port: 6379, role: 'master', maxmemory: 0, aof_enabled: 1 };
-  const lines = Object.entries({ ...good, ...facts }).map(([name, value]) => `${name}:${value}`);
+function check(fields: Readonly<Record<string, string | number>>): readonly string[] {
+  const suitable = { redis_version: '7.0.15', tcp_port: 6379, role: 'master', maxmemory: 0, aof_enabled: 1 };
+  const lines = Object.entries({ ...suitable, ...fields }).map(([name, value]) => `${name}:${value}`);
   const warnings: string[] = [];
   checkServer(`# Server\r\n${lines.join('\r\n')}\r\n`, { ...silentLogger, warn: (message) => warnings.push(message) });
   return warnings;
 }
 
-test('a server that fits raises neither error nor warning', () => {
+test('a suitable server causes neither error nor warning', () => {
   expect(check({})).toEqual([]);
   expect(check({ maxmemory: 1000, maxmemory_policy: 'noeviction' })).toEqual([]);
   expect(check({ maxmemory_policy: 'allkeys-lru' })).toEqual([]);
   expect(check({ redis_version: '10.1.0' })).toEqual([]);
 });
 
-test('one that is too old, evicts, or is a replica is refused', () => {
+test('a server that is too old, evicts data or is a replica is rejected', () => {
   expect(() => check({ redis_version: '6.2.14' })).toThrow(/is 6\.2\.14; Sluice needs 7\.0/);
   expect(() => check({ redis_version: '?' })).toThrow(/needs 7\.0/);
   const evicting = { maxmemory: 1048576, maxmemory_human: '1.00M', maxmemory_policy: 'allkeys-lru' };
@@ -25,6 +25,6 @@ test('one that is too old, evicts, or is a replica is refused', () => {
   expect(() => check({ role: 'slave' })).toThrow(/is a replica/);
 });
 
-test('one that forgets when it restarts is told of', () => {
+test('a server without persistence causes a warning', () => {
   expect(check({ aof_enabled: 0 })).toEqual([expect.stringContaining('no append-only file')]);
 });

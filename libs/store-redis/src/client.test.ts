@@ -8,13 +8,13 @@ test.each([
   ['standalone', {}],
   ['sentinel', { topology: { mode: 'sentinel', masterName: 'm' } as const }],
   ['cluster', { topology: { mode: 'cluster' } as const }],
-])('an error of %s that nobody listens to is not printed', (_, topology) => {
+])('an error event of a %s client without listeners is not printed', (_, topology) => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
   const client = createClient(
     { urls: ['redis://127.0.0.1:1'], fleet: 'sluice', ...topology },
-    { patienceMs: 100, waits: true },
+    { patienceMs: 100, offlineQueue: true },
   );
-  // How ioredis tells of errors, for a Cluster too.
+  // ioredis emits errors this way, for a Cluster too.
   Redis.prototype.silentEmit.call(client as Redis, 'error', new Error('connect ECONNREFUSED'));
   client.disconnect();
   expect(printed).not.toHaveBeenCalled();

@@ -1,42 +1,42 @@
 import type { Clock } from '@sluice/runtime';
 import { Cluster, type RedisOptions as IoredisOptions, Redis } from 'ioredis';
-import { explain, RedisStoreError } from './redis-error.ts';
+import { RedisStoreError, toRedisStoreError } from './redis-error.ts';
 import { type RedisAddresses, type RedisOptions, readAddresses } from './redis-options.ts';
 import type { Client } from './script.ts';
 
 export interface ClientOptions {
   readonly patienceMs: number;
-  /** Whether a command waits for a connection while there is none, or rejects at once. */
-  readonly waits: boolean;
-  /** The server may be silent for long, as on a connection that waits to be told something. */
-  readonly silent?: boolean;
+  /** Whether commands wait for a connection or reject at once while disconnected. */
+  readonly offlineQueue: boolean;
+  /** The connection may be idle for long, as for Pub/Sub: no socket timeout. */
+  readonly idle?: boolean;
 }
 
-/** Not connected yet. */
+/** Creates a client that is not connected yet. */
 export function createClient(options: RedisOptions, clientOptions: ClientOptions): Client {
   const client = newClient(options, clientOptions);
-  // While nobody listens, ioredis prints errors itself; those who wait for its commands hear of them anyway.
+  // Without a listener ioredis prints errors itself. Commands report them to their callers anyway.
   client.on('error', () => {});
   return client;
 }
 
-function newClient(options: RedisOptions, { patienceMs, waits, silent = false }: ClientOptions): Client {
+function newClient(options: RedisOptions, { patienceMs, offlineQueue, idle = false }: ClientOptions): Client {
   const { topology = { mode: 'standalone' } } = options;
   const addresses = readAddresses(options);
   const common = {
     ...credentials(addresses),
     ...(addresses.tls ? { tls: tlsOptions(options) } : {}),
     connectTimeout: patienceMs,
-    // A peer that is gone without a word (its machine, its network) is noticed by its silence.
-    ...(silent ? {} : { socketTimeout: patienceMs }),
-    // What was on the way when the connection broke may have been carried out: its caller has to know.
+    // Detects a peer that vanished without closing the connection.
+    ...(idle ? {} : { socketTimeout: patienceMs }),
+    // A command in flight when the connection broke may have been executed, so its caller must see the error.
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
   } satisfies IoredisOptions;
   if (topology.mode === 'cluster') {
     return new Cluster([...addresses.hosts], {
       lazyConnect: true,
-      enableOfflineQueue: waits,
+      enableOfflineQueue: offlineQueue,
       redisOptions: common,
       clusterRetryStrategy: retryDelay,
       slotsRefreshTimeout: patienceMs,
@@ -45,10 +45,10 @@ function newClient(options: RedisOptions, { patienceMs, waits, silent = false }:
   const single = {
     ...common,
     lazyConnect: true,
-    enableOfflineQueue: waits,
+    enableOfflineQueue: offlineQueue,
     maxRetriesPerRequest: 20,
     retryStrategy: retryDelay,
-    // It was demoted: the sentinels know who is master now.
+    // The master was demoted: reconnecting asks the sentinels for the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     db: addresses.database,
   } satisfies IoredisOptions;
@@ -66,37 +66,37 @@ function newClient(options: RedisOptions, { patienceMs, waits, silent = false }:
 }
 
 /**
- * Connects, trying again for as long as the patience lasts. Wrong credentials end it at once.
+ * Connects, retrying for `patienceMs`. Rejected credentials fail at once.
  *
- * @throws RedisStoreError UNREACHABLE, CREDENTIALS, FORBIDDEN; the client goes on trying until it is disconnected
+ * @throws RedisStoreError UNREACHABLE, CREDENTIALS, FORBIDDEN; the client keeps retrying until it is disconnected
  */
 export function connect(client: Client, clock: Clock, patienceMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    let last: unknown;
-    const settle = (outcome: () => void) => {
+    let lastError: unknown;
+    const finish = (outcome: () => void) => {
       cancel();
       client.off('ready', ready);
       client.off('error', failed);
       outcome();
     };
-    const ready = () => settle(resolve);
+    const ready = () => finish(resolve);
     const failed = (error: unknown) => {
-      last = nodeError(error);
-      const explained = explain('connecting to Redis', last);
-      if (explained.code === 'CREDENTIALS' || explained.code === 'FORBIDDEN') settle(() => reject(explained));
+      lastError = nodeError(error);
+      const storeError = toRedisStoreError('connecting to Redis', lastError);
+      if (storeError.code === 'CREDENTIALS' || storeError.code === 'FORBIDDEN') finish(() => reject(storeError));
     };
     const cancel = clock.schedule(patienceMs, () => {
-      const silent = new RedisStoreError('UNREACHABLE', `connecting to Redis: no answer within ${patienceMs} ms`);
-      settle(() => reject(last === undefined ? silent : explain('connecting to Redis', last)));
+      const timeout = new RedisStoreError('UNREACHABLE', `connecting to Redis: no answer within ${patienceMs} ms`);
+      finish(() => reject(lastError === undefined ? timeout : toRedisStoreError('connecting to Redis', lastError)));
     });
     client.on('ready', ready);
     client.on('error', failed);
-    // Its rejection says less than the events do.
+    // The error events carry more detail than this rejection.
     client.connect().catch(() => {});
   });
 }
 
-/** A Cluster's error says that all nodes failed; this is why. */
+/** The cause behind a Cluster's error, which says only that all nodes failed. */
 function nodeError(error: unknown): unknown {
   if (error instanceof Error && 'lastNodeError' in error && error.lastNodeError instanceof Error) {
     return error.lastNodeError;

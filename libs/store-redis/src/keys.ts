@@ -1,7 +1,4 @@
-/**
- * Names of keys. What is in braces decides where a Redis Cluster keeps a key, so all keys of one scope (group, and so
- * on) are on one node and one script may touch them.
- */
-export function tagged(fleet: string, part: string): string {
+/** Key prefix with a hash tag: a Redis Cluster keeps all keys of one scope or group on one node, as scripts require. */
+export function hashTagged(fleet: string, part: string): string {
   return `{${fleet}:${part}}`;
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '@sluice/runtime';
 import { byIdentity, type ClusterDirectory, type KnownCluster } from '@sluice/store';
-import { bounded } from './bounded.ts';
-import { tagged } from './keys.ts';
+import { hashTagged } from './keys.ts';
 import type { Client } from './script.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export interface RedisClusterDirectoryOptions {
   readonly client: Client;
@@ -11,31 +11,31 @@ export interface RedisClusterDirectoryOptions {
   readonly patienceMs: number;
 }
 
-/** The clusters of a fleet, as JSON in one hash. */
+/** Cluster directory in Redis: one hash with a JSON value per cluster. */
 export class RedisClusterDirectory implements ClusterDirectory {
   readonly #options: RedisClusterDirectoryOptions;
   readonly #key: string;
 
   constructor(options: RedisClusterDirectoryOptions) {
     this.#options = options;
-    this.#key = tagged(options.fleet, 'clusters');
+    this.#key = hashTagged(options.fleet, 'clusters');
   }
 
   async put(cluster: KnownCluster): Promise<void> {
     const { client } = this.#options;
-    await this.#bounded('telling of a cluster', client.hset(this.#key, cluster.identity, JSON.stringify(cluster)));
+    await this.#withTimeout('adding a cluster', client.hset(this.#key, cluster.identity, JSON.stringify(cluster)));
   }
 
   async remove(identity: string): Promise<void> {
-    await this.#bounded('forgetting a cluster', this.#options.client.hdel(this.#key, identity));
+    await this.#withTimeout('removing a cluster', this.#options.client.hdel(this.#key, identity));
   }
 
   async list(): Promise<readonly KnownCluster[]> {
-    const told = await this.#bounded('list of clusters', this.#options.client.hgetall(this.#key));
-    return byIdentity(Object.values(told).map((text) => JSON.parse(text) as KnownCluster));
+    const clusters = await this.#withTimeout('listing clusters', this.#options.client.hgetall(this.#key));
+    return byIdentity(Object.values(clusters).map((text) => JSON.parse(text) as KnownCluster));
   }
 
-  #bounded<T>(what: string, answer: Promise<T>): Promise<T> {
-    return bounded(this.#options.clock, this.#options.patienceMs, what, answer);
+  #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
+    return withTimeout(this.#options.clock, this.#options.patienceMs, what, answer);
   }
 }

@@ -1,7 +1,7 @@
 import { VirtualClock } from '@sluice/runtime';
 import { expect, test } from 'vitest';
-import { bounded } from './bounded.ts';
-import { explain } from './redis-error.ts';
+import { toRedisStoreError } from './redis-error.ts';
+import { withTimeout } from './with-timeout.ts';
 
 test.each([
   ['WRONGPASS invalid username-password pair or user is disabled.', 'CREDENTIALS'],
@@ -12,21 +12,21 @@ test.each([
   ["READONLY You can't write against a read only replica.", 'READ_ONLY'],
   ['CLUSTERDOWN The cluster is down', 'UNREACHABLE'],
   ['ERR wrong number of arguments', 'REFUSED'],
-])('%s is %s', (reply, code) => {
-  const error = explain('commit', Object.assign(new Error(reply), { name: 'ReplyError' }));
+])('%s has the code %s', (reply, code) => {
+  const error = toRedisStoreError('commit', Object.assign(new Error(reply), { name: 'ReplyError' }));
   expect(error).toMatchObject({ code, message: expect.stringContaining('commit') });
   expect(error.message).toContain(reply);
   expect(error.cause).toBeUndefined();
 });
 
-test('what is no answer of Redis is a lost connection', () => {
-  expect(explain('commit', new Error('Connection is closed.'))).toMatchObject({ code: 'UNREACHABLE' });
+test('an error that is not a reply of Redis means a lost connection', () => {
+  expect(toRedisStoreError('commit', new Error('Connection is closed.'))).toMatchObject({ code: 'UNREACHABLE' });
 });
 
-test('an answer that does not come in time is a rejection', async () => {
+test('an answer that takes too long rejects with TIMEOUT', async () => {
   const clock = new VirtualClock(0);
-  const late = expect(bounded(clock, 500, 'heartbeat', new Promise(() => {}))).rejects;
+  const late = expect(withTimeout(clock, 500, 'heartbeat', new Promise(() => {}))).rejects;
   clock.step(500);
   await late.toMatchObject({ code: 'TIMEOUT', message: 'heartbeat: no answer from Redis within 500 ms' });
-  await expect(bounded(clock, 500, 'heartbeat', Promise.resolve(1))).resolves.toBe(1);
+  await expect(withTimeout(clock, 500, 'heartbeat', Promise.resolve(1))).resolves.toBe(1);
 });

@@ -1,23 +1,23 @@
 import { errorMessage } from '@sluice/runtime';
 
 export type RedisErrorCode =
-  /** The options make no sense. */
+  /** The options are invalid. */
   | 'OPTIONS'
-  /** No connection, or none in time. Whether a command was carried out is unknown. */
+  /** No connection, or none in time. Whether a command was executed is unknown. */
   | 'UNREACHABLE'
-  /** Connected, but no answer in time. Whether the command was carried out is unknown. */
+  /** Connected, but no answer in time. Whether the command was executed is unknown. */
   | 'TIMEOUT'
   | 'CREDENTIALS'
   | 'FORBIDDEN'
   | 'VERSION'
   | 'EVICTION'
   | 'READ_ONLY'
-  /** No memory or no disk: nothing was carried out. */
+  /** Redis is out of memory or disk; nothing was executed. */
   | 'FULL'
-  /** Redis refused it for another reason, which stands in the message. */
+  /** Redis rejected the command for another reason, which the message quotes. */
   | 'REFUSED';
 
-/** What Redis refused or could not do, and what to do about it. Never a secret. */
+/** What Redis rejected or could not do, and how to fix it. The message never contains a secret. */
 export class RedisStoreError extends Error {
   override readonly name = 'RedisStoreError';
   readonly code: RedisErrorCode;
@@ -28,20 +28,23 @@ export class RedisStoreError extends Error {
   }
 }
 
-const REACTIONS: readonly (readonly [start: RegExp, code: RedisErrorCode, advice: string])[] = [
+const ADVICE: readonly (readonly [reply: RegExp, code: RedisErrorCode, advice: string])[] = [
   [/^(WRONGPASS|NOAUTH|ERR AUTH|ERR Client sent AUTH)/, 'CREDENTIALS', 'check user name and password'],
   [/^(NOPERM|ERR ACL failure)|can't run this command/i, 'FORBIDDEN', 'grant the permissions in docs/guides/redis.md'],
   [/^OOM/, 'FULL', 'Redis is at its maxmemory: raise it; nothing was changed'],
   [/^MISCONF/, 'FULL', 'Redis cannot write to its disk: free some space; nothing was changed'],
-  [/^READONLY/, 'READ_ONLY', 'this is a replica: name the master, or the sentinels'],
+  [/^READONLY/, 'READ_ONLY', 'this is a replica: set the URL to the master, or use the topology sentinel'],
   [/^(LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN)/, 'UNREACHABLE', 'Redis is not ready yet'],
 ];
 
-/** In words of ours, with the command's purpose. Not with the error as its cause: that carries the command, AUTH too. */
-export function explain(what: string, error: unknown): RedisStoreError {
+/**
+ * Converts an error of ioredis. `what` names the command's purpose. The original error is not kept as the cause, because it
+ * carries the command's arguments, including those of AUTH.
+ */
+export function toRedisStoreError(what: string, error: unknown): RedisStoreError {
   if (error instanceof RedisStoreError) return error;
   const reason = errorMessage(error);
-  for (const [start, code, advice] of REACTIONS) {
+  for (const [start, code, advice] of ADVICE) {
     if (start.test(reason)) return new RedisStoreError(code, `${what}: ${advice} (${reason})`);
   }
   if (error instanceof Error && error.name === 'ReplyError') {

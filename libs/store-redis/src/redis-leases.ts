@@ -1,29 +1,29 @@
 import type { Clock } from '@sluice/runtime';
 import type { GroupState, Heartbeat, Lease, Leases } from '@sluice/store';
-import { bounded } from './bounded.ts';
-import { tagged } from './keys.ts';
+import { hashTagged } from './keys.ts';
 import { RedisStoreError } from './redis-error.ts';
 import { strings } from './redis-store.ts';
 import { type Client, Script } from './script.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export interface RedisLeasesOptions {
-  /** One that rejects at once while it has no connection. */
+  /** Must reject commands at once while disconnected. */
   readonly client: Client;
-  /** Another, for what is told by the server; it is connected to when somebody watches. */
+  /** Separate client for Pub/Sub; connects on the first watch. */
   readonly subscriber: Client;
   readonly clock: Clock;
   readonly fleet: string;
   readonly patienceMs: number;
 }
 
-// Few bytes, and of no more keys than before: a Redis without memory shall not also take everybody's leases away.
+// allow-oom: heartbeats add few bytes and no keys, and a Redis without memory must not make all leases expire.
 const heartbeatScript = new Script(['group', 'heartbeat'], ['allow-oom']);
 const stateScript = new Script(['group-state'], ['no-writes']);
 const leaveScript = new Script(['group', 'leave'], ['allow-oom']);
 
 /**
- * Leases in Redis, by its clock. A heartbeat that has no answer within its ttl rejects; it may have been carried out.
- * What it renews, it renews for the ttl from some moment between its sending and its answer: count from the sending.
+ * Leases in Redis, on the server's clock. A heartbeat without an answer within its TTL rejects, but Redis may have executed
+ * it. Leases are renewed at some time between sending and answer, so callers count the TTL from the sending.
  */
 export class RedisLeases implements Leases {
   readonly #options: RedisLeasesOptions;
@@ -41,19 +41,19 @@ export class RedisLeases implements Leases {
     const { group, member, ttlMs, release, acquire, started = [], leaving = false } = heartbeat;
     const args = [member, ttlMs, leaving ? 1 : 0, release.length, started.length, ...release, ...started, ...acquire];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
-    return groupState(await bounded(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
+    return groupState(await withTimeout(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
   }
 
   async leave(group: string, member: string): Promise<void> {
     const { client, clock, patienceMs } = this.#options;
     const answer = leaveScript.run(client, this.#keys(group), [member]);
-    await bounded(clock, patienceMs, `leave of ${member} from ${group}`, answer);
+    await withTimeout(clock, patienceMs, `leave of ${member} from ${group}`, answer);
   }
 
   async state(group: string): Promise<GroupState> {
     const { client, clock, patienceMs } = this.#options;
     return groupState(
-      await bounded(clock, patienceMs, `look at ${group}`, stateScript.run(client, this.#keys(group), [])),
+      await withTimeout(clock, patienceMs, `reading group ${group}`, stateScript.run(client, this.#keys(group), [])),
     );
   }
 
@@ -63,16 +63,16 @@ export class RedisLeases implements Leases {
     const watcher = () => onChange();
     watchers.add(watcher);
     this.#watchers.set(channel, watchers);
-    // Without it changes are found out by the next heartbeat. The connection says itself that it is lost.
+    // Without a subscription the next heartbeat finds changes. Connection losses are logged by the client's owner.
     if (watchers.size === 1) this.#options.subscriber.subscribe(channel).catch(() => {});
     return () => {
       watchers.delete(watcher);
     };
   }
 
-  /** The first is also the channel on which changes are told. */
+  /** The first key is also the Pub/Sub channel for changes. */
   #keys(group: string): readonly [string, string, string] {
-    const tag = tagged(this.#options.fleet, `leases/${group}`);
+    const tag = hashTagged(this.#options.fleet, `leases/${group}`);
     return [`${tag}:members`, `${tag}:leases`, `${tag}:started`];
   }
 }

@@ -3,7 +3,7 @@ import { type RedisOptions, readAddresses } from './redis-options.ts';
 
 const read = (options: Partial<RedisOptions>) => readAddresses({ urls: ['redis://127.0.0.1'], fleet: 'f', ...options });
 
-test('URLs give hosts, user, password, database and TLS; what is set beside them wins', () => {
+test('URLs give hosts, user, password, database and TLS; separate options take precedence', () => {
   expect(read({ urls: ['rediss://me:p%40ss@redis.example/2'] })).toEqual({
     hosts: [{ host: 'redis.example', port: 6379 }],
     tls: true,
@@ -18,7 +18,7 @@ test('URLs give hosts, user, password, database and TLS; what is set beside them
   });
 });
 
-test('sentinels have a port of their own', () => {
+test('sentinels have a different default port', () => {
   const topology = { mode: 'sentinel', masterName: 'm' } as const;
   expect(read({ urls: ['redis://a', 'redis://b:1'], topology }).hosts).toEqual([
     { host: 'a', port: 26379 },
@@ -28,17 +28,17 @@ test('sentinels have a port of their own', () => {
 
 test.each<[Partial<RedisOptions>, RegExp]>([
   [{ urls: [] }, /no Redis URL/],
-  [{ urls: ['redis://a', 'redis://b'] }, /several Redis URLs need the topology/],
+  [{ urls: ['redis://a', 'redis://b'] }, /several Redis URLs require the topology/],
   [{ urls: ['redis://a', 'rediss://b'], topology: { mode: 'cluster' } }, /rediss:\/\//],
-  [{ urls: ['redis://a/1'], topology: { mode: 'cluster' } }, /no databases/],
-  [{ urls: ['redis://a/x'] }, /number of a database/],
-  [{ urls: ['http://a'] }, /not with http:/],
-  [{ fleet: 'a}b' }, /fleet's name/],
-  [{ fleet: '' }, /fleet's name/],
-])('%j is refused', (options, message) => {
+  [{ urls: ['redis://a/1'], topology: { mode: 'cluster' } }, /only database 0/],
+  [{ urls: ['redis://a/x'] }, /number of the database/],
+  [{ urls: ['http://a'] }, /got http:/],
+  [{ fleet: 'a}b' }, /fleet name/],
+  [{ fleet: '' }, /fleet name/],
+])('%j is rejected', (options, message) => {
   expect(() => read(options)).toThrow(message);
 });
 
-test('a URL that cannot be read is not shown: it may hold a password', () => {
-  expect(() => read({ urls: ['redis://me:geheim@host:x'] })).toThrow(/^(?!.*geheim).*Redis URL 1 is no URL/);
+test('the error about an invalid URL does not quote it, because it may hold a password', () => {
+  expect(() => read({ urls: ['redis://me:geheim@host:x'] })).toThrow(/^(?!.*geheim).*Redis URL 1 is not a valid URL/);
 });

@@ -1,23 +1,23 @@
 import { RedisStoreError } from './redis-error.ts';
 
-/** Which Redis, and who we are to it. */
+/** Addresses, credentials and limits of the Redis connection. */
 export interface RedisOptions {
   /**
-   * `redis://` or, with TLS, `rediss://`, host and port. One of a Redis that stands alone; some of a Cluster's nodes; all
-   * sentinels. User and password may stand in it; a database (`/2`) not in a Cluster.
+   * `redis://host:port`, or `rediss://` for TLS: the standalone server, some nodes of a Cluster, or all sentinels. A URL may
+   * contain user, password and, except for a Cluster, a database (`/2`).
    */
   readonly urls: readonly string[];
   /** Default `standalone`. */
   readonly topology?: RedisTopology;
-  /** The ACL user; those of the URL otherwise. */
+  /** ACL user and password; take precedence over those in the URL. */
   readonly username?: string;
   readonly password?: string;
   readonly tls?: RedisTls;
-  /** First part of every key: fleets with different names share a Redis without seeing each other. */
+  /** Prefix of every key, so that several fleets can share a Redis. */
   readonly fleet: string;
-  /** How long a command waits, for a connection or for an answer, before it rejects. Default 10,000 ms. */
+  /** How long a command waits for a connection or an answer before it rejects. Default 10,000 ms. */
   readonly patienceMs?: number;
-  /** Default 1,000. */
+  /** Maximum number of dead letters kept. Default 1,000. */
   readonly maxDeadLetters?: number;
 }
 
@@ -26,23 +26,23 @@ export type RedisTopology =
   | { readonly mode: 'cluster' }
   | {
       readonly mode: 'sentinel';
-      /** What the sentinels call the master. */
+      /** Name of the master in the sentinels' configuration. */
       readonly masterName: string;
       readonly username?: string;
       readonly password?: string;
     };
 
-/** In PEM. */
+/** Certificates and key in PEM. */
 export interface RedisTls {
-  /** Certificate authorities; those of the system by default. */
+  /** Certificate authorities. Default: those of the system. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** The name that the server's certificate must have; the host of the URL by default. */
+  /** Name expected in the server's certificate. Default: the host of the URL. */
   readonly serverName?: string;
 }
 
-/** What the URLs say, together. */
+/** The settings parsed from all URLs. */
 export interface RedisAddresses {
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly tls: boolean;
@@ -53,7 +53,7 @@ export interface RedisAddresses {
 
 const DEFAULT_PORTS = { sentinel: 26379, standalone: 6379, cluster: 6379 };
 
-/** @throws RedisStoreError OPTIONS; no message has a password in it */
+/** @throws RedisStoreError OPTIONS; its message never contains a password */
 export function readAddresses({
   urls,
   topology = { mode: 'standalone' },
@@ -62,47 +62,48 @@ export function readAddresses({
 }: RedisOptions): RedisAddresses {
   const { mode } = topology;
   if (!/^[\w.-]+$/.test(fleet)) {
-    throw wrong(`the fleet's name has letters, digits, ".", "_" and "-": not ${JSON.stringify(fleet)}`);
+    throw invalid(`fleet name ${JSON.stringify(fleet)}: use only letters, digits, ".", "_" and "-"`);
   }
   const parsed = urls.map((text, index) => parse(text, `Redis URL ${index + 1}`));
   const [first] = parsed;
-  if (first === undefined) throw wrong('no Redis URL');
+  if (first === undefined) throw invalid('no Redis URL');
   if (mode === 'standalone' && parsed.length > 1)
-    throw wrong('several Redis URLs need the topology cluster or sentinel');
+    throw invalid('several Redis URLs require the topology cluster or sentinel');
   if (parsed.some(({ protocol }) => protocol !== first.protocol)) {
-    throw wrong('either all Redis URLs begin with rediss:// or none does');
+    throw invalid('either all Redis URLs must start with rediss:// or none');
   }
   const path = first.pathname.replace(/^\//, '');
-  if (!/^\d{0,5}$/.test(path)) throw wrong(`a Redis URL ends with the number of a database, not with "/${path}"`);
+  if (!/^\d{0,5}$/.test(path))
+    throw invalid(`the path of a Redis URL must be the number of the database, got "/${path}"`);
   const database = Number(path);
-  if (mode === 'cluster' && database !== 0) throw wrong('a Redis Cluster has no databases but 0');
+  if (mode === 'cluster' && database !== 0) throw invalid('a Redis Cluster has only database 0');
   return {
     hosts: parsed.map(({ hostname, port }) => ({
       host: hostname.replace(/^\[|\]$/g, ''),
       port: port === '' ? DEFAULT_PORTS[mode] : Number(port),
     })),
     tls: first.protocol === 'rediss:',
-    username: user.username ?? given(first.username),
-    password: user.password ?? given(first.password),
+    username: user.username ?? decodeUserInfo(first.username),
+    password: user.password ?? decodeUserInfo(first.password),
     database,
   };
 }
 
 function parse(text: string, name: string): URL {
-  // Not in the message as it is: it may have a password.
-  if (!URL.canParse(text)) throw wrong(`${name} is no URL; it looks like redis://user:password@host:6379`);
+  // The message does not quote the text, because it may contain a password.
+  if (!URL.canParse(text)) throw invalid(`${name} is not a valid URL; use the form redis://user:password@host:6379`);
   const url = new URL(text);
   if (url.protocol !== 'redis:' && url.protocol !== 'rediss:') {
-    throw wrong(`${name} begins with redis:// or rediss://, not with ${url.protocol}//`);
+    throw invalid(`${name} must start with redis:// or rediss://, got ${url.protocol}//`);
   }
-  if (url.hostname === '') throw wrong(`${name} has no host`);
+  if (url.hostname === '') throw invalid(`${name} has no host`);
   return url;
 }
 
-function given(part: string): string | undefined {
+function decodeUserInfo(part: string): string | undefined {
   return part === '' ? undefined : decodeURIComponent(part);
 }
 
-function wrong(message: string): RedisStoreError {
+function invalid(message: string): RedisStoreError {
   return new RedisStoreError('OPTIONS', message);
 }

@@ -7,16 +7,16 @@ import {
   type Store,
   type StoredEntry,
 } from '@sluice/store';
-import { bounded } from './bounded.ts';
-import { tagged } from './keys.ts';
+import { hashTagged } from './keys.ts';
 import { RedisStoreError } from './redis-error.ts';
 import { type Argument, type Client, Script } from './script.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export interface RedisStoreOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly fleet: string;
-  /** How long one command may take. */
+  /** Timeout of one command, in milliseconds. */
   readonly patienceMs: number;
 }
 
@@ -24,12 +24,12 @@ const claimScript = new Script(['incarnation', 'version', 'claim']);
 const verifyScript = new Script(['incarnation', 'verify'], ['no-writes']);
 const commitScript = new Script(['incarnation', 'version', 'commit']);
 
-/** Fields that Redis is asked for at once when a scope is read: it serves others in between. */
+/** Fields per HSCAN when a scope is read, so that Redis can serve other clients in between. */
 const CHUNK = 500;
 
-/** What this process knows the scope to be at. */
-interface Believed {
-  readonly epoch: number;
+/** The state in which this process last left the scope. */
+interface KnownVersion {
+  readonly fencingToken: number;
   readonly version: string;
 }
 
@@ -38,72 +38,72 @@ interface Claimed {
   readonly incarnation: string;
   readonly checkpoint: Checkpoint | null;
   readonly intact: boolean;
-  /** Unless there is more than was handed over with the claim. */
+  /** Undefined if the scope has more fields than the claim returns at once. */
   readonly entries: readonly StoredEntry[] | undefined;
 }
 
 /**
- * The store in Redis. Each commit and claim gives the scope a new version, and a commit is refused unless the version
- * is the one that this process left: so commits that Redis has lost are noticed even if the offset is the same.
+ * The store in Redis. Each commit and claim gives the scope a new version, and a commit fails unless the version is the one
+ * that this process left. This detects commits that Redis has lost even if the offset is the same.
  *
- * A commit that rejects with anything but FencedError may have been carried out or not, or may be yet: claim again.
+ * If a commit rejects with anything but FencedError, Redis may have executed it or may still execute it: claim again.
  */
 export class RedisStore implements Store {
   readonly #options: RedisStoreOptions;
-  readonly #believed = new Map<string, Believed>();
+  readonly #known = new Map<string, KnownVersion>();
 
   constructor(options: RedisStoreOptions) {
     this.#options = options;
   }
 
-  async claim(scope: string, epoch: number): Promise<ScopeState> {
+  async claim(scope: string, fencingToken: number): Promise<ScopeState> {
     for (;;) {
-      const claimed = await this.#take(scope, epoch);
-      if (claimed.entries !== undefined) return this.#claimed(scope, epoch, claimed, claimed.entries);
+      const claimed = await this.#claim(scope, fencingToken);
+      if (claimed.entries !== undefined) return this.#remember(scope, fencingToken, claimed, claimed.entries);
       const entries = await this.#entries(scope);
-      // A failover, a restart or somebody else's commit in between: what was read may be neither before nor after it.
+      // After a failover, a restart or another owner's commit in between, the entries may be inconsistent: claim again.
       const [version, incarnation] = strings(await this.#run(verifyScript, `claim of ${scope}`, [meta], scope, []));
       if (version !== claimed.version || incarnation !== claimed.incarnation) continue;
-      return this.#claimed(scope, epoch, claimed, entries);
+      return this.#remember(scope, fencingToken, claimed, entries);
     }
   }
 
-  #claimed(
+  #remember(
     scope: string,
-    epoch: number,
+    fencingToken: number,
     { version, checkpoint, intact }: Claimed,
     entries: readonly StoredEntry[],
   ): ScopeState {
-    this.#believed.set(scope, { epoch, version });
+    this.#known.set(scope, { fencingToken, version });
     return { checkpoint, intact, entries };
   }
 
   async commit(commit: Commit): Promise<void> {
     const { scope, fencingToken } = commit;
-    const believed = this.#believed.get(scope);
-    const version = believed?.epoch === fencingToken ? believed.version : '';
+    const known = this.#known.get(scope);
+    const version = known?.fencingToken === fencingToken ? known.version : '';
     const args = commitArguments(commit, version);
     const answer = await this.#run(commitScript, `commit to ${scope}`, [meta, view], scope, args);
     const [verdict, held = ''] = strings(answer);
     if (verdict !== 'committed') throw fenced(commit, verdict, held);
-    this.#believed.set(scope, { epoch: fencingToken, version: held });
+    this.#known.set(scope, { fencingToken, version: held });
   }
 
   async find(scope: string, prefix: string): Promise<readonly StoredEntry[]> {
-    // Redis need not send the others. A key may look like a field, so the pattern alone does not tell.
+    // The pattern only reduces what Redis sends: it can match inside a key too, so the fields are filtered here.
     const entries = await this.#entries(scope, `*","${escapeGlob(JSON.stringify(prefix).slice(1, -1))}*`);
     return entries.filter(({ field }) => field.startsWith(prefix));
   }
 
   async setIfAbsent(name: string, value: string): Promise<string> {
     const { client, clock, patienceMs, fleet } = this.#options;
-    const former = client.set(tagged(fleet, `settled/${name}`), value, 'NX', 'GET');
-    return (await bounded(clock, patienceMs, `settling ${name}`, former)) ?? value;
+    const existing = client.set(hashTagged(fleet, `settled/${name}`), value, 'NX', 'GET');
+    return (await withTimeout(clock, patienceMs, `setting ${name}`, existing)) ?? value;
   }
 
   async checkpoint(scope: string): Promise<Checkpoint | null> {
     const { client, clock, patienceMs } = this.#options;
-    const stored = await bounded(
+    const stored = await withTimeout(
       clock,
       patienceMs,
       `checkpoint of ${scope}`,
@@ -112,12 +112,12 @@ export class RedisStore implements Store {
     return stored === null ? null : (JSON.parse(stored) as Checkpoint);
   }
 
-  async #take(scope: string, epoch: number): Promise<Claimed> {
-    const answer = await this.#run(claimScript, `claim of ${scope}`, [meta, view], scope, [epoch, CHUNK]);
+  async #claim(scope: string, fencingToken: number): Promise<Claimed> {
+    const answer = await this.#run(claimScript, `claim of ${scope}`, [meta, view], scope, [fencingToken, CHUNK]);
     if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
     const [verdict, version = '', incarnation = '', checkpoint = '', intact] = strings(answer.slice(0, 5));
     const fields: unknown = answer[5];
-    if (verdict === 'epoch') throw new FencedError(`${scope}: epoch ${epoch} is over, ${version} owns it`);
+    if (verdict === 'epoch') throw staleToken(scope, fencingToken, version);
     return {
       version,
       incarnation,
@@ -129,12 +129,12 @@ export class RedisStore implements Store {
 
   async #entries(scope: string, pattern = '*'): Promise<readonly StoredEntry[]> {
     const { client, clock, patienceMs } = this.#options;
-    // A field may come twice.
+    // HSCAN may return a field more than once.
     const values = new Map<string, string>();
     let cursor = '0';
     do {
       const page = client.hscan(this.#key(scope, view), cursor, 'MATCH', pattern, 'COUNT', CHUNK);
-      const [next, flat] = await bounded(clock, patienceMs, `reading ${scope}`, page);
+      const [next, flat] = await withTimeout(clock, patienceMs, `reading ${scope}`, page);
       for (const [name, value] of pairs(flat)) values.set(name, String(value));
       cursor = next;
     } while (cursor !== '0');
@@ -142,13 +142,13 @@ export class RedisStore implements Store {
   }
 
   #key(scope: string, part: string): string {
-    return `${tagged(this.#options.fleet, scope)}:${part}`;
+    return `${hashTagged(this.#options.fleet, scope)}:${part}`;
   }
 
   #run(script: Script, what: string, parts: readonly string[], scope: string, args: readonly Argument[]) {
     const { client, clock, patienceMs } = this.#options;
     const keys = parts.map((part) => this.#key(scope, part));
-    return bounded(clock, patienceMs, what, script.run(client, keys, args));
+    return withTimeout(clock, patienceMs, what, script.run(client, keys, args));
   }
 }
 
@@ -157,7 +157,7 @@ const view = 'view';
 
 function commitArguments(commit: Commit, version: string): readonly Argument[] {
   const { fencingToken, expectedOffset, checkpoint, entries } = commit;
-  // The last one of a field counts.
+  // Of several entries for one field the last one counts.
   const fields = new Map(entries.map(({ key, field, value }) => [JSON.stringify([key, field]), value]));
   const set: string[] = [];
   const removed: string[] = [];
@@ -165,13 +165,13 @@ function commitArguments(commit: Commit, version: string): readonly Argument[] {
     if (value === undefined) removed.push(name);
     else set.push(name, JSON.stringify(value));
   }
-  const cursor = JSON.stringify(checkpoint);
+  const encodedCheckpoint = JSON.stringify(checkpoint);
   return [
     fencingToken,
     version,
     expectedOffset,
     checkpoint.offset,
-    cursor,
+    encodedCheckpoint,
     set.length / 2,
     removed.length,
     ...set,
@@ -179,7 +179,7 @@ function commitArguments(commit: Commit, version: string): readonly Argument[] {
   ];
 }
 
-/** Names and values of a hash, as Redis lists them. */
+/** Pairs of a flat list of names and values, as HSCAN returns it. */
 function pairs(flat: unknown): readonly (readonly [name: string, value: unknown])[] {
   if (!Array.isArray(flat)) throw new RedisStoreError('REFUSED', 'unexpected content of a Redis hash');
   return Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), flat[2 * i + 1]]);
@@ -201,15 +201,19 @@ function fenced(
 ): FencedError {
   switch (verdict) {
     case 'epoch':
-      return new FencedError(`${scope}: epoch ${fencingToken} is over, ${held} owns it`);
+      return staleToken(scope, fencingToken, held);
     case 'offset':
-      return new FencedError(`${scope}: the checkpoint is ${held}, not ${expectedOffset}`);
+      return new FencedError(`${scope}: expected offset ${expectedOffset}, but the checkpoint is at ${held}`);
     default:
-      return new FencedError(`${scope}: commits were made or lost since this owner's last one`);
+      return new FencedError(`${scope}: commits were made or lost since this process's last commit`);
   }
 }
 
-/** What a script of ours returns. */
+function staleToken(scope: string, fencingToken: number, current: string): FencedError {
+  return new FencedError(`${scope}: fencing token ${fencingToken} is stale; the scope is claimed under ${current}`);
+}
+
+/** Checks that the answer of a script is an array and converts its elements to text. */
 export function strings(answer: unknown): readonly string[] {
   if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
   return answer.map(String);

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Cluster, Redis } from 'ioredis';
 
-/** What speaks to one Redis or to a Cluster. */
+/** Client of one Redis server or of a Cluster. */
 export type Client = Redis | Cluster;
 
 export type Argument = string | number | Buffer;
 
-/** A Lua script: all of it happens, or nothing, and nobody else's command comes between. */
+/** A Lua script, which Redis executes atomically. */
 export class Script {
   readonly #source: string;
   readonly #sha: string;
 
   /**
-   * Made of the files of `lua/`, in this order. The first line makes Redis ≥ 7 refuse the whole script, before it did
-   * anything, when it is out of memory, cannot persist or is a replica; `allow-oom` excepts it from the first of these.
+   * Concatenates `files` of `lua/`. The shebang line makes Redis 7 reject the script before it has any effect if Redis is
+   * out of memory, cannot persist or is a replica; `allow-oom` lifts the first condition.
    */
   constructor(files: readonly string[], flags: readonly ('allow-oom' | 'no-writes')[] = []) {
     const parts = files.map((file) => readFileSync(new URL(`./lua/${file}.lua`, import.meta.url), 'utf8'));
@@ -22,18 +22,18 @@ export class Script {
     this.#sha = createHash('sha1').update(this.#source).digest('hex');
   }
 
-  /** The keys must share a hash tag. */
+  /** Runs the script. All keys must share a hash tag. */
   async run(client: Client, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     try {
       return await client.evalsha(this.#sha, keys.length, ...keys, ...args);
     } catch (error) {
-      if (!isUnknown(error)) throw error;
+      if (!isNoScript(error)) throw error;
       return client.eval(this.#source, keys.length, ...keys, ...args);
     }
   }
 }
 
-/** A server that restarted, or one that never saw the script. Nothing has happened yet. */
-function isUnknown(error: unknown): boolean {
+/** The server does not have the script cached, for example after a restart; nothing was executed. */
+function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

@@ -1,24 +1,21 @@
-/**
- * Which clusters a fleet has: told and forgotten by whoever watches one, read by whoever shows them to people. Nothing is
- * decided by it.
- */
+/** The clusters of a fleet: written by the watcher of each cluster, read by the console. For display only. */
 export interface ClusterDirectory {
-  /** Takes the place of what was told of the same identity before. */
+  /** Adds the cluster or replaces the entry with the same identity. */
   put(cluster: KnownCluster): Promise<void>;
-  /** It is not the fleet's any more. Nothing happens if nobody told of it. */
+  /** Removes the cluster; does nothing if it is not listed. */
   remove(identity: string): Promise<void>;
-  /** By identity. */
+  /** Sorted by identity. */
   list(): Promise<readonly KnownCluster[]>;
 }
 
 export interface KnownCluster {
-  /** uid of its namespace kube-system. */
+  /** UID of the cluster's namespace kube-system. */
   readonly identity: string;
-  /** As the configuration of who watches it has it. */
+  /** Name in the watcher's configuration. */
   readonly name: string;
-  /** Of Kubernetes, such as `v1.36.3`. */
+  /** Kubernetes version, such as `v1.36.3`. */
   readonly version: string;
-  /** Its address, without credentials. */
+  /** URL of the API server, without credentials. */
   readonly server: string;
 }
 

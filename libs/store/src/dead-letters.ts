@@ -1,21 +1,18 @@
-/**
- * Records that nobody could make sense of, kept aside with the reason until a person has looked at them. Bounded: the
- * oldest go first.
- */
+/** Records that could not be processed, kept with the reason until an operator drops them. Bounded: the oldest are evicted. */
 export interface DeadLetters {
   add(letter: NewDeadLetter): Promise<void>;
   /** Oldest first. */
   list(): Promise<readonly DeadLetter[]>;
-  /** False if there is none of that name. */
+  /** Returns false if there is no dead letter with this name. */
   drop(name: string): Promise<boolean>;
 }
 
 export interface NewDeadLetter {
-  /** Topic and partition that it came from. */
+  /** Topic and partition the record came from. */
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-  /** When it was set aside, in milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch. */
   readonly deadLetteredAt: number;
   readonly reason: string;
   readonly record: {
@@ -27,7 +24,7 @@ export interface NewDeadLetter {
 }
 
 export interface DeadLetter extends NewDeadLetter {
-  /** `changes/17/4711`: topic, partition and offset; setting the same record aside again changes nothing. */
+  /** `changes/17/4711`: topic, partition and offset. Dead-lettering a record again has no effect. */
   readonly name: string;
 }
 

@@ -1,41 +1,41 @@
 /**
- * Who works on what, as a port. A lease belongs to one member of a group at a time and ends by itself unless it is
- * renewed; its epoch rises with each new holder. Time is the store's: the members' clocks may differ.
+ * Port of partition ownership. A lease has one holder in a group at a time and expires unless renewed; its fencing token
+ * increases with each acquisition. Expiry follows the store's clock, so members' clocks may differ.
  */
 export interface Leases {
   /**
-   * One exchange, all of it in one step: shows this member alive, renews all leases that it holds, gives some back and
-   * takes others if they are free.
+   * Atomically records that the member is alive, renews all leases it holds, releases some and acquires others that are
+   * free.
    */
   heartbeat(heartbeat: Heartbeat): Promise<GroupState>;
-  /** Gives everything back and leaves the group. */
+  /** Releases all leases of the member and removes it from the group. */
   leave(group: string, member: string): Promise<void>;
   /**
-   * Calls `onChange` soon after a member came or left, or gave back, took or began with a lease, as best it can: it may miss some and
-   * call for nothing. Returns how to stop that.
+   * Calls `onChange` soon after a member joins or leaves, or a lease is acquired, started or released. Best effort: it may
+   * miss changes and may call without one. Returns a function that stops the watch.
    */
   watch(group: string, onChange: () => void): () => void;
-  /** The group as it is now. For whoever looks on: nothing is changed by it. */
+  /** Reads the group without changing it, for observers. */
   state(group: string): Promise<GroupState>;
 }
 
 export interface Heartbeat {
   readonly group: string;
-  /** Unique in the fleet and new with each start of a process. */
+  /** Unique in the fleet; a process uses a new name each time it starts. */
   readonly member: string;
-  /** After which the member and its leases count as gone, in milliseconds. */
+  /** Milliseconds after which the member and its leases expire. */
   readonly ttlMs: number;
-  /** Scopes that it gives back; those that it does not hold are ignored. */
+  /** Scopes to release; ignored where the member is not the holder. */
   readonly release: readonly string[];
-  /** Scopes that it wants; those that someone else holds stay with them. */
+  /** Scopes to acquire if they are free. */
   readonly acquire: readonly string[];
-  /** Scopes that it has begun to work on; told once for each tenure. Those that it does not hold are ignored. */
+  /** Scopes whose work has started, reported once per held lease; ignored where the member is not the holder. */
   readonly started?: readonly string[];
-  /** It is about to leave: it keeps what it holds and does not give back, but is no member any more. */
+  /** The member is about to leave: it keeps its leases until it releases them, but no longer counts as a member. */
   readonly leaving?: boolean;
 }
 
-/** The group as it is just after a heartbeat, or when somebody looks. */
+/** The group just after a heartbeat, or at the time of a read. */
 export interface GroupState {
   readonly members: readonly string[];
   readonly leases: readonly Lease[];
@@ -45,10 +45,10 @@ export interface Lease {
   readonly scope: string;
   readonly holder: string;
   /**
-   * At least the milliseconds since the Unix epoch, by the store's clock, at which it was taken: so it rises even if the
-   * store has forgotten the one before.
+   * At least the time of acquisition on the store's clock, in milliseconds since the Unix epoch. It therefore increases even
+   * if the store has lost the previous token.
    */
   readonly fencingToken: number;
-  /** Whether its holder has begun to work on it. */
+  /** Whether the holder has reported that work on the scope has started. */
   readonly started: boolean;
 }

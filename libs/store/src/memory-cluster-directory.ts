@@ -1,6 +1,6 @@
 import { byIdentity, type ClusterDirectory, type KnownCluster } from './cluster-directory.ts';
 
-/** The clusters of a fleet that is one process. */
+/** In-process cluster directory, for a fleet of one process. */
 export class MemoryClusterDirectory implements ClusterDirectory {
   readonly #clusters = new Map<string, KnownCluster>();
 

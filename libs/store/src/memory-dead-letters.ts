@@ -1,6 +1,6 @@
 import { type DeadLetter, type DeadLetters, deadLetterName, type NewDeadLetter } from './dead-letters.ts';
 
-/** Dead letters inside one process. */
+/** In-process dead letters. */
 export class MemoryDeadLetters implements DeadLetters {
   readonly #letters = new Map<string, DeadLetter>();
   readonly #max: number;

@@ -2,13 +2,13 @@ import type { Clock } from '@sluice/runtime';
 import type { GroupState, Heartbeat, Leases } from './leases.ts';
 
 interface Group {
-  readonly members: Map<string, { /** By the clock's monotonic time. */ goneAt: number; leaving: boolean }>;
+  readonly members: Map<string, { /** Monotonic time. */ expiresAt: number; leaving: boolean }>;
   readonly watchers: Set<() => void>;
-  /** Also of leases that are free: an fencingToken is never given twice. */
+  /** Includes free leases, so that no fencing token is issued twice. */
   readonly leases: Map<string, { holder: string | null; fencingToken: number; started: boolean }>;
 }
 
-/** Leases inside one process. */
+/** In-process leases. */
 export class MemoryLeases implements Leases {
   readonly #clock: Clock;
   readonly #groups = new Map<string, Group>();
@@ -21,7 +21,7 @@ export class MemoryLeases implements Leases {
     const { group: name, member, ttlMs, release, acquire, started = [], leaving = false } = heartbeat;
     const group = this.#group(name);
     let changed = release.length > 0 || group.members.get(member)?.leaving !== leaving;
-    group.members.set(member, { goneAt: this.#clock.monotonic() + ttlMs, leaving });
+    group.members.set(member, { expiresAt: this.#clock.monotonic() + ttlMs, leaving });
     for (const scope of release) {
       const lease = group.leases.get(scope);
       if (lease?.holder === member) lease.holder = null;
@@ -49,7 +49,7 @@ export class MemoryLeases implements Leases {
 
   async leave(name: string, member: string): Promise<void> {
     const group = this.#group(name);
-    group.members.set(member, { goneAt: Number.NEGATIVE_INFINITY, leaving: true });
+    group.members.set(member, { expiresAt: Number.NEGATIVE_INFINITY, leaving: true });
     this.#group(name);
     notify(group);
   }
@@ -61,7 +61,7 @@ export class MemoryLeases implements Leases {
     return () => watchers.delete(watcher);
   }
 
-  /** Without those whose time is up. */
+  /** Returns the group after removing expired members and freeing their leases. */
   #group(name: string): Group {
     let group = this.#groups.get(name);
     if (group === undefined) {
@@ -69,8 +69,8 @@ export class MemoryLeases implements Leases {
       this.#groups.set(name, group);
     }
     const now = this.#clock.monotonic();
-    for (const [member, { goneAt }] of group.members) {
-      if (goneAt > now) continue;
+    for (const [member, { expiresAt }] of group.members) {
+      if (expiresAt > now) continue;
       group.members.delete(member);
       for (const lease of group.leases.values()) {
         if (lease.holder === member) lease.holder = null;
@@ -89,7 +89,7 @@ function stateOf({ members, leases }: Group): GroupState {
   };
 }
 
-/** Not from within the caller's step, as from a server. */
+/** Calls watchers asynchronously, as a server would. */
 function notify({ watchers }: Group): void {
   for (const watcher of watchers) queueMicrotask(watcher);
 }

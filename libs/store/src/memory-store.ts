@@ -9,25 +9,25 @@ import {
 } from './store.ts';
 
 interface Scope {
-  epoch: number;
+  fencingToken: number;
   checkpoint: Checkpoint;
-  /** By key, then by field. */
+  /** Values by key, then by field. */
   readonly values: Map<string, Map<string, StoredValue>>;
 }
 
-/** The store inside one process. It lives as long as the process does; the clusters tell the rest at the next start. */
+/** In-process store. After a restart, the watchers' snapshots rebuild its contents. */
 export class MemoryStore implements Store {
   readonly #scopes = new Map<string, Scope>();
-  readonly #settled = new Map<string, string>();
+  readonly #fleetValues = new Map<string, string>();
 
-  async claim(name: string, epoch: number): Promise<ScopeState> {
+  async claim(name: string, fencingToken: number): Promise<ScopeState> {
     const scope = this.#scope(name);
-    fence(name, epoch, scope);
-    scope.epoch = epoch;
+    fence(name, fencingToken, scope);
+    scope.fencingToken = fencingToken;
     return this.peek(name);
   }
 
-  /** What the scope holds, without taking it over. */
+  /** Reads the scope without claiming it. */
   peek(name: string): ScopeState & { readonly checkpoint: Checkpoint } {
     const scope = this.#scope(name);
     const entries = [...scope.values].flatMap(([key, fields]) =>
@@ -41,9 +41,11 @@ export class MemoryStore implements Store {
     fence(commit.scope, commit.fencingToken, scope);
     const offset = scope.checkpoint.offset;
     if (commit.expectedOffset !== offset) {
-      throw new FencedError(`${commit.scope}: the checkpoint is ${offset}, not ${commit.expectedOffset}`);
+      throw new FencedError(
+        `${commit.scope}: expected offset ${commit.expectedOffset}, but the checkpoint is at ${offset}`,
+      );
     }
-    scope.epoch = commit.fencingToken;
+    scope.fencingToken = commit.fencingToken;
     scope.checkpoint = commit.checkpoint;
     for (const { key, field, value } of commit.entries) write(scope.values, key, field, value);
   }
@@ -53,9 +55,9 @@ export class MemoryStore implements Store {
   }
 
   async setIfAbsent(name: string, value: string): Promise<string> {
-    const settled = this.#settled.get(name) ?? value;
-    this.#settled.set(name, settled);
-    return settled;
+    const existing = this.#fleetValues.get(name) ?? value;
+    this.#fleetValues.set(name, existing);
+    return existing;
   }
 
   async checkpoint(name: string): Promise<Checkpoint | null> {
@@ -65,15 +67,19 @@ export class MemoryStore implements Store {
   #scope(name: string): Scope {
     let scope = this.#scopes.get(name);
     if (scope === undefined) {
-      scope = { epoch: 0, checkpoint: { offset: 0, id: '', streamId: '' }, values: new Map() };
+      scope = { fencingToken: 0, checkpoint: { offset: 0, id: '', streamId: '' }, values: new Map() };
       this.#scopes.set(name, scope);
     }
     return scope;
   }
 }
 
-function fence(name: string, epoch: number, scope: Scope): void {
-  if (epoch < scope.epoch) throw new FencedError(`${name}: epoch ${epoch} is over, ${scope.epoch} owns it`);
+function fence(name: string, fencingToken: number, scope: Scope): void {
+  if (fencingToken < scope.fencingToken) {
+    throw new FencedError(
+      `${name}: fencing token ${fencingToken} is stale; the scope is claimed under ${scope.fencingToken}`,
+    );
+  }
 }
 
 function write(values: Scope['values'], key: string, field: string, value: StoredValue): void {

@@ -1,39 +1,35 @@
 /**
- * The store, as a port: it remembers, per scope, what its owner folded and decided. A scope is what one owner works on
- * alone: a partition of a reconciler, a lane of a writer.
+ * Port of the store: keeps the state that the owner of a scope has applied and decided. A scope has one owner at a time, such
+ * as a partition of a reconciler or a plan partition of a writer.
  *
- * All of it is a cache of the clusters (the API servers are the truth): it may be lost whole, and what follows is a
- * resync.
+ * The store is a cache; the API servers are the source of truth. Losing all of it causes a resync, never a wrong write.
  */
 export interface Store {
   /**
-   * Takes the scope over and returns everything that it holds. From here on commits of lower epochs are refused. Throws
-   * FencedError if a newer epoch has it.
+   * Claims the scope and returns its contents. Commits with a lower fencing token fail from then on. Throws FencedError if
+   * the scope is claimed under a higher token.
    */
-  claim(scope: string, epoch: number): Promise<ScopeState>;
+  claim(scope: string, fencingToken: number): Promise<ScopeState>;
   /**
-   * All of it or nothing. Throws FencedError if a newer epoch owns the scope or if the offset is not the one that the
-   * owner believes: someone else has committed since, or the store has lost commits; either way what this owner has in
-   * memory is worthless.
+   * Atomic. Throws FencedError if the scope is claimed under a higher fencing token or its offset is not `expectedOffset`:
+   * another owner has committed or the store has lost commits, so the caller must discard its in-memory state.
    */
   commit(commit: Commit): Promise<void>;
   /**
-   * Reads along, for people: the entries of the scope whose field begins with `prefix`, without taking the scope over.
-   * Some may be from before a commit that is made meanwhile, others from after it.
+   * Reads the entries whose field starts with `prefix`, without claiming the scope; for observers. Not a snapshot: a
+   * concurrent commit may be partly visible.
    */
   find(scope: string, prefix: string): Promise<readonly StoredEntry[]>;
-  /**
-   * Settles a value for the whole fleet: the first one stays. Returns the one that holds.
-   */
+  /** Sets a value for the whole fleet unless it is already set. Returns the value in effect. */
   setIfAbsent(name: string, value: string): Promise<string>;
-  /** How far the owner of a scope has come; null: nothing is there. For whoever looks on: nothing is taken over. */
+  /** Reads the checkpoint of a scope without claiming it; null if there is none. For observers. */
   checkpoint(scope: string): Promise<Checkpoint | null>;
 }
 
-/** Plain data, as JSON can carry it. Values are never changed after they were handed over. */
+/** A JSON value; immutable once handed over. */
 export type StoredValue = unknown;
 
-/** Just after the last record whose effects are in the scope: a cursor of the bus. */
+/** StreamOffset just after the last record whose effects are in the scope. */
 export interface Checkpoint {
   readonly offset: number;
   readonly id: string;
@@ -41,11 +37,10 @@ export interface Checkpoint {
 }
 
 export interface ScopeState {
-  /** Position 0: nothing was committed yet. null: nothing is there, and whether something was, the store cannot say. */
+  /** Offset 0: nothing has been committed. null: the scope is empty, and the store cannot tell whether it lost data. */
   readonly checkpoint: Checkpoint | null;
   /**
-   * False if commits may have been lost since the last claim: the store's server has restarted, failed over, or is
-   * another one than that which took the last commit.
+   * False if commits may be lost: since the last commit the store's server has restarted, failed over or been replaced.
    */
   readonly intact: boolean;
   readonly entries: readonly StoredEntry[];
@@ -61,7 +56,7 @@ export interface StoredEntry {
 export interface Commit {
   readonly scope: string;
   readonly fencingToken: number;
-  /** Position of the checkpoint that the owner believes to be in the store; 0 if it believes in none. */
+  /** Offset of the checkpoint that the owner expects in the store; 0 for none. */
   readonly expectedOffset: number;
   readonly checkpoint: Checkpoint;
   /** `value` undefined removes the field. */

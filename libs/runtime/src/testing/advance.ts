@@ -1,6 +1,6 @@
 import type { VirtualClock } from '../virtual-clock.ts';
 
-/** Runs all pending promises and every timer that is due within the next `ms` milliseconds of the virtual clock. */
+/** Advances the virtual clock by `ms`, running due timers in order and pending promises in between. */
 export async function advance(clock: VirtualClock, ms: number): Promise<void> {
   const until = clock.now() + ms;
   do await new Promise((resolve) => setImmediate(resolve));

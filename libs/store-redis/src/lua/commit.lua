@@ -1,15 +1,15 @@
--- KEYS: meta, view.
--- ARGV: epoch, version ('' if the committer has not claimed the scope), expected offset, new offset, checkpoint,
--- how many fields to set, to remove; then those: field and value, field.
+-- KEYS: meta, view (the scope's entries).
+-- ARGV: fencing token, version ('' if the committer has not claimed the scope), expected offset, new offset, checkpoint,
+-- number of fields to set, number of fields to remove, then the fields and values to set and the fields to remove.
 local meta, view = KEYS[1], KEYS[2]
-local epoch, version, expected, offset, checkpoint = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local fencing_token, version, expected, offset, checkpoint = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local held = redis.call('HMGET', meta, 'epoch', 'version', 'offset')
-if tonumber(held[1] or '0') > tonumber(epoch) then return { 'epoch', held[1] } end
+if tonumber(held[1] or '0') > tonumber(fencing_token) then return { 'epoch', held[1] } end
 if (held[3] or '0') ~= expected then return { 'offset', held[3] or '0' } end
 if version ~= '' and held[2] ~= version then return { 'version', held[2] or '' } end
 
--- Lua hands over some thousand arguments at once at most.
+-- unpack() is limited to a few thousand values (LUAI_MAXCSTACK).
 local CHUNK = 1000
 local at = 8
 local function chunks(command, key, count)
@@ -24,7 +24,7 @@ end
 chunks('HSET', view, 2 * tonumber(ARGV[6]))
 chunks('HDEL', view, tonumber(ARGV[7]))
 
-local following = new_version(epoch)
-redis.call('HSET', meta, 'epoch', epoch, 'version', following, 'offset', offset, 'checkpoint', checkpoint,
+local next_version = new_version(fencing_token)
+redis.call('HSET', meta, 'epoch', fencing_token, 'version', next_version, 'offset', offset, 'checkpoint', checkpoint,
   'incarnation', incarnation())
-return { 'committed', following }
+return { 'committed', next_version }

@@ -1,18 +1,19 @@
--- KEYS: members (member → when it counts as gone, and whether it is leaving), leases (scope → "epoch holder", no holder when it is free),
--- started (scope → epoch under which its holder has started to work on it).
--- Time is the server's, in milliseconds.
+-- KEYS: members (hash: member → expiry time, followed by " leaving" while it leaves),
+-- leases (hash: scope → "<fencing token> <holder>", with an empty holder while the lease is free),
+-- started (hash: scope → fencing token under which the holder has started work).
+-- Times are the server's, in milliseconds.
 local members, leases, started_key = KEYS[1], KEYS[2], KEYS[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- For as long as the epoch of a free lease is remembered: a clock that goes back by less gives no epoch twice.
-local REMEMBERED = 24 * 60 * 60 * 1000
+-- Retention of a free lease's fencing token: a clock that steps back by less than this never issues a token twice.
+local TOKEN_RETENTION = 24 * 60 * 60 * 1000
 
-local alive, leaving, epochs, holders = {}, {}, {}, {}
+local alive, leaving, fencing_tokens, holders = {}, {}, {}, {}
 local changed = false
 
 local function write(scope)
-  redis.call('HSET', leases, scope, string.format('%.0f', epochs[scope]) .. ' ' .. (holders[scope] or ''))
+  redis.call('HSET', leases, scope, string.format('%.0f', fencing_tokens[scope]) .. ' ' .. (holders[scope] or ''))
 end
 
 local function free(scope)
@@ -27,12 +28,12 @@ local function all_of(key)
   return entries
 end
 
--- Reads the group, without those whose time is up.
+-- Loads the group, removing expired members and freeing their leases.
 local function load_group()
   local flat = redis.call('HGETALL', members)
   for i = 1, #flat, 2 do
-    local gone_at, state = string.match(flat[i + 1], '^(%d+)(.*)$')
-    if tonumber(gone_at) > now then
+    local expires_at, state = string.match(flat[i + 1], '^(%d+)(.*)$')
+    if tonumber(expires_at) > now then
       alive[flat[i]] = true
       leaving[flat[i]] = state ~= ''
     else
@@ -42,21 +43,21 @@ local function load_group()
   flat = redis.call('HGETALL', leases)
   for i = 1, #flat, 2 do
     local scope = flat[i]
-    local epoch, holder = string.match(flat[i + 1], '^(%d+) (.*)$')
-    epochs[scope] = tonumber(epoch)
+    local fencing_token, holder = string.match(flat[i + 1], '^(%d+) (.*)$')
+    fencing_tokens[scope] = tonumber(fencing_token)
     if holder ~= '' then
       holders[scope] = holder
       if not alive[holder] then free(scope) end
-    elseif now - epochs[scope] > REMEMBERED then
-      epochs[scope] = nil
+    elseif now - fencing_tokens[scope] > TOKEN_RETENTION then
+      fencing_tokens[scope] = nil
       redis.call('HDEL', leases, scope)
       redis.call('HDEL', started_key, scope)
     end
   end
 end
 
--- For those who watch the group.
-local function tell(member)
-  -- Without the right to, they find out with their next heartbeat.
+-- Notifies watchers of the group.
+local function notify(member)
+  -- pcall: without permission to publish, members see the change with their next heartbeat.
   if changed then redis.pcall('PUBLISH', members, member) end
 end

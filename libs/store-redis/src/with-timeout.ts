@@ -1,8 +1,8 @@
 import type { Clock } from '@sluice/runtime';
-import { explain, RedisStoreError } from './redis-error.ts';
+import { RedisStoreError, toRedisStoreError } from './redis-error.ts';
 
-/** Rejects when the answer does not come in time; the command may be carried out nevertheless. */
-export function bounded<T>(clock: Clock, limitMs: number, what: string, answer: Promise<T>): Promise<T> {
+/** Rejects with TIMEOUT if `answer` takes longer than `limitMs`. Redis may execute the command nevertheless. */
+export function withTimeout<T>(clock: Clock, limitMs: number, what: string, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.schedule(limitMs, () =>
       reject(new RedisStoreError('TIMEOUT', `${what}: no answer from Redis within ${limitMs} ms`)),
@@ -14,7 +14,7 @@ export function bounded<T>(clock: Clock, limitMs: number, what: string, answer: 
       },
       (error: unknown) => {
         cancel();
-        reject(explain(what, error));
+        reject(toRedisStoreError(what, error));
       },
     );
   });
