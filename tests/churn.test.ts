@@ -48,12 +48,12 @@ function removeAll(server: FakeApiServer): void {
   }
 }
 
-/** What is in the store, but for what there is once per partition. */
+/** Entries of the store that belong to a Service; each partition also has a few entries of its own. */
 function kept(store: MemoryStore): string[] {
   const scopes = Array.from({ length: partitions }, (_, i) => [`reconciler/${i}`, `writer/${i}`]).flat();
   return scopes.flatMap((scope) =>
     store.peek(scope).entries.flatMap(({ key, field }) => {
-      const perPartition = field === 'heard' || key === 'partition' || (key === 'plans' && field === 'completed');
+      const perPartition = field === 'lastChange' || key === 'partition' || (key === 'plans' && field === 'completed');
       return perPartition ? [] : [`${scope} ${key} ${field}`];
     }),
   );
