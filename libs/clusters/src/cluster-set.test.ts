@@ -4,7 +4,7 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterSet } from './cluster-set.ts';
-import type { Candidate, ClusterSource, SourceReading } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-source.ts';
 import type { ConnectedCluster } from './connect.ts';
 
 let clock: VirtualClock;
@@ -17,12 +17,12 @@ let set: ClusterSet;
 let stop: AbortController;
 let running: Promise<void>;
 
-const named = (name: string, address = name, version = ''): Candidate => ({
+const named = (name: string, address = name, version = ''): ClusterCandidate => ({
   ...{ name, from: `${name}.yaml`, fingerprint: `${address} ${version}` },
   load: async () => ({ context: name, server: address }) as ClusterAccess,
 });
 
-const names = (...candidates: readonly Candidate[]): void => {
+const names = (...candidates: readonly ClusterCandidate[]): void => {
   reading = { candidates, problems: [] };
 };
 
@@ -236,7 +236,7 @@ test('a cluster that was made anew under its address is a new one', async () => 
 });
 
 describe('whoever has a name keeps it', () => {
-  const elsewhere = (address: string, from: string): Candidate => ({ ...named('a', address), from });
+  const elsewhere = (address: string, from: string): ClusterCandidate => ({ ...named('a', address), from });
 
   test('though one with the same name comes to stand before it', async () => {
     servers.set('x', server(1)).set('y', server(2));

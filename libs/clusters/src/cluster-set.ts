@@ -1,12 +1,12 @@
 import { type ClusterAccess, chainReader, chainWriter, IdentityGuard } from '@sluice/kubernetes';
 import { backoffMs, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
-import type { Candidate, ClusterSource, SourceReading } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { ConnectedCluster } from './connect.ts';
 import { uniqueNames, unreadableCandidates } from './unique-names.ts';
 
 /** Why a cluster is no longer served. */
-export type Ending =
+export type StopReason =
   /** This process ends, or reaches the cluster in another way from now on. */
   | 'handover'
   /** It is not named any more, or it is another one now: nothing of it is to be kept. */
@@ -29,7 +29,7 @@ export interface ClusterSetOptions {
 
 /** One name, and what is done under it. */
 interface Entry {
-  candidate: Candidate;
+  candidate: ClusterCandidate;
   readonly stop: AbortController;
   /** Wakes a pause between tries: the way to reach the cluster may be right now. */
   wake: AbortController;
@@ -83,7 +83,7 @@ export class ClusterSet {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, sources, refreshMs = 5_000 } = this.#options;
     const stop = () => {
-      for (const entry of this.#entries.values()) entry.stop.abort('handover' satisfies Ending);
+      for (const entry of this.#entries.values()) entry.stop.abort('handover' satisfies StopReason);
     };
     signal.addEventListener('abort', stop, { once: true });
     // Each for itself: a management cluster that does not answer holds up no directory.
@@ -133,7 +133,7 @@ export class ClusterSet {
     for (const [name, entry] of this.#entries) {
       const candidate = wanted.get(name);
       if (candidate === undefined) {
-        if (!spoilt(entry.candidate)) entry.stop.abort('removed' satisfies Ending);
+        if (!spoilt(entry.candidate)) entry.stop.abort('removed' satisfies StopReason);
       } else if (candidate.fingerprint !== entry.candidate.fingerprint) {
         entry.candidate = candidate;
         entry.wake.abort();
@@ -142,7 +142,7 @@ export class ClusterSet {
     for (const [name, candidate] of wanted) if (!this.#entries.has(name)) this.#start(name, candidate);
   }
 
-  #start(name: string, candidate: Candidate): void {
+  #start(name: string, candidate: ClusterCandidate): void {
     const entry: Entry = {
       ...{ candidate, stop: new AbortController(), wake: new AbortController(), done: Promise.resolve() },
       state: { ...unknown({ name, from: candidate.from, reason: '' }), phase: 'connecting' },
@@ -193,14 +193,14 @@ export class ClusterSet {
   }
 
   /** False if that failed. */
-  async #serve(entry: Entry, candidate: Candidate, cluster: ConnectedCluster): Promise<boolean> {
+  async #serve(entry: Entry, candidate: ClusterCandidate, cluster: ConnectedCluster): Promise<boolean> {
     const { clock, logger, serve } = this.#options;
     const { name, identity, server, version } = cluster;
     const log = logger.with({ cluster: name });
     const life = new AbortController();
-    const end = (ending: Ending) => life.abort(ending);
-    entry.stop.signal.addEventListener('abort', () => end(entry.stop.signal.reason as Ending), { once: true });
-    if (entry.stop.signal.aborted) end(entry.stop.signal.reason as Ending);
+    const end = (ending: StopReason) => life.abort(ending);
+    entry.stop.signal.addEventListener('abort', () => end(entry.stop.signal.reason as StopReason), { once: true });
+    if (entry.stop.signal.aborted) end(entry.stop.signal.reason as StopReason);
     const { middleware } = new IdentityGuard({
       identity,
       cluster: cluster.reader,
@@ -226,7 +226,7 @@ export class ClusterSet {
       entry.state = { ...entry.state, phase: 'draining' };
       await changing;
       await cluster.close();
-      if (life.signal.reason === ('removed' satisfies Ending)) {
+      if (life.signal.reason === ('removed' satisfies StopReason)) {
         await this.#forget(cluster, log);
       }
       this.#holders.delete(identity);
@@ -248,7 +248,7 @@ export class ClusterSet {
    * Ends the life once the candidate has changed and what it is now can be used. Until then the way that is known stays in
    * use, so a mistake in a kubeconfig takes no cluster away.
    */
-  async #swapWhenChanged(entry: Entry, served: Candidate, identity: string, life: AbortController): Promise<void> {
+  async #swapWhenChanged(entry: Entry, served: ClusterCandidate, identity: string, life: AbortController): Promise<void> {
     const { clock, random, logger, open } = this.#options;
     const ended = life.signal;
     for (let attempt = 0; !ended.aborted; ) {

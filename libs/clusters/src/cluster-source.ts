@@ -1,7 +1,7 @@
 import type { ClusterAccess } from '@sluice/kubernetes';
 
 /** A cluster that a source names. */
-export interface Candidate {
+export interface ClusterCandidate {
   /** For people. */
   readonly name: string;
   /** Where it comes from, for people: a file and its context, or a Secret. */
@@ -13,15 +13,15 @@ export interface Candidate {
 }
 
 /** Something in a source that names no cluster, though it should. */
-export interface SourceProblem {
+export interface InvalidCluster {
   readonly name: string;
   readonly from: string;
   readonly reason: string;
 }
 
 export interface SourceReading {
-  readonly candidates: readonly Candidate[];
-  readonly problems: readonly SourceProblem[];
+  readonly candidates: readonly ClusterCandidate[];
+  readonly problems: readonly InvalidCluster[];
 }
 
 /** Names clusters, now these and later others. */

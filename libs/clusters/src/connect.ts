@@ -20,7 +20,7 @@ import {
   checkReading,
   clusterProbe,
   findCompetingControllerEvidence,
-  judgeCompetingController,
+  assessCompetingController,
   switchOffAdvice,
 } from '@sluice/preflight';
 import { fieldManager, UsageError, userAgent } from '@sluice/process';
@@ -76,7 +76,7 @@ export async function connect(options: ConnectOptions, environment: NodeJS.Proce
 }
 
 /** Signs of another controller; undefined if it does not matter whether there is one. Reads only. */
-function lookForRival(
+function findCompetingController(
   connection: Connection,
   { work, takeOver, signal, clock }: AccessOptions,
 ): Promise<CompetingControllerEvidence> | undefined {
@@ -85,15 +85,15 @@ function lookForRival(
 }
 
 /** Two who write the same would undo each other's work for good, so Sluice asks before it is the second. */
-async function refuseRival(
+async function rejectCompetingController(
   cluster: ConnectedCluster,
   evidence: Promise<CompetingControllerEvidence>,
   logger: Logger,
 ): Promise<void> {
   try {
-    const { rival, why } = judgeCompetingController(await evidence);
-    if (rival === 'unclear') logger.warn('another controller may write to this cluster; run "sluice doctor"', { why });
-    if (rival !== 'alive') return;
+    const { status, why } = assessCompetingController(await evidence);
+    if (status === 'unclear') logger.warn('another controller may write to this cluster; run "sluice doctor"', { why });
+    if (status !== 'alive') return;
     throw new ClusterUnavailableError(
       'competingController',
       `another controller writes the Endpoints and EndpointSlices of cluster ${cluster.name}: ${why}; ${switchOffAdvice}, or pass --take-over if it is already off`,
@@ -125,10 +125,10 @@ export async function connectTo(access: ClusterAccess, options: AccessOptions): 
   try {
     const connection = connectionTo(access, options);
     // While it is found out whether the cluster can be used at all: neither waits for the other.
-    const evidence = lookForRival(connection, options);
+    const evidence = findCompetingController(connection, options);
     evidence?.catch(() => {});
     const cluster = await openOn(connection, access, options);
-    if (evidence !== undefined) await refuseRival(cluster, evidence, options.logger);
+    if (evidence !== undefined) await rejectCompetingController(cluster, evidence, options.logger);
     return cluster;
   } catch (error) {
     if (error instanceof ClusterUnavailableError || isKubeconfigError(error))

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { isKubeconfigError, listContexts, loadKubeconfig } from '@sluice/kubernetes';
-import type { Candidate, ClusterSource, SourceProblem, SourceReading } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
 
 export interface KubeconfigSourceOptions {
   /** A kubeconfig, or a directory of kubeconfigs. */
@@ -57,7 +57,7 @@ async function mayBeFile(file: string): Promise<boolean> {
 }
 
 async function readFileOf(file: string, contexts: string | undefined, name: string): Promise<SourceReading> {
-  const problem = (reason: string): SourceProblem => ({ name, from: file, reason });
+  const problem = (reason: string): InvalidCluster => ({ name, from: file, reason });
   try {
     const names = await chosen(file, contexts);
     const text = await readFile(file, 'utf8');
@@ -82,7 +82,7 @@ async function chosen(file: string, contexts: string | undefined): Promise<reado
   return all.includes(contexts) ? [contexts] : contexts.split(',').map((one) => one.trim());
 }
 
-function candidate(file: string, text: string, context: string | undefined, name: string): Candidate {
+function candidate(file: string, text: string, context: string | undefined, name: string): ClusterCandidate {
   return {
     name,
     from: context === undefined ? file : `${file}, context ${context}`,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Connection, loadKubeconfigText } from '@sluice/kubernetes';
 import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/runtime';
-import type { Candidate, ClusterSource, SourceProblem } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterSource, InvalidCluster } from './cluster-source.ts';
 
 export interface SecretsSourceOptions {
   /** To the management cluster. */
@@ -27,14 +27,14 @@ export function secretsSource({ connection, namespace, selector }: SecretsSource
       const secrets = body.items.filter(isRecord);
       const read = secrets.map((secret) => readSecret(secret, namespace));
       return {
-        candidates: read.filter((one): one is Candidate => 'load' in one),
-        problems: read.filter((one): one is SourceProblem => 'reason' in one),
+        candidates: read.filter((one): one is ClusterCandidate => 'load' in one),
+        problems: read.filter((one): one is InvalidCluster => 'reason' in one),
       };
     },
   };
 }
 
-function readSecret(secret: JsonRecord, namespace: string): Candidate | SourceProblem {
+function readSecret(secret: JsonRecord, namespace: string): ClusterCandidate | InvalidCluster {
   const name = asString(asRecord(secret.metadata).name);
   const from = `Secret ${namespace}/${name}`;
   const data = asRecord(secret.data);

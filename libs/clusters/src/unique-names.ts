@@ -1,10 +1,10 @@
-import type { Candidate, SourceProblem } from './cluster-source.ts';
+import type { ClusterCandidate, InvalidCluster } from './cluster-source.ts';
 
 /** What the sources name, each name once. */
 export interface UniqueNames {
-  readonly wanted: ReadonlyMap<string, Candidate>;
+  readonly wanted: ReadonlyMap<string, ClusterCandidate>;
   /** Of those that have a name which another has. */
-  readonly duplicates: readonly SourceProblem[];
+  readonly duplicates: readonly InvalidCluster[];
 }
 
 /**
@@ -13,15 +13,15 @@ export interface UniqueNames {
  * @param holderOf who has the name now
  */
 export function uniqueNames(
-  candidates: readonly Candidate[],
-  holderOf: (name: string) => Candidate | undefined,
-  isSpoilt: (candidate: Candidate) => boolean,
+  candidates: readonly ClusterCandidate[],
+  holderOf: (name: string) => ClusterCandidate | undefined,
+  isSpoilt: (candidate: ClusterCandidate) => boolean,
 ): UniqueNames {
-  const wanted = new Map<string, Candidate>();
-  const duplicates: SourceProblem[] = [];
+  const wanted = new Map<string, ClusterCandidate>();
+  const duplicates: InvalidCluster[] = [];
   for (const [name, namesakes] of Map.groupBy(candidates, (candidate) => candidate.name)) {
     const holder = holderOf(name);
-    const holds = ({ from }: Candidate) => from === holder?.from;
+    const holds = ({ from }: ClusterCandidate) => from === holder?.from;
     const first = namesakes.find(holds) ?? (holder && isSpoilt(holder) ? holder : namesakes[0]);
     if (first === undefined) continue;
     wanted.set(name, first);
@@ -34,8 +34,8 @@ export function uniqueNames(
 
 /** A file that is being written, or a Secret that is spoilt, is no order to forget a cluster. */
 export function unreadableCandidates(
-  problems: readonly Pick<SourceProblem, 'from'>[],
-): (candidate: Candidate) => boolean {
+  problems: readonly Pick<InvalidCluster, 'from'>[],
+): (candidate: ClusterCandidate) => boolean {
   const spoilt = new Set(problems.map(({ from }) => from));
   return ({ from }) => spoilt.has(from.replace(/, context .*$/, ''));
 }

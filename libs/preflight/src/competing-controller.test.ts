@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type CompetingControllerEvidence, judgeCompetingController, otherWriters } from './competing-controller.ts';
+import { type CompetingControllerEvidence, assessCompetingController, otherFieldManagers } from './competing-controller.ts';
 import { runsOneOfThem } from './competing-controller-evidence.ts';
 
 const now = 10_000_000;
@@ -9,7 +9,7 @@ const wrote = (agoMs: number, manager = 'kube-controller-manager') => [
   { manager, at: now - agoMs, object: 'endpointslices shop/web-1' },
 ];
 const judge = (given: Partial<CompetingControllerEvidence>) =>
-  judgeCompetingController({ now, writes: [], lease: null, pods: [], ...given }).rival;
+  assessCompetingController({ now, writes: [], lease: null, pods: [], ...given }).status;
 
 describe('another controller is', () => {
   test.each<[string, 'alive' | 'unclear' | 'gone', Partial<CompetingControllerEvidence>]>([
@@ -71,5 +71,5 @@ describe('the flag --controllers', () => {
 
 test('others that have written of late are told of, kube-controller-manager and what is long ago are not', () => {
   const writes = [...wrote(3_000, 'mesh'), ...wrote(5_000), ...wrote(7 * minute, 'kubectl-edit')];
-  expect(otherWriters({ now, writes })).toEqual(['mesh wrote endpointslices shop/web-1 3 s ago']);
+  expect(otherFieldManagers({ now, writes })).toEqual(['mesh wrote endpointslices shop/web-1 3 s ago']);
 });

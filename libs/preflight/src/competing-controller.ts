@@ -27,7 +27,7 @@ export interface LeaderLease {
 
 export interface CompetingControllerVerdict {
   /** `unclear`: nothing shows that it writes, and nothing that it does not. */
-  readonly rival: 'alive' | 'unclear' | 'gone';
+  readonly status: 'alive' | 'unclear' | 'gone';
   /** For people. */
   readonly why: string;
 }
@@ -50,7 +50,7 @@ export const switchOffAdvice =
  * without a write, so only what it still does counts: its flags where they can be seen, its lease, and how fresh its last
  * writes are.
  */
-export function judgeCompetingController({
+export function assessCompetingController({
   now,
   writes,
   lease,
@@ -58,10 +58,10 @@ export function judgeCompetingController({
 }: CompetingControllerEvidence): CompetingControllerVerdict {
   const enabled = pods.find((pod) => pod.enabled);
   if (enabled !== undefined) {
-    return { rival: 'alive', why: `Pod kube-system/${enabled.name} runs with these controllers enabled` };
+    return { status: 'alive', why: `Pod kube-system/${enabled.name} runs with these controllers enabled` };
   }
   const recent = writes.find(({ manager, at }) => upstreamManagers.has(manager) && now - at <= recentMs);
-  if (pods.length > 0) return { rival: 'gone', why: 'kube-controller-manager runs with these controllers disabled' };
+  if (pods.length > 0) return { status: 'gone', why: 'kube-controller-manager runs with these controllers disabled' };
   if (lease === undefined || lease === null) {
     if (recent !== undefined) return alive(recent, now);
     const known =
@@ -69,29 +69,29 @@ export function judgeCompetingController({
         ? 'kube-controller-manager has no leader lease'
         : 'reading the lease of kube-controller-manager is forbidden';
     return {
-      rival: lease === null ? 'gone' : 'unclear',
+      status: lease === null ? 'gone' : 'unclear',
       why: `${known}, and it has not written in the last 5 minutes`,
     };
   }
   const expiredAt = lease.renewedAt + lease.durationMs + lateMs;
   if (expiredAt < now && (recent === undefined || recent.at <= expiredAt)) {
-    return { rival: 'gone', why: `${lease.holder} has not renewed its leader lease for ${ago(lease.renewedAt, now)}` };
+    return { status: 'gone', why: `${lease.holder} has not renewed its leader lease for ${ago(lease.renewedAt, now)}` };
   }
   if (recent !== undefined && recent.at >= lease.acquiredAt) return alive(recent, now);
   return {
-    rival: 'unclear',
+    status: 'unclear',
     why: `kube-controller-manager is active (${lease.holder}) but has not written recently: its controllers appear to be disabled`,
   };
 }
 
 /** What others than kube-controller-manager wrote of late to objects that Sluice keeps, the newest first, in words. */
-export function otherWriters({ now, writes }: Pick<CompetingControllerEvidence, 'now' | 'writes'>): readonly string[] {
+export function otherFieldManagers({ now, writes }: Pick<CompetingControllerEvidence, 'now' | 'writes'>): readonly string[] {
   const recent = writes.filter(({ manager, at }) => !upstreamManagers.has(manager) && now - at <= recentMs);
   return recent.map(({ manager, object, at }) => `${manager} wrote ${object} ${ago(at, now)} ago`);
 }
 
 function alive({ manager, object, at }: ForeignWrite, now: number): CompetingControllerVerdict {
-  return { rival: 'alive', why: `${manager} wrote ${object} ${ago(at, now)} ago` };
+  return { status: 'alive', why: `${manager} wrote ${object} ${ago(at, now)} ago` };
 }
 
 function ago(at: number, now: number): string {

@@ -2,7 +2,7 @@ import type { PlannedMutations } from '@sluice/messages';
 import { compareClusters, type Difference } from './comparison/compare.ts';
 import type { ClusterState } from './comparison/normalise.ts';
 import { explainShadow, type ShadowContext, type ShadowExplanation } from './explain-shadow.ts';
-import { wouldBe } from './would-be.ts';
+import { applyPlan } from './would-be.ts';
 
 /** One place in which Sluice would make the cluster other than it is. */
 export interface Explained {
@@ -20,7 +20,7 @@ export function examine(
   plan: PlannedMutations,
   context: Omit<ShadowContext, 'state' | 'plan'>,
 ): Examined {
-  const next = wouldBe(state, plan);
+  const next = applyPlan(state, plan);
   if (next === undefined) return 'passed';
   const differences = compareClusters(state, next, { keepUids: true, triggerTime: 'drop' });
   if (differences.length === 0) return 'equal';

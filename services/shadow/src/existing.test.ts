@@ -1,13 +1,13 @@
 import { ApiError } from '@sluice/kubernetes';
 import { expect, test } from 'vitest';
-import { existing } from './existing.ts';
+import { readCurrentState } from './existing.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
 const { signal } = new AbortController();
 
 test('reads a Service, its Endpoints and its slices, and nothing but reads', async () => {
   const asked: string[] = [];
-  const state = await existing(
+  const state = await readCurrentState(
     {
       request: async ({ method, path }) => {
         asked.push(`${method} ${path}`);
@@ -33,5 +33,5 @@ test('what else goes wrong is thrown', async () => {
   const request = async () => {
     throw new ApiError('away', { reaction: 'retry', status: 503, reason: 'ServiceUnavailable' });
   };
-  await expect(existing({ request }, key, signal)).rejects.toThrow('away');
+  await expect(readCurrentState({ request }, key, signal)).rejects.toThrow('away');
 });

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, listAt } from './comparison/json.ts';
 import type { ClusterState } from './comparison/normalise.ts';
 
 /** Reads afresh, past every cache, a Service with its Endpoints and EndpointSlices. Throws ApiError. */
-export async function existing(
+export async function readCurrentState(
   connection: Pick<Connection, 'request'>,
   { namespace, service }: ServiceKey,
   signal: AbortSignal,

@@ -7,7 +7,7 @@ import type { ClusterState } from './comparison/normalise.ts';
  * The state after the plan. Undefined: the plan does not fit it, since what it would change or delete is not there any
  * more, or what it would create is.
  */
-export function wouldBe(state: ClusterState, { groups }: Pick<PlannedMutations, 'groups'>): ClusterState | undefined {
+export function applyPlan(state: ClusterState, { groups }: Pick<PlannedMutations, 'groups'>): ClusterState | undefined {
   const next = { endpoints: [...state.endpoints], endpointslices: [...state.endpointslices] };
   for (const mutation of groups.flatMap(({ mutations }) => mutations)) {
     const objects = next[mutation.resource];

@@ -12,7 +12,7 @@ import {
 } from '@sluice/process';
 import type { Command } from 'commander';
 import { startConsoleRole } from '../../composition/roles/console-role.ts';
-import { untilReached } from '../../composition/roles/until-reached.ts';
+import { retryUntilConnected } from '../../composition/roles/until-reached.ts';
 
 export function addConsoleCommand(program: Command): void {
   const command = program
@@ -33,7 +33,7 @@ async function run(command: Command): Promise<void> {
   for (const warning of warnings) logger.warn(warning);
   const ports = { clock: systemClock, random: systemRandom, logger };
   const stop = stopSignal(undefined, logger);
-  const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
+  const infrastructure = await retryUntilConnected(() => openInfrastructure(configuration, ports), ports, stop.stopped);
   if (infrastructure === undefined) {
     exitSoon(logger);
     return logger.info('stopped before connecting to bus and store');

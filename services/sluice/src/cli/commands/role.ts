@@ -20,7 +20,7 @@ import {
 import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
 import { type Role, startRole } from '../../composition/roles/start-role.ts';
-import { untilReached } from '../../composition/roles/until-reached.ts';
+import { retryUntilConnected } from '../../composition/roles/until-reached.ts';
 import { startTracing } from '../../composition/telemetry/traces/start-tracing.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
@@ -58,7 +58,7 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
   const ports = { clock: systemClock, random: systemRandom, logger };
   const stop = stopSignal(undefined, logger);
   if (role !== 'reconciler') await checkOnlySource(sourcesOf(configuration, process.env, ports));
-  const infrastructure = await untilReached(() => openInfrastructure(configuration, ports), ports, stop.stopped);
+  const infrastructure = await retryUntilConnected(() => openInfrastructure(configuration, ports), ports, stop.stopped);
   if (infrastructure === undefined) {
     exitSoon(logger);
     return logger.info('stopped before connecting to bus and store');

@@ -3,7 +3,7 @@ import { type SettingsOptions, toSettings } from '@sluice/configuration';
 import type { BindAddress } from '@sluice/process';
 import { createLogger, graceMs, type LogLevel, marginMs, shutDown, systemClock, systemRandom } from '@sluice/process';
 import { sleep } from '@sluice/runtime';
-import { existing } from '@sluice/shadow';
+import { readCurrentState } from '@sluice/shadow';
 import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
 import { startShadow } from '../../composition/shadow/start-shadow.ts';
 import type { OutputFormat } from '../display/create-display.ts';
@@ -40,7 +40,7 @@ export async function runShadow(stopped: Promise<void>, options: ShadowRunOption
         );
   const shadow = startShadow({
     ...ports,
-    clusters: [{ ...cluster, existing: (key, signal) => existing(cluster.connection, key, signal) }],
+    clusters: [{ ...cluster, existing: (key, signal) => readCurrentState(cluster.connection, key, signal) }],
     settings: toSettings(options),
     gracePeriodMs: options.shadowGracePeriod,
     metrics,

@@ -5,8 +5,8 @@ import {
   dateOf,
   findCompetingControllerEvidence,
   isSupportedVersion,
-  judgeCompetingController,
-  otherWriters,
+  assessCompetingController,
+  otherFieldManagers,
   switchOffAdvice,
 } from '@sluice/preflight';
 import { fieldManager, userAgent } from '@sluice/process';
@@ -66,7 +66,7 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
     await attempt('other controllers', 'grant list on EndpointSlices', async () => {
       const search = { connection, ownManager: fieldManager, now: ports.clock.now(), sample: 5_000 };
       const evidence = await findCompetingControllerEvidence(search, signal);
-      return [rivalCheck(about, judgeCompetingController(evidence)), ...contests(about, otherWriters(evidence))];
+      return [rivalCheck(about, assessCompetingController(evidence)), ...contests(about, otherFieldManagers(evidence))];
     });
     return checks;
   } finally {
@@ -74,11 +74,11 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
   }
 }
 
-function rivalCheck(about: string, { rival, why }: CompetingControllerVerdict): Check {
+function rivalCheck(about: string, { status, why }: CompetingControllerVerdict): Check {
   const check = 'other controllers';
-  if (rival === 'alive')
+  if (status === 'alive')
     return failed(about, check, why, `${switchOffAdvice}; until then Sluice writes only with --take-over`);
-  if (rival === 'unclear') return warning(about, check, why, `if these controllers are enabled, ${switchOffAdvice}`);
+  if (status === 'unclear') return warning(about, check, why, `if these controllers are enabled, ${switchOffAdvice}`);
   return ok(about, check, why);
 }
 

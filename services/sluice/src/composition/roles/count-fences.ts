@@ -1,7 +1,7 @@
 import { isFencedError, type Store } from '@sluice/store';
 
 /** The store, with `onFenced` told whenever it refuses somebody who is not the owner any more. */
-export function countFences(store: Store, onFenced: () => void): Store {
+export function countFencedErrors(store: Store, onFenced: () => void): Store {
   const counted = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;

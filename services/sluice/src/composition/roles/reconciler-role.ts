@@ -3,7 +3,7 @@ import type { Settings } from '@sluice/service-state';
 import { partitionLag } from '../telemetry/partition-lag.ts';
 import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
-import { setAside } from './set-aside.ts';
+import { deadLetter } from './set-aside.ts';
 
 export interface ReconcilerRoleOptions extends RoleOptions {
   readonly settings: Settings;
@@ -29,7 +29,7 @@ export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions
       scopes: partitionScopes(options.bus),
       work: async ({ scope, fencingToken, signal, isCurrent, started }, store) => {
         const partition = Number(scope);
-        const onDeadLetter = setAside(options, 'changes', partition);
+        const onDeadLetter = deadLetter(options, 'changes', partition);
         const lag = partitionLag(metrics, options, 'changes', partition);
         const onCheckpoint = (offset: number) => {
           started();

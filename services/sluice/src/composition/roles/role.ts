@@ -5,7 +5,7 @@ import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/owners
 import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
-import { countFences } from './count-fences.ts';
+import { countFencedErrors } from './count-fences.ts';
 import type { RoleHealth } from './role-health.ts';
 
 export interface RoleOptions extends Infrastructure {
@@ -56,7 +56,7 @@ export async function own(
         return current;
       };
       try {
-        await work({ ...tenure, isCurrent }, countFences(store, held.fenced));
+        await work({ ...tenure, isCurrent }, countFencedErrors(store, held.fenced));
       } finally {
         held.release();
       }

@@ -2,7 +2,7 @@ import type { Delivery } from '@sluice/bus';
 import type { RoleOptions } from './role.ts';
 
 /** Keeps a record that nobody can make sense of among the dead letters. */
-export function setAside(
+export function deadLetter(
   { deadLetters, clock, onDeadLetter }: RoleOptions,
   topic: 'changes' | 'mutations',
   partition: number,

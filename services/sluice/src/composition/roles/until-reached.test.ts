@@ -2,7 +2,7 @@ import { UsageError } from '@sluice/process';
 import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { RedisStoreError } from '@sluice/store-redis';
 import { expect, test } from 'vitest';
-import { untilReached } from './until-reached.ts';
+import { retryUntilConnected } from './until-reached.ts';
 
 const clock = new VirtualClock();
 const away = () => asUsage(new RedisStoreError('TIMEOUT', 'checking Redis: no answer from Redis within 10000 ms'));
@@ -29,7 +29,7 @@ async function pass(ms: number): Promise<void> {
 
 test('a server that does not answer at the start is waited for, and it is said why', async () => {
   const { open, ports, warnings } = attempts(away(), away(), 'open');
-  const reached = untilReached(open, ports, never);
+  const reached = retryUntilConnected(open, ports, never);
   await pass(60_000);
   expect(await reached).toBe('open');
   expect(warnings).toHaveLength(2);
@@ -39,13 +39,13 @@ test('a server that does not answer at the start is waited for, and it is said w
 test('what somebody has to set right is not waited for', async () => {
   const wrong = asUsage(new RedisStoreError('CREDENTIALS', 'check user name and password'));
   const { open, ports } = attempts(wrong, 'open');
-  await expect(untilReached(open, ports, never)).rejects.toBe(wrong);
+  await expect(retryUntilConnected(open, ports, never)).rejects.toBe(wrong);
 });
 
 test('who is told to stop waits no longer', async () => {
   const { open, ports, tried } = attempts(away());
   const stop = Promise.withResolvers<void>();
-  const reached = untilReached(open, ports, stop.promise);
+  const reached = retryUntilConnected(open, ports, stop.promise);
   await pass(1_000);
   stop.resolve();
   await pass(60_000);

@@ -15,7 +15,7 @@ interface Ports {
  * Opens bus and store, for as long as it takes: who runs on without them for hours need not meet them at its start either.
  * Undefined if it is told to stop before. Throws what waiting does not help against.
  */
-export async function untilReached<T>(
+export async function retryUntilConnected<T>(
   open: () => Promise<T>,
   { clock, random, logger }: Ports,
   stopped: Promise<void>,

@@ -2,7 +2,7 @@ import { sleep } from '@sluice/runtime';
 import { defaultRetry, type PlanPartitionWorkerOptions, type RetryOptions, runPlanPartition } from '@sluice/writer';
 import { partitionLag } from '../telemetry/partition-lag.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
-import { setAside } from './set-aside.ts';
+import { deadLetter } from './set-aside.ts';
 
 export interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorkerOptions, 'cluster' | 'onOutcome'> {
   readonly retry?: RetryOptions;
@@ -29,7 +29,7 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
       scopes: partitionScopes(options.bus),
       work: async ({ scope, fencingToken, signal, isCurrent, started }, store) => {
         const partition = Number(scope);
-        const onDeadLetter = setAside(options, 'mutations', partition);
+        const onDeadLetter = deadLetter(options, 'mutations', partition);
         const lag = partitionLag(options.metrics, options, 'mutations', partition);
         const onCheckpoint = (offset: number) => {
           started();
