@@ -5,11 +5,11 @@ import type { ClusterState } from './cluster-state.ts';
 import type { ConnectedCluster } from './connect.ts';
 import { uniqueNames, unreadableCandidates } from './unique-names.ts';
 
-/** Why a cluster is no longer served. */
+/** Why serving a cluster stops. */
 export type StopReason =
-  /** This process ends, or reaches the cluster in another way from now on. */
+  /** This process exits, or the connection to the cluster changes. */
   | 'handover'
-  /** It is not named any more, or it is another one now: nothing of it is to be kept. */
+  /** The cluster is not configured anymore, or its identity changed: its state is removed. */
   | 'removed';
 
 export interface ClusterSetOptions {
@@ -248,7 +248,12 @@ export class ClusterSet {
    * Ends the life once the candidate has changed and what it is now can be used. Until then the way that is known stays in
    * use, so a mistake in a kubeconfig takes no cluster away.
    */
-  async #swapWhenChanged(entry: Entry, served: ClusterCandidate, identity: string, life: AbortController): Promise<void> {
+  async #swapWhenChanged(
+    entry: Entry,
+    served: ClusterCandidate,
+    identity: string,
+    life: AbortController,
+  ): Promise<void> {
     const { clock, random, logger, open } = this.#options;
     const ended = life.signal;
     for (let attempt = 0; !ended.aborted; ) {

@@ -1,6 +1,6 @@
 import type { ClusterAccess } from '@sluice/kubernetes';
 
-/** A cluster that a source names. */
+/** A cluster found in a source. */
 export interface ClusterCandidate {
   /** For people. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface ClusterCandidate {
   load(): Promise<ClusterAccess>;
 }
 
-/** Something in a source that names no cluster, though it should. */
+/** An entry of a source that cannot be used as a cluster. */
 export interface InvalidCluster {
   readonly name: string;
   readonly from: string;
@@ -24,7 +24,7 @@ export interface SourceReading {
   readonly problems: readonly InvalidCluster[];
 }
 
-/** Names clusters, now these and later others. */
+/** A source of clusters, which can change over time. */
 export interface ClusterSource {
   readonly about: string;
   /** A single file, which somebody has just named. */

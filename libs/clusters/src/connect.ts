@@ -13,6 +13,7 @@ import {
   loadKubeconfig,
 } from '@sluice/kubernetes';
 import {
+  assessCompetingController,
   ClusterUnavailableError,
   type ClusterWork,
   type CompetingControllerEvidence,
@@ -20,7 +21,6 @@ import {
   checkReading,
   clusterProbe,
   findCompetingControllerEvidence,
-  assessCompetingController,
   switchOffAdvice,
 } from '@sluice/preflight';
 import { fieldManager, UsageError, userAgent } from '@sluice/process';
@@ -75,7 +75,7 @@ export async function connect(options: ConnectOptions, environment: NodeJS.Proce
   }
 }
 
-/** Signs of another controller; undefined if it does not matter whether there is one. Reads only. */
+/** Evidence of a competing controller; undefined if none is needed. Sends only reads. */
 function findCompetingController(
   connection: Connection,
   { work, takeOver, signal, clock }: AccessOptions,
@@ -84,7 +84,7 @@ function findCompetingController(
   return findCompetingControllerEvidence({ connection, ownManager: fieldManager, now: clock.now() }, within(signal));
 }
 
-/** Two who write the same would undo each other's work for good, so Sluice asks before it is the second. */
+/** Two controllers that write the same objects would revert each other indefinitely. */
 async function rejectCompetingController(
   cluster: ConnectedCluster,
   evidence: Promise<CompetingControllerEvidence>,
@@ -92,8 +92,8 @@ async function rejectCompetingController(
 ): Promise<void> {
   try {
     const { status, why } = assessCompetingController(await evidence);
-    if (status === 'unclear') logger.warn('another controller may write to this cluster; run "sluice doctor"', { why });
-    if (status !== 'alive') return;
+    if (status === 'unknown') logger.warn('another controller may write to this cluster; run "sluice doctor"', { why });
+    if (status !== 'active') return;
     throw new ClusterUnavailableError(
       'competingController',
       `another controller writes the Endpoints and EndpointSlices of cluster ${cluster.name}: ${why}; ${switchOffAdvice}, or pass --take-over if it is already off`,

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type CompetingControllerEvidence, assessCompetingController, otherFieldManagers } from './competing-controller.ts';
+import {
+  assessCompetingController,
+  type CompetingControllerEvidence,
+  otherFieldManagers,
+} from './competing-controller.ts';
 import { runsOneOfThem } from './competing-controller-evidence.ts';
 
 const now = 10_000_000;
@@ -12,44 +16,48 @@ const judge = (given: Partial<CompetingControllerEvidence>) =>
   assessCompetingController({ now, writes: [], lease: null, pods: [], ...given }).status;
 
 describe('another controller is', () => {
-  test.each<[string, 'alive' | 'unclear' | 'gone', Partial<CompetingControllerEvidence>]>([
-    ['alive if it leads and has just written', 'alive', { lease, writes: wrote(1_000) }],
-    ['alive if it has just written and needs no lease', 'alive', { lease: null, writes: wrote(1_000) }],
-    ['alive if it has just written and its lease may not be read', 'alive', { lease: undefined, writes: wrote(1_000) }],
+  test.each<[string, 'active' | 'unknown' | 'inactive', Partial<CompetingControllerEvidence>]>([
+    ['active if it leads and has just written', 'active', { lease, writes: wrote(1_000) }],
+    ['active if it has just written and needs no lease', 'active', { lease: null, writes: wrote(1_000) }],
     [
-      'alive if its Pod has them on, however long it has not written',
-      'alive',
+      'active if it has just written and its lease may not be read',
+      'active',
+      { lease: undefined, writes: wrote(1_000) },
+    ],
+    [
+      'active if its Pod has them on, however long it has not written',
+      'active',
       { pods: [{ name: 'kcm', enabled: true }] },
     ],
-    ['alive under the name of k3s', 'alive', { lease, writes: wrote(1_000, 'k3s') }],
-    ['gone if nobody leads and it wrote long ago: what it wrote stays', 'gone', { writes: wrote(60 * minute) }],
+    ['active under the name of k3s', 'active', { lease, writes: wrote(1_000, 'k3s') }],
+    ['inactive if nobody leads and it wrote long ago: what it wrote stays', 'inactive', { writes: wrote(60 * minute) }],
     [
-      'gone if its lease has run out, however fresh its last write before that',
-      'gone',
+      'inactive if its lease has run out, however fresh its last write before that',
+      'inactive',
       { lease: { ...lease, renewedAt: now - 2 * minute }, writes: wrote(3 * minute) },
     ],
     [
-      'alive if it writes without renewing its lease',
-      'alive',
+      'active if it writes without renewing its lease',
+      'active',
       {
         lease: { ...lease, renewedAt: now - 4 * minute },
         writes: wrote(1_000),
       },
     ],
     [
-      'gone if its Pods have them off',
-      'gone',
+      'inactive if its Pods have them off',
+      'inactive',
       { lease, writes: wrote(1_000), pods: [{ name: 'kcm', enabled: false }] },
     ],
-    ['unclear if it leads but has not written of late', 'unclear', { lease, writes: wrote(60 * minute) }],
+    ['unknown if it leads but has not written of late', 'unknown', { lease, writes: wrote(60 * minute) }],
     [
-      'unclear if only the leader before wrote: this one may have been started without them',
-      'unclear',
+      'unknown if only the leader before wrote: this one may have been started without them',
+      'unknown',
       { lease: { ...lease, acquiredAt: now - minute }, writes: wrote(2 * minute) },
     ],
-    ['unclear if its lease may not be read and it has not written', 'unclear', { lease: undefined }],
-    ['gone in an empty cluster', 'gone', {}],
-    ['no person who edits a slice', 'gone', { writes: wrote(1_000, 'kubectl-edit') }],
+    ['unknown if its lease may not be read and it has not written', 'unknown', { lease: undefined }],
+    ['inactive in an empty cluster', 'inactive', {}],
+    ['no person who edits a slice', 'inactive', { writes: wrote(1_000, 'kubectl-edit') }],
   ])('%s', (_, verdict, given) => expect(judge(given)).toBe(verdict));
 });
 

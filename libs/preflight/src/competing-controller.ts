@@ -26,8 +26,8 @@ export interface LeaderLease {
 }
 
 export interface CompetingControllerVerdict {
-  /** `unclear`: nothing shows that it writes, and nothing that it does not. */
-  readonly status: 'alive' | 'unclear' | 'gone';
+  /** `unknown`: the evidence shows neither activity nor inactivity. */
+  readonly status: 'active' | 'unknown' | 'inactive';
   /** For people. */
   readonly why: string;
 }
@@ -58,40 +58,47 @@ export function assessCompetingController({
 }: CompetingControllerEvidence): CompetingControllerVerdict {
   const enabled = pods.find((pod) => pod.enabled);
   if (enabled !== undefined) {
-    return { status: 'alive', why: `Pod kube-system/${enabled.name} runs with these controllers enabled` };
+    return { status: 'active', why: `Pod kube-system/${enabled.name} runs with these controllers enabled` };
   }
   const recent = writes.find(({ manager, at }) => upstreamManagers.has(manager) && now - at <= recentMs);
-  if (pods.length > 0) return { status: 'gone', why: 'kube-controller-manager runs with these controllers disabled' };
+  if (pods.length > 0)
+    return { status: 'inactive', why: 'kube-controller-manager runs with these controllers disabled' };
   if (lease === undefined || lease === null) {
-    if (recent !== undefined) return alive(recent, now);
+    if (recent !== undefined) return active(recent, now);
     const known =
       lease === null
         ? 'kube-controller-manager has no leader lease'
         : 'reading the lease of kube-controller-manager is forbidden';
     return {
-      status: lease === null ? 'gone' : 'unclear',
+      status: lease === null ? 'inactive' : 'unknown',
       why: `${known}, and it has not written in the last 5 minutes`,
     };
   }
   const expiredAt = lease.renewedAt + lease.durationMs + lateMs;
   if (expiredAt < now && (recent === undefined || recent.at <= expiredAt)) {
-    return { status: 'gone', why: `${lease.holder} has not renewed its leader lease for ${ago(lease.renewedAt, now)}` };
+    return {
+      status: 'inactive',
+      why: `${lease.holder} has not renewed its leader lease for ${ago(lease.renewedAt, now)}`,
+    };
   }
-  if (recent !== undefined && recent.at >= lease.acquiredAt) return alive(recent, now);
+  if (recent !== undefined && recent.at >= lease.acquiredAt) return active(recent, now);
   return {
-    status: 'unclear',
+    status: 'unknown',
     why: `kube-controller-manager is active (${lease.holder}) but has not written recently: its controllers appear to be disabled`,
   };
 }
 
 /** What others than kube-controller-manager wrote of late to objects that Sluice keeps, the newest first, in words. */
-export function otherFieldManagers({ now, writes }: Pick<CompetingControllerEvidence, 'now' | 'writes'>): readonly string[] {
+export function otherFieldManagers({
+  now,
+  writes,
+}: Pick<CompetingControllerEvidence, 'now' | 'writes'>): readonly string[] {
   const recent = writes.filter(({ manager, at }) => !upstreamManagers.has(manager) && now - at <= recentMs);
   return recent.map(({ manager, object, at }) => `${manager} wrote ${object} ${ago(at, now)} ago`);
 }
 
-function alive({ manager, object, at }: ForeignWrite, now: number): CompetingControllerVerdict {
-  return { status: 'alive', why: `${manager} wrote ${object} ${ago(at, now)} ago` };
+function active({ manager, object, at }: ForeignWrite, now: number): CompetingControllerVerdict {
+  return { status: 'active', why: `${manager} wrote ${object} ${ago(at, now)} ago` };
 }
 
 function ago(at: number, now: number): string {

@@ -1,8 +1,8 @@
 import type { PlannedMutations } from '@sluice/messages';
+import { applyPlan } from './apply-plan.ts';
 import { compareClusters, type Difference } from './comparison/compare.ts';
 import type { ClusterState } from './comparison/normalise.ts';
 import { explainShadow, type ShadowContext, type ShadowExplanation } from './explain-shadow.ts';
-import { applyPlan } from './would-be.ts';
 
 /** One place in which Sluice would make the cluster other than it is. */
 export interface Explained {

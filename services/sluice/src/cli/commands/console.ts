@@ -12,7 +12,7 @@ import {
 } from '@sluice/process';
 import type { Command } from 'commander';
 import { startConsoleRole } from '../../composition/roles/console-role.ts';
-import { retryUntilConnected } from '../../composition/roles/until-reached.ts';
+import { retryUntilConnected } from '../../composition/roles/retry-until-connected.ts';
 
 export function addConsoleCommand(program: Command): void {
   const command = program

@@ -19,8 +19,8 @@ import {
 } from '@sluice/process';
 import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
+import { retryUntilConnected } from '../../composition/roles/retry-until-connected.ts';
 import { type Role, startRole } from '../../composition/roles/start-role.ts';
-import { retryUntilConnected } from '../../composition/roles/until-reached.ts';
 import { startTracing } from '../../composition/telemetry/traces/start-tracing.ts';
 
 const summaries: Readonly<Record<Role, string>> = {

@@ -1,11 +1,11 @@
 import { type ClusterAccess, Connection, HttpCluster, isApiError } from '@sluice/kubernetes';
 import {
+  assessCompetingController,
   type CompetingControllerVerdict,
   clusterProbe,
   dateOf,
   findCompetingControllerEvidence,
   isSupportedVersion,
-  assessCompetingController,
   otherFieldManagers,
   switchOffAdvice,
 } from '@sluice/preflight';
@@ -66,7 +66,10 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
     await attempt('other controllers', 'grant list on EndpointSlices', async () => {
       const search = { connection, ownManager: fieldManager, now: ports.clock.now(), sample: 5_000 };
       const evidence = await findCompetingControllerEvidence(search, signal);
-      return [rivalCheck(about, assessCompetingController(evidence)), ...contests(about, otherFieldManagers(evidence))];
+      return [
+        competingControllerCheck(about, assessCompetingController(evidence)),
+        ...otherManagersCheck(about, otherFieldManagers(evidence)),
+      ];
     });
     return checks;
   } finally {
@@ -74,16 +77,16 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
   }
 }
 
-function rivalCheck(about: string, { status, why }: CompetingControllerVerdict): Check {
+function competingControllerCheck(about: string, { status, why }: CompetingControllerVerdict): Check {
   const check = 'other controllers';
-  if (status === 'alive')
+  if (status === 'active')
     return failed(about, check, why, `${switchOffAdvice}; until then Sluice writes only with --take-over`);
-  if (status === 'unclear') return warning(about, check, why, `if these controllers are enabled, ${switchOffAdvice}`);
+  if (status === 'unknown') return warning(about, check, why, `if these controllers are enabled, ${switchOffAdvice}`);
   return ok(about, check, why);
 }
 
-/** One that writes once may be a person; at one that writes all the time Sluice slows down. */
-function contests(about: string, writers: readonly string[]): readonly Check[] {
+/** A single write may be manual; Sluice slows its writes down if another manager keeps writing. */
+function otherManagersCheck(about: string, writers: readonly string[]): readonly Check[] {
   const [first] = writers;
   if (first === undefined) return [];
   const more = writers.length === 1 ? '' : `, and ${writers.length - 1} more objects in the last 5 minutes`;

@@ -2,8 +2,8 @@ import { workPartition } from '@sluice/reconciler';
 import type { Settings } from '@sluice/service-state';
 import { partitionLag } from '../telemetry/partition-lag.ts';
 import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
+import { deadLetter } from './dead-letter.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
-import { deadLetter } from './set-aside.ts';
 
 export interface ReconcilerRoleOptions extends RoleOptions {
   readonly settings: Settings;

@@ -5,7 +5,7 @@ import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/owners
 import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
-import { countFencedErrors } from './count-fences.ts';
+import { countFencedErrors } from './count-fenced-errors.ts';
 import type { RoleHealth } from './role-health.ts';
 
 export interface RoleOptions extends Infrastructure {

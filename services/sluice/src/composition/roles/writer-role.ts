@@ -1,8 +1,8 @@
 import { sleep } from '@sluice/runtime';
 import { defaultRetry, type PlanPartitionWorkerOptions, type RetryOptions, runPlanPartition } from '@sluice/writer';
 import { partitionLag } from '../telemetry/partition-lag.ts';
+import { deadLetter } from './dead-letter.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
-import { deadLetter } from './set-aside.ts';
 
 export interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorkerOptions, 'cluster' | 'onOutcome'> {
   readonly retry?: RetryOptions;

@@ -2,7 +2,7 @@ import { UsageError } from '@sluice/process';
 import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { RedisStoreError } from '@sluice/store-redis';
 import { expect, test } from 'vitest';
-import { retryUntilConnected } from './until-reached.ts';
+import { retryUntilConnected } from './retry-until-connected.ts';
 
 const clock = new VirtualClock();
 const away = () => asUsage(new RedisStoreError('TIMEOUT', 'checking Redis: no answer from Redis within 10000 ms'));

@@ -1,6 +1,6 @@
 import { ApiError } from '@sluice/kubernetes';
 import { expect, test } from 'vitest';
-import { readCurrentState } from './existing.ts';
+import { readCurrentState } from './read-current-state.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
 const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 import type { Delivery } from '@sluice/bus';
 import type { RoleOptions } from './role.ts';
 
-/** Keeps a record that nobody can make sense of among the dead letters. */
+/** Stores a record that cannot be processed as a dead letter. */
 export function deadLetter(
   { deadLetters, clock, onDeadLetter }: RoleOptions,
   topic: 'changes' | 'mutations',

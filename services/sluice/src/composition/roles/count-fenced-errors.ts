@@ -1,6 +1,6 @@
 import { isFencedError, type Store } from '@sluice/store';
 
-/** The store, with `onFenced` told whenever it refuses somebody who is not the owner any more. */
+/** The store, calling `onFenced` whenever it rejects a former owner. */
 export function countFencedErrors(store: Store, onFenced: () => void): Store {
   const counted = async <T>(answer: Promise<T>): Promise<T> => {
     try {

@@ -1,6 +1,6 @@
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 
-/** Codes of what time may mend: a server that is down, frozen, or still loading. Not what somebody has to set right. */
+/** Transient error codes: the server is down, frozen or loading. Misconfiguration is not transient. */
 const passing: ReadonlySet<unknown> = new Set(['UNREACHABLE', 'TIMEOUT', 'BUS_UNREACHABLE', 'BUS_TOO_FEW_BROKERS']);
 
 const pause = { baseMs: 500, maxMs: 10_000 };
@@ -12,8 +12,8 @@ interface Ports {
 }
 
 /**
- * Opens bus and store, for as long as it takes: who runs on without them for hours need not meet them at its start either.
- * Undefined if it is told to stop before. Throws what waiting does not help against.
+ * Opens bus and store, retrying transient errors without limit: roles survive long outages, so they also start during one.
+ * Returns undefined if stopped first. Throws errors that are not transient.
  */
 export async function retryUntilConnected<T>(
   open: () => Promise<T>,
