@@ -291,7 +291,7 @@ describe('the history as a stream', () => {
   test('of a Service that is not there it is refused like anything else', async () => {
     const { get } = await start();
     const { status, body } = await get('/api/v1/services/prod/shop/nobody/history/stream');
-    expect([status, JSON.parse(body).error]).toEqual([404, expect.stringContaining('nothing is kept')]);
+    expect([status, JSON.parse(body).error]).toEqual([404, expect.stringContaining('no history')]);
   });
 });
 
