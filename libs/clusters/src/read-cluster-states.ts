@@ -1,5 +1,5 @@
 import { UsageError } from '@sluice/process';
-import { type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
+import { aborted, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterSource } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -35,7 +35,7 @@ export async function readClusterStates(
     sources,
     // Who else writes there is for the doctor to say.
     open: (access, signal) => connectTo(access, { ...ports, signal, takeOver: true }),
-    serve: (_, signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    serve: (_, signal) => aborted(signal),
   });
   const running = set.run(stop.signal);
   const late = ports.clock.monotonic() + patienceMs;

@@ -1,6 +1,6 @@
 import { type ConnectedCluster, connect } from '@sluice/clusters';
 import { systemClock, systemRandom } from '@sluice/process';
-import type { Logger } from '@sluice/runtime';
+import { aborted, type Logger } from '@sluice/runtime';
 import { syncHealth } from '@sluice/telemetry';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
@@ -34,7 +34,7 @@ export async function openOneCluster(
     synced() {
       ready = true;
     },
-    run: (_, signal) => new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true })),
+    run: (_, signal) => aborted(signal),
     pause: () => cluster.pause(),
     close: () => cluster.close(),
   };
