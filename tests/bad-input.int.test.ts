@@ -80,7 +80,7 @@ describe('at the start, one message and exit status 2', () => {
     const token = /"token": "([^"]+)"/.exec(kubeconfig)?.[1] ?? '';
     expect(token).not.toBe('');
     const said = await refusal('--kubeconfig', spoilt(kubeconfig.replaceAll(token, 'wrong')));
-    expect(said).toMatch(/refuses the token.*log in again/);
+    expect(said).toMatch(/rejected the token.*log in again/);
     expect(said).not.toContain('wrong');
   });
 
