@@ -134,14 +134,14 @@ test('a Jaeger that is slow, gone, or none', async () => {
   const url = `http://127.0.0.1:${(stuck.address() as AddressInfo).port}`;
   await expect(traceFromJaeger(url, '0', 100)).rejects.toThrow(`no response from ${url} within 0.1 s`);
   await expect(traceFromJaeger(url, '1')).rejects.toThrow('is not JSON');
-  await expect(traceFromJaeger(url, '2')).rejects.toThrow(`${url} answers with status 500`);
+  await expect(traceFromJaeger(url, '2')).rejects.toThrow(`${url} returned HTTP status 500`);
   stuck.closeAllConnections();
   stuck.close();
   const { page } = await openPage(browser, `${world.url}/traces/${await traceOf('web-1')}`);
   await page.locator('.span').first().waitFor();
   await jaeger.process.kill();
   await page.reload();
-  await page.getByText('Jaeger does not tell: ').waitFor();
+  await page.getByText('cannot read the trace from Jaeger: ').waitFor();
   await page.goto(`${world.url}/services/prod/shop/web`);
   await page.locator('.timeline li.done').first().waitFor();
   await page.close();

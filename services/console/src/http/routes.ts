@@ -168,7 +168,7 @@ async function traceOf({ sources }: RouteContext, traceId: string) {
   }
   const trace = await sources.trace(traceId).catch((error: unknown) => {
     const reason = errorMessage(error);
-    throw new Problem(502, `Jaeger does not tell: ${reason}`, 'all else goes on without it');
+    throw new Problem(502, `cannot read the trace from Jaeger: ${reason}`, 'everything else works without Jaeger');
   });
   if (trace !== null) return trace;
   const hint = 'spans come to it a second or two after they are over; it keeps them for as long as it is told to';
