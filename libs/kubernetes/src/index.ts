@@ -15,7 +15,6 @@ export * from './middleware/early-watches.ts';
 export * from './middleware/fence-requests.ts';
 export * from './middleware/identity-guard.ts';
 export * from './middleware/meter-requests.ts';
-export * from './middleware/retry-requests.ts';
 export * from './middleware.ts';
 export * from './reflector.ts';
 export * from './reflector-options.ts';

@@ -1,4 +1,4 @@
-import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/runtime';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from './api-error.ts';
 import type { ClusterReader, ClusterWriter, WatchEvent } from './cluster.ts';
@@ -7,7 +7,6 @@ import { EarlyWatches } from './middleware/early-watches.ts';
 import { fenceRequests } from './middleware/fence-requests.ts';
 import { IdentityGuard } from './middleware/identity-guard.ts';
 import { meterRequests } from './middleware/meter-requests.ts';
-import { retryRequests } from './middleware/retry-requests.ts';
 import { chainReader, chainWriter, type Middleware, mapWatch } from './middleware.ts';
 import { clusterOver, connect } from './testing/fixtures.ts';
 
@@ -58,14 +57,12 @@ async function callAll(reader: ClusterReader, writer: ClusterWriter): Promise<Re
 const passThrough: Middleware = (request, next) => next(request);
 const clock = new VirtualClock(0);
 const idle: ClusterReader = { ...recordingCluster([]), async *watch() {} };
-const noPorts = { clock, random: seededRandom(1), signal, onFailure: () => {}, onRetry: () => {} };
 
 describe('a chain offers everything that the cluster offers', () => {
   test.each<[string, Middleware]>([
     ['a pass-through middleware', passThrough],
     ['meterRequests', meterRequests(() => {})],
     ['fenceRequests', fenceRequests(() => {})],
-    ['retryRequests', retryRequests({ backoff: { baseMs: 1, maxMs: 1 }, attempts: 2 }, noPorts)],
     ['EarlyWatches', new EarlyWatches(idle, signal).middleware],
     ['IdentityGuard', new IdentityGuard({ identity: 'one', cluster: idle, clock, onReplaced: () => {} }).middleware],
   ])('behind %s', async (_, middleware) => {

@@ -7,7 +7,6 @@ export {
   type MassRemovalGuardOptions,
   type RemovalCheck,
 } from './mass-removal/mass-removal-guard.ts';
-export { meteredWriter, type OnResponse } from './metered-writer.ts';
 export type { PlanPartitionWorkerOptions } from './partition/plan-partition-worker-options.ts';
 export { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
 export { AdaptiveLimit, type AdaptiveLimitOptions } from './scheduling/adaptive-limit.ts';

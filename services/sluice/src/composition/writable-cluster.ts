@@ -1,5 +1,6 @@
 import type { Cluster } from '@sluice/clusters';
 import { type WriterLimits, writerDefaults } from '@sluice/configuration';
+import { chainWriter, meterRequests } from '@sluice/kubernetes';
 import { formatServiceKey } from '@sluice/messages';
 import { fieldManager } from '@sluice/process';
 import type { Clock, Logger } from '@sluice/runtime';
@@ -8,7 +9,6 @@ import {
   AdaptiveLimit,
   type CompetingControllerDetection,
   MassRemovalGuard,
-  meteredWriter,
   type RemovalCheck,
   type WritableCluster,
 } from '@sluice/writer';
@@ -43,7 +43,13 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
     writer:
       metrics === undefined
         ? cluster.writer
-        : meteredWriter(cluster.writer, (...answer) => metrics.pipeline.answered(cluster.identity, ...answer)),
+        : chainWriter(
+            cluster.writer,
+            meterRequests((verb, resource, status) => {
+              if (verb !== 'list' && verb !== 'watch')
+                metrics.pipeline.answered(cluster.identity, verb, resource, status);
+            }),
+          ),
     server: cluster.server,
     limit,
     massRemovalGuard: new MassRemovalGuard({

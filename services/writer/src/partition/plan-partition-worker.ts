@@ -5,14 +5,15 @@ import {
   type PartitionReader,
   readUntilAborted,
 } from '@sluice/bus';
+import { chainWriter, fenceRequests } from '@sluice/kubernetes';
 import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@sluice/messages';
 import { errorMessage } from '@sluice/runtime';
+import { FencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { applyPlan } from '../apply/apply-plan.ts';
 import { retryTransientErrors } from '../apply/retry.ts';
 import { SupersededError } from '../apply/withdrawable-writer.ts';
 import { hasPreconditions } from '../fencing/has-preconditions.ts';
-import { fencedWriter } from '../fencing/lease-fenced-writer.ts';
 import { PlanFence } from '../fencing/plan-fence.ts';
 import { writePriority } from '../scheduling/write-priority.ts';
 import { failureEvents } from './failure-events.ts';
@@ -191,7 +192,12 @@ export class PlanPartitionWorker {
     const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.parent) });
     const result = await applyPlan(plan, {
       cluster,
-      writer: fencedWriter(trace?.traced(cluster.writer, cluster.server) ?? cluster.writer, () => this.#isCurrent()),
+      writer: chainWriter(
+        trace?.traced(cluster.writer, cluster.server) ?? cluster.writer,
+        fenceRequests(() => {
+          if (!this.#isCurrent()) throw new FencedError('lease expired; request not sent');
+        }),
+      ),
       partition: this.#options.partition,
       retry: retryTransientErrors(retry, { clock, random, logger: log }, signal),
       priority: writePriority(plan, clock.now()),
