@@ -131,7 +131,7 @@ describe('TLS', () => {
 
   test('with certificates that are none is told before anybody is called', async () => {
     const tls = { ca: ca(kafka), cert: 'nothing', key: 'nothing' };
-    expect(await refusal({ ...as('admin'), tls })).toMatchObject(tlsError('no PEM text'));
+    expect(await refusal({ ...as('admin'), tls })).toMatchObject(tlsError('not in PEM format'));
   });
 });
 
