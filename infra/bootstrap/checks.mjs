@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT, run, workspaceEnvironment } from './root.mjs';
 
 /** Folders whose imports are checked; the same list as in `npm run check`. */
-const FOLDERS = ['libs', 'services', 'fake-apiserver', 'demo', 'infra', 'bench', 'chaos', 'conformance'];
+const FOLDERS = ['libs', 'services', 'fake-apiserver', 'demo', 'infra', 'bench', 'chaos', 'conformance', 'tests'];
 
 /** Each of these is one check in the count, beside the tests. */
 const CHECKS = [
