@@ -2,13 +2,13 @@
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ensureBinaries } from '@sluice/local';
 import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
 import { Cells } from './src/cells.ts';
 import { barChart } from './src/chart.ts';
 import { conditionsNow, rotate } from './src/conditions.ts';
-import { CONTROLLERS, type Controller, FLEET, SUBJECT } from './src/controllers.ts';
+import { BASE, BASE_FLEET, baseControllers, CONTROLLERS, type Controller, FLEET, SUBJECT } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { outputOf } from './src/output.ts';
 import { outlines, overview } from './src/overview.ts';
@@ -24,6 +24,7 @@ import { allWorkloads, type Workload } from './src/workloads.ts';
 const DEFAULTS = {
   workloads: undefined,
   controllers: undefined,
+  base: undefined,
   rounds: '5',
   seconds: '15',
   directory: 'bench-results',
@@ -42,6 +43,8 @@ different times. Prints tables of all stored cells. Run nothing else on the mach
     .map(({ name }) => name)
     .join(', ')} (all)
   --controllers LIST   some of: ${CONTROLLERS.map(({ name }) => name).join(', ')} (all)
+  --base DIR           another checkout of Sluice with its packages installed, to compare two commits: adds the
+                       controllers ${BASE} and ${BASE_FLEET}
   --rounds N           (5)
   --seconds N          duration at each rate (15)
   --directory DIR      folder of the cells (bench-results)
@@ -57,7 +60,8 @@ async function main(): Promise<void> {
   const output = outputOf(given.output);
   const known = allWorkloads(count('seconds', given.seconds));
   const workloads = chosen('workloads', known, given.workloads);
-  const controllers = chosen('controllers', CONTROLLERS, given.controllers);
+  const all = given.base === undefined ? CONTROLLERS : [...CONTROLLERS, ...baseControllers(resolve(given.base))];
+  const controllers = chosen('controllers', all, given.controllers);
   const cells = new Cells(given.directory);
   const rounds = count('rounds', given.rounds);
   if (given.minutes !== '0') {
@@ -102,7 +106,7 @@ async function measureAll(
         say(`${workload.name}: ${workload.description}`);
         const { shape, phases } = workload;
         // A fleet is never restarted as a whole.
-        const restart = workload.restart === true && controller.name !== FLEET;
+        const restart = workload.restart === true && ![FLEET, BASE_FLEET].includes(controller.name);
         const command = `npm run bench:all -- --seconds ${seconds} --rounds ${rounds}`;
         const cell = { ...before, command, workload: workload.name, fsync: false, shape, seconds: Number(seconds) };
         try {

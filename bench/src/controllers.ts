@@ -22,6 +22,9 @@ export interface StartOptions {
 export const SUBJECT = 'sluice';
 /** Sluice in separate processes. */
 export const FLEET = 'fleet';
+/** Both of another checkout. */
+export const BASE = 'base';
+export const BASE_FLEET = 'base-fleet';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const RAISED = [
@@ -36,13 +39,13 @@ export const CONTROLLERS: readonly Controller[] = [
     name: SUBJECT,
     description: 'Sluice all-in-one, `bin/sluice run`',
     flags: [],
-    start: startSluice,
+    start: (controlPlane, options) => startSluice(controlPlane, options),
   },
   {
     name: FLEET,
     description: 'Sluice as one process of each role, with a NATS and a Redis that count as parts of it',
     flags: [],
-    start: startFleet,
+    start: (controlPlane, options) => startFleet(controlPlane, options),
   },
   {
     name: 'kcm',
@@ -58,10 +61,29 @@ export const CONTROLLERS: readonly Controller[] = [
   },
 ];
 
+/** Sluice of another checkout with its packages installed, so that two commits are measured in one interleaved run. */
+export function baseControllers(root: string): readonly Controller[] {
+  return [
+    {
+      name: BASE,
+      description: '`bin/sluice run` of the checkout that --base names',
+      flags: [],
+      start: (controlPlane, options) => startSluice(controlPlane, options, root),
+    },
+    {
+      name: BASE_FLEET,
+      description: 'the fleet of the checkout that --base names',
+      flags: [],
+      start: (controlPlane, options) => startFleet(controlPlane, options, root),
+    },
+  ];
+}
+
 /** `bin/sluice run` on this cluster. */
 export async function startSluice(
   controlPlane: ControlPlane,
   { profileDirectory, flags = [] }: StartOptions,
+  root = ROOT,
 ): Promise<ServerProcess> {
   const run = [
     'run',
@@ -73,10 +95,10 @@ export async function startSluice(
     'error',
     ...flags,
   ];
-  const profiled = ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, join(ROOT, 'services/sluice/src/main.ts')];
+  const profiled = ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, join(root, 'services/sluice/src/main.ts')];
   const sluice = new ServerProcess({
     name: 'sluice',
-    program: profileDirectory === undefined ? join(ROOT, 'bin/sluice') : process.execPath,
+    program: profileDirectory === undefined ? join(root, 'bin/sluice') : process.execPath,
     args: profileDirectory === undefined ? run : [...profiled, ...run],
     log: join(controlPlane.directory, 'sluice.log'),
   });
@@ -84,8 +106,12 @@ export async function startSluice(
   return sluice;
 }
 
-async function startFleet(controlPlane: ControlPlane, { profileDirectory }: StartOptions): Promise<ServerProcess> {
-  const program = join(ROOT, 'bench/src/fleet-program.ts');
+async function startFleet(
+  controlPlane: ControlPlane,
+  { profileDirectory }: StartOptions,
+  root = ROOT,
+): Promise<ServerProcess> {
+  const program = join(root, 'bench/src/fleet-program.ts');
   const directory = join(controlPlane.directory, 'fleet');
   const profiles = profileDirectory === undefined ? [] : [profileDirectory];
   const fleet = new ServerProcess({
