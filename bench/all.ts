@@ -112,7 +112,7 @@ async function measureAll(
         try {
           const run = await measure(controller, round, {
             directory: join(directory, 'cluster'),
-            ...{ shape, phases, restart, patienceSeconds: 180, fsync: false, say },
+            ...{ shape, phases, restart, timeoutSeconds: 180, fsync: false, say },
           });
           cells.add({ ...cell, run });
         } catch (error) {

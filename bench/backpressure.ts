@@ -24,7 +24,7 @@ Endpoints are incorrect at the end.
   --rate N          Pod changes per second (50)
   --seed N          seed of the changes (1)
   --output FORMAT   table, json or markdown (table)
-  --patience N      maximum wait for convergence, in seconds (120)
+  --timeout N       maximum wait for convergence, in seconds (120)
   --help            this text
 `;
 
@@ -39,7 +39,7 @@ const DEFAULTS = {
   rate: '50',
   seed: '1',
   output: 'table',
-  patience: '120',
+  timeout: '120',
 };
 
 async function main(): Promise<void> {
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
     minutes: count('minutes', values.minutes),
     rate: count('rate', values.rate),
     seed: count('seed', values.seed),
-    patienceSeconds: count('patience', values.patience),
+    timeoutSeconds: count('timeout', values.timeout),
   };
   requireProcessStats();
   await ensureNatsServer(say);

@@ -30,7 +30,7 @@ Latency is from the change of the Pod to the write of the slice that shows it, b
   --topologies LIST all-in-one: one process; distributed: one process per role, NATS and Redis (all-in-one)
   --seed N          seed of the changes (1)
   --output FORMAT   table, json or markdown (table)
-  --patience N      maximum wait for the start, in seconds (240)
+  --timeout N       maximum wait for the start, in seconds (240)
   --help            this text
 `;
 
@@ -57,7 +57,7 @@ interface Options {
   readonly rate: number;
   readonly seconds: number;
   readonly seed: number;
-  readonly patienceSeconds: number;
+  readonly timeoutSeconds: number;
 }
 
 const DEFAULTS = {
@@ -69,7 +69,7 @@ const DEFAULTS = {
   topologies: 'all-in-one',
   seed: '1',
   output: 'table',
-  patience: '240',
+  timeout: '240',
 };
 
 async function main(): Promise<void> {
@@ -83,7 +83,7 @@ async function main(): Promise<void> {
     rate: count('rate', values.rate),
     seconds: count('seconds', values.seconds),
     seed: count('seed', values.seed),
-    patienceSeconds: count('patience', values.patience),
+    timeoutSeconds: count('timeout', values.timeout),
   };
   requireProcessStats();
   if (topologies.includes('distributed')) await ensureNatsServer(say);
@@ -107,7 +107,7 @@ async function measure(topology: Measured['topology'], options: Options): Promis
       : await Promise.all((['watcher', 'reconciler', 'writer'] as const).map((role) => fleet.run(role)));
   const sum = (of: (pid: number) => number) =>
     processes.reduce((total, { pid }) => total + (pid === undefined ? 0 : of(pid)), 0);
-  await completed(fakes, options.clusters, options.patienceSeconds);
+  await completed(fakes, options.clusters, options.timeoutSeconds);
   const completeSeconds = (performance.now() - startedAt) / 1000;
   say(`${topology}: complete after ${completeSeconds.toFixed(1)} s`);
   const [startCpuSeconds, startPeakMb] = [sum(cpuSeconds), sum(peakMemoryMb)];

@@ -88,7 +88,7 @@ async function comparison(): Promise<readonly Verdict[]> {
   for (const round of [1, 2, 3]) {
     for (const controller of rotate(controllers, round)) {
       const phases = [WARM_UP_LOAD, LOAD];
-      const options = { directory: join(directory, 'cluster'), shape, phases, patienceSeconds: 60, fsync: false, say };
+      const options = { directory: join(directory, 'cluster'), shape, phases, timeoutSeconds: 60, fsync: false, say };
       runs.push(await measure(controller, round, options));
     }
   }

@@ -40,11 +40,11 @@ async function measureAll(options: Options): Promise<Results> {
   const results = () => describe(options, started, runs);
   for (let round = 1; round <= options.rounds; round += 1) {
     for (const controller of rotate(options.controllers, round)) {
-      const { shape, rates, seconds, patienceSeconds, fsync } = options;
+      const { shape, rates, seconds, timeoutSeconds, fsync } = options;
       const run = await measure(controller, round, {
         directory: join(directory, 'cluster'),
         phases: rates.map((rate) => flips(rate, seconds)),
-        ...{ shape, patienceSeconds, fsync, say },
+        ...{ shape, timeoutSeconds, fsync, say },
         ...(options.profile !== undefined && { profileDirectory: resolve(options.profile) }),
       });
       runs.push(run);

@@ -38,7 +38,7 @@ Then starts a new one and repeats.
 
 const shape = { services: 10, pods: 10 };
 const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 async function main(): Promise<void> {
   const given = optionsGiven({ repetitions: '5', output: 'table' }, HELP);
@@ -121,7 +121,7 @@ async function shown(client: ApiClient, watches: EndpointWatches, pod: BenchPod,
 }
 
 async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   while (!(await reached())) {
     if (performance.now() > deadline) throw new Error('nobody took over');
     await sleep(20);

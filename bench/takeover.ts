@@ -25,7 +25,7 @@ shows the change. Then starts a new process and repeats.
   --probes N        maximum number of Services changed each time (3)
   --seed N          seed of the random choices (1)
   --output FORMAT   table, json or markdown (table)
-  --patience N      maximum wait for any step, in seconds (60)
+  --timeout N       maximum wait for any step, in seconds (60)
   --help            this text
 `;
 
@@ -41,7 +41,7 @@ const DEFAULTS = {
   probes: '3',
   seed: '1',
   output: 'table',
-  patience: '60',
+  timeout: '60',
 };
 
 async function main(): Promise<void> {
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     shape: { services: count('services', values.services), pods: count('pods', values.pods) },
     probes: count('probes', values.probes),
     repetitions: count('repetitions', values.repetitions),
-    patienceSeconds: count('patience', values.patience),
+    timeoutSeconds: count('timeout', values.timeout),
     seed: count('seed', values.seed),
   };
   await ensureBinaries(say);

@@ -31,7 +31,7 @@ Processors that share a core slow each other down; \`unit\` is the time of a fix
   --rounds N        rounds; in each one every number of reconcilers is measured once (3)
   --output FORMAT   table, json or markdown (table)
   --profile DIR     folder for CPU profiles of the reconcilers; see bench/profile-summary.ts
-  --patience N      maximum wait for convergence, in seconds (60)
+  --timeout N       maximum wait for convergence, in seconds (60)
   --help            this text
 `;
 
@@ -63,7 +63,7 @@ const DEFAULTS = {
   rounds: '3',
   output: 'table',
   profile: undefined,
-  patience: '60',
+  timeout: '60',
 };
 
 async function main(): Promise<void> {
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
     seconds: count('seconds', values.seconds),
     warmUpSeconds: Number(values['warm-up']),
     writeMs: Number(values['write-ms']),
-    patienceSeconds: count('patience', values.patience),
+    timeoutSeconds: count('timeout', values.timeout),
     ...(profile !== undefined && { profileDirectory: profile }),
     say,
   };

@@ -114,8 +114,8 @@ describe('one Redis', () => {
     expect((await beat()).leases[0]?.fencingToken).toBeGreaterThan(before);
   });
 
-  test('frozen: a heartbeat rejects within its ttl, a commit when its patience ends; a late commit is told from a lost one', async () => {
-    const { store, leases } = await connections.open({ patienceMs: 1000 });
+  test('frozen: a heartbeat rejects within its ttl, a commit after the command timeout; a late commit is told from a lost one', async () => {
+    const { store, leases } = await connections.open({ commandTimeoutMs: 1000 });
     await begin(store);
     await leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
     server.process.signal('SIGSTOP');
@@ -207,7 +207,7 @@ describe('one Redis', () => {
     });
   });
 
-  test('a Redis that evicts is refused, one that is not there after the patience', async () => {
+  test('a Redis that evicts is refused, one that does not answer within the timeout', async () => {
     await admin('CONFIG', 'SET', 'maxmemory', '100mb');
     await admin('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     try {
@@ -219,7 +219,7 @@ describe('one Redis', () => {
       await admin('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
       await admin('CONFIG', 'SET', 'maxmemory', '0');
     }
-    await expect(connections.open({ urls: ['redis://127.0.0.1:1'], patienceMs: 300 })).rejects.toMatchObject({
+    await expect(connections.open({ urls: ['redis://127.0.0.1:1'], commandTimeoutMs: 300 })).rejects.toMatchObject({
       code: 'UNREACHABLE',
     });
   });

@@ -27,7 +27,7 @@ interface Member {
 }
 
 /**
- * Everything shares one partition of each log, so one reconciler's partition and one writer's lane: as in a fleet, where
+ * Everything shares one partition of each log, so one reconciler's partition and one writer's: as in a fleet, where
  * which Services share one is decided by a hash.
  */
 async function run(seed: number, names: readonly string[]) {
@@ -48,7 +48,7 @@ async function run(seed: number, names: readonly string[]) {
   await advance(clock, 5_000);
   expect(members.flatMap(({ world }) => world.wrong())).toEqual([]);
   const isBad = ({ name }: Member) => name in bad;
-  // Changes that a cluster has not taken yet wait in partition and lane when the next ones come.
+  // Changes that a cluster has not taken yet wait in both partitions when the next ones come.
   const spoil = ({ name, server, world, faults }: Member) => {
     for (let n = 0; n < 10; n++) world.change();
     faults.add(bad[name] ?? {});

@@ -115,7 +115,7 @@ describe('a change', () => {
       'messaging.destination.partition.id': expect.stringMatching(/^[0-2]$/),
       'sluice.controller': 'endpointslice',
       'sluice.plan': expect.stringMatching(/^\d+\/\d+$/),
-      'sluice.epoch': expect.any(Number),
+      'sluice.fencing_token': expect.any(Number),
       'sluice.status': 'applied',
     });
     expect(spans.filter(({ error }) => error !== undefined)).toEqual([]);

@@ -76,7 +76,7 @@ export async function measureColdStart(
     const some = convergence.missing.slice(0, 5).join(', ');
     const problem = `${convergence.missing.length} Services are incomplete (${some} …)`;
     await peer.stop();
-    throw new Error(`${name}: after ${options.patienceSeconds} s ${problem}\n${endOfLog(peer)}`);
+    throw new Error(`${name}: after ${options.timeoutSeconds} s ${problem}\n${endOfLog(peer)}`);
   }
   const cost = await meter.stop();
   const since = (at: number | undefined) => ((at ?? Number.NaN) - startedAt) / 1000;

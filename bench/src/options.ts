@@ -14,7 +14,7 @@ export interface Options {
   readonly json: string | undefined;
   readonly from: string | undefined;
   readonly profile: string | undefined;
-  readonly patienceSeconds: number;
+  readonly timeoutSeconds: number;
   readonly fsync: boolean;
 }
 
@@ -39,7 +39,7 @@ ${CONTROLLERS.map(({ name, description }) => `                       ${name.padE
   --json FILE        also write all rounds to this file, as JSON
   --from FILE        measure nothing; print a file written by --json
   --profile DIR      folder for CPU profiles of Sluice, which raise its CPU time; see bench/profile-summary.ts
-  --patience N       maximum wait for a controller, in seconds (120)
+  --timeout N        maximum wait for a controller, in seconds (120)
   --fsync            etcd with fsync, as in production
   --help             this text
 `;
@@ -56,7 +56,7 @@ const defaults = {
   json: undefined,
   from: undefined,
   profile: undefined,
-  patience: '120',
+  timeout: '120',
   fsync: false,
 } as const;
 
@@ -75,7 +75,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     json: values.json,
     from: values.from,
     profile: values.profile,
-    patienceSeconds: count('patience', values.patience),
+    timeoutSeconds: count('timeout', values.timeout),
     fsync: values.fsync,
   };
 }

@@ -23,7 +23,7 @@ export interface OutageOptions {
   readonly rate: number;
   readonly seed: number;
   /** Maximum wait for convergence, in seconds. */
-  readonly patienceSeconds: number;
+  readonly timeoutSeconds: number;
   readonly say: (line: string) => void;
 }
 
@@ -138,14 +138,14 @@ async function churn(world: PodWorld, options: OutageOptions, sample: () => void
 }
 
 /** @throws Error with the Services that are incorrect after the maximum wait */
-async function converged(world: PodWorld, { patienceSeconds }: OutageOptions, after: string): Promise<void> {
-  const deadline = performance.now() + patienceSeconds * 1000;
+async function converged(world: PodWorld, { timeoutSeconds }: OutageOptions, after: string): Promise<void> {
+  const deadline = performance.now() + timeoutSeconds * 1000;
   for (;;) {
     const wrong = world.wrong();
     if (wrong.length === 0) return;
     if (performance.now() > deadline) {
       throw new Error(
-        `${patienceSeconds} s after ${after}, ${wrong.length} Services are incorrect: ${wrong.slice(0, 10)}`,
+        `${timeoutSeconds} s after ${after}, ${wrong.length} Services are incorrect: ${wrong.slice(0, 10)}`,
       );
     }
     await sleep(200);

@@ -19,7 +19,7 @@ export interface TakeoverOptions {
   /** Maximum number of Services whose Pods change during a take-over. */
   readonly probes: number;
   readonly repetitions: number;
-  readonly patienceSeconds: number;
+  readonly timeoutSeconds: number;
   readonly seed: number;
 }
 
@@ -177,7 +177,7 @@ export class TakeoverTestbed {
 
   /** @throws Error on timeout, or if the measurement failed */
   async #until(reached: () => boolean | Promise<boolean>, what: string): Promise<void> {
-    const deadline = performance.now() + this.#options.patienceSeconds * 1000;
+    const deadline = performance.now() + this.#options.timeoutSeconds * 1000;
     while (!(await reached())) {
       this.#watches.check();
       if (performance.now() > deadline) throw new Error(`timed out waiting for ${what}`);

@@ -10,7 +10,7 @@ export interface TestbedOptions {
   readonly directory: string;
   readonly shape: Shape;
   /** Maximum wait for expected events, in seconds. */
-  readonly patienceSeconds: number;
+  readonly timeoutSeconds: number;
   /** etcd with fsync. */
   readonly fsync: boolean;
   readonly say: (line: string) => void;
@@ -50,7 +50,7 @@ export async function converged(
   peer: ServerProcess,
   reached: () => boolean,
 ): Promise<boolean> {
-  const deadline = performance.now() + options.patienceSeconds * 1000;
+  const deadline = performance.now() + options.timeoutSeconds * 1000;
   const start = performance.now();
   const quiet = () => performance.now() - Math.max(start, watches.lastEventAt) > QUIET_MILLISECONDS;
   while (performance.now() < deadline && !(reached() && quiet())) {

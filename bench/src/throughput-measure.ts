@@ -26,7 +26,7 @@ export interface ThroughputOptions {
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly writeMs: number;
-  readonly patienceSeconds: number;
+  readonly timeoutSeconds: number;
   readonly profileDirectory?: string;
   readonly say: (line: string) => void;
 }
@@ -241,7 +241,7 @@ class StubbedFleet {
   }
 
   async #awaitConvergence(): Promise<void> {
-    const deadline = performance.now() + this.#options.patienceSeconds * 1000;
+    const deadline = performance.now() + this.#options.timeoutSeconds * 1000;
     // A Pod that flipped twice before a plan showed it may need no plan.
     const shown = () => this.#tracker.pending <= this.#tracker.results().superseded;
     const quiet = () => this.#feed.appender.idle && this.#writer.idle && shown();

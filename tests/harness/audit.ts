@@ -28,7 +28,8 @@ export class Audit {
   readonly #options: AuditOptions;
   /** By what a mutation asks for. */
   readonly #plans = new Map<string, PlannedMutations[]>();
-  readonly #lanes = new Map<string, string>();
+  /** Holder of each plan partition. */
+  readonly #holders = new Map<string, string>();
   /** Endpoints that should be in a slice, ready, and since when without a break. */
   #wanted = new Map<string, number>();
   /** Until when two may believe that a lease is theirs, since it was forgotten. */
@@ -52,8 +53,8 @@ export class Audit {
 
   group(name: string, { leases }: GroupState): void {
     if (name !== 'writer') return;
-    this.#lanes.clear();
-    for (const { scope, holder } of leases) this.#lanes.set(scope, holder);
+    this.#holders.clear();
+    for (const { scope, holder } of leases) this.#holders.set(scope, holder);
   }
 
   leasesForgotten(forMs: number): void {
@@ -111,10 +112,10 @@ export class Audit {
   }
 
   #checkLease(member: string, plan: PlannedMutations): void {
-    const lane = String(partitionOf(formatServiceKey(plan.key), this.#options.partitions));
-    const holder = this.#lanes.get(lane);
+    const partition = String(partitionOf(formatServiceKey(plan.key), this.#options.partitions));
+    const holder = this.#holders.get(partition);
     if (holder === undefined || holder === member || this.#options.clock.now() < this.#forgottenUntil) return;
-    this.#problem(`${member} writes for lane ${lane}, which is ${holder}'s`);
+    this.#problem(`${member} writes for partition ${partition}, which ${holder} owns`);
   }
 
   #judge(verb: string, given: readonly unknown[], before: ReadonlySet<string>, after: ReadonlySet<string>): void {

@@ -32,7 +32,7 @@ export interface Flips {
 }
 
 /** Maximum wait for the last flips, in milliseconds. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 /** Many fake clusters, in a process other than Sluice's. */
 export class FakeClusters {
@@ -105,7 +105,7 @@ export class FakeClusters {
 
   async #awaitFlips(clusters: number): Promise<void> {
     const fakes = this.#clusters.slice(0, clusters);
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     while (fakes.some(({ pendingFlips }) => pendingFlips > 0) && performance.now() < deadline) await sleep(20);
   }
 

@@ -41,7 +41,7 @@ export interface Phase {
 /** Maximum time for a repaired cluster to recover: longer than any backoff. */
 const recoveryMs = 90_000;
 /** Maximum time for the start. */
-const patienceSeconds = 60;
+const timeoutSeconds = 60;
 const bad = 3;
 
 /** Runs one process of Sluice throughout; alternates between all clusters healthy and three faulty. */
@@ -54,7 +54,7 @@ export async function measureIsolation(options: IsolationOptions): Promise<reado
   const fakes = await FakeClustersProcess.start({ clusters, shape, seed, directory: kubeconfigs, behindNetwork: bad });
   const sluice = await runOn(kubeconfigs, directory);
   const pid = sluice.pid ?? 0;
-  await completed(fakes, clusters, patienceSeconds);
+  await completed(fakes, clusters, timeoutSeconds);
   await fakes.request('flip', { rate: options.rate, seconds: 10, among: clusters, measured: clusters });
   const phase = async (form: Round | undefined): Promise<Phase> => {
     const faults: readonly ClusterFault[] = form === undefined ? [] : [form, 'slow', 'throttled'];

@@ -22,15 +22,15 @@ export async function runOn(kubeconfigs: string, log: string): Promise<ServerPro
 /**
  * Waits until all Pods of all Services are in the slices of the first `clusters` clusters.
  *
- * @throws Error with the number of incomplete clusters after `patienceSeconds`
+ * @throws Error with the number of incomplete clusters after `timeoutSeconds`
  */
-export async function completed(fakes: FakeClustersProcess, clusters: number, patienceSeconds: number): Promise<void> {
-  const deadline = performance.now() + patienceSeconds * 1000;
+export async function completed(fakes: FakeClustersProcess, clusters: number, timeoutSeconds: number): Promise<void> {
+  const deadline = performance.now() + timeoutSeconds * 1000;
   for (;;) {
     const incomplete = await fakes.request('incomplete', clusters);
     if (incomplete === 0) return;
     if (performance.now() > deadline) {
-      throw new Error(`after ${patienceSeconds} s, ${incomplete} of ${clusters} clusters are not complete`);
+      throw new Error(`after ${timeoutSeconds} s, ${incomplete} of ${clusters} clusters are not complete`);
     }
     await sleep(50);
   }

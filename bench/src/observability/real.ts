@@ -65,7 +65,7 @@ export async function compareReal(options: RealOptions): Promise<Table> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   const collector = await startCollector();
   const results = new Map(levels.map((one) => [one, [] as (readonly RateResult[])[]]));
-  const testbedOptions = { directory: join(directory, 'cluster'), shape, patienceSeconds: 120, fsync: false, say };
+  const testbedOptions = { directory: join(directory, 'cluster'), shape, timeoutSeconds: 120, fsync: false, say };
   await withTestbed(testbedOptions, async (testbed) => {
     const first = await measureColdStart(testbed, 'sluice', () => startSluice(testbed.controlPlane, {}));
     await first.peer.stop();

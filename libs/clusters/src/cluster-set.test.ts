@@ -76,7 +76,7 @@ beforeEach(() => {
       serving.delete(name);
       events.push(`${name} ended: ${signal.reason}`);
     },
-    forget: async ({ name }) => void events.push(`${name} forgotten`),
+    onRemoved: async ({ name }) => void events.push(`${name} removed`),
   });
   running = set.run(stop.signal);
 });
@@ -118,7 +118,7 @@ test('a source that does not answer holds up no other, and keeps the set from be
 });
 
 describe('clusters come and go', () => {
-  test('one that is named is served; one that is named no more is drained, closed and forgotten', async () => {
+  test('one that is named is served; one that is named no more is drained, closed and removed', async () => {
     servers.set('a', server(1)).set('b', server(2));
     names(named('a'));
     await pass();
@@ -129,11 +129,11 @@ describe('clusters come and go', () => {
     names(named('b'));
     await pass();
     expect([...serving.keys()]).toEqual(['b']);
-    expect(events.slice(-3)).toEqual(['a ended: removed', 'a closed', 'a forgotten']);
+    expect(events.slice(-3)).toEqual(['a ended: removed', 'a closed', 'a removed']);
     expect(phases()).toEqual({ b: 'serving' });
   });
 
-  test('at the end all are handed over, and none is forgotten', async () => {
+  test('at the end all are handed over, and none is removed', async () => {
     servers.set('a', server(1));
     names(named('a'));
     await pass();
@@ -195,7 +195,7 @@ describe('one that cannot be used', () => {
 });
 
 describe('a changed kubeconfig', () => {
-  test('is used once it works; the same cluster is handed over and not forgotten', async () => {
+  test('is used once it works; the same cluster is handed over and not removed', async () => {
     const one = server(1);
     servers.set('x', one);
     names(named('a', 'x'));
@@ -208,7 +208,7 @@ describe('a changed kubeconfig', () => {
     servers.set('y', one);
     await pass(60_000);
     expect(events).toContain('a ended: handover');
-    expect(events).not.toContain('a forgotten');
+    expect(events).not.toContain('a removed');
     expect(set.states[0]).toMatchObject({ phase: 'serving', server: 'y', reason: '' });
   });
 
@@ -219,7 +219,7 @@ describe('a changed kubeconfig', () => {
     const before = serving.get('a');
     names(named('a', 'y'));
     await pass(20_000);
-    expect(events).toContain('a forgotten');
+    expect(events).toContain('a removed');
     expect(serving.get('a')).not.toBe(before);
   });
 });
@@ -231,7 +231,7 @@ test('a cluster that was made anew under its address is a new one', async () => 
   const before = serving.get('a');
   servers.set('a', server(2));
   await pass(20_000);
-  expect(events).toEqual(['a served', 'a ended: removed', 'a closed', 'a forgotten', 'a served']);
+  expect(events).toEqual(['a served', 'a ended: removed', 'a closed', 'a removed', 'a served']);
   expect(serving.get('a')).not.toBe(before);
 });
 

@@ -18,8 +18,8 @@ export interface ClusterSetOptions {
   readonly open: (access: ClusterAccess, signal: AbortSignal) => Promise<ConnectedCluster>;
   /** Works with a cluster until `signal` aborts, with an Ending as its reason, and what was under way is done. */
   readonly serve: (cluster: ConnectedCluster, signal: AbortSignal) => Promise<unknown>;
-  /** A cluster is not to be known any more; nothing of it goes on. */
-  readonly forget?: (cluster: ConnectedCluster) => Promise<unknown>;
+  /** Called once a removed cluster has been drained. */
+  readonly onRemoved?: (cluster: ConnectedCluster) => Promise<unknown>;
   /** Between looks at the sources, in milliseconds. Default 5,000. */
   readonly refreshMs?: number;
   readonly clock: Clock;
@@ -227,7 +227,7 @@ export class ClusterSet {
       await changing;
       await cluster.close();
       if (life.signal.reason === ('removed' satisfies StopReason)) {
-        await this.#forget(cluster, log);
+        await this.#removed(cluster, log);
       }
       this.#holders.delete(identity);
       entry.state = { ...entry.state, phase: failure === '' ? 'connecting' : 'unavailable', reason: failure };
@@ -235,9 +235,9 @@ export class ClusterSet {
     return failure === '';
   }
 
-  async #forget(cluster: ConnectedCluster, log: Logger): Promise<void> {
+  async #removed(cluster: ConnectedCluster, log: Logger): Promise<void> {
     try {
-      await this.#options.forget?.(cluster);
+      await this.#options.onRemoved?.(cluster);
       log.info('cluster removed', { identity: cluster.identity });
     } catch (error) {
       log.error('cannot remove the state of the cluster', { identity: cluster.identity, error });

@@ -55,10 +55,10 @@ export interface ConnectedCluster extends Cluster {
 }
 
 /** For each step of a start, in milliseconds. */
-const patienceMs = 30_000;
+const connectTimeoutMs = 30_000;
 
 const within = (signal: AbortSignal | undefined): AbortSignal => {
-  const late = AbortSignal.timeout(patienceMs);
+  const late = AbortSignal.timeout(connectTimeoutMs);
   return signal === undefined ? late : AbortSignal.any([late, signal]);
 };
 

@@ -12,7 +12,7 @@ interface Ports {
 }
 
 /** How long a cluster may take to answer, in milliseconds. */
-const patienceMs = 35_000;
+const timeoutMs = 35_000;
 
 /**
  * Where each cluster would stand that these sources name.
@@ -24,7 +24,7 @@ export async function readClusterStates(
   ports: Ports,
 ): Promise<readonly ClusterState[]> {
   for (const source of sources) {
-    await source.read(AbortSignal.timeout(patienceMs)).catch((error: unknown) => {
+    await source.read(AbortSignal.timeout(timeoutMs)).catch((error: unknown) => {
       const reason = errorMessage(error);
       throw new UsageError(`cannot read ${source.about}: ${reason}`, { cause: error });
     });
@@ -38,7 +38,7 @@ export async function readClusterStates(
     serve: (_, signal) => aborted(signal),
   });
   const running = set.run(stop.signal);
-  const late = ports.clock.monotonic() + patienceMs;
+  const late = ports.clock.monotonic() + timeoutMs;
   while (!set.settled && ports.clock.monotonic() < late) await sleep(ports.clock, 50);
   const { states } = set;
   stop.abort();

@@ -20,7 +20,7 @@ export function assembleStore(values: Values, problems: Problems): StoreConfigur
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...tlsOf(values, urls, problems),
-    patienceMs: values.need('store.patience'),
+    commandTimeoutMs: values.need('store.commandTimeout'),
     maxDeadLetters: values.need('store.maxDeadLetters'),
   };
 }

@@ -178,7 +178,10 @@ describe('the store', () => {
       { topology: { mode: 'sentinel', masterName: 'm', password: 's' } },
     ],
     ['url: "rediss://h", tls: { ca: A, serverName: n }', { tls: { ca: 'A', serverName: 'n' } }],
-    ['url: "redis://h", username: u, password: p, patience: 2s', { username: 'u', password: 'p', patienceMs: 2_000 }],
+    [
+      'url: "redis://h", username: u, password: p, commandTimeout: 2s',
+      { username: 'u', password: 'p', commandTimeoutMs: 2_000 },
+    ],
   ])('%s', (store, expected) => {
     expect(configurationOf({ file: `store: { ${store} }` }).store).toMatchObject({ kind: 'redis', ...expected });
   });

@@ -65,7 +65,7 @@ const samples: Readonly<
   'store.tls.cert': ['C', 'C', { ...rediss, SLUICE_STORE_TLS_KEY: 'K' }],
   'store.tls.key': ['K', '***', { ...rediss, SLUICE_STORE_TLS_CERT: 'C' }],
   'store.tls.serverName': ['n', 'n', rediss],
-  'store.patience': ['5s', '5s', redis],
+  'store.commandTimeout': ['5s', '5s', redis],
   'store.maxDeadLetters': ['7', 7, redis],
   'clusterSecrets.selector': ['a=b', 'a=b'],
   'clusterSecrets.namespace': ['fleet', 'fleet'],

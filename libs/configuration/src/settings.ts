@@ -154,7 +154,7 @@ export const settings = {
     of: ['redis'],
     example: 'redis.example.com',
   }),
-  'store.patience': setting(kinds.duration('100ms', '10m'), 'how long a command waits for Redis before it fails', {
+  'store.commandTimeout': setting(kinds.duration('100ms', '10m'), 'timeout of a Redis command', {
     of: ['redis'],
     default: 10_000,
   }),

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Fact } from './change.ts';
-import { type Digest, digestForm, type ObjectReference } from './digest.ts';
+import { type Digest, digestVersion, type ObjectReference } from './digest.ts';
 
 /** Digest of the facts of one snapshot, in which each object occurs at most once. */
 export function digestFacts(facts: readonly Fact[]): Digest {
@@ -27,7 +27,7 @@ export function digestFacts(facts: readonly Fact[]): Digest {
     }
   }
   return {
-    form: digestForm,
+    version: digestVersion,
     service: hashOf(hashed.service),
     pods: hashOf(hashed.pods),
     topology: hashOf(hashed.topology),

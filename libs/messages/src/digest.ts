@@ -5,7 +5,7 @@
  */
 export interface Digest {
   /** Digest algorithm; digests of different forms cannot be compared. */
-  readonly form: number;
+  readonly version: number;
   /** Hash; empty if there is no such fact. The same for `pods` and `topology`. */
   readonly service: string;
   readonly pods: string;
@@ -23,4 +23,4 @@ export interface ObjectReference {
 }
 
 /** Increased whenever the facts or their hashing change. */
-export const digestForm = 1;
+export const digestVersion = 1;

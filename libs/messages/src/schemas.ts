@@ -115,7 +115,7 @@ const versions = z.object({ endpoints: z.string(), endpointslices: z.string() })
 
 const reference = z.object({ name: z.string(), uid: z.string(), resourceVersion: z.string() });
 const digest = z.object({
-  form: index,
+  version: index,
   service: z.string(),
   pods: z.string(),
   topology: z.string(),

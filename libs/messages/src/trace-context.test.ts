@@ -69,11 +69,11 @@ describe('the header tracestate', () => {
 
 test('siblings are different spans of one trace, and derive from each other', () => {
   const publish = traceContext(id, span, false);
-  const steps = (['publish', 'make', 'process', 'commit'] as const).map((step) => siblingOf(publish, step));
+  const steps = (['publish', 'create', 'process', 'commit'] as const).map((step) => siblingOf(publish, step));
   expect(new Set(steps.map(spanIdOf)).size).toBe(4);
   expect(new Set(steps.map(traceIdOf))).toEqual(new Set([id]));
   expect(steps[0]).toBe(publish);
-  expect(siblingOf(sampled(publish), 'make')).toBe(sampled(siblingOf(publish, 'make')));
+  expect(siblingOf(sampled(publish), 'create')).toBe(sampled(siblingOf(publish, 'create')));
 });
 
 describe('merging traces', () => {

@@ -75,8 +75,8 @@ export function traceFields(context: TraceContext | undefined): { readonly trace
   return context === undefined ? {} : { trace_id: traceIdOf(context) };
 }
 
-/** The spans of a message: publish, make (watch or decide), process and commit. */
-const siblings = { publish: 0, make: 1, process: 2, commit: 3 } as const;
+/** The spans of a message: publish, create (watch or decide), process and commit. */
+const siblings = { publish: 0, create: 1, process: 2, commit: 3 } as const;
 export type SiblingSpan = keyof typeof siblings;
 
 /**

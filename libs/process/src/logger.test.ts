@@ -28,7 +28,7 @@ test('an event is one line, with the fields of its logger and its own', () => {
 
 test('the level can be changed while it is in use, and all loggers made of it follow', () => {
   const root = createLogger('text', 'info');
-  const child = root.with({ role: 'writer' }).with({ lane: 3 });
+  const child = root.with({ role: 'writer' }).with({ partition: 3 });
   child.debug('one');
   root.level = 'debug';
   child.debug('two');

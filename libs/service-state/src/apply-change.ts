@@ -20,7 +20,7 @@ export function applyChange(state: ServiceState, change: Change, now: number, se
   const { complete, open, resourceVersions } = state.snapshot;
   state.setSnapshot({
     open: snapshot?.first
-      ? { since: stamp, start: snapshot.initial, resourceVersions: snapshot.resourceVersions }
+      ? { since: stamp, initial: snapshot.initial, resourceVersions: snapshot.resourceVersions }
       : open,
     complete,
     stamp,
@@ -79,12 +79,12 @@ function endSnapshot(state: ServiceState, work: WorkSet, settings: Settings): vo
   ) {
     state.setEndpoints(null);
   }
-  if (open.start && !state.service?.service && isLeftover(state.endpoints?.endpoints)) state.setOrphaned(true);
-  if (open.start) clearTracked(state);
+  if (open.initial && !state.service?.service && isLeftover(state.endpoints?.endpoints)) state.setOrphaned(true);
+  if (open.initial) clearTracked(state);
   state.setSnapshot({ ...state.snapshot, open: null, complete: true });
   work.only = null;
   const { policy, batchPeriodMs } = settings;
-  for (const [controller, delayMs] of policy.affectedBySnapshot(state, open.start, batchPeriodMs)) {
+  for (const [controller, delayMs] of policy.affectedBySnapshot(state, open.initial, batchPeriodMs)) {
     work.add(controller, delayMs);
   }
 }

@@ -86,7 +86,7 @@ test.each<[string, () => void]>([
 test('an incomplete or newer state is not compared, nor a digest of another form', () => {
   state.removePod('p');
   const digest = digestFacts(known);
-  expect(compared(known, { digest: { ...digest, form: 99 } })).toEqual([]);
+  expect(compared(known, { digest: { ...digest, version: 99 } })).toEqual([]);
   const older = aChange(++n, [], { resourceVersions, digest });
   apply(aChange(++n, []));
   expect(differences(state, older)).toEqual([]);

@@ -1,5 +1,12 @@
 import { compareResourceVersions } from '@sluice/controllers';
-import { type Change, type Digest, digestFacts, digestForm, type Fact, type ObjectReference } from '@sluice/messages';
+import {
+  type Change,
+  type Digest,
+  digestFacts,
+  digestVersion,
+  type Fact,
+  type ObjectReference,
+} from '@sluice/messages';
 import type { ServiceState } from './service-state.ts';
 
 /** A part of a state that the digest covers. */
@@ -11,7 +18,7 @@ export type StatePart = 'service' | 'pods' | 'topology' | 'endpoints' | 'slices'
  */
 export function differences(state: ServiceState, { stamp, digest, resourceVersions }: Change): readonly StatePart[] {
   const { complete, open, stamp: last } = state.snapshot;
-  if (digest === undefined || digest.form !== digestForm || !complete || open !== null) return [];
+  if (digest === undefined || digest.version !== digestVersion || !complete || open !== null) return [];
   if (last.epoch !== stamp.epoch || last.sequence !== stamp.sequence) return [];
   const own = digestFacts(factsOf(state));
   const hashed = (['service', 'pods', 'topology'] as const).filter((part) => own[part] !== digest[part]);

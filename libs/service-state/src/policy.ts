@@ -29,7 +29,7 @@ export interface ReconcilerPolicy {
   /** The controllers that decide at the end of a snapshot, each with its delay in milliseconds. */
   affectedBySnapshot(
     state: ServiceState,
-    start: boolean,
+    initial: boolean,
     batchPeriodMs: Readonly<Record<Controller, number>>,
   ): Iterable<readonly [Controller, number]>;
   /** Requests a decision because somebody else modified or deleted what the controller writes. */

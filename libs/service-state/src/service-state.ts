@@ -39,7 +39,7 @@ export interface SnapshotState {
   readonly open: {
     readonly since: Stamp;
     /** The watcher's first snapshot after it started. */
-    readonly start: boolean;
+    readonly initial: boolean;
     readonly resourceVersions: PublishedResourceVersions;
   } | null;
   /** True once a snapshot has ended. Nothing is decided before that (rule A9). */

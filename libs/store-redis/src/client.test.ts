@@ -12,7 +12,7 @@ test.each([
   const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
   const client = createClient(
     { urls: ['redis://127.0.0.1:1'], fleet: 'sluice', ...topology },
-    { patienceMs: 100, offlineQueue: true },
+    { commandTimeoutMs: 100, offlineQueue: true },
   );
   // ioredis emits errors this way, for a Cluster too.
   Redis.prototype.silentEmit.call(client as Redis, 'error', new Error('connect ECONNREFUSED'));

@@ -5,7 +5,7 @@ import { type RedisAddresses, type RedisOptions, readAddresses } from './redis-o
 import type { Client } from './script.ts';
 
 export interface ClientOptions {
-  readonly patienceMs: number;
+  readonly commandTimeoutMs: number;
   /** Whether commands wait for a connection or reject at once while disconnected. */
   readonly offlineQueue: boolean;
   /** The connection may be idle for long, as for Pub/Sub: no socket timeout. */
@@ -20,15 +20,15 @@ export function createClient(options: RedisOptions, clientOptions: ClientOptions
   return client;
 }
 
-function newClient(options: RedisOptions, { patienceMs, offlineQueue, idle = false }: ClientOptions): Client {
+function newClient(options: RedisOptions, { commandTimeoutMs, offlineQueue, idle = false }: ClientOptions): Client {
   const { topology = { mode: 'standalone' } } = options;
   const addresses = readAddresses(options);
   const common = {
     ...credentials(addresses),
     ...(addresses.tls ? { tls: tlsOptions(options) } : {}),
-    connectTimeout: patienceMs,
+    connectTimeout: commandTimeoutMs,
     // Detects a peer that vanished without closing the connection.
-    ...(idle ? {} : { socketTimeout: patienceMs }),
+    ...(idle ? {} : { socketTimeout: commandTimeoutMs }),
     // A command in flight when the connection broke may have been executed, so its caller must see the error.
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
@@ -39,7 +39,7 @@ function newClient(options: RedisOptions, { patienceMs, offlineQueue, idle = fal
       enableOfflineQueue: offlineQueue,
       redisOptions: common,
       clusterRetryStrategy: retryDelay,
-      slotsRefreshTimeout: patienceMs,
+      slotsRefreshTimeout: commandTimeoutMs,
     });
   }
   const single = {
@@ -66,11 +66,11 @@ function newClient(options: RedisOptions, { patienceMs, offlineQueue, idle = fal
 }
 
 /**
- * Connects, retrying for `patienceMs`. Rejected credentials fail at once.
+ * Connects, retrying for `commandTimeoutMs`. Rejected credentials fail at once.
  *
  * @throws RedisStoreError UNREACHABLE, CREDENTIALS, FORBIDDEN; the client keeps retrying until it is disconnected
  */
-export function connect(client: Client, clock: Clock, patienceMs: number): Promise<void> {
+export function connect(client: Client, clock: Clock, commandTimeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let lastError: unknown;
     const finish = (outcome: () => void) => {
@@ -85,8 +85,11 @@ export function connect(client: Client, clock: Clock, patienceMs: number): Promi
       const storeError = toRedisStoreError('connecting to Redis', lastError);
       if (storeError.code === 'CREDENTIALS' || storeError.code === 'FORBIDDEN') finish(() => reject(storeError));
     };
-    const cancel = clock.schedule(patienceMs, () => {
-      const timeout = new RedisStoreError('UNREACHABLE', `connecting to Redis: no answer within ${patienceMs} ms`);
+    const cancel = clock.schedule(commandTimeoutMs, () => {
+      const timeout = new RedisStoreError(
+        'UNREACHABLE',
+        `connecting to Redis: no answer within ${commandTimeoutMs} ms`,
+      );
       finish(() => reject(lastError === undefined ? timeout : toRedisStoreError('connecting to Redis', lastError)));
     });
     client.on('ready', ready);

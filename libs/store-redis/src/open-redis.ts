@@ -36,25 +36,25 @@ const LEASES_TIMEOUT_MS = 2000;
  * @throws RedisStoreError if the options, the server or the user's permissions are unsuitable; closes all connections first
  */
 export async function openRedis(options: RedisOptions, { clock, logger }: RedisDependencies): Promise<RedisPorts> {
-  const { fleet, patienceMs = 10_000, maxDeadLetters } = options;
-  const client = createClient(options, { patienceMs, offlineQueue: true });
+  const { fleet, commandTimeoutMs = 10_000, maxDeadLetters } = options;
+  const client = createClient(options, { commandTimeoutMs, offlineQueue: true });
   // A separate connection, so that heartbeats queue neither behind large commits nor behind a lost connection.
   const leaseClient = createClient(options, {
-    patienceMs: Math.min(patienceMs, LEASES_TIMEOUT_MS),
+    commandTimeoutMs: Math.min(commandTimeoutMs, LEASES_TIMEOUT_MS),
     offlineQueue: false,
   });
-  const subscriber = createClient(options, { patienceMs, offlineQueue: true, idle: true });
+  const subscriber = createClient(options, { commandTimeoutMs, offlineQueue: true, idle: true });
   const clients = [client, leaseClient];
   const close = () => {
     for (const one of [...clients, subscriber]) one.disconnect();
   };
   try {
-    await Promise.all(clients.map((one) => connect(one, clock, patienceMs)));
+    await Promise.all(clients.map((one) => connect(one, clock, commandTimeoutMs)));
     for (const node of masters(client)) {
-      checkServer(await withTimeout(clock, patienceMs, 'checking Redis', node.info()), logger);
+      checkServer(await withTimeout(clock, commandTimeoutMs, 'checking Redis', node.info()), logger);
     }
     // ioredis connects to a Cluster's nodes on the first command; do so before the first heartbeat.
-    for (const node of masters(leaseClient)) await withTimeout(clock, patienceMs, 'checking Redis', node.ping());
+    for (const node of masters(leaseClient)) await withTimeout(clock, commandTimeoutMs, 'checking Redis', node.ping());
   } catch (error) {
     close();
     throw error;
@@ -62,7 +62,7 @@ export async function openRedis(options: RedisOptions, { clock, logger }: RedisD
   logConnection(client, 'store', logger);
   logConnection(leaseClient, 'leases', logger);
   logConnection(subscriber, 'lease changes', logger);
-  const parts = { client, clock, fleet, patienceMs };
+  const parts = { client, clock, fleet, commandTimeoutMs };
   return {
     store: new RedisStore(parts),
     leases: new RedisLeases({ ...parts, client: leaseClient, subscriber }),

@@ -8,7 +8,7 @@ export interface RedisClusterDirectoryOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly fleet: string;
-  readonly patienceMs: number;
+  readonly commandTimeoutMs: number;
 }
 
 /** Cluster directory in Redis: one hash with a JSON value per cluster. */
@@ -36,6 +36,6 @@ export class RedisClusterDirectory implements ClusterDirectory {
   }
 
   #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
-    return withTimeout(this.#options.clock, this.#options.patienceMs, what, answer);
+    return withTimeout(this.#options.clock, this.#options.commandTimeoutMs, what, answer);
   }
 }

@@ -9,7 +9,7 @@ export interface RedisDeadLettersOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly fleet: string;
-  readonly patienceMs: number;
+  readonly commandTimeoutMs: number;
   /** Maximum number kept. Default 1,000. */
   readonly max?: number;
 }
@@ -70,7 +70,7 @@ export class RedisDeadLetters implements DeadLetters {
   }
 
   #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
-    return withTimeout(this.#options.clock, this.#options.patienceMs, what, answer);
+    return withTimeout(this.#options.clock, this.#options.commandTimeoutMs, what, answer);
   }
 }
 

@@ -13,7 +13,7 @@ export interface RedisLeasesOptions {
   readonly subscriber: Client;
   readonly clock: Clock;
   readonly fleet: string;
-  readonly patienceMs: number;
+  readonly commandTimeoutMs: number;
 }
 
 // allow-oom: heartbeats add few bytes and no keys, and a Redis without memory must not make all leases expire.
@@ -45,15 +45,20 @@ export class RedisLeases implements Leases {
   }
 
   async leave(group: string, member: string): Promise<void> {
-    const { client, clock, patienceMs } = this.#options;
+    const { client, clock, commandTimeoutMs } = this.#options;
     const answer = leaveScript.run(client, this.#keys(group), [member]);
-    await withTimeout(clock, patienceMs, `leave of ${member} from ${group}`, answer);
+    await withTimeout(clock, commandTimeoutMs, `leave of ${member} from ${group}`, answer);
   }
 
   async state(group: string): Promise<GroupState> {
-    const { client, clock, patienceMs } = this.#options;
+    const { client, clock, commandTimeoutMs } = this.#options;
     return groupState(
-      await withTimeout(clock, patienceMs, `reading group ${group}`, stateScript.run(client, this.#keys(group), [])),
+      await withTimeout(
+        clock,
+        commandTimeoutMs,
+        `reading group ${group}`,
+        stateScript.run(client, this.#keys(group), []),
+      ),
     );
   }
 

@@ -16,7 +16,7 @@ export interface RedisOptions {
   /** Prefix of every key, so that several fleets can share a Redis. */
   readonly fleet: string;
   /** How long a command waits for a connection or an answer before it rejects. Default 10,000 ms. */
-  readonly patienceMs?: number;
+  readonly commandTimeoutMs?: number;
   /** Maximum number of dead letters kept. Default 1,000. */
   readonly maxDeadLetters?: number;
 }

@@ -17,7 +17,7 @@ export interface RedisStoreOptions {
   readonly clock: Clock;
   readonly fleet: string;
   /** Timeout of one command, in milliseconds. */
-  readonly patienceMs: number;
+  readonly commandTimeoutMs: number;
 }
 
 const claimScript = new Script(['incarnation', 'version', 'claim']);
@@ -96,16 +96,16 @@ export class RedisStore implements Store {
   }
 
   async setIfAbsent(name: string, value: string): Promise<string> {
-    const { client, clock, patienceMs, fleet } = this.#options;
+    const { client, clock, commandTimeoutMs, fleet } = this.#options;
     const existing = client.set(hashTagged(fleet, `settled/${name}`), value, 'NX', 'GET');
-    return (await withTimeout(clock, patienceMs, `setting ${name}`, existing)) ?? value;
+    return (await withTimeout(clock, commandTimeoutMs, `setting ${name}`, existing)) ?? value;
   }
 
   async checkpoint(scope: string): Promise<Checkpoint | null> {
-    const { client, clock, patienceMs } = this.#options;
+    const { client, clock, commandTimeoutMs } = this.#options;
     const stored = await withTimeout(
       clock,
-      patienceMs,
+      commandTimeoutMs,
       `checkpoint of ${scope}`,
       client.hget(this.#key(scope, meta), 'checkpoint'),
     );
@@ -128,13 +128,13 @@ export class RedisStore implements Store {
   }
 
   async #entries(scope: string, pattern = '*'): Promise<readonly StoredEntry[]> {
-    const { client, clock, patienceMs } = this.#options;
+    const { client, clock, commandTimeoutMs } = this.#options;
     // HSCAN may return a field more than once.
     const values = new Map<string, string>();
     let cursor = '0';
     do {
       const page = client.hscan(this.#key(scope, view), cursor, 'MATCH', pattern, 'COUNT', CHUNK);
-      const [next, flat] = await withTimeout(clock, patienceMs, `reading ${scope}`, page);
+      const [next, flat] = await withTimeout(clock, commandTimeoutMs, `reading ${scope}`, page);
       for (const [name, value] of pairs(flat)) values.set(name, String(value));
       cursor = next;
     } while (cursor !== '0');
@@ -146,9 +146,9 @@ export class RedisStore implements Store {
   }
 
   #run(script: Script, what: string, parts: readonly string[], scope: string, args: readonly Argument[]) {
-    const { client, clock, patienceMs } = this.#options;
+    const { client, clock, commandTimeoutMs } = this.#options;
     const keys = parts.map((part) => this.#key(scope, part));
-    return withTimeout(clock, patienceMs, what, script.run(client, keys, args));
+    return withTimeout(clock, commandTimeoutMs, what, script.run(client, keys, args));
   }
 }
 

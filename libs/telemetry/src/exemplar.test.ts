@@ -13,7 +13,7 @@ function causes(isSampled: boolean): Causes {
 const exemplars = async (of: Causes) => {
   const metrics = new Metrics({ clusters: new Map([['uid', 'c']]), process: false });
   metrics.changes.applied('uid', 'endpoints', of, 1_500);
-  metrics.pipeline.written('uid', 'endpoints', 500, of);
+  metrics.pipeline.observeLatency('uid', 'endpoints', 500, of);
   const { body } = await metrics.expose('application/openmetrics-text; version=1.0.0');
   return body
     .split('\n')

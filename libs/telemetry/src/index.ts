@@ -1,4 +1,3 @@
-export * from './inquiry.ts';
 export type { HeldLease, LeaseMetrics, OwningRole, PartitionTopic } from './lease-metrics.ts';
 export { Metrics, type MetricsOptions } from './metrics.ts';
 export type { WriteVerb } from './pipeline-metrics.ts';
@@ -7,6 +6,7 @@ export * from './server/health.ts';
 export * from './server/http-server.ts';
 export * from './server/start-telemetry.ts';
 export type { ShadowMetrics, ShadowStands } from './shadow-metrics.ts';
+export * from './shared-request.ts';
 export type { SpanCounts } from './span-metrics.ts';
 export * from './traces/attributes.ts';
 export * from './traces/semantic-conventions.ts';

@@ -110,48 +110,48 @@ export class PipelineMetrics {
     });
   }
 
-  folded(kind: 'change' | 'outcome'): void {
+  messageProcessed(kind: 'change' | 'outcome'): void {
     this.#folded.withLabelValues(kind).inc();
   }
 
-  settled(identity: string, controller: Controller, status: OutcomeStatus): void {
+  planCompleted(identity: string, controller: Controller, status: OutcomeStatus): void {
     this.#plans.withLabelValues(...this.#cluster.values(identity), controller, status).inc();
   }
 
   /** Records the latency of a plan that was applied, from its earliest cause to the last response. */
-  written(identity: string, controller: Controller, latencyMs: number, causes: Causes): void {
+  observeLatency(identity: string, controller: Controller, latencyMs: number, causes: Causes): void {
     const child = this.#latency.withLabelValues(...this.#cluster.values(identity), controller);
     child.observe(latencyMs / 1000, exemplarOf(causes));
   }
 
   /** `status`: the HTTP status of a failure, 0 without a response; null: success. */
-  answered(identity: string, verb: WriteVerb, resource: string, status: number | null): void {
+  requestCompleted(identity: string, verb: WriteVerb, resource: string, status: number | null): void {
     const code = status === null ? '2xx' : status === 0 ? '<error>' : `${status}`;
     this.#requests.withLabelValues(...this.#cluster.values(identity), verb, resource, code).inc();
   }
 
-  repeated(identity: string, requests: number): void {
+  requestsRetried(identity: string, requests: number): void {
     if (requests > 0) this.#retries.withLabelValues(...this.#cluster.values(identity)).inc(requests);
   }
 
   /** Counts a removal that was verified with a quorum read. */
-  checkedRemoval(identity: string, result: 'confirmed' | 'refuted' | 'unknown' | 'overtaken'): void {
+  removalChecked(identity: string, result: 'confirmed' | 'refuted' | 'unknown' | 'overtaken'): void {
     this.#removalChecks.withLabelValues(...this.#cluster.values(identity), result).inc();
   }
 
-  contested(identity: string, controller: Controller): void {
+  competingPlan(identity: string, controller: Controller): void {
     this.#contested.withLabelValues(...this.#cluster.values(identity), controller).inc();
   }
 
   /** Exposes the concurrency limit of a cluster's writes until the returned function is called. */
-  limited(identity: string, readings: LimitReadings): () => void {
+  exposeLimit(identity: string, readings: LimitReadings): () => void {
     this.#limits.set(identity, readings);
     return () => {
       if (this.#limits.get(identity) === readings) this.#limits.delete(identity);
     };
   }
 
-  setAside(topic: 'changes' | 'mutations'): void {
+  deadLettered(topic: 'changes' | 'mutations'): void {
     this.#deadLetters.withLabelValues(topic).inc();
   }
 
@@ -160,7 +160,7 @@ export class PipelineMetrics {
   }
 
   /** Counts a Service whose state differed from the watcher's, by the parts that differed. */
-  differed(parts: readonly string[]): void {
+  digestMismatch(parts: readonly string[]): void {
     for (const part of parts) this.#differences.withLabelValues(part).inc();
   }
 

@@ -48,7 +48,7 @@ export class GapDetector {
     return last != null && last.epoch > epoch;
   }
 
-  /** Forgets a removed cluster. */
+  /** Removes a cluster. */
   removeCluster(cluster: string): void {
     if (this.#last.delete(cluster)) this.#changed.add(cluster);
   }

@@ -93,7 +93,7 @@ export class PartitionTraces {
         ...(isServiceKey(record.key) && serviceAttributes(parseServiceKey(record.key))),
         ...messageAttributes(tracer, { operation: 'process', topic: 'changes', partition, id: record.id }),
         [ATTR_MESSAGING_CONSUMER_GROUP_NAME]: 'reconciler',
-        'sluice.epoch': fencingToken,
+        'sluice.fencing_token': fencingToken,
       },
       ...(error !== undefined && { error }),
     });
@@ -113,7 +113,7 @@ export class PartitionTraces {
     const [first, ...others] = causes.traces ?? [];
     if (first === undefined || !isSampled(first)) return;
     const { tracer, fencingToken } = this.#options;
-    const decision = siblingOf(trace, 'make');
+    const decision = siblingOf(trace, 'create');
     const span = {
       name: `decide ${controller}`,
       kind: 'internal',
@@ -123,7 +123,7 @@ export class PartitionTraces {
         ...serviceAttributes(key),
         ...(plan
           ? planAttributes(controller, plan.plan)
-          : { 'sluice.controller': controller, 'sluice.epoch': fencingToken }),
+          : { 'sluice.controller': controller, 'sluice.fencing_token': fencingToken }),
         'sluice.writes': plan?.groups.reduce((sum, { mutations }) => sum + mutations.length, 0) ?? 0,
         'sluice.changes': 1 + others.length,
       },
@@ -153,7 +153,7 @@ export class PartitionTraces {
         name: 'commit',
         kind: 'client',
         context: siblingOf(trace, 'commit'),
-        parent: siblingOf(trace, 'make'),
+        parent: siblingOf(trace, 'create'),
         startedAt,
         endedAt,
         attributes: {
@@ -183,7 +183,7 @@ export class PartitionTraces {
       const isRedelivery = record.id.includes('/again/');
       const [context, parent] = isRedelivery
         ? [this.#options.tracer.childOf(trace), trace]
-        : [trace, origins?.get(record.id) ?? siblingOf(trace, 'make')];
+        : [trace, origins?.get(record.id) ?? siblingOf(trace, 'create')];
       this.#published(record, { context, parent, startedAt }, isRedelivery || origins !== undefined);
     }
   }
@@ -229,7 +229,7 @@ export class PartitionTraces {
     tracer.record({
       name: `decide ${controller}`,
       kind: 'internal',
-      context: siblingOf(published, 'make'),
+      context: siblingOf(published, 'create'),
       parent: origin,
       ...decision,
       attributes: { ...attributes, ...planAttributes(controller, id) },
@@ -238,7 +238,7 @@ export class PartitionTraces {
       name: 'publish mutations',
       kind: 'producer',
       context: published,
-      parent: siblingOf(published, 'make'),
+      parent: siblingOf(published, 'create'),
       ...decision,
       attributes: { ...attributes, ...planAttributes(controller, id) },
     });

@@ -62,21 +62,21 @@ export class ChangeTraces {
     const [first, ...others] = causes;
     if (first === undefined || !isSampled(first.trace)) return;
     const { tracer, fencingToken } = this.#options;
-    const attributes = { ...serviceAttributes(key), 'sluice.epoch': fencingToken };
+    const attributes = { ...serviceAttributes(key), 'sluice.fencing_token': fencingToken };
     this.#recordCause(first, composedAt, attributes, []);
     for (const other of others) this.#recordCause(other, composedAt, attributes, [first.trace]);
     tracer.record({
       name: 'publish changes',
       kind: 'producer',
       context: first.trace,
-      parent: siblingOf(first.trace, 'make'),
+      parent: siblingOf(first.trace, 'create'),
       startedAt: composedAt,
       endedAt,
       attributes: {
         ...attributes,
         ...messageAttributes(tracer, { operation: 'publish', topic: 'changes', partition, id }),
       },
-      links: others.map(({ trace }) => siblingOf(trace, 'make')),
+      links: others.map(({ trace }) => siblingOf(trace, 'create')),
     });
   }
 
@@ -90,7 +90,7 @@ export class ChangeTraces {
     this.#options.tracer.record({
       name: `watch ${causeKindOf(cause)}`,
       kind: 'internal',
-      context: siblingOf(trace, 'make'),
+      context: siblingOf(trace, 'create'),
       parent: null,
       startedAt: cause.observedAt,
       endedAt,

@@ -2,7 +2,7 @@ import type { Clock } from '@sluice/runtime';
 import type { Check } from './health.ts';
 
 /** A liveness check of a loop: fails if the loop has not completed an iteration for `limitMs`. */
-export class Pulse {
+export class LoopMonitor {
   readonly check: Check;
   readonly #clock: Clock;
   #beatAt: number;
@@ -12,7 +12,7 @@ export class Pulse {
     this.#beatAt = clock.monotonic();
     this.check = {
       name,
-      ask: () => {
+      run: () => {
         const ageMs = this.#clock.monotonic() - this.#beatAt;
         if (ageMs > limitMs) throw new Error(`stuck for ${Math.round(ageMs / 1000)} s`);
         return '';
@@ -20,21 +20,21 @@ export class Pulse {
     };
   }
 
-  beat(): void {
+  heartbeat(): void {
     this.#beatAt = this.#clock.monotonic();
   }
 }
 
 /** A liveness check of the event loop, which a long synchronous task blocks. */
-export function eventLoopPulse(clock: Clock): { readonly check: Check; close(): void } {
-  const pulse = new Pulse('event-loop', clock, eventLoopLimitMs);
+export function monitorEventLoop(clock: Clock): { readonly check: Check; close(): void } {
+  const monitor = new LoopMonitor('event-loop', clock, eventLoopLimitMs);
   let cancel = (): void => {};
   const tick = () => {
-    pulse.beat();
+    monitor.heartbeat();
     cancel = clock.schedule(eventLoopTickMs, tick);
   };
   tick();
-  return { check: pulse.check, close: () => cancel() };
+  return { check: monitor.check, close: () => cancel() };
 }
 
 const eventLoopTickMs = 1_000;

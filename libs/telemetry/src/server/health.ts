@@ -4,7 +4,7 @@ import { errorMessage } from '@sluice/runtime';
 export interface Check {
   readonly name: string;
   /** Returns details for `?verbose`, or an empty string. Throws the reason if the check fails. */
-  readonly ask: () => string | Promise<string>;
+  readonly run: () => string | Promise<string>;
 }
 
 /** A failed livez check restarts the process; a failed readyz check takes it out of service. */
@@ -24,7 +24,7 @@ interface Finding {
   readonly text: string;
 }
 
-const ping: Check = { name: 'ping', ask: () => '' };
+const ping: Check = { name: 'ping', run: () => '' };
 
 /**
  * Answers `/livez`, `/readyz`, a single check (`/readyz/bus`), `?verbose` and `?exclude=NAME` in the format of
@@ -59,9 +59,9 @@ function line({ name, well, text }: Finding): string {
   return `[${well ? '+' : '-'}]${name} ${well ? 'ok' : 'failed'}${text === '' ? '' : `: ${text}`}`;
 }
 
-async function find({ name, ask }: Check): Promise<Finding> {
+async function find({ name, run }: Check): Promise<Finding> {
   try {
-    return { name, well: true, text: await ask() };
+    return { name, well: true, text: await run() };
   } catch (error) {
     const reason = errorMessage(error);
     return { name, well: false, text: reason.split('\n', 1)[0] ?? '' };
@@ -72,7 +72,7 @@ async function find({ name, ask }: Check): Promise<Finding> {
 export function condition(name: string, isWell: () => boolean, reason: string): Check {
   return {
     name,
-    ask() {
+    run() {
       if (!isWell()) throw new Error(reason);
       return '';
     },

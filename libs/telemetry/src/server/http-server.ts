@@ -4,7 +4,7 @@ import type { RootLogger } from '@sluice/process';
 import { type BindAddress, formatBindAddress, systemClock } from '@sluice/process';
 import { errorMessage } from '@sluice/runtime';
 import type { Metrics } from '../metrics.ts';
-import { eventLoopPulse } from './event-loop-monitor.ts';
+import { monitorEventLoop } from './event-loop-monitor.ts';
 import { answerHealth, type Health, type HealthAnswer } from './health.ts';
 import { answerLogLevel, logLevelPath } from './log-level.ts';
 
@@ -36,7 +36,7 @@ export class AddressInUseError extends Error {
  * @throws AddressInUseError, or another error of the system if it cannot listen
  */
 export async function serveTelemetry(at: BindAddress, options: TelemetryServerOptions): Promise<TelemetryServer> {
-  const eventLoop = eventLoopPulse(systemClock);
+  const eventLoop = monitorEventLoop(systemClock);
   const health: Health = {
     livez: () => [eventLoop.check, ...options.health.livez()],
     readyz: () => options.health.readyz(),

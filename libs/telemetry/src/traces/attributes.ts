@@ -25,7 +25,7 @@ export function serviceAttributes({ cluster, namespace, service }: ServiceKey): 
 }
 
 export function planAttributes(controller: Controller, { epoch, number }: PlanId): SpanAttributes {
-  return { 'sluice.controller': controller, 'sluice.plan': `${epoch}/${number}`, 'sluice.epoch': epoch };
+  return { 'sluice.controller': controller, 'sluice.plan': `${epoch}/${number}`, 'sluice.fencing_token': epoch };
 }
 
 /** Marks the spans of a trace that is recorded because of how it ended. The root sampler always samples these. */

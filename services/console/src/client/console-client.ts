@@ -24,7 +24,7 @@ export type Parked = ParkedView & { readonly clusterName: string };
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** How long one answer may take, in milliseconds: the first look at a long history folds all of it. */
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 /** The HTTP API of a console. Every method throws AnswerError with what to do. */
 export class ConsoleClient {
@@ -71,9 +71,9 @@ export class ConsoleClient {
    * @throws AnswerError if there is no such Service, or no console
    */
   async *follow(name: ServiceName, query: Query): AsyncGenerator<HistoryEntry> {
-    const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), patienceMs);
-    const response = await this.#ask(this.#address(`${pathOf(name)}/history/stream`, query), patience.signal);
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), timeoutMs);
+    const response = await this.#ask(this.#address(`${pathOf(name)}/history/stream`, query), timeout.signal);
     clearTimeout(timer);
     if (!response.ok || response.body === null) throw new AnswerError(this.#problem(response, await bodyOf(response)));
     try {
@@ -87,7 +87,7 @@ export class ConsoleClient {
   }
 
   async #get<T>(path: string, query: Query = {}): Promise<T> {
-    const response = await this.#ask(this.#address(path, query), AbortSignal.timeout(patienceMs));
+    const response = await this.#ask(this.#address(path, query), AbortSignal.timeout(timeoutMs));
     const body = await bodyOf(response);
     if (response.ok && body !== undefined) return body as T;
     throw new AnswerError(this.#problem(response, body));

@@ -3,7 +3,7 @@ import type { TraceView } from '../view/schemas.ts';
 import { readJaegerTrace } from './read-trace.ts';
 
 /** How long Jaeger may take for one trace, in milliseconds. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 /** Of one answer. A trace of Sluice has some 20 spans of 1 kB. */
 const maxBytes = 16 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ export function tracesFrom(queryUrl: string | undefined): ConsoleSources['trace'
 export async function traceFromJaeger(
   queryUrl: string,
   traceId: string,
-  limitMs = patienceMs,
+  limitMs = timeoutMs,
 ): Promise<TraceView | null> {
   const text = await get(`${queryUrl.replace(/\/+$/, '')}/api/traces/${traceId}`, limitMs);
   if (text === null) return null;

@@ -120,7 +120,7 @@ describe('one that is removed', () => {
     serve(b, 'b');
     await pass();
     await served.remove();
-    await fleet.forget(served.identity);
+    await fleet.removeCluster(served.identity);
     addPod(a, 2);
     addPod(b, 2);
     await pass();
@@ -148,7 +148,7 @@ describe('one that is removed', () => {
       const served = serve(a, 'a');
       await pass();
       await served.remove();
-      await fleet.forget(served.identity);
+      await fleet.removeCluster(served.identity);
       await pass();
       a.delete('pods', 'shop', `web-${n - 1}`);
       addPod(a, n);
@@ -165,7 +165,7 @@ test('a cluster that is made anew is begun with anew, and gets nothing of the on
   const served = serve(a, 'a');
   await pass();
   await served.remove();
-  await fleet.forget(served.identity);
+  await fleet.removeCluster(served.identity);
   expect(b.identity).not.toBe(a.identity);
   serve(b, 'a');
   await pass();

@@ -10,7 +10,7 @@ import { MemoryStore } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { ClusterWatcher, removeCluster } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
-import { draining } from './draining.ts';
+import { drainable } from './drainable-cluster.ts';
 import { partitionLag } from './telemetry/partition-lag.ts';
 import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
 import type { Tracers } from './telemetry/traces/tracers.ts';
@@ -51,8 +51,8 @@ export interface AllInOne {
   readonly synced: Promise<unknown>;
   /** Serves one more cluster until `signal` aborts; resolves when nothing of it is under way any more. */
   serve(cluster: Cluster, signal: AbortSignal): Promise<void>;
-  /** Tells the reconcilers to forget a cluster that is no longer served. */
-  forget(identity: string): Promise<void>;
+  /** Removes the state of a cluster that is not served anymore from the reconcilers. */
+  removeCluster(identity: string): Promise<void>;
   /** Makes every watcher tell its Services all over again. */
   resync(): void;
   /** Rejects if a service fails in a way that it cannot mend; never resolves before `stop`. */
@@ -116,7 +116,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         settings,
         tracer: options.tracers?.reconciler,
         ...(options.metrics && { metrics: reconcilerMetrics(options.metrics, clock) }),
-        onDeadLetter: () => pipeline?.setAside('changes'),
+        onDeadLetter: () => pipeline?.deadLettered('changes'),
         onCheckpoint: lag('changes'),
       },
       working.signal,
@@ -128,10 +128,10 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         retry: options.retry ?? defaultRetry,
         tracer: options.tracers?.writer,
         requestSignal: requests.signal,
-        onDeadLetter: () => pipeline?.setAside('mutations'),
+        onDeadLetter: () => pipeline?.deadLettered('mutations'),
         onCheckpoint: lag('mutations'),
         onOutcome: (plan, outcome) => {
-          pipeline?.repeated(plan.key.cluster, outcome.retries);
+          pipeline?.requestsRetried(plan.key.cluster, outcome.retries);
           const cluster = named.get(plan.key.cluster);
           if (cluster !== undefined) options.onOutcome?.(cluster, plan, outcome);
         },
@@ -144,7 +144,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     done: Promise.all(running),
     async serve(cluster, signal) {
       const { identity } = cluster;
-      const writing = draining(writable(cluster, options));
+      const writing = drainable(writable(cluster, options));
       byIdentity.set(identity, writing.cluster);
       named.set(identity, cluster);
       const watcher = watch(cluster);
@@ -157,11 +157,11 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       } finally {
         watchers.delete(watcher);
         byIdentity.delete(identity);
-        await writing.idle();
+        await writing.drain();
         named.delete(identity);
       }
     },
-    forget: (identity) => removeCluster({ cluster: identity, fencingToken: nextEpoch(), bus }),
+    removeCluster: (identity) => removeCluster({ cluster: identity, fencingToken: nextEpoch(), bus }),
     resync() {
       for (const watcher of watchers) watcher.resync();
     },

@@ -18,7 +18,7 @@ export interface WritableOptions {
   readonly logger: Logger;
   /** Of each cluster. Default: as of the flags. */
   readonly limits?: Partial<WriterLimits>;
-  /** The part of all lanes that this process works, 0 to 1. Default: all of them. */
+  /** Share of the partitions that this process works on, 0 to 1. Default: 1. */
   readonly partitionShare?: () => number;
   /** Default: nothing is counted. */
   readonly metrics?: Metrics;
@@ -38,7 +38,7 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
   const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent } = { ...writerDefaults, ...options.limits };
   const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
   const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, clock });
-  const close = metrics?.pipeline.limited(cluster.identity, limit) ?? (() => {});
+  const close = metrics?.pipeline.exposeLimit(cluster.identity, limit) ?? (() => {});
   return {
     writer:
       metrics === undefined
@@ -47,7 +47,7 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
             cluster.writer,
             meterRequests((verb, resource, status) => {
               if (verb !== 'list' && verb !== 'watch')
-                metrics.pipeline.answered(cluster.identity, verb, resource, status);
+                metrics.pipeline.requestCompleted(cluster.identity, verb, resource, status);
             }),
           ),
     server: cluster.server,
@@ -65,7 +65,7 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
 function reportRemovalChecks({ identity, name }: Cluster, { clock, logger, metrics }: WritableOptions) {
   let toldAt = Number.NEGATIVE_INFINITY;
   return (result: RemovalCheck, reason: string) => {
-    metrics?.pipeline.checkedRemoval(identity, result);
+    metrics?.pipeline.removalChecked(identity, result);
     if (result === 'confirmed' || result === 'overtaken' || clock.monotonic() - toldAt < quietMs) return;
     toldAt = clock.monotonic();
     logger.error('removals held back; the cluster does not confirm them', { cluster: name, reason });
@@ -79,7 +79,7 @@ function reportCompetingWrites(
   return {
     ownManager: fieldManager,
     onCompetingWrite: ({ key, controller, consecutiveRepairs }, { object, manager = 'unknown', at }) => {
-      metrics?.pipeline.contested(identity, controller);
+      metrics?.pipeline.competingPlan(identity, controller);
       const fields = {
         cluster: name,
         key: formatServiceKey(key),

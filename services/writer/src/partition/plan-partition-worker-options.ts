@@ -28,7 +28,7 @@ export interface PlanPartitionWorkerOptions {
    * Shared by all CPU-bound work of the process, so that the event loop stays responsive. Default: the worker does not
    * yield.
    */
-  readonly turns?: YieldQueue | undefined;
+  readonly yieldQueue?: YieldQueue | undefined;
   /** Default: no traces. */
   readonly tracer?: Tracer | undefined;
   readonly retry: RetryOptions;

@@ -150,9 +150,9 @@ describe('a plan', () => {
 
 test('reading plans in batches yields to the event loop between them', async () => {
   const deferred: (() => void)[] = [];
-  const turns = new YieldQueue((callback) => deferred.push(callback));
+  const yieldQueue = new YieldQueue((callback) => deferred.push(callback));
   await send(...Array.from({ length: 200 }, (_, i) => aPlan([[update(`s${i}`)]], { service: `s${i}`, number: i + 1 })));
-  running = new PlanPartitionWorker({ ...options(), turns }).run(stop.signal);
+  running = new PlanPartitionWorker({ ...options(), yieldQueue }).run(stop.signal);
   const begun: number[] = [];
   while (cluster.requests.length < 200) {
     await settle();

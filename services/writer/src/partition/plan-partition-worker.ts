@@ -76,7 +76,7 @@ export class PlanPartitionWorker {
     try {
       await readUntilAborted(reader, signal, async () => {
         for (;;) {
-          await this.#options.turns?.next();
+          await this.#options.yieldQueue?.next();
           const records = await reader.next(batchSize);
           if (records.length === 0) return;
           for (const record of records) this.#start(record, signal);

@@ -158,7 +158,7 @@ export class PlanTrace {
       attributes: {
         ...serviceAttributes(plan.key),
         ...planAttributes(plan.controller, plan.plan),
-        'sluice.epoch': fencingToken,
+        'sluice.fencing_token': fencingToken,
         ...messageAttributes(tracer, { operation: 'process', topic: 'mutations', partition, id: this.#record.id }),
         [ATTR_MESSAGING_CONSUMER_GROUP_NAME]: 'writer',
         'sluice.status': outcome.status,

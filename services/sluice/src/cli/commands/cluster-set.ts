@@ -39,9 +39,9 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
         synced.delete(cluster.identity);
       }
     },
-    forget: ({ identity }) => {
+    onRemoved: ({ identity }) => {
       pending.removed(identity);
-      return services.forget(identity);
+      return services.removeCluster(identity);
     },
   });
   const cachesSynced = ({ name, phase, identity }: ClusterState) =>

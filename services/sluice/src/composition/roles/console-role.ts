@@ -6,7 +6,7 @@ import type { RootLogger } from '@sluice/process';
 import { isLoopback, UsageError, version } from '@sluice/process';
 import type { Clock, Random } from '@sluice/runtime';
 import { errorMessage } from '@sluice/runtime';
-import { type Check, condition, type Health, Inquiry, Metrics, startTelemetry } from '@sluice/telemetry';
+import { type Check, condition, type Health, Metrics, SharedRequest, startTelemetry } from '@sluice/telemetry';
 
 export interface ConsoleRoleOptions {
   readonly infrastructure: OpenInfrastructure;
@@ -83,11 +83,11 @@ function hostsOf({ hosts, bindAddress }: Configuration['console']): readonly str
 function healthOf({ infrastructure, clock }: ConsoleRoleOptions, isRead: () => boolean): Health {
   const { bus, leases } = infrastructure;
   const answers = (name: string, send: () => Promise<unknown>): Check => {
-    const inquiry = new Inquiry(clock, send);
+    const request = new SharedRequest(clock, send);
     return {
       name,
-      ask: async () => {
-        await inquiry.ask();
+      run: async () => {
+        await request.send();
         return '';
       },
     };

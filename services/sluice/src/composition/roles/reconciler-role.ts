@@ -35,8 +35,7 @@ export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions
           started();
           lag.reached(offset);
         };
-        const yielding = options.turns && { yieldQueue: options.turns };
-        const hooks = { ...counting, ...yielding, onDeadLetter, onCheckpoint };
+        const hooks = { ...counting, onDeadLetter, onCheckpoint };
         try {
           await workPartition(
             { ...options, ...hooks, commitDelayMs, probeAfterMs, store, partition, fencingToken, isCurrent },

@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import type { Clock } from '@sluice/runtime';
 import type { GroupState, Store } from '@sluice/store';
-import { type Check, condition, type Health, Inquiry, Pulse } from '@sluice/telemetry';
+import { type Check, condition, type Health, LoopMonitor, SharedRequest } from '@sluice/telemetry';
 
 export interface RoleHealthOptions {
   readonly bus: Bus;
@@ -15,9 +15,9 @@ export interface RoleHealthOptions {
 
 /** One group in which this process takes part. */
 export interface GroupHealth {
-  turned(): void;
-  heard(state: GroupState): void;
-  ended(): void;
+  heartbeat(): void;
+  observe(state: GroupState): void;
+  close(): void;
 }
 
 /** A heartbeat is over within the lease's length; this is far beyond that. */
@@ -26,46 +26,46 @@ const stuckMs = 60_000;
 /** Whether a role is alive, and whether all that it needs is there. */
 export class RoleHealth implements Health {
   readonly #options: RoleHealthOptions;
-  readonly #groups = new Map<string, { readonly loop: Pulse; readonly ready: Check }>();
+  readonly #groups = new Map<string, { readonly loop: LoopMonitor; readonly ready: Check }>();
   readonly #lists = new Map<string, Check>();
   readonly #servers: readonly Check[];
 
   constructor(options: RoleHealthOptions) {
     const { bus, store, clock } = options;
     this.#options = options;
-    const end = new Inquiry(clock, () => bus.end('requests', 0));
-    // Settled before anything started; a store that was wiped since gets it again.
-    const settled = new Inquiry(clock, () => store.setIfAbsent('partitions', String(bus.partitions)));
-    const answers = (name: string, inquiry: Inquiry<unknown>): Check => ({
+    const end = new SharedRequest(clock, () => bus.end('requests', 0));
+    // A wiped store gets the number of partitions again.
+    const partitions = new SharedRequest(clock, () => store.setIfAbsent('partitions', String(bus.partitions)));
+    const answers = (name: string, request: SharedRequest<unknown>): Check => ({
       name,
-      ask: async () => {
-        await inquiry.ask();
+      run: async () => {
+        await request.send();
         return '';
       },
     });
-    this.#servers = [answers('bus', end), answers('store', settled)];
+    this.#servers = [answers('bus', end), answers('store', partitions)];
   }
 
   /** `scopes`: how many there are to be shared. */
   group(group: string, scopes: number): GroupHealth {
     const { clock, member, leaseTimes } = this.#options;
-    const loop = new Pulse(`leases/${group}`, clock, stuckMs + 2 * leaseTimes.ttlMs);
+    const loop = new LoopMonitor(`leases/${group}`, clock, stuckMs + 2 * leaseTimes.ttlMs);
     let heardAt: number | undefined;
     let held = 0;
-    const ask = (): string => {
+    const run = (): string => {
       if (heardAt === undefined) throw new Error('not a member of the group yet');
       const ageMs = clock.monotonic() - heardAt;
       if (ageMs > 2 * leaseTimes.ttlMs) throw new Error(`no heartbeat for ${(ageMs / 1000).toFixed(1)} s`);
       return held === 0 ? 'standby' : `holds ${held} of ${scopes}`;
     };
-    this.#groups.set(group, { loop, ready: { name: `leases/${group}`, ask } });
+    this.#groups.set(group, { loop, ready: { name: `leases/${group}`, run } });
     return {
-      turned: () => loop.beat(),
-      heard: ({ leases }) => {
+      heartbeat: () => loop.heartbeat(),
+      observe: ({ leases }) => {
         heardAt = clock.monotonic();
         held = leases.filter(({ holder }) => holder === member).length;
       },
-      ended: () => void this.#groups.delete(group),
+      close: () => void this.#groups.delete(group),
     };
   }
 

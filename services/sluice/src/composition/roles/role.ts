@@ -15,8 +15,8 @@ export interface RoleOptions extends Infrastructure {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Shared by all that this process computes, so that its leases are renewed meanwhile. */
-  readonly turns?: YieldQueue;
+  /** Shared by all CPU-bound work of the process, so that it renews its leases in time. */
+  readonly yieldQueue?: YieldQueue;
   /** Undefined: nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** Default: nobody counts. */
@@ -44,8 +44,8 @@ export async function own(
   const standing = health?.group(group, scopes.length);
   const ownership = new Ownership({
     ...{ leases, member, ...leaseTimes, clock, random, logger, group, scopes },
-    onHeartbeat: () => standing?.turned(),
-    onGroup: (state) => standing?.heard(state),
+    onHeartbeat: () => standing?.heartbeat(),
+    onGroup: (state) => standing?.observe(state),
     work: async (tenure) => {
       if (metrics === undefined) return work(tenure, store);
       const held = metrics.leases.hold(role, nameOf(tenure.scope), tenure.fencingToken);
@@ -65,7 +65,7 @@ export async function own(
   try {
     await ownership.run(signal);
   } finally {
-    standing?.ended();
+    standing?.close();
   }
 }
 

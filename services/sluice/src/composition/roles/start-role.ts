@@ -9,7 +9,7 @@ import type { Health } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
 import { clusterChecks } from '../cluster-checks.ts';
-import { draining } from '../draining.ts';
+import { drainable } from '../drainable-cluster.ts';
 import type { Tracing } from '../telemetry/traces/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
@@ -74,10 +74,10 @@ export function startRole(options: StartRoleOptions): RunningRole {
     clock,
     random,
     logger,
-    turns: new YieldQueue(setImmediate),
+    yieldQueue: new YieldQueue(setImmediate),
     ...counting,
     health,
-    onDeadLetter: (topic) => metrics?.pipeline.setAside(topic),
+    onDeadLetter: (topic) => metrics?.pipeline.deadLettered(topic),
   };
   const reached = new Map<string, WritableCluster>();
   let held = 0;
@@ -93,17 +93,17 @@ export function startRole(options: StartRoleOptions): RunningRole {
     );
   const write = async (cluster: ConnectedCluster, signal: AbortSignal) => {
     const { identity } = cluster;
-    const writing = draining(
+    const writing = drainable(
       writable(cluster, { ...counting, clock, logger, partitionShare, limits: configuration.writer }),
     );
     reached.set(identity, writing.cluster);
     pending.connected(identity);
     await aborted(signal);
-    // Its lanes end by themselves when the whole process does.
+    // When the process stops, its workers stop by themselves.
     if (working.signal.aborted) return;
     reached.delete(identity);
     if (signal.reason === 'removed') pending.removed(identity);
-    await writing.idle();
+    await writing.drain();
   };
   const clusters: ClusterSet = new ClusterSet({
     sources: role === 'reconciler' ? [] : sourcesOf(configuration, options.environment, { clock, logger }),
@@ -131,20 +131,20 @@ export function startRole(options: StartRoleOptions): RunningRole {
       case 'watcher':
         return clusters.run(working.signal);
       case 'writer': {
-        // Connections are needed until the last lane is handed over.
+        // Connections are needed until the last partition is handed over.
         const reaching = new AbortController();
-        const lanes = runWriterRole(
+        const applying = runWriterRole(
           {
             ...roleOptions,
             requests: requests.signal,
-            onLane: (change) => (held += change),
+            onPartitionHeld: (change) => (held += change),
             cluster: (identity) =>
               reached.get(identity) ?? (pending.mayConnect(identity, clusters.complete) ? 'connecting' : undefined),
-            onOutcome: (plan, outcome) => metrics?.pipeline.repeated(plan.key.cluster, outcome.retries),
+            onOutcome: (plan, outcome) => metrics?.pipeline.requestsRetried(plan.key.cluster, outcome.retries),
           },
           working.signal,
         ).finally(() => reaching.abort());
-        return Promise.all([clusters.run(reaching.signal), lanes]);
+        return Promise.all([clusters.run(reaching.signal), applying]);
       }
     }
   };

@@ -27,8 +27,8 @@ const digestPeriodMs = 60_000;
 
 /**
  * Watches one cluster, or stands by while another process does. Each cluster is a group of its own, so that processes with
- * different clusters make one fleet. If `served` aborts because the cluster is `removed`, whoever watches it makes the fleet
- * forget it.
+ * different clusters make one fleet. If `served` aborts because the cluster is `removed`, the process that watches it
+ * removes the cluster's state from the fleet.
  */
 export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal): Promise<void> {
   const { cluster } = options;
@@ -44,8 +44,7 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
         const { identity, reader } = cluster;
         const ages = watchAges(options.metrics, identity, options.clock);
         const watched = { cluster: identity, fencingToken, reader, store, onProgress: ages.heard };
-        const yieldQueue = options.turns;
-        const watcher = new ClusterWatcher({ digestPeriodMs, ...options, yieldQueue, logger, ...watched });
+        const watcher = new ClusterWatcher({ digestPeriodMs, ...options, logger, ...watched });
         logger.info('watching cluster', { fencingToken });
         const standing = options.health?.watching(cluster.name);
         void watcher.synced.then(() => standing?.synced());

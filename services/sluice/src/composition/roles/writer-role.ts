@@ -6,19 +6,19 @@ import { own, partitionScopes, type RoleOptions } from './role.ts';
 
 export interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorkerOptions, 'cluster' | 'onOutcome'> {
   readonly retry?: RetryOptions;
-  /** Aborts requests that are under way; until then a lane that is handed over waits for them, but for a second only. */
+  /** Aborts requests in flight. Before that, a partition that is handed over waits for them for at most a second. */
   readonly requests: AbortSignal;
-  /** Told of each lane that begins to be worked here (1), and of each that ends (-1). */
-  readonly onLane?: (change: 1 | -1) => void;
+  /** Called with 1 when this process starts to work on a partition, and with -1 when it stops. */
+  readonly onPartitionHeld?: (change: 1 | -1) => void;
 }
 
 /**
- * How long a lane that is handed over waits for answers, in milliseconds. One cluster that does not answer must not keep the
- * plans of all others from the next owner, who repeats what was under way.
+ * How long a partition that is handed over waits for responses, in milliseconds. One unresponsive cluster must not keep
+ * the plans of all others from the next owner, which repeats the requests in flight.
  */
 const handoverMs = 1_000;
 
-/** Applies the plans of this process's share of the lanes. */
+/** Applies the plans of this process's share of the partitions. */
 export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): Promise<void> {
   const { retry = defaultRetry } = options;
   return own(
@@ -36,7 +36,7 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
           lag.reached(offset);
         };
         const told = { onDeadLetter, onCheckpoint };
-        options.onLane?.(1);
+        options.onPartitionHeld?.(1);
         const given = new AbortController();
         const giveUp = () => void sleep(options.clock, handoverMs, given.signal).then(() => given.abort());
         signal.addEventListener('abort', giveUp, { once: true });
@@ -50,7 +50,7 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
           signal.removeEventListener('abort', giveUp);
           given.abort();
           lag.close();
-          options.onLane?.(-1);
+          options.onPartitionHeld?.(-1);
         }
       },
     },

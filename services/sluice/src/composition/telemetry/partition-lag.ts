@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import type { Clock } from '@sluice/runtime';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
-import { Inquiry } from '@sluice/telemetry';
+import { SharedRequest } from '@sluice/telemetry';
 
 export interface PartitionLag {
   /** All records up to this offset are processed. */
@@ -17,12 +17,12 @@ export function partitionLag(
   partition: number,
 ): PartitionLag {
   let offset: number | undefined;
-  const end = new Inquiry(clock, () => bus.end(topic, partition));
+  const end = new SharedRequest(clock, () => bus.end(topic, partition));
   const records = async (): Promise<number | undefined> => {
     if (offset === undefined) return undefined;
     try {
       // A recreated stream may end before the offset.
-      return Math.max(0, (await end.ask()).offset - offset);
+      return Math.max(0, (await end.send()).offset - offset);
     } catch {
       return undefined;
     }

@@ -42,7 +42,7 @@ class PartitionCounts implements PartitionMetrics {
   }
 
   applied(kind: 'change' | 'outcome'): void {
-    this.#metrics.pipeline.folded(kind);
+    this.#metrics.pipeline.messageProcessed(kind);
   }
 
   restored(key: string, controller: Controller, { counted, deciding, parked }: RestoredState): void {
@@ -82,7 +82,7 @@ class PartitionCounts implements PartitionMetrics {
     const { queue } = this.#shares[controller];
     queue.done(key);
     if (status === 'conflict' || status === 'unavailable' || status === 'rejected') queue.retry();
-    pipeline.settled(identity, controller, status);
+    pipeline.planCompleted(identity, controller, status);
     if (status === 'applied' && outcome.results.length > 0) {
       this.#metrics.changes.applied(identity, controller, outcome.causes, outcome.completedAt);
     }
@@ -93,14 +93,14 @@ class PartitionCounts implements PartitionMetrics {
       first.description !== watcherStarted &&
       outcome.results.length > 0
     ) {
-      pipeline.written(identity, controller, outcome.completedAt - first.observedAt, outcome.causes);
+      pipeline.observeLatency(identity, controller, outcome.completedAt - first.observedAt, outcome.causes);
     }
     if (controller === 'endpointslice') this.#completedSlices(identity, plan);
     else if (controller === 'endpointslicemirroring') this.#completedMirror(identity, plan);
   }
 
   digestMismatch(parts: readonly StatePart[]): void {
-    this.#metrics.pipeline.differed(parts);
+    this.#metrics.pipeline.digestMismatch(parts);
   }
 
   parked(key: string, controller: Controller, parked: boolean): void {
