@@ -159,6 +159,7 @@ module.exports = {
       'messages',
       'process',
       'runtime',
+      'store',
       'infra/local',
     ),
     {

@@ -9,12 +9,13 @@ const fromSources = [
 ];
 
 /**
- * One role in a process of its own, which ends with this one. `program` is what Node runs, after Node's own options; the sources
- * if left out.
+ * One role or the console as a child process, which exits with this process. `program` is what Node runs, after Node's own
+ * options; the sources by default.
  */
 export class RoleProcess {
   readonly name: string;
   readonly child: ChildProcess;
+  /** Resolves when the process has exited, with its signal or exit status, for example `exit status 1`. */
   readonly ended: Promise<string>;
 
   constructor(
@@ -25,7 +26,7 @@ export class RoleProcess {
     program: readonly string[] = fromSources,
   ) {
     this.name = name;
-    // A group of its own: Ctrl-C in the terminal is for this process, which then stops the roles in order.
+    // Its own process group: Ctrl-C in the terminal reaches only this process, which then stops the roles in order.
     const child = spawn(process.execPath, [...program, role, ...args], {
       detached: true,
       stdio: ['ignore', 'inherit', 'pipe'],
@@ -48,7 +49,11 @@ export class RoleProcess {
     });
   }
 
-  /** Asks it to hand over and end. */
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
+  /** Sends SIGTERM and waits until the process has handed over and exited. */
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
     await this.ended;

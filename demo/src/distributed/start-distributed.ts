@@ -20,6 +20,8 @@ import type { DistributedBus } from './distributed-bus.ts';
 import { followPlans } from './follow-plans.ts';
 import { type Role, RoleProcess } from './role-process.ts';
 import { startServers } from './start-servers.ts';
+import { SupervisedProcess } from './supervised-process.ts';
+import { type Takeover, TakeoverObserver } from './takeover-observer.ts';
 
 export interface DistributedOptions {
   readonly bus: DistributedBus;
@@ -37,17 +39,21 @@ export interface DistributedOptions {
   readonly onOutcome: (plan: PlannedMutations, outcome: Outcome) => void;
   /** Called for each line that a role writes to standard error. */
   readonly onLine: (process: string, line: string) => void;
+  /** Called when other processes have taken over all leases of a process that exited. */
+  readonly onTakeover?: (process: string, takeover: Takeover) => void;
 }
 
 export interface Distributed {
   readonly about: readonly string[];
-  /** Resolves with the reason if a role exits unexpectedly. */
+  /** Name and PID of each running process. */
+  readonly processes: readonly { readonly name: string; readonly pid: number | undefined }[];
+  /** Resolves with the reason if a process cannot be replaced. */
   readonly failed: Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Two of each, so that work is shared and can be handed over. */
-const processes: readonly Role[] = ['watcher', 'watcher', 'reconciler', 'reconciler', 'writer', 'writer'];
+/** Two of each, so that they share the work and take over from each other. */
+const roleProcesses: readonly Role[] = ['watcher', 'watcher', 'reconciler', 'reconciler', 'writer', 'writer'];
 
 const partitions = 16;
 
@@ -55,7 +61,8 @@ const partitions = 16;
 const roleGraceMs = 20_000;
 
 /**
- * Starts bus and store on loopback, and the roles of a fleet as processes that use them. All of them stop with this process.
+ * Starts bus and store on loopback, and the roles of a fleet as processes that use them. A process that exits is replaced.
+ * All of them stop with this process.
  *
  * @throws UsageError if a server cannot be started, for example because Java is missing
  */
@@ -79,31 +86,63 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(options.server, options.clusterName)), {
       mode: 0o600,
     });
+    const observer = new TakeoverObserver({
+      leases: infrastructure.leases,
+      groups: async () => {
+        const clusters = await infrastructure.directory.list();
+        return ['reconciler', 'writer', ...clusters.map(({ identity }) => `watcher/${identity}`)];
+      },
+      clock,
+    });
+    const observing = new AbortController();
+    const observed = observer.run(observing.signal);
+    const stopObserver = () => {
+      observing.abort();
+      return observed;
+    };
+    steps.push({ component: 'take-over observer', graceMs: marginMs, stop: stopObserver });
+    const processes: SupervisedProcess[] = [];
+    const nameOf = (member: string) => processes.find(({ pid }) => isMemberOf(member, pid))?.name ?? member;
+    const onExit = (name: string, pid: number) => {
+      const report = (takeover: Takeover) => {
+        const { leases, tookMs } = takeover;
+        const by = takeover.holders.map(nameOf).sort().join(',');
+        logger.info('take-over complete', { process: name, pid, leases, by, took: `${tookMs}ms` });
+        options.onTakeover?.(name, takeover);
+      };
+      observer.exited((holder) => isMemberOf(holder, pid), report);
+    };
+    const supervise = (name: string, role: Role | 'console', args: readonly string[]) => {
+      const start = () => new RoleProcess(name, role, args, options.onLine, options.program);
+      const supervised = { name, start, onExit: (pid: number) => onExit(name, pid), clock, random, logger };
+      processes.push(new SupervisedProcess(supervised));
+    };
     const count = new Map<Role, number>();
-    const roles = processes.map((role): RoleProcess => {
+    for (const role of roleProcesses) {
       const n = (count.get(role) ?? 0) + 1;
       count.set(role, n);
       const cluster = role === 'reconciler' ? [] : ['--kubeconfig', kubeconfig, '--cluster-name', options.clusterName];
       const args = [...servers.flags, ...cluster, '--metrics-bind-address', '127.0.0.1:0', ...options.flags];
-      return new RoleProcess(`${role}-${n}`, role, args, options.onLine, options.program);
-    });
+      supervise(`${role}-${n}`, role, args);
+    }
     const consoleAddress = await freeAddress();
     const page = ['--console-bind-address', consoleAddress, ...options.consoleFlags];
-    const consoleArgs = [...servers.flags, ...page, '--log-level', 'warn'];
-    roles.push(new RoleProcess('console', 'console', consoleArgs, options.onLine, options.program));
-    // Endings run in reverse order. Roles stop in the direction of the data flow, so that work in flight is completed.
+    supervise('console', 'console', [...servers.flags, ...page, '--log-level', 'warn']);
+    // Steps run in reverse order. Roles stop in the direction of the data flow, so that work in flight is completed.
     for (const role of ['console', 'writer', 'reconciler', 'watcher']) {
-      const ofRole = roles.filter(({ name }) => name.startsWith(role));
-      const end = () => Promise.all(ofRole.map((process) => process.stop()));
-      steps.push({ component: `${role} processes`, graceMs: roleGraceMs, stop: end });
+      const ofRole = processes.filter(({ name }) => name.startsWith(role));
+      const stop = () => Promise.all(ofRole.map((process) => process.stop()));
+      steps.push({ component: `${role} processes`, graceMs: roleGraceMs, stop });
     }
     return {
       about: [
         `Console: http://${consoleAddress}`,
         servers.about,
-        `Processes: ${roles.map(({ name, child }) => `${name} (${child.pid})`).join(', ')}`,
+        `Processes: ${processes.map(({ name, pid }) => `${name} (${pid})`).join(', ')}`,
+        'Kill one (kill -9 PID): the others take over, and a replacement starts.',
       ],
-      failed: Promise.race(roles.map(async ({ name, ended }) => `${name} exited: ${await ended}`)),
+      processes,
+      failed: Promise.race(processes.map(({ failed }) => failed)),
       stop: close,
     };
   } catch (error) {
@@ -111,6 +150,11 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     if (error instanceof LocalError) throw new UsageError(`--distributed: ${error.message}`, { cause: error });
     throw error;
   }
+}
+
+/** Members are named `<role>-<host>-<PID>-<random>`. */
+function isMemberOf(member: string, pid: number | undefined): boolean {
+  return new RegExp(`-${pid}-[0-9a-f]+$`).test(member);
 }
 
 /** The default address of the console, or another port if it is taken. */

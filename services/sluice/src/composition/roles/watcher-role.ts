@@ -40,14 +40,17 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
       group: `watcher/${cluster.identity}`,
       scopes: ['cluster'],
       nameOf: () => cluster.name,
-      work: async ({ fencingToken, signal }, store) => {
+      work: async ({ fencingToken, signal, started }, store) => {
         const { identity, reader } = cluster;
         const ages = watchAges(options.metrics, identity, options.clock);
         const watched = { cluster: identity, fencingToken, reader, store, onProgress: ages.heard };
         const watcher = new ClusterWatcher({ digestPeriodMs, ...options, logger, ...watched });
         logger.info('watching cluster', { fencingToken });
         const standing = options.health?.watching(cluster.name);
-        void watcher.synced.then(() => standing?.synced());
+        void watcher.synced.then(() => {
+          standing?.synced();
+          started();
+        });
         const told = tellOf(options, logger);
         try {
           await watcher.run(signal);

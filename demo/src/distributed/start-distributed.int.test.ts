@@ -1,0 +1,84 @@
+import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
+import { systemClock } from '@sluice/process';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Distributed, startDistributed } from './start-distributed.ts';
+import type { Takeover } from './takeover-observer.ts';
+
+let server: FakeApiServer;
+let http: ApiServerHttp;
+let population: Population;
+let fleet: Distributed;
+const takeovers: { readonly process: string; readonly takeover: Takeover }[] = [];
+const failures: string[] = [];
+
+beforeAll(async () => {
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
+  population = populate(server, { services: 3, podsPerService: 3, now: systemClock.now() });
+  http = new ApiServerHttp({ server, clock: systemClock });
+  fleet = await startDistributed({
+    bus: 'nats',
+    server: await http.listen(),
+    clusterName: 'c',
+    flags: ['--log-level', 'warn'],
+    consoleFlags: [],
+    ...{ clock: systemClock, random: seededRandom(2), logger: silentLogger },
+    onOutcome: () => {},
+    onLine: () => {},
+    onTakeover: (process, takeover) => takeovers.push({ process, takeover }),
+  });
+  void fleet.failed.then((reason) => failures.push(reason));
+}, 300_000);
+
+afterAll(async () => {
+  await fleet?.stop();
+  await http?.close();
+}, 60_000);
+
+const pidOf = (name: string) => fleet.processes.find((process) => process.name === name)?.pid;
+
+/** Deletes a Pod and waits until its Service's slices follow. */
+async function expectSlices(): Promise<void> {
+  const ready = () =>
+    server
+      .list('endpointslices')
+      .items.flatMap(({ endpoints }) => (endpoints ?? []) as readonly { conditions?: { ready?: boolean } }[])
+      .filter(({ conditions }) => conditions?.ready === true).length;
+  for (const [isReady, count] of [
+    [false, 8],
+    [true, 9],
+  ] as const) {
+    server.put('pods', population.podObject(0, 0, isReady));
+    await expect.poll(ready, { timeout: 60_000, interval: 20 }).toBe(count);
+  }
+}
+
+test.each(['watcher', 'reconciler', 'writer'])(
+  'both processes of role %s are killed one after the other: others take over, and replacements start',
+  async (role) => {
+    await expectSlices();
+    for (const name of [`${role}-1`, `${role}-2`]) {
+      const pid = pidOf(name);
+      if (pid === undefined) throw new Error(`${name} is not running`);
+      process.kill(pid, 'SIGKILL');
+      await expect.poll(() => pidOf(name), { timeout: 30_000 }).not.toBe(pid);
+      await expectSlices();
+    }
+    // At least one of the two held leases.
+    const ofRole = () => takeovers.filter(({ process }) => process.startsWith(role)).length;
+    await expect.poll(ofRole, { timeout: 30_000 }).toBeGreaterThan(0);
+    for (const { takeover } of takeovers) expect(takeover.tookMs).toBeGreaterThan(0);
+    expect(failures).toEqual([]);
+  },
+);
+
+test('the console is replaced at the same address', async () => {
+  const pid = pidOf('console');
+  if (pid === undefined) throw new Error('the console is not running');
+  const url = /http:\S+/.exec(fleet.about[0] ?? '')?.[0];
+  process.kill(pid, 'SIGKILL');
+  const status = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status;
+  await expect.poll(() => pidOf('console'), { timeout: 30_000 }).not.toBe(pid);
+  await expect.poll(status, { timeout: 60_000 }).toBe(200);
+  expect(failures).toEqual([]);
+});
