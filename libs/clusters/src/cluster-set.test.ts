@@ -66,7 +66,7 @@ beforeEach(() => {
       if (failing) throw new Error('the bus is closed');
       serving.set(name, identity);
       while (!signal.aborted) {
-        // What a reflector does: it asks anew from time to time.
+        // Like a reflector, it lists again from time to time.
         await reader.list('services', { limit: 1, continueToken: '' }, signal).catch(() => {});
         await new Promise<void>((resolve) => {
           clock.schedule(1_000, resolve);
@@ -74,7 +74,7 @@ beforeEach(() => {
         });
       }
       serving.delete(name);
-      events.push(`${name} ended: ${signal.reason}`);
+      events.push(`${name} stopped: ${signal.reason}`);
     },
     onRemoved: async ({ name }) => void events.push(`${name} removed`),
   });
@@ -90,13 +90,13 @@ afterEach(async () => {
 const phases = () => Object.fromEntries(set.states.map(({ name, phase }) => [name, phase]));
 const pass = (ms = 6_000) => advance(clock, ms);
 
-test('a source that does not answer holds up no other, and keeps the set from being settled', async () => {
+test('an unresponsive source delays no other, and the set is not initialized until it responds', async () => {
   servers.set('a', server(1));
   let answer: (reading: SourceReading) => void = () => {};
   const silent: ClusterSource = { about: 'silent', read: () => new Promise((resolve) => (answer = resolve)) };
   const quick: ClusterSource = { about: 'quick', read: async () => ({ candidates: [named('a')], problems: [] }) };
   const served: string[] = [];
-  const ending = new AbortController();
+  const stopSignal = new AbortController();
   const two = new ClusterSet({
     ...{ sources: [silent, quick], open, clock, random: seededRandom(1), logger: silentLogger },
     serve: ({ name }, signal) => {
@@ -104,21 +104,21 @@ test('a source that does not answer holds up no other, and keeps the set from be
       return new Promise((resolve) => signal.addEventListener('abort', resolve));
     },
   });
-  const done = two.run(ending.signal);
+  const done = two.run(stopSignal.signal);
   await pass();
   expect(served).toEqual(['a']);
-  expect(two.settled).toBe(false);
+  expect(two.initialized).toBe(false);
   answer({ candidates: [], problems: [] });
   await pass();
-  expect(two.settled).toBe(true);
-  ending.abort();
+  expect(two.initialized).toBe(true);
+  stopSignal.abort();
   answer({ candidates: [], problems: [] });
   await pass();
   await done;
 });
 
-describe('clusters come and go', () => {
-  test('one that is named is served; one that is named no more is drained, closed and removed', async () => {
+describe('added and removed clusters', () => {
+  test('a listed cluster is served; one that is removed from its source is stopped, closed and removed', async () => {
     servers.set('a', server(1)).set('b', server(2));
     names(named('a'));
     await pass();
@@ -129,20 +129,20 @@ describe('clusters come and go', () => {
     names(named('b'));
     await pass();
     expect([...serving.keys()]).toEqual(['b']);
-    expect(events.slice(-3)).toEqual(['a ended: removed', 'a closed', 'a removed']);
+    expect(events.slice(-3)).toEqual(['a stopped: removed', 'a closed', 'a removed']);
     expect(phases()).toEqual({ b: 'serving' });
   });
 
-  test('at the end all are handed over, and none is removed', async () => {
+  test('shutdown hands over all clusters and removes none', async () => {
     servers.set('a', server(1));
     names(named('a'));
     await pass();
     stop.abort();
     await pass();
-    expect(events).toEqual(['a served', 'a ended: handover', 'a closed']);
+    expect(events).toEqual(['a served', 'a stopped: handover', 'a closed']);
   });
 
-  test('that the sources cannot be read, or a file is spoilt, removes nothing', async () => {
+  test('an unreadable source or an invalid file removes nothing', async () => {
     servers.set('a', server(1));
     names(named('a'));
     await pass();
@@ -155,38 +155,38 @@ describe('clusters come and go', () => {
   });
 });
 
-describe('one that cannot be used', () => {
-  test('holds up no other, and is served without a restart once it can be', async () => {
+describe('an unusable cluster', () => {
+  test('delays no other, and is served without a restart once it works', async () => {
     servers.set('good', server(1));
     names(named('bad'), named('good'));
     await pass();
     expect(phases()).toEqual({ bad: 'unavailable', good: 'serving' });
     expect(set.states[0]?.reason).toBe('nothing at bad');
-    expect(set).toMatchObject({ settled: true, complete: false });
+    expect(set).toMatchObject({ initialized: true, allConnected: false });
     servers.set('bad', server(2));
     await pass(40_000);
     expect(phases()).toEqual({ bad: 'serving', good: 'serving' });
-    expect(set.complete).toBe(true);
+    expect(set.allConnected).toBe(true);
   });
 
-  test('of two with the same name the later is refused', async () => {
+  test('of two with the same name, the later is rejected', async () => {
     servers.set('x', server(1)).set('y', server(2));
     names({ ...named('a', 'x'), from: 'first.yaml' }, { ...named('a', 'y'), from: 'second.yaml' });
     await pass();
     expect(set.states.map(({ from, phase }) => [from, phase])).toEqual([
       ['first.yaml', 'serving'],
-      ['second.yaml', 'refused'],
+      ['second.yaml', 'rejected'],
     ]);
   });
 
-  test('a second name for the same cluster is refused, and takes over when the first goes', async () => {
+  test('a second name for the same cluster is rejected, and takes over when the first is removed', async () => {
     const one = server(1);
     servers.set('x', one).set('y', one);
     names(named('a', 'x'));
     await pass();
     names(named('a', 'x'), named('b', 'y'));
     await pass();
-    expect(phases()).toEqual({ a: 'serving', b: 'refused' });
+    expect(phases()).toEqual({ a: 'serving', b: 'rejected' });
     expect(set.states[1]?.reason).toContain('same cluster as a');
     names(named('b', 'y'));
     await pass(60_000);
@@ -195,7 +195,7 @@ describe('one that cannot be used', () => {
 });
 
 describe('a changed kubeconfig', () => {
-  test('is used once it works; the same cluster is handed over and not removed', async () => {
+  test('is used once it works; the same cluster is handed over, not removed', async () => {
     const one = server(1);
     servers.set('x', one);
     names(named('a', 'x'));
@@ -207,12 +207,12 @@ describe('a changed kubeconfig', () => {
     expect(events).toEqual(['a served']);
     servers.set('y', one);
     await pass(60_000);
-    expect(events).toContain('a ended: handover');
+    expect(events).toContain('a stopped: handover');
     expect(events).not.toContain('a removed');
     expect(set.states[0]).toMatchObject({ phase: 'serving', server: 'y', reason: '' });
   });
 
-  test('that names another cluster makes the name that cluster’s', async () => {
+  test('that points to another cluster replaces the cluster', async () => {
     servers.set('x', server(1)).set('y', server(2));
     names(named('a', 'x'));
     await pass();
@@ -224,21 +224,21 @@ describe('a changed kubeconfig', () => {
   });
 });
 
-test('a cluster that was made anew under its address is a new one', async () => {
+test('a cluster recreated at the same address is a new cluster', async () => {
   servers.set('a', server(1));
   names(named('a'));
   await pass();
   const before = serving.get('a');
   servers.set('a', server(2));
   await pass(20_000);
-  expect(events).toEqual(['a served', 'a ended: removed', 'a closed', 'a removed', 'a served']);
+  expect(events).toEqual(['a served', 'a stopped: removed', 'a closed', 'a removed', 'a served']);
   expect(serving.get('a')).not.toBe(before);
 });
 
-describe('whoever has a name keeps it', () => {
+describe('the holder of a name keeps it', () => {
   const elsewhere = (address: string, from: string): ClusterCandidate => ({ ...named('a', address), from });
 
-  test('though one with the same name comes to stand before it', async () => {
+  test('if another with the same name is listed before it', async () => {
     servers.set('x', server(1)).set('y', server(2));
     names(elsewhere('x', 'a.yml'));
     await pass();
@@ -246,14 +246,14 @@ describe('whoever has a name keeps it', () => {
     await pass(60_000);
     expect(set.states.map(({ from, phase, server: at }) => [from, phase, at])).toEqual([
       ['a.yml', 'serving', 'x'],
-      ['a.yaml', 'refused', ''],
+      ['a.yaml', 'rejected', ''],
     ]);
     names(elsewhere('y', 'a.yaml'));
     await pass(60_000);
     expect(set.states).toMatchObject([{ phase: 'serving', server: 'y' }]);
   });
 
-  test('though its own file is spoilt', async () => {
+  test('if its own file is invalid', async () => {
     servers.set('x', server(1)).set('y', server(2));
     names(elsewhere('x', 'a.yml, context one'));
     await pass();
@@ -264,21 +264,21 @@ describe('whoever has a name keeps it', () => {
   });
 });
 
-test('of two names for one cluster that are reached at once one is served', async () => {
+test('of two names for one cluster that connect concurrently, one is served', async () => {
   const one = server(1);
   servers.set('x', one).set('y', one);
   names(named('a', 'x'), named('b', 'y'));
   await pass();
-  expect(phases()).toEqual({ a: 'serving', b: 'refused' });
+  expect(phases()).toEqual({ a: 'serving', b: 'rejected' });
   expect(events.filter((event) => event.endsWith('served'))).toEqual(['a served']);
 });
 
-test('that serving fails is told, and it is tried again with pauses', async () => {
+test('a failed cluster worker is reported and restarted with backoff', async () => {
   servers.set('a', server(1));
   failing = true;
   names(named('a'));
   await pass(30_000);
-  expect(set.states).toMatchObject([{ phase: 'unavailable', reason: 'serving the cluster failed: the bus is closed' }]);
+  expect(set.states).toMatchObject([{ phase: 'unavailable', reason: 'cluster worker failed: the bus is closed' }]);
   expect(events.length).toBeLessThan(40);
   failing = false;
   await pass(40_000);

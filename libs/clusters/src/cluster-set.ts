@@ -1,6 +1,6 @@
 import { type ClusterAccess, chainReader, chainWriter, IdentityGuard } from '@sluice/kubernetes';
 import { backoffMs, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
-import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { ConnectedCluster } from './connect.ts';
 import { uniqueNames, unreadableCandidates } from './unique-names.ts';
@@ -14,24 +14,24 @@ export type StopReason =
 
 export interface ClusterSetOptions {
   readonly sources: readonly ClusterSource[];
-  /** Reaches a cluster and asks it who it is. Fails with the reason in words, or when `signal` aborts. */
+  /** Connects to a cluster and reads its identity. Rejects with the reason, or when `signal` aborts. */
   readonly open: (access: ClusterAccess, signal: AbortSignal) => Promise<ConnectedCluster>;
-  /** Works with a cluster until `signal` aborts, with an Ending as its reason, and what was under way is done. */
+  /** Serves a cluster until `signal` aborts, with a StopReason as its reason, and all work in progress is done. */
   readonly serve: (cluster: ConnectedCluster, signal: AbortSignal) => Promise<unknown>;
-  /** Called once a removed cluster has been drained. */
+  /** Called after a cluster was removed and serving it has stopped. */
   readonly onRemoved?: (cluster: ConnectedCluster) => Promise<unknown>;
-  /** Between looks at the sources, in milliseconds. Default 5,000. */
+  /** Interval between reads of a source, in milliseconds. Default 5,000. */
   readonly refreshMs?: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
 }
 
-/** One name, and what is done under it. */
+/** One configured cluster name. */
 interface Entry {
   candidate: ClusterCandidate;
   readonly stop: AbortController;
-  /** Wakes a pause between tries: the way to reach the cluster may be right now. */
+  /** Ends a retry delay early, after the candidate has changed. */
   wake: AbortController;
   done: Promise<void>;
   state: ClusterState;
@@ -40,14 +40,14 @@ interface Entry {
 const retry = { baseMs: 500, maxMs: 30_000 };
 
 /**
- * The clusters that the sources name, each served for itself for as long as it is named: one that cannot be reached, or of
- * which nothing can be made, holds up no other. A cluster is known by its identity; its name is for people. Two names
- * for one cluster are one too many, and the later is refused.
+ * Serves each cluster that the sources list, for as long as it is listed. Clusters are independent: one that is
+ * unreachable or invalid delays no other. A cluster's key is its identity; its name is for people. Of two names for one
+ * cluster, the later is rejected.
  */
 export class ClusterSet {
   readonly #options: ClusterSetOptions;
   readonly #entries = new Map<string, Entry>();
-  /** By identity, those that are served; also while they are drained. */
+  /** Entries being served or stopped, by cluster identity. */
   readonly #holders = new Map<string, Entry>();
   readonly #problems = new Map<ClusterSource, readonly ClusterState[]>();
   readonly #readings = new Map<ClusterSource, SourceReading>();
@@ -57,7 +57,7 @@ export class ClusterSet {
     this.#options = options;
   }
 
-  /** Of all clusters, by name; what the sources name without being one included. */
+  /** All clusters, including rejected ones, sorted by name. */
   get states(): readonly ClusterState[] {
     const all = [
       ...[...this.#entries.values()].map(({ state }) => state),
@@ -67,30 +67,30 @@ export class ClusterSet {
     return all.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
 
-  /** All sources have been read, and of each cluster it is known whether it can be reached. */
-  get settled(): boolean {
+  /** Whether each source was read and a connection to each cluster was attempted. */
+  get initialized(): boolean {
     if (this.#readings.size < this.#options.sources.length) return false;
     return [...this.#entries.values()].every(({ state }) => state.phase !== 'connecting');
   }
 
-  /** Whether a cluster that is not known here may turn out to be one that could not be reached yet. */
-  get complete(): boolean {
+  /** Whether every configured cluster is connected, so that an unknown cluster is not one of them. */
+  get allConnected(): boolean {
     if (this.#readings.size < this.#options.sources.length) return false;
-    return [...this.#entries.values()].every(({ state }) => state.phase === 'serving' || state.phase === 'draining');
+    return [...this.#entries.values()].every(({ state }) => state.phase === 'serving' || state.phase === 'stopping');
   }
 
-  /** Runs until `signal` aborts and everything is handed over. */
+  /** Runs until `signal` aborts and all clusters are handed over. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, sources, refreshMs = 5_000 } = this.#options;
     const stop = () => {
       for (const entry of this.#entries.values()) entry.stop.abort('handover' satisfies StopReason);
     };
     signal.addEventListener('abort', stop, { once: true });
-    // Each for itself: a management cluster that does not answer holds up no directory.
+    // In parallel, because a slow management cluster must not delay the others.
     const follow = async (source: ClusterSource) => {
       while (!signal.aborted) {
         await this.#read(source, signal);
-        if (!signal.aborted) this.#settle();
+        if (!signal.aborted) this.#reconcile();
         await sleep(clock, refreshMs, signal);
       }
     };
@@ -98,7 +98,7 @@ export class ClusterSet {
     await Promise.all([...this.#entries.values()].map(({ done }) => done));
   }
 
-  /** A source that cannot be read leaves its clusters as they are: that nothing is known of them does not remove them. */
+  /** If a source cannot be read, its clusters stay: missing information removes nothing. */
   async #read(source: ClusterSource, signal: AbortSignal): Promise<void> {
     try {
       const reading = await source.read(signal);
@@ -110,7 +110,7 @@ export class ClusterSet {
       }
       this.#problems.set(
         source,
-        reading.problems.map((problem) => ({ ...unknown(problem), phase: 'refused' })),
+        reading.problems.map((problem) => ({ ...unidentified(problem), phase: 'rejected' })),
       );
     } catch (error) {
       if (signal.aborted) return;
@@ -121,38 +121,39 @@ export class ClusterSet {
     }
   }
 
-  #settle(): void {
+  /** Starts new clusters, stops removed ones, and wakes those whose candidate changed. */
+  #reconcile(): void {
     const candidates = [...this.#readings.values()].flatMap((reading) => reading.candidates);
-    const spoilt = unreadableCandidates([...this.#problems.values()].flat());
-    const { wanted, duplicates } = uniqueNames(candidates, (name) => this.#entries.get(name)?.candidate, spoilt);
+    const unreadable = unreadableCandidates([...this.#problems.values()].flat());
+    const { byName, duplicates } = uniqueNames(candidates, (name) => this.#entries.get(name)?.candidate, unreadable);
     for (const { name, from, reason } of duplicates) {
       if (this.#duplicates.some((other) => other.from === from)) continue;
       this.#options.logger.error('invalid cluster configuration', { name, from, reason });
     }
-    this.#duplicates = duplicates.map((duplicate) => ({ ...unknown(duplicate), phase: 'refused' }));
+    this.#duplicates = duplicates.map((duplicate) => ({ ...unidentified(duplicate), phase: 'rejected' }));
     for (const [name, entry] of this.#entries) {
-      const candidate = wanted.get(name);
+      const candidate = byName.get(name);
       if (candidate === undefined) {
-        if (!spoilt(entry.candidate)) entry.stop.abort('removed' satisfies StopReason);
+        if (!unreadable(entry.candidate)) entry.stop.abort('removed' satisfies StopReason);
       } else if (candidate.fingerprint !== entry.candidate.fingerprint) {
         entry.candidate = candidate;
         entry.wake.abort();
       }
     }
-    for (const [name, candidate] of wanted) if (!this.#entries.has(name)) this.#start(name, candidate);
+    for (const [name, candidate] of byName) if (!this.#entries.has(name)) this.#start(name, candidate);
   }
 
   #start(name: string, candidate: ClusterCandidate): void {
     const entry: Entry = {
       ...{ candidate, stop: new AbortController(), wake: new AbortController(), done: Promise.resolve() },
-      state: { ...unknown({ name, from: candidate.from, reason: '' }), phase: 'connecting' },
+      state: { ...unidentified({ name, from: candidate.from, reason: '' }), phase: 'connecting' },
     };
     this.#entries.set(name, entry);
-    entry.done = this.#keep(entry).finally(() => this.#entries.delete(name));
+    entry.done = this.#connectAndServe(entry).finally(() => this.#entries.delete(name));
   }
 
-  /** Reaches the cluster and serves it, again and again, until it is removed or the set ends. */
-  async #keep(entry: Entry): Promise<void> {
+  /** Connects to the cluster and serves it, with retries, until it is removed or the set stops. */
+  async #connectAndServe(entry: Entry): Promise<void> {
     const { clock, random, logger } = this.#options;
     const { signal } = entry.stop;
     for (let attempt = 0; !signal.aborted; attempt++) {
@@ -182,60 +183,57 @@ export class ClusterSet {
     }
     const holder = this.#holders.get(cluster.identity);
     if (holder === undefined) {
-      // At once: another name for it may be about to be reached as well.
+      // Set synchronously: another name for this cluster may be connecting.
       this.#holders.set(cluster.identity, entry);
       return cluster;
     }
     await cluster.close();
     const reason = `same cluster as ${holder.state.name}: remove one of them`;
-    entry.state = { ...entry.state, phase: 'refused', reason, identity: cluster.identity };
+    entry.state = { ...entry.state, phase: 'rejected', reason, identity: cluster.identity };
     return undefined;
   }
 
-  /** False if that failed. */
+  /** Returns false if serving failed. */
   async #serve(entry: Entry, candidate: ClusterCandidate, cluster: ConnectedCluster): Promise<boolean> {
     const { clock, logger, serve } = this.#options;
     const { name, identity, server, version } = cluster;
     const log = logger.with({ cluster: name });
-    const life = new AbortController();
-    const end = (ending: StopReason) => life.abort(ending);
-    entry.stop.signal.addEventListener('abort', () => end(entry.stop.signal.reason as StopReason), { once: true });
-    if (entry.stop.signal.aborted) end(entry.stop.signal.reason as StopReason);
+    const stop = new AbortController();
+    const stopServing = (reason: StopReason) => stop.abort(reason);
+    const signal = AbortSignal.any([stop.signal, entry.stop.signal]);
     const { middleware } = new IdentityGuard({
       identity,
       cluster: cluster.reader,
       clock,
       onReplaced: (found) => {
-        log.warn('another cluster answers at this address; replacing the old one', { identity, found });
-        end('removed');
+        log.warn('API server address now belongs to another cluster; replacing the cluster', { identity, found });
+        stopServing('removed');
       },
     });
     entry.state = { name, from: candidate.from, phase: 'serving', reason: '', identity, server, version };
     log.info('serving cluster', { identity, server, from: candidate.from });
-    const changing = this.#swapWhenChanged(entry, candidate, identity, life);
+    const watchingCandidate = this.#stopWhenChanged(entry, candidate, identity, { signal, stopServing });
     let failure = '';
     try {
       const reader = chainReader(cluster.reader, middleware);
       const writer = chainWriter(cluster.writer, middleware);
-      await serve({ ...cluster, reader, writer }, life.signal);
+      await serve({ ...cluster, reader, writer }, signal);
     } catch (error) {
-      failure = `serving the cluster failed: ${errorMessage(error)}`;
-      log.error('serving the cluster failed', { error });
+      failure = `cluster worker failed: ${errorMessage(error)}`;
+      log.error('cluster worker failed; restarting it', { error });
     } finally {
-      if (!life.signal.aborted) end('handover');
-      entry.state = { ...entry.state, phase: 'draining' };
-      await changing;
+      if (!signal.aborted) stopServing('handover');
+      entry.state = { ...entry.state, phase: 'stopping' };
+      await watchingCandidate;
       await cluster.close();
-      if (life.signal.reason === ('removed' satisfies StopReason)) {
-        await this.#removed(cluster, log);
-      }
+      if (signal.reason === ('removed' satisfies StopReason)) await this.#remove(cluster, log);
       this.#holders.delete(identity);
       entry.state = { ...entry.state, phase: failure === '' ? 'connecting' : 'unavailable', reason: failure };
     }
     return failure === '';
   }
 
-  async #removed(cluster: ConnectedCluster, log: Logger): Promise<void> {
+  async #remove(cluster: ConnectedCluster, log: Logger): Promise<void> {
     try {
       await this.#options.onRemoved?.(cluster);
       log.info('cluster removed', { identity: cluster.identity });
@@ -245,42 +243,41 @@ export class ClusterSet {
   }
 
   /**
-   * Ends the life once the candidate has changed and what it is now can be used. Until then the way that is known stays in
-   * use, so a mistake in a kubeconfig takes no cluster away.
+   * Stops serving once the candidate has changed and a connection with it succeeds. Until then the previous connection
+   * stays in use, so a broken kubeconfig does not interrupt service.
    */
-  async #swapWhenChanged(
+  async #stopWhenChanged(
     entry: Entry,
     served: ClusterCandidate,
     identity: string,
-    life: AbortController,
+    { signal, stopServing }: { readonly signal: AbortSignal; readonly stopServing: (reason: StopReason) => void },
   ): Promise<void> {
     const { clock, random, logger, open } = this.#options;
-    const ended = life.signal;
-    for (let attempt = 0; !ended.aborted; ) {
-      await sleep(clock, 2 ** 31 - 1, AbortSignal.any([ended, entry.wake.signal]));
-      if (ended.aborted) return;
+    for (let attempt = 0; !signal.aborted; ) {
+      await sleep(clock, 2 ** 31 - 1, AbortSignal.any([signal, entry.wake.signal]));
+      if (signal.aborted) return;
       entry.wake = new AbortController();
       const { candidate } = entry;
       if (candidate.fingerprint === served.fingerprint) continue;
       try {
-        const next = await open(await candidate.load(), ended);
+        const next = await open(await candidate.load(), signal);
         await next.close();
-        life.abort(next.identity === identity ? 'handover' : 'removed');
+        stopServing(next.identity === identity ? 'handover' : 'removed');
       } catch (error) {
-        if (ended.aborted) return;
+        if (signal.aborted) return;
         const reason = `cannot use the changed kubeconfig; keeping the previous one: ${errorMessage(error)}`;
         entry.state = { ...entry.state, reason };
         logger.error('changed kubeconfig does not work; keeping the previous one', {
           cluster: entry.state.name,
           reason,
         });
-        await sleep(clock, backoffMs(retry, attempt++, random), AbortSignal.any([ended, entry.wake.signal]));
+        await sleep(clock, backoffMs(retry, attempt++, random), AbortSignal.any([signal, entry.wake.signal]));
         entry.wake.abort();
       }
     }
   }
 }
 
-function unknown({ name, from, reason }: { readonly name: string; readonly from: string; readonly reason: string }) {
+function unidentified({ name, from, reason }: InvalidCluster) {
   return { name, from, reason, identity: '', server: '', version: '' };
 }

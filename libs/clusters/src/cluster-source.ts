@@ -4,9 +4,9 @@ import type { ClusterAccess } from '@sluice/kubernetes';
 export interface ClusterCandidate {
   /** For people. */
   readonly name: string;
-  /** Where it comes from, for people: a file and its context, or a Secret. */
+  /** Source of the cluster: a file and its context, or a Secret. */
   readonly from: string;
-  /** Another one means that the cluster is to be reached in another way. */
+  /** Changes whenever the connection settings change. */
   readonly fingerprint: string;
   /** Throws KubeconfigError. */
   load(): Promise<ClusterAccess>;
@@ -27,8 +27,8 @@ export interface SourceReading {
 /** A source of clusters, which can change over time. */
 export interface ClusterSource {
   readonly about: string;
-  /** A single file, which somebody has just named. */
+  /** Whether this is a single file, whose errors are reported at start instead of being retried. */
   readonly isFile?: boolean;
-  /** As of now. Fails if it cannot be read at all; then what was read before stays. */
+  /** Returns the current clusters. Rejects if the source cannot be read; its known clusters then stay. */
   read(signal: AbortSignal): Promise<SourceReading>;
 }

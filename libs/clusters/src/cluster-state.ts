@@ -1,21 +1,20 @@
 /**
- * `connecting`: not reached yet. `unavailable`: cannot be reached or used, with the reason; tried again and again.
- * `refused`: another one has its name or is the same cluster, or nothing can be made of it. `serving`: reached.
- * `draining`: removed; what is under way comes to its end.
+ * `connecting`: first attempt in progress. `unavailable`: cannot be reached or used; retried. `rejected`: invalid, or a
+ * duplicate by name or identity. `serving`: connected. `stopping`: removed or handed over; work in progress finishes.
  */
-export type ClusterPhase = 'connecting' | 'unavailable' | 'refused' | 'serving' | 'draining';
+export type ClusterPhase = 'connecting' | 'unavailable' | 'rejected' | 'serving' | 'stopping';
 
-export const clusterPhases: readonly ClusterPhase[] = ['connecting', 'unavailable', 'refused', 'serving', 'draining'];
+export const clusterPhases: readonly ClusterPhase[] = ['connecting', 'unavailable', 'rejected', 'serving', 'stopping'];
 
-/** Where one cluster of this process stands. */
+/** State of one configured cluster. */
 export interface ClusterState {
   readonly name: string;
-  /** Where it comes from. */
+  /** Source of the cluster: a file and its context, or a Secret. */
   readonly from: string;
   readonly phase: ClusterPhase;
-  /** For people; empty where there is nothing to say. */
+  /** Reason for the phase, for people; empty if there is none. */
   readonly reason: string;
-  /** uid of its namespace kube-system; empty while that is not known. */
+  /** uid of its namespace kube-system; empty if not yet known. */
   readonly identity: string;
   readonly server: string;
   readonly version: string;

@@ -31,13 +31,13 @@ export interface ConnectOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
-  /** What the permissions must allow. Default: all that Sluice does. */
+  /** The work whose permissions are checked. Default: all. */
   readonly work?: readonly ClusterWork[];
-  /** Whether to write though another controller seems to write the same. */
+  /** Skips the check for competing controllers. */
   readonly takeOver?: boolean;
-  /** Begins to read before it is known whether all is as it should be: reading does no harm, and a start is quicker. */
+  /** Starts reading while the checks run, for a faster start. */
   readonly readEarly?: boolean;
-  /** Gives it up. Default: it takes as long as it takes, half a minute for each step at most. */
+  /** Cancels connecting. Each step also times out after 30 seconds. */
   readonly signal?: AbortSignal;
   readonly clock: Clock;
   readonly random: Random;
@@ -50,41 +50,40 @@ export interface ConnectedCluster extends Cluster {
   readonly server: string;
   readonly connection: Connection;
   readonly version: string;
-  /** Breaks off what is still under way. */
+  /** Aborts requests in flight and closes all connections. */
   close(): Promise<void>;
 }
 
-/** For each step of a start, in milliseconds. */
-const connectTimeoutMs = 30_000;
+/** Timeout of each step of connecting, in milliseconds. */
+const stepTimeoutMs = 30_000;
 
-const within = (signal: AbortSignal | undefined): AbortSignal => {
-  const late = AbortSignal.timeout(connectTimeoutMs);
-  return signal === undefined ? late : AbortSignal.any([late, signal]);
+const withTimeout = (signal: AbortSignal | undefined): AbortSignal => {
+  const timeout = AbortSignal.timeout(stepTimeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
 };
 
 /**
- * Opens the cluster that the flags name and asks it for all that a start needs. What stands in the way (a kubeconfig
- * that cannot be used, a server that is down, a missing permission) becomes a UsageError.
+ * Connects to the cluster that the options name and runs the preflight checks.
+ *
+ * @throws UsageError why the cluster cannot be used, and what to do
  */
 export async function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ConnectedCluster> {
-  try {
-    return await connectTo(await findAccess(options, environment), options);
-  } catch (error) {
-    if (isKubeconfigError(error)) throw new UsageError(error.message, { cause: error });
-    throw error;
-  }
+  return asUsageError(async () => connectTo(await findAccess(options, environment), options));
 }
 
-/** Evidence of a competing controller; undefined if none is needed. Sends only reads. */
+/** Undefined if the work includes no writes or the check is disabled. Sends only reads. */
 function findCompetingController(
   connection: Connection,
   { work, takeOver, signal, clock }: AccessOptions,
 ): Promise<CompetingControllerEvidence> | undefined {
   if (takeOver || work?.includes('write') === false) return undefined;
-  return findCompetingControllerEvidence({ connection, ownManager: fieldManager, now: clock.now() }, within(signal));
+  return findCompetingControllerEvidence(
+    { connection, ownManager: fieldManager, now: clock.now() },
+    withTimeout(signal),
+  );
 }
 
-/** Two controllers that write the same objects would revert each other indefinitely. */
+/** Two controllers that write the same objects would revert each other's writes indefinitely. */
 async function rejectCompetingController(
   cluster: ConnectedCluster,
   evidence: Promise<CompetingControllerEvidence>,
@@ -99,14 +98,14 @@ async function rejectCompetingController(
       `another controller writes the Endpoints and EndpointSlices of cluster ${cluster.name}: ${why}; ${switchOffAdvice}, or pass --take-over if it is already off`,
     );
   } catch (error) {
-    // No evidence is no proof: a rival would be noticed by what it does.
+    // Missing evidence is no reason to fail: the writer also detects competing writes at run time.
     if (isApiError(error)) return logger.warn('cannot check for competing controllers', { reason: error.message });
     await cluster.close();
     throw error;
   }
 }
 
-/** How the cluster that is named is reached. */
+/** Loads the credentials of the cluster that the options name. */
 export function findAccess(
   options: Pick<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster'>,
   environment: NodeJS.ProcessEnv,
@@ -120,16 +119,23 @@ export function findAccess(
   return loadKubeconfig({ paths: [options.kubeconfig ?? ''], context: options.context });
 }
 
-/** As `connect`, once it is known how to reach the cluster. */
+/** Like `connect`, with loaded credentials. */
 export async function connectTo(access: ClusterAccess, options: AccessOptions): Promise<ConnectedCluster> {
-  try {
+  return asUsageError(async () => {
     const connection = connectionTo(access, options);
-    // While it is found out whether the cluster can be used at all: neither waits for the other.
+    // The competing-controller check and the other checks run in parallel.
     const evidence = findCompetingController(connection, options);
     evidence?.catch(() => {});
     const cluster = await openOn(connection, access, options);
     if (evidence !== undefined) await rejectCompetingController(cluster, evidence, options.logger);
     return cluster;
+  });
+}
+
+/** Turns errors that the user can fix into a UsageError. */
+async function asUsageError<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
   } catch (error) {
     if (error instanceof ClusterUnavailableError || isKubeconfigError(error))
       throw new UsageError(error.message, { cause: error });
@@ -137,7 +143,7 @@ export async function connectTo(access: ClusterAccess, options: AccessOptions): 
   }
 }
 
-/** A cluster that cannot be written: its connection sends GET and nothing else. */
+/** A connected cluster that cannot be written: its connection sends only GET. */
 export interface ReadingCluster extends Pick<ConnectedCluster, 'name' | 'identity' | 'server' | 'version' | 'close'> {
   /** Minor version of Kubernetes. */
   readonly minor: number;
@@ -145,15 +151,9 @@ export interface ReadingCluster extends Pick<ConnectedCluster, 'name' | 'identit
   readonly connection: Connection;
 }
 
-/** As `connect`, to read only. */
+/** Like `connect`, for reading only. */
 export async function connectReading(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ReadingCluster> {
-  try {
-    return await openReading(await findAccess(options, environment), options);
-  } catch (error) {
-    if (error instanceof ClusterUnavailableError || isKubeconfigError(error))
-      throw new UsageError(error.message, { cause: error });
-    throw error;
-  }
+  return asUsageError(async () => openReading(await findAccess(options, environment), options));
 }
 
 async function openReading(access: ClusterAccess, { clock, random, logger }: ConnectOptions): Promise<ReadingCluster> {
@@ -162,7 +162,7 @@ async function openReading(access: ClusterAccess, { clock, random, logger }: Con
   try {
     const { identity, version } = await checkReading(clusterProbe(http), {
       cluster: access.context,
-      signal: within(undefined),
+      signal: withTimeout(undefined),
     });
     return {
       ...{ name: access.context, identity, server: connection.server, version: version.gitVersion },
@@ -175,13 +175,13 @@ async function openReading(access: ClusterAccess, { clock, random, logger }: Con
   }
 }
 
-/** By the work that is meant, the role that does it; undefined: all of them. */
+/** The role that does only this work, for the user agent; undefined for all work. */
 function roleOf(work: readonly ClusterWork[] | undefined): string | undefined {
   if (work?.length !== 1) return undefined;
   return work[0] === 'watch' ? 'watcher' : 'writer';
 }
 
-/** Opens a cluster over HTTP, once it is known how to reach it, whoever else writes there. */
+/** Connects without the check for competing controllers. */
 export function open(access: ClusterAccess, options: AccessOptions): Promise<ConnectedCluster> {
   return openOn(connectionTo(access, options), access, options);
 }
@@ -208,7 +208,7 @@ async function openOn(
     const { identity, version } = await checkConnection(clusterProbe(http), {
       cluster: access.context,
       ...(options.work !== undefined && { work: options.work }),
-      signal: within(options.signal),
+      signal: withTimeout(options.signal),
     });
     return {
       name: access.context,

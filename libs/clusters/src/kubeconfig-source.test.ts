@@ -28,13 +28,13 @@ async function only(contexts?: string) {
 }
 
 describe('a directory', () => {
-  test('names a cluster for each file; what mounts and editors leave there is none', async () => {
+  test('lists a cluster per file, and skips files of mounts and editors', async () => {
     for (const name of ['b.yaml', 'a.kubeconfig', '.a.swp', '..data', 'a.kubeconfig~']) await write(name);
     await mkdtemp(join(directory, 'sub-'));
     expect(await names()).toEqual(['a', 'b']);
   });
 
-  test('is read anew each time: files are added, changed and removed', async () => {
+  test('reflects added, changed and removed files', async () => {
     const source = kubeconfigSource({ path: directory });
     const found = async () =>
       (await source.read(signal)).candidates.map(({ name, fingerprint }) => [name, fingerprint]);
@@ -56,7 +56,7 @@ describe('a directory', () => {
     ['half of a file', '{ clusters: [', 'it is not YAML'],
     ['an empty file', '', 'it is empty'],
     ['a file without contexts', 'contexts: []', 'it has no contexts'],
-  ])('with %s in it tells what is wrong and names the others', async (_, text, reason) => {
+  ])('reports %s and lists the others', async (_, text, reason) => {
     await write('a.yaml');
     await writeFile(join(directory, 'b.yaml'), text);
     const { candidates, problems } = await read('*');
@@ -66,7 +66,7 @@ describe('a directory', () => {
     expect(problems[0]?.reason).toContain(join(directory, 'b.yaml'));
   });
 
-  test('with a file that cannot be looked at tells so; one behind a name that leads nowhere is gone', async () => {
+  test('reports a file that cannot be read, and skips a dangling symlink', async () => {
     await symlink('loop.yaml', join(directory, 'loop.yaml'));
     await symlink('nowhere.yaml', join(directory, 'dangling.yaml'));
     const { candidates, problems } = await read();
@@ -74,7 +74,7 @@ describe('a directory', () => {
     expect(problems.map(({ from }) => from)).toEqual([join(directory, 'loop.yaml')]);
   });
 
-  test('that is away cannot be read, which is not that it is empty', async () => {
+  test('that is missing temporarily is unreadable, not empty', async () => {
     await write('a.yaml');
     const source = kubeconfigSource({ path: directory });
     await rename(directory, `${directory}-away`);
@@ -83,7 +83,7 @@ describe('a directory', () => {
     expect((await source.read(signal)).candidates).toHaveLength(1);
   });
 
-  test('may come later', async () => {
+  test('may be created later', async () => {
     await rename(directory, `${directory}-away`);
     const source = kubeconfigSource({ path: directory });
     expect((await source.read(signal)).problems[0]?.reason).toContain('does not exist');
@@ -104,28 +104,28 @@ describe('contexts', () => {
     expect(await names(contexts)).toEqual(expected);
   });
 
-  test('are reached each as itself, and changed each for itself only by its file', async () => {
+  test('load their own context, with a fingerprint each', async () => {
     const { candidates } = await read('*');
     expect((await candidates[1]?.load())?.context).toBe('west');
     expect(new Set(candidates.map(({ fingerprint }) => fingerprint)).size).toBe(3);
   });
 
-  test('of the same name in two files are both named', async () => {
+  test('of the same name in two files are both listed', async () => {
     await write('b.yaml', { contexts: ['east'] });
     const { candidates } = await read('east');
     expect(candidates.map(({ name }) => name)).toEqual(['east', 'east']);
     expect(candidates[0]?.from).not.toBe(candidates[1]?.from);
   });
 
-  test('that are not there cannot be loaded, and the others can', async () => {
+  test('that do not exist fail to load; the others load', async () => {
     const [first, second] = (await read('east,north')).candidates;
     expect((await first?.load())?.context).toBe('east');
     await expect(second?.load()).rejects.toThrow('no context "north"; choose one with --context: a,b, east, west');
   });
 });
 
-describe('a file that names other files', () => {
-  test('with a wrong path to its authority says so when it is loaded, and may be mended beside it', async () => {
+describe('a file that refers to other files', () => {
+  test('reports a missing certificate authority when loaded, and loads once that file exists', async () => {
     await write('a.yaml', { cluster: { 'certificate-authority': 'sub.crt' } });
     const candidate = await only();
     await expect(candidate.load()).rejects.toThrow(`"${join(directory, 'sub.crt')}" (ENOENT)`);
@@ -136,14 +136,14 @@ describe('a file that names other files', () => {
     await candidate.load();
   });
 
-  test('with a plugin may: who writes files here may run programs here', async () => {
+  test('may use an exec plugin', async () => {
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', interactiveMode: 'Never' };
     await write('a.yaml', { user: { exec } });
     expect((await (await only()).load()).context).toBe('test');
   });
 });
 
-test('a single file has the name that it is given, and one that goes is a problem and not an empty source', async () => {
+test('a single file takes the given name; when deleted, it is a problem, not an empty source', async () => {
   await write('a.yaml');
   const source = kubeconfigSource({ path: join(directory, 'a.yaml'), name: 'prod' });
   expect(source.isFile).toBe(true);

@@ -3,23 +3,24 @@ import { statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { isKubeconfigError, listContexts, loadKubeconfig } from '@sluice/kubernetes';
+import { errorMessage } from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
 
 export interface KubeconfigSourceOptions {
   /** A kubeconfig, or a directory of kubeconfigs. */
   readonly path: string;
-  /** A context, several with commas between them, or `*` for all; the current one of each file if left out. */
+  /** A context, several separated by commas, or `*` for all. Default: each file's current context. */
   readonly contexts?: string | undefined;
-  /** Of the cluster, where only one is named. */
+  /** Name of the cluster if `path` is a file. */
   readonly name?: string | undefined;
 }
 
 /**
- * Clusters of kubeconfigs in files. In a directory each file is one; it gives its cluster its name without extension. Where
- * contexts are chosen, these are the names.
+ * Clusters from a kubeconfig file or a directory of them. A cluster is named after its context if contexts are chosen,
+ * otherwise after its file without the extension.
  */
 export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptions): ClusterSource {
-  // A directory that is away for a while, as a mount may be, is no file that is spoilt: then nothing is known of its files.
+  // Remembered, because a directory whose mount is temporarily missing must not look like an invalid file.
   let isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   return {
     about: `kubeconfig ${path}`,
@@ -38,17 +39,17 @@ export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptio
   };
 }
 
-/** Kubernetes mounts Secrets by way of names that begin with two dots; editors leave files that begin or end oddly. */
+/** Skips the `..data` links of mounted Secrets and the backup files of editors. */
 async function filesIn(directory: string): Promise<readonly string[]> {
   const names = (await readdir(directory)).filter((name) => !name.startsWith('.') && !name.endsWith('~')).sort();
   const files = await Promise.all(
-    names.map((name) => join(directory, name)).map(async (file) => ((await mayBeFile(file)) ? [file] : [])),
+    names.map((name) => join(directory, name)).map(async (file) => ((await isFile(file)) ? [file] : [])),
   );
   return files.flat();
 }
 
-/** What is there and cannot be looked at is to be told of, and not to be taken for gone. */
-async function mayBeFile(file: string): Promise<boolean> {
+/** True also for an entry that exists but cannot be read, so that it is reported instead of taken for deleted. */
+async function isFile(file: string): Promise<boolean> {
   try {
     return (await stat(file)).isFile();
   } catch (error) {
@@ -59,7 +60,7 @@ async function mayBeFile(file: string): Promise<boolean> {
 async function readFileOf(file: string, contexts: string | undefined, name: string): Promise<SourceReading> {
   const problem = (reason: string): InvalidCluster => ({ name, from: file, reason });
   try {
-    const names = await chosen(file, contexts);
+    const names = await chooseContexts(file, contexts);
     const text = await readFile(file, 'utf8');
     return {
       candidates: names.map((context) => candidate(file, text, context, context ?? name)),
@@ -67,18 +68,17 @@ async function readFileOf(file: string, contexts: string | undefined, name: stri
     };
   } catch (error) {
     if (isKubeconfigError(error)) return { candidates: [], problems: [problem(error.message)] };
-    const { message } = error instanceof Error ? error : { message: String(error) };
-    return { candidates: [], problems: [problem(`cannot use kubeconfig "${file}": ${message}`)] };
+    return { candidates: [], problems: [problem(`cannot use kubeconfig "${file}": ${errorMessage(error)}`)] };
   }
 }
 
-/** Undefined: the current context. */
-async function chosen(file: string, contexts: string | undefined): Promise<readonly (string | undefined)[]> {
+/** The chosen context names; undefined stands for the current context. */
+async function chooseContexts(file: string, contexts: string | undefined): Promise<readonly (string | undefined)[]> {
   const all = await listContexts([file]);
   if (contexts === undefined) return [undefined];
   if (contexts === '*' && all.length === 0) throw new Error('it has no contexts; add one');
   if (contexts === '*') return all;
-  // A name may have a comma in it.
+  // A context name may contain a comma.
   return all.includes(contexts) ? [contexts] : contexts.split(',').map((one) => one.trim());
 }
 

@@ -11,11 +11,11 @@ interface Ports {
   readonly logger: Logger;
 }
 
-/** How long a cluster may take to answer, in milliseconds. */
+/** Time limit for sources and clusters to respond, in milliseconds. */
 const timeoutMs = 35_000;
 
 /**
- * Where each cluster would stand that these sources name.
+ * Connects to each cluster of these sources once and returns the resulting states.
  *
  * @throws UsageError which source cannot be read, and why
  */
@@ -33,13 +33,13 @@ export async function readClusterStates(
   const set = new ClusterSet({
     ...ports,
     sources,
-    // Who else writes there is for the doctor to say.
+    // `sluice doctor` reports competing controllers.
     open: (access, signal) => connectTo(access, { ...ports, signal, takeOver: true }),
     serve: (_, signal) => aborted(signal),
   });
   const running = set.run(stop.signal);
-  const late = ports.clock.monotonic() + timeoutMs;
-  while (!set.settled && ports.clock.monotonic() < late) await sleep(ports.clock, 50);
+  const deadline = ports.clock.monotonic() + timeoutMs;
+  while (!set.initialized && ports.clock.monotonic() < deadline) await sleep(ports.clock, 50);
   const { states } = set;
   stop.abort();
   await running;

@@ -3,16 +3,16 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { secretsSource } from './secrets-source.ts';
 import { kubeconfigText, type TextOptions } from './testing/kubeconfig-text.ts';
 
-let asked: ApiRequest[];
-let answer: unknown;
+let requests: ApiRequest[];
+let response: unknown;
 const signal = new AbortController().signal;
 
 const source = secretsSource({
   connection: {
     server: 'https://management',
     request: async (request) => {
-      asked.push(request);
-      return { status: 200, headers: {}, body: answer };
+      requests.push(request);
+      return { status: 200, headers: {}, body: response };
     },
   },
   namespace: 'fleet',
@@ -26,8 +26,8 @@ const secret = (name: string, data: Readonly<Record<string, string>>) => ({
 });
 const valid = (name: string, options: TextOptions = {}) => secret(name, { kubeconfig: kubeconfigText(options) });
 
-function holds(...items: readonly unknown[]): void {
-  answer = { kind: 'SecretList', items };
+function givenSecrets(...items: readonly unknown[]): void {
+  response = { kind: 'SecretList', items };
 }
 
 async function only() {
@@ -38,57 +38,57 @@ async function only() {
 }
 
 beforeEach(() => {
-  asked = [];
-  holds();
+  requests = [];
+  givenSecrets();
 });
 
-test('the Secrets of the one namespace with the label are asked for', async () => {
+test('lists the Secrets of the namespace that match the selector', async () => {
   await source.read(signal);
-  expect(asked).toHaveLength(1);
-  const url = new URL(asked[0]?.path ?? '', 'https://management');
+  expect(requests).toHaveLength(1);
+  const url = new URL(requests[0]?.path ?? '', 'https://management');
   expect(url.pathname).toBe('/api/v1/namespaces/fleet/secrets');
   expect([...url.searchParams]).toEqual([['labelSelector', 'sluice.io/cluster in (a, b)']]);
 });
 
 test.each(['kubeconfig', 'value', 'config'])(
-  'a kubeconfig under %s is a cluster named like its Secret',
+  'a kubeconfig under the key %s is a cluster named after its Secret',
   async (key) => {
-    holds(secret('prod', { [key]: kubeconfigText({ server: 'https://prod' }), note: 'x' }));
+    givenSecrets(secret('prod', { [key]: kubeconfigText({ server: 'https://prod' }), note: 'x' }));
     const candidate = await only();
     expect(candidate).toMatchObject({ name: 'prod', from: 'Secret fleet/prod' });
     expect(await candidate.load()).toMatchObject({ server: 'https://prod', source: 'Secret fleet/prod' });
   },
 );
 
-test('they are added, changed and removed', async () => {
+test('reflects added, changed and removed Secrets', async () => {
   const found = async () => (await source.read(signal)).candidates.map(({ name, fingerprint }) => [name, fingerprint]);
-  holds(valid('a'), valid('b'));
+  givenSecrets(valid('a'), valid('b'));
   const [a, b] = await found();
   expect([a?.[0], b?.[0]]).toEqual(['a', 'b']);
-  holds(valid('a', { user: { token: 'another' } }), valid('b'));
+  givenSecrets(valid('a', { user: { token: 'another' } }), valid('b'));
   const [changed, same] = await found();
   expect(changed?.[1]).not.toBe(a?.[1]);
   expect(same).toEqual(b);
-  holds(valid('b'));
+  givenSecrets(valid('b'));
   expect(await found()).toEqual([b]);
 });
 
-test('one without a kubeconfig is told of, and hides no other', async () => {
-  holds(secret('empty', { kubeconfig: '' }), { metadata: { name: 'bare' } }, valid('good'));
+test('a Secret without a kubeconfig is reported and hides no other', async () => {
+  givenSecrets(secret('empty', { kubeconfig: '' }), { metadata: { name: 'bare' } }, valid('good'));
   const { candidates, problems } = await source.read(signal);
   expect(candidates.map(({ name }) => name)).toEqual(['good']);
   expect(problems.map(({ from }) => from)).toEqual(['Secret fleet/empty', 'Secret fleet/bare']);
   expect(problems[0]?.reason).toContain('expected one of the keys kubeconfig, value, config');
 });
 
-test('one that is no kubeconfig says so when it is loaded, without what is in it', async () => {
-  holds(secret('notes', { config: 'password: *hunter2' }));
+test('an invalid kubeconfig is reported when loaded, without its content', async () => {
+  givenSecrets(secret('notes', { config: 'password: *hunter2' }));
   const error = await (await only()).load().catch((reason: unknown) => reason);
   expect(String(error)).toContain('Secret fleet/notes');
   expect(String(error)).not.toContain('hunter2');
 });
 
-describe('nothing of this machine is used for', () => {
+describe('a kubeconfig from a Secret cannot use', () => {
   test.each<[string, TextOptions]>([
     ['an exec plugin', { user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'touch' } } }],
     ['an auth-provider', { user: { 'auth-provider': { name: 'gcp', config: { 'cmd-path': 'touch' } } } }],
@@ -100,26 +100,26 @@ describe('nothing of this machine is used for', () => {
     ['a path as client-key', { user: { 'client-key': 'tls.key' } }],
     ['a path as certificate-authority', { cluster: { 'certificate-authority': '/etc/ca.crt' } }],
   ])('%s', async (what, options) => {
-    holds(valid('prod', options));
+    givenSecrets(valid('prod', options));
     await expect((await only()).load()).rejects.toMatchObject({
       code: 'KUBECONFIG_NOT_SELF_CONTAINED',
       message: expect.stringContaining(`Secret fleet/prod names ${what}`),
     });
   });
 
-  test('and a context that is not the current one does not matter', async () => {
+  test('other contexts than the current one are ignored', async () => {
     const text = JSON.parse(kubeconfigText());
     text.users.push({ name: 'other', user: { tokenFile: '/token' } });
     text.contexts.push({ name: 'other', context: { cluster: 'one', user: 'other' } });
-    holds(secret('prod', { kubeconfig: JSON.stringify(text) }));
+    givenSecrets(secret('prod', { kubeconfig: JSON.stringify(text) }));
     expect((await (await only()).load()).context).toBe('test');
   });
 });
 
 test.each([undefined, [], {}, { kind: 'Status', status: 'Success' }, { items: null }])(
-  'an answer that is no list does not say that there are none: %j',
+  'a response that is not a list is an error: %j',
   async (body) => {
-    answer = body;
+    response = body;
     await expect(source.read(signal)).rejects.toThrow('not a list of Secrets');
   },
 );

@@ -4,25 +4,24 @@ import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster } from './cluster-source.ts';
 
 export interface SecretsSourceOptions {
-  /** To the management cluster. */
+  /** Connection to the management cluster. */
   readonly connection: Pick<Connection, 'request' | 'server'>;
   readonly namespace: string;
-  /** As `kubectl --selector` takes it. */
+  /** A label selector, as in `kubectl --selector`. */
   readonly selector: string;
 }
 
-/** Under which a Secret may hold its kubeconfig; the second is Cluster API's. */
+/** Secret keys that may hold the kubeconfig; `value` is Cluster API's. */
 const dataKeys = ['kubeconfig', 'value', 'config'] as const;
 
-/** Clusters of kubeconfigs in the Secrets of a management cluster. A Secret gives its cluster its name. */
+/** Clusters from kubeconfigs in Secrets of a management cluster. A cluster is named after its Secret. */
 export function secretsSource({ connection, namespace, selector }: SecretsSourceOptions): ClusterSource {
-  const where = `Secrets in namespace ${namespace} with labels ${selector} at ${connection.server}`;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets?${new URLSearchParams({ labelSelector: selector })}`;
   return {
-    about: where,
+    about: `Secrets in namespace ${namespace} with labels ${selector} at ${connection.server}`,
     async read(signal) {
       const { body } = await connection.request({ method: 'GET', path, signal });
-      // Whatever else answers, a proxy perhaps, does not say that there are none.
+      // Another response, e.g. from a proxy, does not mean that there are no Secrets.
       if (!isRecord(body) || !Array.isArray(body.items)) throw new Error('the response is not a list of Secrets');
       const secrets = body.items.filter(isRecord);
       const read = secrets.map((secret) => readSecret(secret, namespace));

@@ -6,7 +6,7 @@ import type { ClusterSource } from './cluster-source.ts';
 import { kubeconfigSource } from './kubeconfig-source.ts';
 import { secretsSource } from './secrets-source.ts';
 
-export interface NamedClusters {
+export interface ConfiguredClusters {
   readonly clusters: readonly ClusterConfiguration[];
   readonly clusterSecrets?: ClusterSecretsConfiguration | undefined;
 }
@@ -16,9 +16,9 @@ interface Ports {
   readonly logger: Logger;
 }
 
-/** What names the clusters of a process. */
-export function sourcesOf(
-  { clusters, clusterSecrets }: NamedClusters,
+/** The sources that the configuration lists. */
+export function clusterSources(
+  { clusters, clusterSecrets }: ConfiguredClusters,
   environment: NodeJS.ProcessEnv,
   ports: Ports,
 ): readonly ClusterSource[] {
@@ -27,7 +27,7 @@ export function sourcesOf(
       ? inClusterSource(name, environment)
       : kubeconfigSource({ path: kubeconfig, contexts: context, name }),
   );
-  return clusterSecrets === undefined ? sources : [...sources, ofSecrets(clusterSecrets, environment, ports)];
+  return clusterSecrets === undefined ? sources : [...sources, lazySecretsSource(clusterSecrets, environment, ports)];
 }
 
 function inClusterSource(name: string, environment: NodeJS.ProcessEnv): ClusterSource {
@@ -39,8 +39,10 @@ function inClusterSource(name: string, environment: NodeJS.ProcessEnv): ClusterS
   };
 }
 
-/** The management cluster is reached when it is first read, and may be away for a while like any other. */
-function ofSecrets(
+/**
+ * Connects to the management cluster at the first read, so that an unavailable one is retried like any other source.
+ */
+function lazySecretsSource(
   { selector, namespace, kubeconfig, context }: ClusterSecretsConfiguration,
   environment: NodeJS.ProcessEnv,
   ports: Ports,
@@ -70,9 +72,9 @@ function inCluster(environment: NodeJS.ProcessEnv): Promise<ClusterAccess> {
 }
 
 /**
- * Where a single kubeconfig is all that is named, a mistake in it is the user's to mend at once, and not to be waited for.
+ * If the only source is a kubeconfig file, errors in it are reported at start instead of being retried.
  *
- * @throws UsageError what is wrong with it
+ * @throws UsageError what is wrong with the file
  */
 export async function checkOnlySource(sources: readonly ClusterSource[]): Promise<void> {
   const [only, ...others] = sources;

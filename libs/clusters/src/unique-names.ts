@@ -1,41 +1,44 @@
 import type { ClusterCandidate, InvalidCluster } from './cluster-source.ts';
 
-/** What the sources name, each name once. */
+/** Candidates by name, each name once. */
 export interface UniqueNames {
-  readonly wanted: ReadonlyMap<string, ClusterCandidate>;
-  /** Of those that have a name which another has. */
+  readonly byName: ReadonlyMap<string, ClusterCandidate>;
+  /** Candidates whose name is already taken. */
   readonly duplicates: readonly InvalidCluster[];
 }
 
 /**
- * Whoever has a name keeps it, wherever the others stand, also while nothing can be made of what names it.
+ * Chooses one candidate per name. The current holder of a name keeps it, also while its source is unreadable.
  *
- * @param holderOf who has the name now
+ * @param holderOf the current holder of a name
  */
 export function uniqueNames(
   candidates: readonly ClusterCandidate[],
   holderOf: (name: string) => ClusterCandidate | undefined,
-  isSpoilt: (candidate: ClusterCandidate) => boolean,
+  isUnreadable: (candidate: ClusterCandidate) => boolean,
 ): UniqueNames {
-  const wanted = new Map<string, ClusterCandidate>();
+  const byName = new Map<string, ClusterCandidate>();
   const duplicates: InvalidCluster[] = [];
-  for (const [name, namesakes] of Map.groupBy(candidates, (candidate) => candidate.name)) {
+  for (const [name, sameName] of Map.groupBy(candidates, (candidate) => candidate.name)) {
     const holder = holderOf(name);
     const holds = ({ from }: ClusterCandidate) => from === holder?.from;
-    const first = namesakes.find(holds) ?? (holder && isSpoilt(holder) ? holder : namesakes[0]);
+    const first = sameName.find(holds) ?? (holder && isUnreadable(holder) ? holder : sameName[0]);
     if (first === undefined) continue;
-    wanted.set(name, first);
+    byName.set(name, first);
     const reason = `${first.from} has the same name: rename one of them`;
-    const others = namesakes.filter(({ from }) => from !== first.from);
+    const others = sameName.filter(({ from }) => from !== first.from);
     duplicates.push(...others.map(({ from }) => ({ name, from, reason })));
   }
-  return { wanted, duplicates };
+  return { byName, duplicates };
 }
 
-/** A file that is being written, or a Secret that is spoilt, is no order to forget a cluster. */
+/**
+ * Matches the candidates from sources with problems. A half-written file or an invalid Secret must not remove a
+ * cluster.
+ */
 export function unreadableCandidates(
   problems: readonly Pick<InvalidCluster, 'from'>[],
 ): (candidate: ClusterCandidate) => boolean {
-  const spoilt = new Set(problems.map(({ from }) => from));
-  return ({ from }) => spoilt.has(from.replace(/, context .*$/, ''));
+  const unreadable = new Set(problems.map(({ from }) => from));
+  return ({ from }) => unreadable.has(from.replace(/, context .*$/, ''));
 }

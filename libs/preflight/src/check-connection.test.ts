@@ -11,7 +11,7 @@ type ReadingProbe = Omit<ClusterProbe, 'reviewAccess'>;
 
 const noAbort = new AbortController().signal;
 const version = { gitVersion: 'v1.36.3', major: 1, minor: 36 };
-const fine: ReviewProbe = {
+const healthy: ReviewProbe = {
   serverVersion: async () => version,
   identity: async () => 'uid',
   reviewAccess: async (accesses) => accesses.map(() => true),
@@ -19,7 +19,7 @@ const fine: ReviewProbe = {
 const options = { cluster: 'prod', signal: noAbort };
 
 async function refused(probe: Partial<ReviewProbe>): Promise<ClusterUnavailableError> {
-  const error: unknown = await checkConnection({ ...fine, ...probe }, options).catch((reason: unknown) => reason);
+  const error: unknown = await checkConnection({ ...healthy, ...probe }, options).catch((reason: unknown) => reason);
   if (error instanceof ClusterUnavailableError) return error;
   throw new Error(`expected a ClusterUnavailableError, got ${String(error)}`);
 }
@@ -30,13 +30,13 @@ const failing = (message: string, reaction: Reaction, status: number, reason: st
 
 describe('checkConnection', () => {
   it('returns the identity and the version', async () => {
-    expect(await checkConnection(fine, options)).toEqual({ identity: 'uid', version });
+    expect(await checkConnection(healthy, options)).toEqual({ identity: 'uid', version });
   });
 
   it('reviews all permissions, or only those of a watcher or a writer (A12)', async () => {
     const reviewed: Access[] = [];
     const probe: ReviewProbe = {
-      ...fine,
+      ...healthy,
       reviewAccess: async (accesses) => {
         reviewed.push(...accesses);
         return accesses.map(() => true);
@@ -98,14 +98,18 @@ describe('checkConnection', () => {
   });
 
   it('rethrows errors that are not ApiErrors', async () => {
-    const probe = { ...fine, identity: () => Promise.reject(new TypeError('bug')) };
+    const probe = { ...healthy, identity: () => Promise.reject(new TypeError('bug')) };
     await expect(checkConnection(probe, options)).rejects.toThrow(TypeError);
   });
 });
 
 describe('checkReading', () => {
   const page = { items: [], resourceVersion: '1', continueToken: '' };
-  const reading: ReadingProbe = { serverVersion: fine.serverVersion, identity: fine.identity, list: async () => page };
+  const reading: ReadingProbe = {
+    serverVersion: healthy.serverVersion,
+    identity: healthy.identity,
+    list: async () => page,
+  };
 
   it('lists one object of each resource', async () => {
     const reviewed: string[] = [];

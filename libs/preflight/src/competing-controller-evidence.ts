@@ -10,14 +10,14 @@ import {
 
 export interface CompetingControllerSearch {
   readonly connection: Connection;
-  /** What this program is called in `managedFields`. */
+  /** Sluice's name in `managedFields`. */
   readonly ownManager: string;
-  /** Where the answers carry no date, in milliseconds since the Unix epoch. */
+  /** Used if a response has no Date header, in milliseconds since the Unix epoch. */
   readonly now: number;
-  /** Objects of each resource that are looked at, at most. */
-  readonly sample?: number;
 }
 
+/** Objects read per resource. */
+const sampleSize = 500;
 const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 const collections = [
   ['endpointslices', '/apis/discovery.k8s.io/v1/endpointslices', 'endpointslice.kubernetes.io/managed-by'],
@@ -25,37 +25,37 @@ const collections = [
 ] as const;
 const ownManaged =
   /^(endpoint-controller|endpointslice-controller\.k8s\.io|endpointslicemirroring-controller\.k8s\.io)$/;
-/** What kube-controller-manager calls the three, with the aliases that its flag takes. */
+/** Names of the three controllers in kube-controller-manager, with the aliases that its flag accepts. */
 const controllerNames = [
   ['endpoints-controller', 'endpoint'],
   ['endpointslice-controller', 'endpointslice'],
   ['endpointslice-mirroring-controller', 'endpointslicemirroring'],
 ] as const;
 
-/** Looks for signs of another controller; what may not be read is no sign. Reads only. */
+/** Collects evidence of another controller. Sends only reads; a forbidden read yields no evidence. */
 export async function findCompetingControllerEvidence(
   search: CompetingControllerSearch,
   signal: AbortSignal,
 ): Promise<CompetingControllerEvidence> {
-  const [found, lease, pods] = await Promise.all([
+  const [sampled, lease, pods] = await Promise.all([
     Promise.all(collections.map((collection) => foreignWrites(search, collection, signal))),
     leaderLease(search.connection, signal),
     managerPods(search.connection, signal),
   ]);
   return {
-    now: Math.max(...found.map(({ now }) => now)),
-    writes: found.flatMap(({ writes }) => writes).sort((a, b) => b.at - a.at),
+    now: Math.max(...sampled.map(({ now }) => now)),
+    writes: sampled.flatMap(({ writes }) => writes).sort((a, b) => b.at - a.at),
     lease,
     pods,
   };
 }
 
 async function foreignWrites(
-  { connection, ownManager, now, sample = 500 }: CompetingControllerSearch,
+  { connection, ownManager, now }: CompetingControllerSearch,
   [resource, path, label]: (typeof collections)[number],
   signal: AbortSignal,
 ): Promise<{ readonly now: number; readonly writes: readonly ForeignWrite[] }> {
-  const query = new URLSearchParams({ labelSelector: label, limit: String(sample) });
+  const query = new URLSearchParams({ labelSelector: label, limit: String(sampleSize) });
   const answer = await unlessForbidden(
     connection.request({ method: 'GET', path: `${path}?${query}`, headers: { accept: metadataList }, signal }),
   );
@@ -71,7 +71,10 @@ async function foreignWrites(
   return { now: dateOf(answer) ?? now, writes };
 }
 
-/** The newest write of somebody else. What it wrote does not matter: of a slice without endpoints only labels are noted. */
+/**
+ * The newest write of another field manager. Every write counts, whatever it changed: for a slice without endpoints,
+ * `managedFields` lists only its labels.
+ */
 export function lastForeignWrite(metadata: unknown, ownManager: string): Omit<ForeignWrite, 'object'> | undefined {
   const { managedFields } = asRecord(metadata);
   const writes = (Array.isArray(managedFields) ? managedFields : []).flatMap((entry: unknown) => {
@@ -89,7 +92,7 @@ async function leaderLease(connection: Connection, signal: AbortSignal): Promise
     if (answer === undefined) return undefined;
     const { holderIdentity, acquireTime, renewTime, leaseDurationSeconds } = asRecord(asRecord(answer.body).spec);
     const renewedAt = Date.parse(asString(renewTime));
-    // Given up in order: nobody leads.
+    // The leader released the lease.
     if (asString(holderIdentity) === '' || Number.isNaN(renewedAt)) return null;
     return {
       holder: asString(holderIdentity),
@@ -103,7 +106,7 @@ async function leaderLease(connection: Connection, signal: AbortSignal): Promise
   }
 }
 
-/** Where it runs as a Pod, as kubeadm has it, its flags can be read. */
+/** Running Pods of kube-controller-manager, as kubeadm deploys it, with what their flags enable. */
 async function managerPods(connection: Connection, signal: AbortSignal): Promise<CompetingControllerEvidence['pods']> {
   const query = new URLSearchParams({ labelSelector: `component=${upstreamManager}` });
   const path = `/api/v1/namespaces/kube-system/pods?${query}`;
@@ -112,7 +115,7 @@ async function managerPods(connection: Connection, signal: AbortSignal): Promise
   return (Array.isArray(items) ? items : []).flatMap((pod: unknown) => {
     const { metadata, spec, status } = asRecord(pod);
     if (asRecord(status).phase !== 'Running') return [];
-    return [{ name: asString(asRecord(metadata).name), enabled: runsOneOfThem(flagsOf(spec)) }];
+    return [{ name: asString(asRecord(metadata).name), enabled: enablesControllers(flagsOf(spec)) }];
   });
 }
 
@@ -124,13 +127,16 @@ function flagsOf(spec: unknown): readonly string[] {
   });
 }
 
-/** By the rule of kube-controller-manager: a name that is listed counts before `*`; no list is all of them. */
-export function runsOneOfThem(flags: readonly string[]): boolean {
+/**
+ * Whether these flags enable one of the three controllers. As in kube-controller-manager, a listed name takes
+ * precedence over `*`, and no list enables all.
+ */
+export function enablesControllers(flags: readonly string[]): boolean {
   const given = flags.filter((flag) => flag.startsWith('--controllers=')).at(-1);
   const words = given === undefined ? ['*'] : given.slice('--controllers='.length).split(',');
   return controllerNames.some((names) => {
-    const said = words.find((word) => names.some((name) => word.replace(/^-/, '') === name));
-    return said === undefined ? words.includes('*') : !said.startsWith('-');
+    const listed = words.find((word) => names.some((name) => word.replace(/^-/, '') === name));
+    return listed === undefined ? words.includes('*') : !listed.startsWith('-');
   });
 }
 
@@ -143,7 +149,7 @@ async function unlessForbidden(request: Promise<ApiResponse>): Promise<ApiRespon
   }
 }
 
-/** The server's clock, by the header Date. */
+/** The server's time from the Date header, in milliseconds since the Unix epoch. */
 export function dateOf({ headers }: ApiResponse): number | undefined {
   const at = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
   return Number.isNaN(at) ? undefined : at;

@@ -1,12 +1,12 @@
-/** What may show whether another controller still writes what Sluice is about to write. Times are the API server's. */
+/** Evidence of whether another controller still writes the objects that Sluice writes. Times are the API server's. */
 export interface CompetingControllerEvidence {
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
-  /** The last writes of others to Endpoints and EndpointSlices that a controller manages, the newest first. */
+  /** The last write of another manager to each sampled Endpoints and EndpointSlice of a controller, newest first. */
   readonly writes: readonly ForeignWrite[];
-  /** The lease by which one kube-controller-manager leads; null: there is none; undefined: it may not be read. */
+  /** kube-controller-manager's leader lease. `null`: there is none; `undefined`: reading it is forbidden. */
   readonly lease: LeaderLease | null | undefined;
-  /** Of each running Pod of kube-controller-manager, whether its flags leave one of the three controllers on. */
+  /** Running Pods of kube-controller-manager, and whether their flags enable one of the three controllers. */
   readonly pods: readonly { readonly name: string; readonly enabled: boolean }[];
 }
 
@@ -28,27 +28,26 @@ export interface LeaderLease {
 export interface CompetingControllerVerdict {
   /** `unknown`: the evidence shows neither activity nor inactivity. */
   readonly status: 'active' | 'unknown' | 'inactive';
-  /** For people. */
+  /** Reason for the status, for messages. */
   readonly why: string;
 }
 
-/** A write that is older than this says nothing any more of who will write next, in milliseconds. */
+/** Older writes are no evidence of a running controller, in milliseconds. */
 const recentMs = 5 * 60_000;
-/** A leader that is late by this much is no leader any more. */
+/** Grace period after a lease expires, in milliseconds. */
 const lateMs = 15_000;
 
 export const upstreamManager = 'kube-controller-manager';
-/** What it is called in `managedFields`: some distributions have it in a program of theirs. */
+/** Its names in `managedFields`: some distributions embed it in their own binary. */
 const upstreamManagers: ReadonlySet<string> = new Set([upstreamManager, 'k3s', 'kubelite', 'hyperkube']);
 
-/** How to switch off what Sluice replaces. */
+/** How to disable the controllers that Sluice replaces. */
 export const switchOffAdvice =
   'start kube-controller-manager with --controllers=*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller';
 
 /**
- * Whether another controller is alive. What it wrote stays in `managedFields` for good, also where Sluice has adopted a slice
- * without a write, so only what it still does counts: its flags where they can be seen, its lease, and how fresh its last
- * writes are.
+ * Decides whether another controller still writes. `managedFields` keeps old writes forever, also of slices that Sluice
+ * adopted unchanged. So only current activity counts: flags of its Pods, its lease, and recent writes.
  */
 export function assessCompetingController({
   now,
@@ -88,7 +87,7 @@ export function assessCompetingController({
   };
 }
 
-/** What others than kube-controller-manager wrote of late to objects that Sluice keeps, the newest first, in words. */
+/** Recent writes of managers other than kube-controller-manager, newest first, as text for messages. */
 export function otherFieldManagers({
   now,
   writes,

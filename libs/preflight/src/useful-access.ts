@@ -1,10 +1,10 @@
 import type { Access } from './access.ts';
 import type { ClusterWork } from './needed-access.ts';
 
-/** A permission without which Sluice works, but not as well, or not in every cluster. */
+/** A permission that Sluice can work without, with limits. */
 export interface UsefulAccess {
   readonly access: Access;
-  /** What is missing then. */
+  /** What does not work without it. */
   readonly without: string;
 }
 
@@ -14,9 +14,9 @@ const core = (verb: Access['verb'], resource: string, subresource?: string): Acc
 });
 
 const ownerReferences = 'with OwnerReferencesPermissionEnforcement, the API server rejects EndpointSlices';
-const rivals = 'Sluice cannot detect competing controllers';
+const undetected = 'Sluice cannot detect competing controllers';
 
-const ofWriter: readonly UsefulAccess[] = [
+const writerAccess: readonly UsefulAccess[] = [
   ...(['create', 'patch'] as const).map((verb) => ({
     access: core(verb, 'events'),
     without: 'Sluice records no Events',
@@ -27,19 +27,19 @@ const ofWriter: readonly UsefulAccess[] = [
   },
   { access: core('update', 'services', 'finalizers'), without: ownerReferences },
   { access: core('update', 'endpoints', 'finalizers'), without: ownerReferences },
-  { access: core('list', 'endpoints'), without: rivals },
-  { access: { verb: 'list', group: 'discovery.k8s.io', resource: 'endpointslices' }, without: rivals },
-  { access: { ...core('list', 'pods'), namespace: 'kube-system' }, without: rivals },
+  { access: core('list', 'endpoints'), without: undetected },
+  { access: { verb: 'list', group: 'discovery.k8s.io', resource: 'endpointslices' }, without: undetected },
+  { access: { ...core('list', 'pods'), namespace: 'kube-system' }, without: undetected },
   {
     access: {
       ...{ verb: 'get', group: 'coordination.k8s.io', resource: 'leases' },
       ...{ namespace: 'kube-system', name: 'kube-controller-manager' },
     },
-    without: rivals,
+    without: undetected,
   },
 ];
 
-/** What a role had better be allowed besides what it needs. */
+/** Optional permissions for the given work. */
 export function usefulAccess(work: readonly ClusterWork[]): readonly UsefulAccess[] {
-  return work.includes('write') ? ofWriter : [];
+  return work.includes('write') ? writerAccess : [];
 }

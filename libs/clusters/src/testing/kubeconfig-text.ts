@@ -1,13 +1,13 @@
 export interface TextOptions {
   readonly server?: string;
-  /** The first is the current one. Default: `test`. */
+  /** The first one is the current context. Default: `test`. */
   readonly contexts?: readonly string[];
-  /** More of the one cluster, and of the one user. */
+  /** Further fields of the cluster and of the user. */
   readonly cluster?: object;
   readonly user?: object;
 }
 
-/** A kubeconfig, in JSON, which is YAML. */
+/** A kubeconfig in JSON, which is valid YAML. */
 export function kubeconfigText({ server, contexts = ['test'], cluster, user }: TextOptions = {}): string {
   return JSON.stringify({
     apiVersion: 'v1',

@@ -2,9 +2,9 @@ import {
   ClusterSet,
   type ClusterState,
   checkOnlySource,
+  clusterSources,
   connectTo,
   PendingClusters,
-  sourcesOf,
 } from '@sluice/clusters';
 import type { ClusterSecretsConfiguration } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/process';
@@ -52,7 +52,7 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
     names,
     phases: () => clusters.states,
     hooks: {
-      mayConnect: (identity) => pending.mayConnect(identity, clusters.complete),
+      mayConnect: (identity) => pending.mayConnect(identity, clusters.allConnected),
       onSynced: ({ identity }) => void synced.add(identity),
     },
     health: { livez: () => [], readyz: () => [...clusterChecks(clusters), ...clusters.states.map(cachesSynced)] },
@@ -70,8 +70,8 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
   };
 }
 
-function sourcesFrom(options: ManyClustersOptions, ports: Parameters<typeof sourcesOf>[2]) {
-  if (options.named !== undefined) return sourcesOf(options.named, process.env, ports);
+function sourcesFrom(options: ManyClustersOptions, ports: Parameters<typeof clusterSources>[2]) {
+  if (options.named !== undefined) return clusterSources(options.named, process.env, ports);
   const { kubeconfig, context, inCluster, clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
   const secrets: ClusterSecretsConfiguration | undefined =
     clusterSecrets === undefined
@@ -88,7 +88,7 @@ function sourcesFrom(options: ManyClustersOptions, ports: Parameters<typeof sour
     ...(inCluster && { inCluster }),
   };
   const clusters = kubeconfig !== undefined || inCluster ? [named] : [];
-  return sourcesOf({ clusters, clusterSecrets: secrets }, process.env, ports);
+  return clusterSources({ clusters, clusterSecrets: secrets }, process.env, ports);
 }
 
 /** The state in the console's terms. */

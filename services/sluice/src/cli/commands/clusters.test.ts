@@ -87,8 +87,8 @@ describe('of a directory', () => {
     expect(listed.filter((line) => / usable .*127\.0\.0\.1/.test(line) && line.includes(server.identity))).toHaveLength(
       1,
     );
-    expect(listed.filter((line) => / refused .*same cluster as (good|same)/.test(line))).toHaveLength(1);
-    expect(listed.find((line) => line.startsWith('notes'))).toMatch(/ refused .*not a kubeconfig/);
+    expect(listed.filter((line) => / rejected .*same cluster as (good|same)/.test(line))).toHaveLength(1);
+    expect(listed.find((line) => line.startsWith('notes'))).toMatch(/ rejected .*not a kubeconfig/);
   });
 
   test('each that cannot be used says why, and the good one can be', async () => {

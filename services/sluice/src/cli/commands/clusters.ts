@@ -1,5 +1,5 @@
 import type { ClusterState } from '@sluice/clusters';
-import { readClusterStates, sourcesOf } from '@sluice/clusters';
+import { clusterSources, readClusterStates } from '@sluice/clusters';
 import { createLogger, systemClock, systemRandom, UsageError } from '@sluice/process';
 import type { Command } from 'commander';
 import { addConfiguredCommand } from './configured-command.ts';
@@ -30,7 +30,11 @@ function add(group: Command, usage: string, summary: string, show: Show): void {
   addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args, options }) => {
     const configuration = await configure();
     const ports = { clock: systemClock, random: systemRandom, logger: createLogger('text', 'error') };
-    return show(await readClusterStates(sourcesOf(configuration, process.env, ports), ports), args, options.output);
+    return show(
+      await readClusterStates(clusterSources(configuration, process.env, ports), ports),
+      args,
+      options.output,
+    );
   });
 }
 

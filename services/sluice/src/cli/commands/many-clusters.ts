@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import type { NamedClusters } from '@sluice/clusters';
+import type { ConfiguredClusters } from '@sluice/clusters';
 
 export interface ManyClustersOptions {
   /** Those of a configuration, with what the flags say of them. */
-  readonly named?: NamedClusters;
+  readonly named?: ConfiguredClusters;
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { openInfrastructure } from '@sluice/backends';
-import { checkOnlySource, sourcesOf } from '@sluice/clusters';
+import { checkOnlySource, clusterSources } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
 import {
@@ -57,7 +57,7 @@ async function run(role: Role, configuration: Configuration, warnings: readonly 
   }
   const ports = { clock: systemClock, random: systemRandom, logger };
   const stop = stopSignal(undefined, logger);
-  if (role !== 'reconciler') await checkOnlySource(sourcesOf(configuration, process.env, ports));
+  if (role !== 'reconciler') await checkOnlySource(clusterSources(configuration, process.env, ports));
   const infrastructure = await retryUntilConnected(() => openInfrastructure(configuration, ports), ports, stop.stopped);
   if (infrastructure === undefined) {
     exitSoon(logger);

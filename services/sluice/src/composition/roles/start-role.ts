@@ -1,6 +1,6 @@
 import type { Infrastructure } from '@sluice/backends';
 import type { ClusterState } from '@sluice/clusters';
-import { ClusterSet, type ConnectedCluster, connectTo, PendingClusters, sourcesOf } from '@sluice/clusters';
+import { ClusterSet, type ConnectedCluster, clusterSources, connectTo, PendingClusters } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { toSettings } from '@sluice/configuration';
 import type { Clock, Logger, Random } from '@sluice/runtime';
@@ -106,7 +106,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     await writing.drain();
   };
   const clusters: ClusterSet = new ClusterSet({
-    sources: role === 'reconciler' ? [] : sourcesOf(configuration, options.environment, { clock, logger }),
+    sources: role === 'reconciler' ? [] : clusterSources(configuration, options.environment, { clock, logger }),
     open: (access, signal) =>
       connectTo(access, {
         ...{ signal, clock, random, logger, work: [role === 'watcher' ? 'watch' : 'write'] },
@@ -139,7 +139,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
             requests: requests.signal,
             onPartitionHeld: (change) => (held += change),
             cluster: (identity) =>
-              reached.get(identity) ?? (pending.mayConnect(identity, clusters.complete) ? 'connecting' : undefined),
+              reached.get(identity) ?? (pending.mayConnect(identity, clusters.allConnected) ? 'connecting' : undefined),
             onOutcome: (plan, outcome) => metrics?.pipeline.requestsRetried(plan.key.cluster, outcome.retries),
           },
           working.signal,
