@@ -63,6 +63,80 @@ describe('a malformed object on the watch', () => {
   });
 });
 
+describe('a Service that cannot be decoded', () => {
+  let valid: RawObject;
+  const endpoints = () => server.list('endpoints').items.map(({ metadata }) => (metadata as { name: string }).name);
+
+  const isNamedWeb = ({ metadata }: RawObject) => (metadata as { name: string }).name === 'web';
+
+  /** Lets a first watcher write the Service's endpoints, and breaks the Service before the next one starts. */
+  async function restartWithMalformedService(): Promise<void> {
+    await start();
+    await fleet.stop(0);
+    valid = (server.list('services').items as readonly RawObject[]).find(isNamedWeb) ?? {};
+    server.put('services', { ...valid, spec: { selector: 'app=web', ports: 80 } });
+    skipped = [];
+    warnings = [];
+    await start();
+    expect(skipped).toEqual(['services']);
+  }
+
+  it('when a watcher starts keeps its Endpoints and slices', async () => {
+    await restartWithMalformedService();
+    expect(addresses()).toEqual(['10.1.0.1']);
+    expect(endpoints()).toEqual(['web']);
+    expect(warnings.at(-1)).toContain('withholding changes of a service that cannot be decoded');
+    server.put('pods', pod('web-2', '10.1.0.2'));
+    server.cutWatches('end');
+    await settle();
+    expect(addresses()).toEqual(['10.1.0.1']);
+    expect(endpoints()).toEqual(['web']);
+  });
+
+  it('is served again once it is valid', async () => {
+    await restartWithMalformedService();
+    server.put('pods', pod('web-2', '10.1.0.2'));
+    server.put('services', valid);
+    await settle();
+    expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
+  });
+
+  it('loses its Endpoints and slices once it is deleted', async () => {
+    await restartWithMalformedService();
+    server.delete('services', 'shop', 'web');
+    await settle();
+    expect(addresses()).toEqual([]);
+    expect(endpoints()).toEqual([]);
+  });
+
+  it('does not stop other Services', async () => {
+    server.create('services', { ...service('other'), spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } });
+    await restartWithMalformedService();
+    server.delete('pods', 'shop', 'web-1');
+    await settle();
+    expect(endpoints()).toEqual(['other', 'web']);
+    const slices = server.list('endpointslices').items as unknown as readonly Slice[];
+    const ready = slices.map(({ endpoints }) => endpoints?.[0]?.conditions.ready);
+    expect(ready.sort()).toEqual([false, true]);
+  });
+
+  it('mirrors Endpoints that cannot be decoded as they were', async () => {
+    server.create('services', { ...service('own'), spec: { ports: [{ port: 80 }] } });
+    const subsets = [{ addresses: [{ ip: '10.9.0.1' }], ports: [{ port: 80 }] }];
+    server.create('endpoints', { metadata: { name: 'own', namespace: 'shop' }, subsets });
+    const slicesOfOwn = () =>
+      (server.list('endpointslices').items as unknown as readonly Slice[]).filter(
+        ({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === 'own',
+      ).length;
+    await start();
+    expect(slicesOfOwn()).toBe(1);
+    await fleet.stop(0);
+    server.put('endpoints', { metadata: { name: 'own', namespace: 'shop' }, subsets: 'none' });
+    await start();
+    expect(slicesOfOwn()).toBe(1);
+  });
+});
+
 describe('what is at the limits of Kubernetes, or hardly there', () => {
   const long = (length: number, end = '') => `${'x'.repeat(length - end.length)}${end}`;
 
@@ -139,13 +213,15 @@ async function settle(): Promise<void> {
 
 interface Slice {
   readonly metadata: { readonly labels?: Readonly<Record<string, string>> };
-  readonly endpoints?: readonly { readonly addresses: readonly string[] }[];
+  readonly endpoints?:
+    | readonly { readonly addresses: readonly string[]; readonly conditions: { readonly ready: boolean } }[]
+    | null;
 }
 
 function addresses(): readonly string[] {
   const slices = server.list('endpointslices').items as unknown as readonly Slice[];
   const ofWeb = slices.filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === 'web');
-  return ofWeb.flatMap(({ endpoints = [] }) => endpoints.flatMap((endpoint) => endpoint.addresses)).sort();
+  return ofWeb.flatMap(({ endpoints }) => (endpoints ?? []).flatMap((endpoint) => endpoint.addresses)).sort();
 }
 
 function service(name: string): RawObject {

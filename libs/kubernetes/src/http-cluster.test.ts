@@ -62,8 +62,7 @@ describe('HttpCluster.list', () => {
     ]);
   });
 
-  it('takes null for no items, leaves malformed ones out, and refuses what is no list', async () => {
-    const skipped: SkippedObject[] = [];
+  it('accepts null for an empty list, and rejects a body that is not a complete list', async () => {
     const metadata = { resourceVersion: '9' };
     const bodies: object[] = [
       { items: null, metadata },
@@ -71,13 +70,10 @@ describe('HttpCluster.list', () => {
       { items: [] },
       { metadata },
     ];
-    const { cluster } = await given((_, response) => json(response, 200, bodies.shift()), {
-      onSkipped: (object) => skipped.push(object),
-    });
+    const { cluster } = await given((_, response) => json(response, 200, bodies.shift()));
     const list = () => cluster.list('pods', { limit: 1, continueToken: '' }, noAbort);
     expect((await list()).items).toEqual([]);
-    expect((await list()).items).toEqual([pod('a', '1')]);
-    expect(skipped).toEqual([{ resource: 'pods', namespace: '', name: '', why: 'it is not an object' }]);
+    expect(await failure(list())).toMatchObject({ reason: 'InvalidAnswer' });
     expect(await failure(list())).toMatchObject({ reason: 'InvalidAnswer' });
     expect(await failure(list())).toMatchObject({ reason: 'InvalidAnswer' });
   });
@@ -148,6 +144,16 @@ describe('HttpCluster.watch', () => {
       'torn: the line is not JSON',
       'x: it has no resourceVersion',
     ]);
+  });
+
+  it('fails when a malformed object is among the initial events of a WatchList, which stand for a list', async () => {
+    const malformed = line('ADDED', { metadata: { name: 'x' } });
+    const end = { metadata: { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } } };
+    const texts = [malformed + line('BOOKMARK', end), line('BOOKMARK', end) + malformed];
+    const { cluster } = await given((_, response) => response.end(texts.shift()));
+    const watch = () => collect(cluster.watch('pods', '', noAbort, { sendInitialEvents: true }));
+    expect(await failure(watch())).toMatchObject({ reason: 'MalformedObject', reaction: 'retry' });
+    expect(await watch()).toMatchObject([{ type: 'BOOKMARK', initialEventsEnd: true }]);
   });
 
   it('delivers what came before an ERROR, then throws it', async () => {

@@ -27,7 +27,7 @@ export interface HttpClusterOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told of each object that is left out because it is malformed. */
+  /** Called for each malformed object that a watch skips. */
   readonly onSkipped?: (skipped: SkippedObject) => void;
   /** A watch that is silent for so long counts as dead; bookmarks come every minute. Default 150,000. */
   readonly watchIdleMs?: number;
@@ -73,9 +73,8 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     const { chunks } = await this.#read(resource, { method: 'GET', path, signal, timeoutMs: idleMs, idleMs });
     const items: RawObject[] = [];
     const { onItem = (object) => void items.push(object) } = options;
-    const onSkipped = (skipped: SkippedObject) => this.#options.onSkipped?.(skipped);
     try {
-      return { items, ...(await readList(resource, chunks, { onItem, onSkipped })) };
+      return { items, ...(await readList(chunks, onItem)) };
     } catch (error) {
       if (error instanceof MalformedListError) {
         throw invalidAnswerError(this.connection.server, `it is not a list of ${resource}: ${error.message}`);
@@ -104,7 +103,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
       const headers = { accept: this.#readAsJson.has(resource) ? 'application/json' : protobufIfKnown };
       const stream = await this.#read(resource, { method: 'GET', path, headers, signal, idleMs });
       yield [];
-      yield* this.#events(resource, stream);
+      yield* this.#events(resource, stream, options.sendInitialEvents ?? false);
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -119,9 +118,13 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     }
   }
 
-  #events(resource: Resource, { headers, chunks }: ApiStream): AsyncIterable<readonly WatchEvent[]> {
+  #events(
+    resource: Resource,
+    { headers, chunks }: ApiStream,
+    initialEvents: boolean,
+  ): AsyncIterable<readonly WatchEvent[]> {
     const { clock, onSkipped = () => {} } = this.#options;
-    const reading = { resource, onSkipped, now: () => clock.now() };
+    const reading = { resource, initialEvents, onSkipped, now: () => clock.now() };
     const isProtobuf = `${headers['content-type']}`.startsWith(protobufMediaType);
     if (!isProtobuf) return eventsOfLines(reading, chunks);
     return eventsOfFrames(reading, chunks, this.#texts, () => this.#readAsJson.add(resource));

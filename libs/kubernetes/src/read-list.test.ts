@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { RawObject } from './cluster.ts';
 import { MalformedListError } from './list-splitter.ts';
 import { readList } from './read-list.ts';
-import type { SkippedObject } from './watch-line.ts';
 
 const pod = (name: string) => ({ metadata: { namespace: 'ns', name, resourceVersion: '1' } });
 
@@ -12,40 +11,32 @@ async function* chunked(text: string): AsyncGenerator<Buffer> {
 
 async function read(text: string) {
   const items: RawObject[] = [];
-  const skipped: SkippedObject[] = [];
-  const receiver = {
-    onItem: (item: RawObject) => void items.push(item),
-    onSkipped: (s: SkippedObject) => void skipped.push(s),
-  };
-  return { ...(await readList('pods', chunked(text), receiver)), items, skipped };
+  return { ...(await readList(chunked(text), (item) => void items.push(item))), items };
 }
 
-test('hands over items one by one and returns what the list says of itself, whatever comes first', async () => {
+test('passes on items one by one and returns the list metadata, in whatever order they arrive', async () => {
   const metadata = { resourceVersion: '9', continue: 'next' };
   const list = { items: [pod('a'), pod('b')], kind: 'PodList', metadata };
   expect(await read(JSON.stringify(list))).toEqual({
     resourceVersion: '9',
     continueToken: 'next',
     items: list.items,
-    skipped: [],
   });
 });
 
-test('leaves out what is malformed, names it and goes on', async () => {
-  const nameless = '{"metadata":{"namespace":"ns"}}';
-  const broken = '{"metadata":{"name":"q"},}';
-  const unversioned = '{"metadata":{"namespace":"ns","name":"u"}}';
-  const text = `{"metadata":{"resourceVersion":"9"},"items":[7,null,${nameless},${broken},${unversioned},${JSON.stringify(pod('a'))}]}`;
-  const { items, skipped } = await read(text);
-  expect(items).toEqual([pod('a')]);
-  expect(skipped.map(({ name, why }) => `${name}: ${why}`)).toEqual([
-    ': it is not an object',
-    ': it is not an object',
-    ': it has no name',
-    ': it is not JSON',
-    'u: it has no resourceVersion',
-  ]);
+test('passes on a malformed item that has a name', async () => {
+  const unversioned = { metadata: { namespace: 'ns', name: 'u' } };
+  const list = { metadata: { resourceVersion: '9' }, items: [unversioned, pod('a')] };
+  expect((await read(JSON.stringify(list))).items).toEqual(list.items);
 });
+
+test.each(['7', 'null', '{"metadata":{"namespace":"ns"}}', '{"metadata":{"name":"q"},}'])(
+  'rejects a list with the unidentifiable item %s',
+  async (item) => {
+    const text = `{"metadata":{"resourceVersion":"9"},"items":[${item},${JSON.stringify(pod('a'))}]}`;
+    await expect(read(text)).rejects.toThrow(new MalformedListError('it has an item without a name'));
+  },
+);
 
 test.each([
   ['{"items":[]}', 'it has no resourceVersion'],
@@ -53,6 +44,6 @@ test.each([
   ['{"metadata":{"resourceVersion":"9"},"items":{}}', 'it has no array of items'],
   ['{"metadata":{,},"items":[]}', 'it is not JSON'],
   ['{"metadata":{"resourceVersion":"9"},"items":[{}', 'it ended early'],
-])('refuses %s', async (text, why) => {
+])('rejects %s', async (text, why) => {
   await expect(read(text)).rejects.toThrow(new MalformedListError(why));
 });

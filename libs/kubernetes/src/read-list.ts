@@ -1,18 +1,16 @@
 import { asRecord, asString } from '@sluice/runtime';
-import type { ListPage, RawObject, Resource } from './cluster.ts';
+import type { ListPage, RawObject } from './cluster.ts';
 import { ListSplitter, MalformedListError } from './list-splitter.ts';
-import { describe, type SkippedObject, whatIsWrong } from './watch-line.ts';
 
-export interface ListReceiver {
-  readonly onItem: (object: RawObject) => void;
-  readonly onSkipped: (skipped: SkippedObject) => void;
-}
-
-/** Reads a list as its bytes come, and hands over one item after the other. Throws MalformedListError. */
+/**
+ * Reads a list as its bytes arrive and passes on each item. Items may be malformed but have a name: an object that a list
+ * lacks counts as deleted, so a list with an item that cannot be identified is rejected as a whole (ADR 0052).
+ *
+ * @throws MalformedListError
+ */
 export async function readList(
-  resource: Resource,
   chunks: AsyncIterable<Buffer>,
-  { onItem, onSkipped }: ListReceiver,
+  onItem: (object: RawObject) => void,
 ): Promise<Omit<ListPage, 'items'>> {
   let members: Readonly<Record<string, unknown>> = {};
   const splitter = new ListSplitter({
@@ -22,10 +20,9 @@ export async function readList(
       members = { ...members, ...asRecord(member) };
     },
     onItem(text) {
-      const item = parse(text);
-      const why = item === undefined ? 'it is not JSON' : whatIsWrong(item);
-      if (why === undefined) onItem(asRecord(item));
-      else onSkipped(describe(resource, item, why));
+      const item = asRecord(parse(text));
+      if (asString(asRecord(item.metadata).name) === '') throw new MalformedListError('it has an item without a name');
+      onItem(item);
     },
   });
   for await (const chunk of chunks) splitter.push(chunk);
@@ -33,12 +30,12 @@ export async function readList(
   const metadata = asRecord(members.metadata);
   const resourceVersion = asString(metadata.resourceVersion);
   if (resourceVersion === '') throw new MalformedListError('it has no resourceVersion');
-  // A server may say `items: null` for none.
+  // A server may send `items: null` for an empty list.
   if (!splitter.hasItems && members.items !== null) throw new MalformedListError('it has no array of items');
   return { resourceVersion, continueToken: asString(metadata.continue) };
 }
 
-/** Undefined if it is not JSON. */
+/** Returns undefined if the text is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -8,6 +8,12 @@ import { parseWatchLine, type SkippedObject } from './watch-line.ts';
 
 export interface WatchReading {
   readonly resource: Resource;
+  /**
+   * The watch starts with initial events, which stand for a list. An object that is skipped among them would count as
+   * deleted, so the watch fails instead.
+   */
+  readonly initialEvents: boolean;
+  /** Called for each malformed object that is skipped. */
   readonly onSkipped: (skipped: SkippedObject) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -47,30 +53,42 @@ export function eventsOfFrames(
 }
 
 async function* events(
-  { resource, onSkipped }: WatchReading,
+  { resource, initialEvents, onSkipped }: WatchReading,
   chunks: AsyncIterable<Buffer>,
   splitter: { readonly dropped: number },
   next: Next,
 ): AsyncIterable<readonly WatchEvent[]> {
   let dropped = 0;
+  let isListing = initialEvents;
   for await (const chunk of chunks) {
     const batch: WatchEvent[] = [];
     let failure: ApiError | undefined;
     for (const frame of next(chunk)) {
-      if (frame.kind === 'event') batch.push(frame.event);
-      else if (frame.kind === 'skipped') onSkipped(frame.skipped);
-      else {
+      if (frame.kind === 'event') {
+        batch.push(frame.event);
+        if (frame.event.type === 'BOOKMARK' && frame.event.initialEventsEnd) isListing = false;
+      } else if (frame.kind === 'skipped') {
+        onSkipped(frame.skipped);
+        if (isListing) failure ??= incompleteEvents(frame.skipped);
+      } else {
         failure = frame.kind === 'error' ? frame.error : unknownFields(resource);
         break;
       }
     }
     if (splitter.dropped > dropped) {
       dropped = splitter.dropped;
-      onSkipped({ resource, namespace: '', name: '', why: 'the event is too long' });
+      const skipped = { resource, namespace: '', name: '', why: 'the event is too long' };
+      onSkipped(skipped);
+      if (isListing) failure ??= incompleteEvents(skipped);
     }
     if (batch.length > 0) yield batch;
     if (failure !== undefined) throw failure;
   }
+}
+
+function incompleteEvents({ resource, namespace, name, why }: SkippedObject): ApiError {
+  const message = `the initial events of ${resource} contain a malformed object ${namespace}/${name}: ${why}`;
+  return new ApiError(message, { reaction: 'retry', status: 0, reason: 'MalformedObject', retryAfterMs: 0 });
 }
 
 function unknownFields(resource: Resource): ApiError {

@@ -7,6 +7,7 @@ import {
   projectService,
 } from '@sluice/controllers';
 import type { RawObject, Resource } from '@sluice/kubernetes';
+import { errorMessage } from '@sluice/runtime';
 import type { WatchedObjects } from './object-event.ts';
 
 /** One object of a list or watch, reduced to the fields that Sluice uses. */
@@ -14,13 +15,13 @@ export interface DecodedObject<R extends Resource = Resource> {
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
-  /** Undefined if the object is malformed; the indexer then keeps the last valid version. */
+  /** Undefined if the object exists but cannot be decoded; the indexer then keeps the last valid version. */
   readonly object: WatchedObjects[R] | undefined;
 }
 
 /**
- * Projects an object as soon as it is parsed, so that the raw object can be freed. A malformed object is reported to
- * `onMalformed` and keeps its name, so that its deletion is still recognised.
+ * Projects an object as soon as it is parsed, so that the raw object can be freed. An object that cannot be decoded, for
+ * whatever reason, is reported to `onMalformed` and keeps its name: it exists, and its deletion must be recognised.
  */
 export function decodeObject<R extends Resource>(
   resource: R,
@@ -35,10 +36,12 @@ export function decodeObject<R extends Resource>(
     resourceVersion: text(metadata.resourceVersion),
   };
   try {
-    return { ...identity, object: projections[resource](raw) };
+    const object = projections[resource](raw);
+    if (identity.resourceVersion === '') throw new TypeError('it has no resourceVersion');
+    return { ...identity, object };
   } catch (error) {
-    if (!(error instanceof MalformedObjectError)) throw error;
-    onMalformed(error.message);
+    const isNamed = error instanceof MalformedObjectError;
+    onMalformed(isNamed ? error.message : `${identity.namespace}/${identity.name}: ${errorMessage(error)}`);
     return { ...identity, object: undefined };
   }
 }

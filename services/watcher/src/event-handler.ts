@@ -35,7 +35,7 @@ export class EventHandler {
   /** Handles an added or modified object. */
   upsert<R extends Resource>(resource: R, decoded: DecodedObject<R>, observedAt: number): void {
     const { namespace, name, object: newObject } = decoded;
-    if (newObject === undefined) return;
+    if (newObject === undefined) return this.#indexer.addUndecodable(resource, namespace, name);
     const oldObject = this.#indexer.get(resource, namespace, name);
     // Most Pod updates (annotations, container statuses, other conditions) change nothing that endpoints depend on.
     if (resource === 'pods' && oldObject !== undefined && isSameProjection(oldObject, newObject)) return;
@@ -45,8 +45,9 @@ export class EventHandler {
 
   delete(resource: Resource, { namespace, name }: ObjectIdentity, observedAt: number): void {
     const oldObject = this.#indexer.get(resource, namespace, name);
-    const event = { resource, type: 'deleted', namespace, name, oldObject, newObject: undefined, observedAt };
-    this.#handle(event as ObjectEvent);
+    const wasUndecodable = this.#indexer.hasUndecodable(resource, namespace, name);
+    const deleted = { type: 'deleted', newObject: undefined, wasUndecodable };
+    this.#handle({ resource, namespace, name, oldObject, observedAt, ...deleted } as ObjectEvent);
   }
 
   #handle(event: ObjectEvent): void {

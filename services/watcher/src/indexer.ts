@@ -24,6 +24,8 @@ export class Indexer {
   readonly #pods = new Map<string, Map<string, WatchedPod>>();
   readonly #podsByNode = new Map<string, Set<WatchedPod>>();
   readonly #slices = new Map<ObjectName, EndpointSlice>();
+  /** Objects that exist although no valid version of them is indexed, by resource. */
+  readonly #undecodable = new Map<Resource, Set<ObjectName>>();
   readonly #slicesByService = new Map<ObjectName, Map<string, EndpointSlice>>();
   /** Pods by the Services that select them; undefined until first used, which is after the initial lists. */
   #podsByService: Map<ObjectName, Map<string, WatchedPod>> | undefined;
@@ -32,6 +34,7 @@ export class Indexer {
 
   apply(event: ObjectEvent): void {
     const { namespace, name } = event;
+    this.#undecodable.get(event.resource)?.delete(objectName(namespace, name));
     switch (event.resource) {
       case 'services':
         return event.newObject ? this.setService(event.newObject) : this.deleteService(namespace, name);
@@ -61,21 +64,46 @@ export class Indexer {
       endpointslices: (namespace, name) => this.#slices.get(objectName(namespace, name)),
     };
 
-  /** Names of all indexed objects of a resource. */
+  /** Records that an object exists but cannot be decoded. A valid version that is indexed stays in use. */
+  addUndecodable(resource: Resource, namespace: string, name: string): void {
+    if (this.get(resource, namespace, name) !== undefined) return;
+    getOrCreate(this.#undecodable, resource, () => new Set<ObjectName>()).add(objectName(namespace, name));
+  }
+
+  /** Whether the object exists without a valid version in the index. */
+  hasUndecodable(resource: Resource, namespace: string, name: string): boolean {
+    return this.#undecodable.get(resource)?.has(objectName(namespace, name)) === true;
+  }
+
+  /**
+   * Whether the Service, or the Endpoints to be mirrored for it, exist but cannot be decoded. What is indexed of such a
+   * Service is incomplete: published, it would read as a deletion.
+   */
+  isUndecodable(namespace: string, service: string): boolean {
+    if (this.hasUndecodable('services', namespace, service)) return true;
+    const isMirrored = this.services.get(objectName(namespace, service))?.selector === null;
+    return isMirrored && this.hasUndecodable('endpoints', namespace, service);
+  }
+
+  /** Names of all objects of a resource that are indexed or cannot be decoded. */
   namesOf(resource: Resource): Set<ObjectName> {
+    return new Set([...this.#indexedNames(resource), ...(this.#undecodable.get(resource) ?? [])]);
+  }
+
+  #indexedNames(resource: Resource): Iterable<ObjectName> {
     switch (resource) {
       case 'services':
-        return new Set(this.services.keys());
+        return this.services.keys();
       case 'pods':
-        return new Set(
-          [...this.#pods].flatMap(([namespace, pods]) => [...pods.keys()].map((name) => objectName(namespace, name))),
+        return [...this.#pods].flatMap(([namespace, pods]) =>
+          [...pods.keys()].map((name) => objectName(namespace, name)),
         );
       case 'nodes':
-        return new Set([...this.nodes.keys()].map((name) => objectName('', name)));
+        return [...this.nodes.keys()].map((name) => objectName('', name));
       case 'endpoints':
-        return new Set(this.endpoints.keys());
+        return this.endpoints.keys();
       case 'endpointslices':
-        return new Set(this.#slices.keys());
+        return this.#slices.keys();
     }
   }
 

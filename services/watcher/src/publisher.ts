@@ -13,7 +13,7 @@ import type { Tracer } from '@sluice/telemetry';
 import { ChangeRecords } from './change-records.ts';
 import { ChangeTraces, type TracedChange } from './change-traces.ts';
 import { digestService } from './compose-changes.ts';
-import { type DirtyReason, DirtySet } from './dirty-set.ts';
+import { type DirtyEntry, type DirtyReason, DirtySet } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
 import { objectName } from './object-event.ts';
 import { PublishedServices } from './published-services.ts';
@@ -69,6 +69,8 @@ export class Publisher {
   readonly #records: ChangeRecords;
   readonly #traces: ChangeTraces | undefined;
   readonly #published = new PublishedServices();
+  /** Services whose changes are not published because an object of theirs cannot be decoded. */
+  readonly #withheld = new Set<string>();
   /** When a Service whose digest is not persisted was last published, by the monotonic clock; oldest first. */
   readonly #publishedAt = new Map<string, number>();
   #closed = false;
@@ -154,7 +156,8 @@ export class Publisher {
         await publishedState?.beginPublishing(services);
         await yieldQueue?.next();
         const traced: TracedChange[] = [];
-        await this.#append(number, this.#take(partition, services, traced));
+        const records = this.#take(partition, services, traced);
+        if (records.length > 0) await this.#append(number, records);
         this.#appended(partition);
         this.#traces?.published(number, traced);
       }
@@ -167,15 +170,38 @@ export class Publisher {
   }
 
   #take(partition: PublishPartition, services: readonly string[], traced: TracedChange[]): BusRecord[] {
-    partition.inFlight = new Set(services);
+    const inFlight = new Set<string>();
+    partition.inFlight = inFlight;
     return services.flatMap((text) => {
       const dirty = partition.dirty.take(text);
-      if (dirty === undefined) return [];
+      if (dirty === undefined || this.#isWithheld(text, dirty)) return [];
+      inFlight.add(text);
       const { records, lastStamp } = this.#records.of(dirty, partition.lastStamp, traced);
       partition.lastStamp = lastStamp;
       if (!this.#options.indexer.has(dirty.key.namespace, dirty.key.service)) this.#published.markEmptied(text);
       return records;
     });
+  }
+
+  /**
+   * Withholds a Service while an object of it cannot be decoded, so that the reconciler keeps the last valid state and
+   * deletes nothing. The first Change after that is a snapshot.
+   */
+  #isWithheld(text: string, dirty: DirtyEntry): boolean {
+    const { namespace, service } = dirty.key;
+    if (this.#options.indexer.isUndecodable(namespace, service)) {
+      if (!this.#withheld.has(text)) {
+        const fields = { cluster: dirty.key.cluster, service: objectName(namespace, service) };
+        this.#options.logger.warn('withholding changes of a service that cannot be decoded', fields);
+      }
+      this.#withheld.add(text);
+      return true;
+    }
+    if (this.#withheld.delete(text)) {
+      dirty.snapshot = true;
+      dirty.initial = true;
+    }
+    return false;
   }
 
   #appended(partition: PublishPartition): void {

@@ -45,9 +45,10 @@ export class Router {
     }
   }
 
-  #service({ namespace, name, oldObject, newObject }: ObjectEvent<'services'>, mark: Mark): void {
+  #service({ namespace, name, oldObject, newObject, wasUndecodable }: ObjectEvent<'services'>, mark: Mark): void {
     if (newObject === undefined) {
       if (oldObject !== undefined) mark(namespace, name, { kind: 'service' });
+      else if (wasUndecodable) mark(namespace, name, { kind: 'snapshot', initial: true });
       return;
     }
     // Objects that a Service did not select were not published for it, so a new selection needs a snapshot.

@@ -74,6 +74,23 @@ describe('contradicts a removal:', () => {
   });
 });
 
+describe('an object that cannot be decoded exists, and contradicts a removal:', () => {
+  test.each<[string, RemovalEvidence]>([
+    ['evidence that the Pod is deleted', gone],
+    ['evidence that the Pod is not ready', notReady],
+  ])('%s', async (_, evidence) => {
+    store('pods', 'p', { status: { phase: 7 } });
+    const text = 'Pod p exists and cannot be decoded';
+    expect(await check(evidence)).toMatchObject({ text });
+  });
+
+  test('evidence that the Service is deleted', async () => {
+    store('services', 'web', { spec: { ports: 80 } });
+    const text = 'Service web exists and cannot be decoded';
+    expect(await check({ kind: 'service' }, gone)).toEqual({ text, overtaken: false });
+  });
+});
+
 describe('does not contradict a removal:', () => {
   test.each<[string, object]>([
     ['another Pod with the same name', aPod({ uid: 'other' })],
@@ -81,7 +98,6 @@ describe('does not contradict a removal:', () => {
     ['a Pod that is not ready', aPod({ ready: 'False' })],
     ['a terminating Pod', aPod({ deletionTimestamp: '2026-01-01T00:00:00Z' })],
     ['a terminated Pod', aPod({ phase: 'Succeeded' })],
-    ['a malformed Pod', { status: { phase: 7 } }],
   ])('%s', async (_, pod) => {
     store('pods', 'p', pod);
     expect(await check(gone)).toBeUndefined();

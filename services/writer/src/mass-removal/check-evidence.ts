@@ -44,7 +44,8 @@ export async function checkEvidence(
       throw error;
     }
   };
-  const found = serviceOf(await read('services', service));
+  const found = decode(projectService, await read('services', service));
+  if (found === 'undecodable') return { text: `Service ${service} exists and cannot be decoded`, overtaken: false };
   if (found === undefined || found.deleting) return undefined;
   let overtaken: Contradiction | undefined;
   for (const item of evidence) {
@@ -65,13 +66,15 @@ async function contradiction(
     case 'service':
       return `Service ${service.name} exists`;
     case 'pod': {
-      const found = podOf(await read('pods', evidence.name));
-      const isHere =
-        found !== undefined && selectorMatches(service.selector, found.labels) && serves(found.pod, evidence.uid);
+      const found = decode(projectPod, await read('pods', evidence.name));
+      if (found === undefined) return undefined;
+      if (found === 'undecodable') return `Pod ${evidence.name} exists and cannot be decoded`;
+      const isHere = selectorMatches(service.selector, found.labels) && serves(found.pod, evidence.uid);
       return isHere ? `Pod ${evidence.name} exists, is selected and ready` : undefined;
     }
     case 'readiness': {
-      const found = podOf(await read('pods', evidence.name));
+      const found = decode(projectPod, await read('pods', evidence.name));
+      if (found === 'undecodable') return `Pod ${evidence.name} exists and cannot be decoded`;
       return found !== undefined && serves(found.pod, evidence.uid) ? `Pod ${evidence.name} is ready` : undefined;
     }
     case 'node':
@@ -83,19 +86,15 @@ async function contradiction(
   }
 }
 
-const podOf = wellFormed(projectPod);
-const serviceOf = wellFormed(projectService);
-
-/** Treats a malformed object as missing, as the watcher does. */
-function wellFormed<T>(project: (raw: unknown) => T): (raw: RawObject | null) => T | undefined {
-  return (raw) => {
-    try {
-      return raw === null ? undefined : project(raw);
-    } catch (error) {
-      if (error instanceof MalformedObjectError) return undefined;
-      throw error;
-    }
-  };
+/** Undefined if the object does not exist. An object that cannot be decoded exists: it never confirms a removal. */
+function decode<T>(project: (raw: unknown) => T, raw: RawObject | null): T | 'undecodable' | undefined {
+  if (raw === null) return undefined;
+  try {
+    return project(raw);
+  } catch (error) {
+    if (error instanceof MalformedObjectError) return 'undecodable';
+    throw error;
+  }
 }
 
 /** Whether this very Pod is running and ready. */
