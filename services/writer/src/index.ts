@@ -1,6 +1,6 @@
 export type { CompetingWrite } from './apply/find-competing-write.ts';
 export { defaultRetry, type RetryOptions } from './apply/retry.ts';
-export { type RequestLimit, unlimited } from './apply/withdrawable-writer.ts';
+export { type RequestLimit, unlimited } from './apply/schedule-requests.ts';
 export { heldBackReason } from './mass-removal/confirm-removal.ts';
 export {
   MassRemovalGuard,

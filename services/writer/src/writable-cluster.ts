@@ -2,7 +2,7 @@ import type { EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import type { PlannedMutations } from '@sluice/messages';
 import type { CompetingWrite } from './apply/find-competing-write.ts';
-import type { RequestLimit } from './apply/withdrawable-writer.ts';
+import type { RequestLimit } from './apply/schedule-requests.ts';
 import type { MassRemovalGuard } from './mass-removal/mass-removal-guard.ts';
 
 /** A cluster as the writer sees it. */

@@ -1,6 +1,6 @@
 import type { Mutation } from '@sluice/controllers';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { aPlan, aSlice, create, remove, someEndpoints, update } from '../testing/plans.ts';
+import { aPlan, aSlice, create, remove, update } from '../testing/plans.ts';
 import {
   conflict,
   forbidden,
@@ -10,9 +10,7 @@ import {
   unavailable,
 } from '../testing/scripted-cluster.ts';
 import { applyMutations } from './apply-mutations.ts';
-import type { Retry } from './retry.ts';
 
-const once: Retry = (request) => request();
 const signal = new AbortController().signal;
 let cluster: ScriptedCluster;
 
@@ -20,7 +18,7 @@ beforeEach(() => {
   cluster = new ScriptedCluster();
 });
 
-const apply = (...groups: Mutation[][]) => applyMutations(aPlan(groups), cluster, once, signal);
+const apply = (...groups: Mutation[][]) => applyMutations(aPlan(groups), cluster, signal);
 const stored = (name: string, given: object = {}) => {
   const slice = aSlice(name, 55);
   return {
@@ -31,8 +29,8 @@ const stored = (name: string, given: object = {}) => {
 };
 
 test('returns what was stored for each mutation and sends its precondition', async () => {
-  const { status, results, failures, retries } = await apply([create('a'), update('b'), remove('c')]);
-  expect({ status, failures, retries }).toEqual({ status: 'applied', failures: [], retries: 0 });
+  const { status, results, failures } = await apply([create('a'), update('b'), remove('c')]);
+  expect({ status, failures }).toEqual({ status: 'applied', failures: [] });
   expect(results).toMatchObject([
     { group: 0, index: 0, verb: 'create', name: 'a', status: 'applied', stored: { uid: 'uid-a', generation: 1 } },
     { group: 0, index: 1, verb: 'update', name: 'b', status: 'applied', stored: { resourceVersion: '102' } },
@@ -169,14 +167,4 @@ describe('a delete', () => {
     cluster.objects.set('c', stored('c'));
     expect((await apply([remove('c')])).status).toBe('conflict');
   });
-});
-
-test('retries are counted over all groups', async () => {
-  const twice: Retry = async (request, onRetry) => {
-    onRetry?.();
-    return request();
-  };
-  const endpoints: Mutation = { verb: 'create', resource: 'endpoints', object: someEndpoints };
-  const { retries } = await applyMutations(aPlan([[create('a'), update('b')], [endpoints]]), cluster, twice, signal);
-  expect(retries).toBe(3);
 });

@@ -9,14 +9,14 @@ import {
 import { type ApiError, type ClusterWriter, isApiError } from '@sluice/kubernetes';
 import type { MutationResult, OutcomeStatus, PlannedMutations } from '@sluice/messages';
 import { equalContent } from './equal-content.ts';
-import type { Retry } from './retry.ts';
 
 /** The result of applying a plan, from which its Outcome is made. */
 export interface ApplyResult {
   readonly status: OutcomeStatus;
   readonly results: readonly MutationResult[];
   readonly failures: readonly Failure[];
-  readonly retries: number;
+  /** Number of retried requests. Default: 0. */
+  readonly retries?: number;
   /** Explanation, if no single mutation failed. */
   readonly message?: string;
 }
@@ -38,24 +38,21 @@ const severity: readonly OutcomeStatus[] = ['applied', 'namespaceTerminating', '
 export async function applyMutations(
   plan: PlannedMutations,
   cluster: ClusterWriter,
-  retry: Retry,
   signal: AbortSignal,
 ): Promise<ApplyResult> {
-  let retries = 0;
-  const countedRetry: Retry = (request) => retry(request, () => retries++);
   // Wait for all groups even if one throws: no request of a plan may outlive it.
-  const settled = await Promise.allSettled(
+  const groups = await Promise.allSettled(
     plan.groups.map(async ({ mutations }, group) => {
       const steps: Step[] = [];
       for (const [index, mutation] of mutations.entries()) {
-        const step = await applyMutation(plan.key.namespace, mutation, { group, index }, cluster, countedRetry, signal);
+        const step = await applyMutation(plan.key.namespace, mutation, { group, index }, cluster, signal);
         steps.push(step);
         if (step.status !== 'applied') break;
       }
       return steps;
     }),
   );
-  const steps = settled.flatMap((group) => {
+  const steps = groups.flatMap((group) => {
     if (group.status === 'rejected') throw group.reason;
     return group.value;
   });
@@ -63,7 +60,6 @@ export async function applyMutations(
     status: steps.reduce<OutcomeStatus>((worst, { status }) => worse(worst, status), 'applied'),
     results: steps.map(({ result }) => result),
     failures: steps.flatMap(({ failure }) => (failure === undefined ? [] : [failure])),
-    retries,
   };
 }
 
@@ -75,14 +71,13 @@ async function applyMutation(
   mutation: Mutation,
   position: { readonly group: number; readonly index: number },
   cluster: ClusterWriter,
-  retry: Retry,
   signal: AbortSignal,
 ): Promise<Step> {
   const { verb, resource } = mutation;
   const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
   const base = { ...position, verb, resource, name };
   try {
-    const stored = await retry(() => send(namespace, mutation, cluster, signal));
+    const stored = await send(namespace, mutation, cluster, signal);
     return { status: 'applied', result: { ...base, status: 'applied', ...(stored && { stored }) } };
   } catch (error) {
     if (!isApiError(error)) throw error;
@@ -95,7 +90,7 @@ async function applyMutation(
       if (status === 'namespaceTerminating') return { status, result };
       return { status, result, failure: { mutation, message: error.message } };
     }
-    const current = await readBack(namespace, resource, name, cluster, retry, signal);
+    const current = await readBack(namespace, resource, name, cluster, signal);
     if (verb === 'delete' && current === null) return { status: 'applied', result: { ...base, status: 'applied' } };
     if (verb === 'create' && current && !current.metadata.deletionTimestamp && equalContent(mutation.object, current)) {
       // An earlier attempt created the object but its response was lost. Others may have added to the object since.
@@ -146,11 +141,10 @@ async function readBack(
   resource: WrittenResource,
   name: string,
   cluster: ClusterWriter,
-  retry: Retry,
   signal: AbortSignal,
 ): Promise<Endpoints | EndpointSlice | null | undefined> {
   try {
-    const raw = await retry(() => cluster.get(resource, namespace, name, signal));
+    const raw = await cluster.get(resource, namespace, name, signal);
     return resource === 'endpoints' ? projectEndpoints(raw) : projectEndpointSlice(raw);
   } catch (error) {
     if (!isApiError(error)) throw error;

@@ -1,8 +1,10 @@
+import { chainWriter } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { apiError, conflict, forbidden, unavailable } from '../testing/scripted-cluster.ts';
+import { apiError, conflict, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';
 import { defaultRetry, retryTransientErrors } from './retry.ts';
 
+const done = { metadata: { name: 'web', namespace: 'shop' } };
 let clock: VirtualClock;
 let stop: AbortController;
 
@@ -15,15 +17,17 @@ beforeEach(() => {
 async function tries(errors: readonly unknown[], { random = seededRandom(1), attempts = 4 } = {}) {
   const at: number[] = [];
   let retries = 0;
-  const run = retryTransientErrors({ ...defaultRetry, attempts }, { clock, random, logger: silentLogger }, stop.signal);
   const left = [...errors];
-  const request = async () => {
+  const get = async () => {
     at.push(clock.now());
     const error = left.shift();
     if (error !== undefined) throw error;
-    return 'done';
+    return done;
   };
-  const ended = run(request, () => retries++).catch((error: unknown) => error);
+  const ports = { clock, random, logger: silentLogger, onRetry: () => retries++ };
+  const retry = retryTransientErrors({ ...defaultRetry, attempts, ...ports }, stop.signal);
+  const writer = chainWriter(Object.assign(new ScriptedCluster(), { get }), retry);
+  const ended = writer.get('endpoints', 'shop', 'web', stop.signal).catch((error: unknown) => error);
   do await new Promise((resolve) => setImmediate(resolve));
   while (clock.step());
   return { at, retries, ended: await ended };
@@ -32,7 +36,7 @@ async function tries(errors: readonly unknown[], { random = seededRandom(1), att
 const delays = (at: readonly number[]) => at.slice(1).map((time, i) => time - (at[i] ?? 0));
 
 test('transient errors are retried up to the maximum number of attempts', async () => {
-  expect(await tries([unavailable, unavailable])).toMatchObject({ ended: 'done', retries: 2, at: { length: 3 } });
+  expect(await tries([unavailable, unavailable])).toMatchObject({ ended: done, retries: 2, at: { length: 3 } });
   expect(await tries(Array(9).fill(unavailable))).toMatchObject({ ended: unavailable, retries: 3, at: { length: 4 } });
   expect(await tries([unavailable], { attempts: 1 })).toMatchObject({ ended: unavailable, retries: 0 });
 });

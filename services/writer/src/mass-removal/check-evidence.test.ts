@@ -42,7 +42,7 @@ const cluster = {
 };
 
 const check = (...evidence: RemovalEvidence[]) =>
-  checkEvidence(aPlan([], { ready: { delta: -1, total: 1, evidence } }), cluster, (request) => request(), signal);
+  checkEvidence(aPlan([], { ready: { delta: -1, total: 1, evidence } }), cluster, signal);
 
 const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
 const notReady: RemovalEvidence = { kind: 'readiness', name: 'p', uid: 'u' };
@@ -135,5 +135,5 @@ describe('does not contradict a removal:', () => {
 test('a failed read is rethrown', async () => {
   const failing = { get: () => Promise.reject(forbidden) };
   const plan = aPlan([], { ready: { delta: -1, total: 1, evidence: [gone] } });
-  await expect(checkEvidence(plan, failing, (request) => request(), signal)).rejects.toBe(forbidden);
+  await expect(checkEvidence(plan, failing, signal)).rejects.toBe(forbidden);
 });

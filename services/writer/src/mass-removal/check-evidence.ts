@@ -8,7 +8,6 @@ import {
 } from '@sluice/controllers';
 import { type ClusterWriter, isApiError, type RawObject, type Resource } from '@sluice/kubernetes';
 import type { PlannedMutations, RemovalEvidence } from '@sluice/messages';
-import type { Retry } from '../apply/retry.ts';
 
 /** Quorum read of an object. Returns null if it does not exist. */
 type FreshRead = (resource: Resource, name: string) => Promise<RawObject | null>;
@@ -31,14 +30,13 @@ export interface Contradiction {
 export async function checkEvidence(
   { key: { namespace, service }, ready }: PlannedMutations,
   cluster: Pick<ClusterWriter, 'get'>,
-  retry: Retry,
   signal: AbortSignal,
 ): Promise<Contradiction | undefined> {
   const evidence = ready?.evidence ?? [];
   if (evidence.length === 0) return undefined;
   const read: FreshRead = async (resource, name) => {
     try {
-      return await retry(() => cluster.get(resource, resource === 'nodes' ? '' : namespace, name, signal));
+      return await cluster.get(resource, resource === 'nodes' ? '' : namespace, name, signal);
     } catch (error) {
       if (isApiError(error) && error.status === 404) return null;
       throw error;

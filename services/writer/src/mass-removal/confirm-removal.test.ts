@@ -27,7 +27,7 @@ function confirm(...evidence: RemovalEvidence[]) {
   const onChecked = (result: RemovalCheck) => void checked.push(result);
   const guard = new MassRemovalGuard({ percent: 25, clock: new VirtualClock(0), onChecked });
   const plan = aPlan([], { ready: { delta: -2, total: 10, evidence } });
-  return confirmRemoval(plan, guard, cluster, (request) => request(), new AbortController().signal);
+  return confirmRemoval(plan, guard, cluster, new AbortController().signal);
 }
 
 test('a removal that the cluster confirms passes', async () => {

@@ -1,7 +1,6 @@
 import { type ClusterWriter, isApiError } from '@sluice/kubernetes';
 import type { OutcomeStatus, PlannedMutations } from '@sluice/messages';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
-import type { Retry } from '../apply/retry.ts';
 import { checkEvidence } from './check-evidence.ts';
 import type { MassRemovalGuard } from './mass-removal-guard.ts';
 
@@ -13,7 +12,6 @@ export async function confirmRemoval(
   plan: PlannedMutations,
   guard: MassRemovalGuard,
   cluster: Pick<ClusterWriter, 'get'>,
-  retry: Retry,
   signal: AbortSignal,
 ): Promise<ApplyResult | undefined> {
   // Without evidence there is nothing to check.
@@ -21,7 +19,7 @@ export async function confirmRemoval(
   const count = Math.abs(plan.ready?.delta ?? 0);
   const what = `${count} ready endpoint${count === 1 ? '' : 's'} would be removed`;
   try {
-    const contradiction = await checkEvidence(plan, cluster, retry, signal);
+    const contradiction = await checkEvidence(plan, cluster, signal);
     if (contradiction === undefined) {
       guard.recordCheck('confirmed', '');
       return undefined;
@@ -46,5 +44,4 @@ const heldBack = (status: OutcomeStatus, message: string): ApplyResult => ({
   message,
   results: [],
   failures: [],
-  retries: 0,
 });

@@ -5,7 +5,7 @@ import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock, 
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defaultRetry } from '../apply/retry.ts';
-import { unlimited } from '../apply/withdrawable-writer.ts';
+import { unlimited } from '../apply/schedule-requests.ts';
 import { runWriter } from '../run-writer.ts';
 import { AdaptiveLimit } from '../scheduling/adaptive-limit.ts';
 import { aPlan, create, remove, update } from '../testing/plans.ts';

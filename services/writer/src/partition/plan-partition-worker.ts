@@ -5,14 +5,13 @@ import {
   type PartitionReader,
   readUntilAborted,
 } from '@sluice/bus';
-import { chainWriter, fenceRequests } from '@sluice/kubernetes';
 import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@sluice/messages';
 import { errorMessage } from '@sluice/runtime';
 import { FencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { applyPlan } from '../apply/apply-plan.ts';
-import { retryTransientErrors } from '../apply/retry.ts';
-import { SupersededError } from '../apply/withdrawable-writer.ts';
+import { planRequests } from '../apply/plan-requests.ts';
+import { SupersededError } from '../apply/schedule-requests.ts';
 import { hasPreconditions } from '../fencing/has-preconditions.ts';
 import { PlanFence } from '../fencing/plan-fence.ts';
 import { writePriority } from '../scheduling/write-priority.ts';
@@ -24,7 +23,7 @@ import { readPlan } from './read-plan.ts';
 import { type ReceivedPlan, reportOutcome } from './report-outcome.ts';
 
 const batchSize = 128;
-const conflictResult: ApplyResult = { status: 'conflict', results: [], failures: [], retries: 0 };
+const conflictResult: ApplyResult = { status: 'conflict', results: [], failures: [] };
 
 /**
  * Applies the plans of one partition of topic `mutations`. Plans with the same work key (Service and controller) run
@@ -178,7 +177,7 @@ export class PlanPartitionWorker {
 
   async #apply(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<void> {
     const { record, plan, trace } = received;
-    const { clock, random, logger, retry } = this.#options;
+    const { clock, random, logger, retry, partition, requestSignal } = this.#options;
     const cluster = this.#options.cluster(plan.key.cluster);
     if (cluster === undefined) {
       const reason = `cluster ${plan.key.cluster} is unknown`;
@@ -190,27 +189,27 @@ export class PlanPartitionWorker {
       return this.#report(received, { ...conflictResult, status: 'unavailable' }, 'cluster not reached yet');
     }
     const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.parent) });
-    const result = await applyPlan(plan, {
-      cluster,
-      writer: chainWriter(
-        trace?.traced(cluster.writer, cluster.server) ?? cluster.writer,
-        fenceRequests(() => {
-          if (!this.#isCurrent()) throw new FencedError('lease expired; request not sent');
-        }),
-      ),
-      partition: this.#options.partition,
-      retry: retryTransientErrors(retry, { clock, random, logger: log }, signal),
+    let retries = 0;
+    const requests = planRequests({
+      writer: cluster.writer,
+      retry: { ...retry, clock, random, logger: log, onRetry: () => retries++ },
+      limit: cluster.limit,
       priority: writePriority(plan, clock.now()),
       // Plans that have not started when the partition is handed over are left to its next owner.
       withdrawn: () =>
         signal.aborted ? new BusClosedError('stopped before the plan started') : this.#superseded(workKey, plan),
       stop: signal,
-      requestSignal: this.#options.requestSignal,
+      requestSignal,
+      assertCurrent: () => {
+        if (!this.#isCurrent()) throw new FencedError('lease expired; request not sent');
+      },
+      trace: trace?.traceRequests(cluster.server),
     });
+    const result = await applyPlan(plan, { cluster, requests, partition, requestSignal });
     if (signal.aborted && result.status === 'unavailable') {
       throw new BusClosedError('stopped while the API server was unavailable');
     }
-    await this.#report(received, result);
+    await this.#report(received, { ...result, retries });
     const events = [...plan.events, ...failureEvents(plan, result)];
     if (events.length > 0) cluster.record(events);
   }

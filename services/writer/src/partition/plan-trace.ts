@@ -1,5 +1,12 @@
 import type { Delivery } from '@sluice/bus';
-import { type ApiError, type ClusterWriter, isApiError, objectPath, type Resource } from '@sluice/kubernetes';
+import {
+  type ApiError,
+  type ClusterRequest,
+  isApiError,
+  type Middleware,
+  objectPath,
+  type Resource,
+} from '@sluice/kubernetes';
 import {
   isSampled,
   type Outcome,
@@ -38,7 +45,7 @@ export interface PlanTraceOptions {
 }
 
 /** How each verb appears as an HTTP request. */
-const requests = {
+const methods = {
   get: { method: 'GET', status: 200, named: true },
   create: { method: 'POST', status: 201, named: false },
   update: { method: 'PUT', status: 200, named: true },
@@ -56,7 +63,7 @@ export class PlanTrace {
   readonly #parent: TraceContext;
   #own: TraceContext | undefined;
   readonly #startedAt: number;
-  readonly #requests: Answered[] = [];
+  readonly #requests: CompletedRequest[] = [];
 
   constructor(options: PlanTraceOptions, record: Delivery, parent: TraceContext) {
     this.#options = options;
@@ -82,28 +89,20 @@ export class PlanTrace {
     return this.#own;
   }
 
-  /** Wraps a writer to trace each request. `server`: URL of the API server, if known. */
-  traced(writer: ClusterWriter, server: string | undefined): ClusterWriter {
-    const request = <T>(
-      verb: keyof typeof requests,
-      resource: Resource,
-      namespace: string,
-      name: string,
-      send: () => Promise<T>,
-    ): Promise<T> => this.#request({ verb, resource, namespace, name, server }, send);
-    return {
-      get: (resource, namespace, name, ...rest) =>
-        request('get', resource, namespace, name, () => writer.get(resource, namespace, name, ...rest)),
-      create: (resource, object, ...rest) =>
-        request('create', resource, object.metadata.namespace, object.metadata.name, () =>
-          writer.create(resource, object, ...rest),
-        ),
-      update: (resource, object, ...rest) =>
-        request('update', resource, object.metadata.namespace, object.metadata.name, () =>
-          writer.update(resource, object, ...rest),
-        ),
-      delete: (resource, namespace, name, ...rest) =>
-        request('delete', resource, namespace, name, () => writer.delete(resource, namespace, name, ...rest)),
+  /** Middleware that notes each request. `server`: URL of the API server, if known. */
+  traceRequests(server: string | undefined): Middleware {
+    return async (request, next) => {
+      const target = targetOf(request);
+      if (target === undefined) return next(request);
+      const startedAt = this.#options.clock.now();
+      try {
+        const response = await next(request);
+        this.#completed({ ...target, server }, startedAt, methods[target.verb].status, undefined);
+        return response;
+      } catch (error) {
+        if (isApiError(error)) this.#completed({ ...target, server }, startedAt, error.status, error);
+        throw error;
+      }
     };
   }
 
@@ -170,27 +169,15 @@ export class PlanTrace {
     };
   }
 
-  async #request<T>(of: Target, send: () => Promise<T>): Promise<T> {
-    const startedAt = this.#options.clock.now();
-    try {
-      const answer = await send();
-      this.#answered(of, startedAt, requests[of.verb].status, undefined);
-      return answer;
-    } catch (error) {
-      if (isApiError(error)) this.#answered(of, startedAt, error.status, error);
-      throw error;
-    }
-  }
-
-  #answered(of: Target, startedAt: number, status: number, error: ApiError | undefined): void {
-    const isSame = (one: Answered) =>
+  #completed(of: Target, startedAt: number, status: number, error: ApiError | undefined): void {
+    const isSame = (one: CompletedRequest) =>
       one.of.verb === of.verb && one.of.resource === of.resource && one.of.name === of.name;
     const resent = this.#requests.filter(isSame).length;
     this.#requests.push({ of, startedAt, endedAt: this.#options.clock.now(), status, resent, error });
   }
 
-  #requestSpan({ of, startedAt, endedAt, status, resent, error }: Answered): Span {
-    const { method, named } = requests[of.verb];
+  #requestSpan({ of, startedAt, endedAt, status, resent, error }: CompletedRequest): Span {
+    const { method, named } = methods[of.verb];
     const path = objectPath(of.resource, of.namespace, named ? of.name : undefined);
     const template = decodeURI(objectPath(of.resource, '{namespace}', named ? '{name}' : undefined));
     return {
@@ -216,15 +203,33 @@ export class PlanTrace {
 
 /** The object of a request. */
 interface Target {
-  readonly verb: keyof typeof requests;
+  readonly verb: keyof typeof methods;
   readonly resource: Resource;
   readonly namespace: string;
   readonly name: string;
   readonly server: string | undefined;
 }
 
+/** The object of a write or read; undefined for other requests. */
+function targetOf(request: ClusterRequest): Omit<Target, 'server'> | undefined {
+  switch (request.verb) {
+    case 'get':
+    case 'delete': {
+      const { verb, resource, namespace, name } = request;
+      return { verb, resource, namespace, name };
+    }
+    case 'create':
+    case 'update': {
+      const { namespace, name } = request.object.metadata;
+      return { verb: request.verb, resource: request.resource, namespace, name };
+    }
+    default:
+      return undefined;
+  }
+}
+
 /** A finished request. */
-interface Answered {
+interface CompletedRequest {
   readonly of: Target;
   readonly startedAt: number;
   readonly endedAt: number;

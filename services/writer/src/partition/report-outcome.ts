@@ -67,6 +67,6 @@ function toOutcome(plan: PlannedMutations, applied: ApplyResult, completedAt: nu
     causes: plan.causes,
     decidedAt: plan.decidedAt,
     completedAt,
-    retries: applied.retries,
+    retries: applied.retries ?? 0,
   };
 }

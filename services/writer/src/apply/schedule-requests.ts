@@ -1,5 +1,4 @@
-import { type ClusterWriter, isApiError } from '@sluice/kubernetes';
-import { limitedWriter } from './limited-writer.ts';
+import { isApiError, type Middleware } from '@sluice/kubernetes';
 
 /**
  * Decides when a request runs: the lowest `priority` value first. Runs a waiting request at once when `signal` aborts.
@@ -10,8 +9,7 @@ export interface RequestLimit {
 
 export const unlimited: RequestLimit = { run: (_priority, request) => request() };
 
-export interface WithdrawableWriterOptions {
-  readonly writer: ClusterWriter;
+export interface ScheduleOptions {
   readonly limit: RequestLimit;
   readonly priority: number;
   /** Returns an error if the plan must not be sent. Called only until the plan has started. */
@@ -23,32 +21,32 @@ export interface WithdrawableWriterOptions {
 
 /**
  * Sends the requests of one plan through the limit. A plan can be withdrawn while nothing of it can have been stored:
- * no request was sent, or all were rejected with 429. From then on it is completed.
+ * no write was sent, or all were rejected with 429. From then on it is completed.
  */
-export function withdrawableWriter(options: WithdrawableWriterOptions): ClusterWriter {
-  const { writer, limit, priority, withdrawn, stop, requestSignal } = options;
-  let inFlight = 0;
+export function scheduleRequests({ limit, priority, withdrawn, stop, requestSignal }: ScheduleOptions): Middleware {
+  let writesInFlight = 0;
   let isStored = false;
-  const hasStarted = () => isStored || inFlight > 0;
-  return limitedWriter(writer, <T>(request: () => Promise<T>): Promise<T> => {
-    const run = async (): Promise<T> => {
+  const hasStarted = () => isStored || writesInFlight > 0;
+  return (request, next) => {
+    const send = async () => {
       const error = hasStarted() ? undefined : withdrawn();
       if (error !== undefined) throw error;
-      inFlight++;
+      if (request.verb === 'get') return next(request);
+      writesInFlight++;
       try {
-        const answer = await request();
+        const response = await next(request);
         isStored = true;
-        return answer;
+        return response;
       } catch (error) {
         // After any other failure the write may or may not have been stored.
         if (!isApiError(error) || error.status !== 429) isStored = true;
         throw error;
       } finally {
-        inFlight--;
+        writesInFlight--;
       }
     };
-    return limit.run(priority, run, hasStarted() ? requestSignal : stop);
-  });
+    return limit.run(priority, send, hasStarted() ? requestSignal : stop);
+  };
 }
 
 /** A newer plan for the same Service and controller has arrived, and nothing of this one can have been stored. */

@@ -1,0 +1,32 @@
+import { type ClusterWriter, chainWriter, fenceRequests, type Middleware } from '@sluice/kubernetes';
+import { type RetryOptions, type RetryPorts, retryTransientErrors } from './retry.ts';
+import { type ScheduleOptions, scheduleRequests } from './schedule-requests.ts';
+
+export interface PlanRequestsOptions extends ScheduleOptions {
+  /** The cluster's writer, with the middleware that all plans share. */
+  readonly writer: ClusterWriter;
+  readonly retry: RetryOptions & RetryPorts;
+  /** Throws if the partition's lease has expired. */
+  readonly assertCurrent: () => void;
+  /** Undefined if the plan has no trace. */
+  readonly trace: Middleware | undefined;
+}
+
+/** The two ways to send the requests of one plan. */
+export interface PlanRequests {
+  readonly retried: ClusterWriter;
+  /** For reads that are not worth a retry. */
+  once(): ClusterWriter;
+}
+
+/**
+ * Puts the middleware of one plan around the cluster's writer. Each attempt waits for a slot of its own, and the lease is
+ * checked after the wait.
+ */
+export function planRequests({ writer, retry, assertCurrent, trace, ...schedule }: PlanRequestsOptions): PlanRequests {
+  const attempt = [scheduleRequests(schedule), fenceRequests(assertCurrent), ...(trace === undefined ? [] : [trace])];
+  return {
+    retried: chainWriter(writer, retryTransientErrors(retry, schedule.stop), ...attempt),
+    once: () => chainWriter(writer, ...attempt),
+  };
+}
