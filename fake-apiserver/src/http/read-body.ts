@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RawObject } from '@sluice/kubernetes';
-import { errorMessage } from '@sluice/runtime';
-import { isRecord } from '../server/object.ts';
+import { errorMessage, isRecord } from '@sluice/runtime';
 import { badRequest, StatusError } from '../server/status.ts';
 
 /** Size limit of a request body, in bytes. */

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RawObject } from '@sluice/kubernetes';
 import type { Clock } from '@sluice/runtime';
+import { asRecord, asString } from '@sluice/runtime';
 import type { FaultPlan, Verb } from '../faults/fault-plan.ts';
 import { perform } from '../faults/perform.ts';
 import type { DeleteOptions } from '../server/deletion.ts';
-import { recordOf, type StoredObject, textOf, wireMeta } from '../server/object.ts';
+import { type StoredObject, wireMeta } from '../server/object.ts';
 import { apiVersionOf } from '../server/resources.ts';
 import { parseFieldSelector, parseLabelSelector, type Selection } from '../server/selection.ts';
 import type { FakeApiServer, PatchType, WriteOptions } from '../server/server.ts';
@@ -67,7 +68,7 @@ export class ResourceHandler {
   }
 
   #perform<T>({ route, verb, body }: Call, signal: AbortSignal, act: (behind: number) => T): Promise<T> {
-    const name = route.name || textOf(recordOf(body.metadata).name);
+    const name = route.name || asString(asRecord(body.metadata).name);
     const request = { verb: verb === 'deletecollection' ? 'delete' : verb, resource: route.info.name, name } as const;
     return perform(this.#faults, this.#clock, signal, request, act);
   }
@@ -164,21 +165,23 @@ function watchOptions({ route, query }: Call) {
 function givenObject({ route, body, verb }: Call): RawObject {
   const { info, namespace, name } = route;
   if (body.kind !== undefined && body.kind !== info.kind)
-    throw badRequest(`the kind of the object (${textOf(body.kind)}) does not match the resource (${info.name})`);
-  const metadata = recordOf(body.metadata);
-  const given = textOf(metadata.namespace);
+    throw badRequest(`the kind of the object (${asString(body.kind)}) does not match the resource (${info.name})`);
+  const metadata = asRecord(body.metadata);
+  const given = asString(metadata.namespace);
   if (info.namespaced && given !== '' && namespace !== '' && given !== namespace)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   if (info.namespaced && namespace === '' && given === '')
     throw badRequest('an empty namespace may not be set during creation');
-  if (verb === 'update' && textOf(metadata.name) !== name)
-    throw badRequest(`the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${name})`);
+  if (verb === 'update' && asString(metadata.name) !== name)
+    throw badRequest(
+      `the name of the object (${asString(metadata.name)}) does not match the name on the URL (${name})`,
+    );
   const object = { ...body, metadata: info.namespaced ? { ...metadata, namespace: namespace || given } : metadata };
   return route.form === 'own' ? object : toCoreEvent(object);
 }
 
 function deleteOptions({ query, body }: Call): DeleteOptions {
-  const { uid, resourceVersion } = recordOf(body.preconditions);
+  const { uid, resourceVersion } = asRecord(body.preconditions);
   const grace = body.gracePeriodSeconds ?? numberIn(query, 'gracePeriodSeconds');
   return {
     ...(typeof uid === 'string' ? { uid } : {}),

@@ -1,5 +1,6 @@
 import type { RawObject } from '@sluice/kubernetes';
-import { arrayOf, recordOf, textOf } from '../server/object.ts';
+import { asRecord, asString } from '@sluice/runtime';
+import { arrayOf } from '../server/object.ts';
 import type { ResourceName } from '../server/resources.ts';
 
 interface Column {
@@ -7,22 +8,22 @@ interface Column {
   readonly cell: (object: RawObject, now: number) => string | number;
 }
 
-const spec = (object: RawObject) => recordOf(object.spec);
-const status = (object: RawObject) => recordOf(object.status);
-const metadata = (object: RawObject) => recordOf(object.metadata);
+const spec = (object: RawObject) => asRecord(object.spec);
+const status = (object: RawObject) => asRecord(object.status);
+const metadata = (object: RawObject) => asRecord(object.metadata);
 const named = (name: string, cell: Column['cell']): Column => ({ name, cell });
 const orNone = (text: string) => (text === '' ? '<none>' : text);
-const name = named('Name', (object) => textOf(metadata(object).name));
-const age = named('Age', (object, now) => duration(now - Date.parse(textOf(metadata(object).creationTimestamp))));
+const name = named('Name', (object) => asString(metadata(object).name));
+const age = named('Age', (object, now) => duration(now - Date.parse(asString(metadata(object).creationTimestamp))));
 
 /** The columns of `kubectl get`. */
 const columns: Readonly<Record<ResourceName, readonly Column[]>> = {
-  namespaces: [name, named('Status', (object) => textOf(status(object).phase)), age],
+  namespaces: [name, named('Status', (object) => asString(status(object).phase)), age],
   nodes: [name, named('Status', nodeReadiness), named('Roles', nodeRoles), age, named('Version', nodeVersion)],
   services: [
     name,
-    named('Type', (object) => textOf(spec(object).type)),
-    named('Cluster-IP', (object) => orNone(textOf(spec(object).clusterIP))),
+    named('Type', (object) => asString(spec(object).type)),
+    named('Cluster-IP', (object) => orNone(asString(spec(object).clusterIP))),
     named('External-IP', () => '<none>'),
     named('Port(s)', servicePorts),
     age,
@@ -31,22 +32,22 @@ const columns: Readonly<Record<ResourceName, readonly Column[]>> = {
   endpoints: [name, named('Endpoints', endpointsAddresses), age],
   endpointslices: [
     name,
-    named('AddressType', (object) => textOf(object.addressType)),
-    named('Ports', (object) => orUnset(shortList(arrayOf(object.ports).map((port) => String(recordOf(port).port))))),
+    named('AddressType', (object) => asString(object.addressType)),
+    named('Ports', (object) => orUnset(shortList(arrayOf(object.ports).map((port) => String(asRecord(port).port))))),
     named('Endpoints', (object) =>
-      orUnset(shortList(arrayOf(object.endpoints).flatMap((one) => arrayOf(recordOf(one).addresses).map(textOf)))),
+      orUnset(shortList(arrayOf(object.endpoints).flatMap((one) => arrayOf(asRecord(one).addresses).map(asString)))),
     ),
     age,
   ],
   events: [
-    named('Last Seen', (object, now) => duration(now - Date.parse(textOf(object.lastTimestamp)))),
-    named('Type', (object) => textOf(object.type)),
-    named('Reason', (object) => textOf(object.reason)),
+    named('Last Seen', (object, now) => duration(now - Date.parse(asString(object.lastTimestamp)))),
+    named('Type', (object) => asString(object.type)),
+    named('Reason', (object) => asString(object.reason)),
     named('Object', (object) => {
-      const about = recordOf(object.involvedObject);
-      return `${textOf(about.kind).toLowerCase()}/${textOf(about.name)}`;
+      const about = asRecord(object.involvedObject);
+      return `${asString(about.kind).toLowerCase()}/${asString(about.name)}`;
     }),
-    named('Message', (object) => textOf(object.message)),
+    named('Message', (object) => asString(object.message)),
   ],
 };
 
@@ -70,49 +71,49 @@ export function tableOf(resource: ResourceName, objects: readonly RawObject[], n
 }
 
 function nodeReadiness(object: RawObject): string {
-  const conditions = arrayOf(status(object).conditions).map(recordOf);
+  const conditions = arrayOf(status(object).conditions).map(asRecord);
   return conditions.some(({ type, status: met }) => type === 'Ready' && met === 'True') ? 'Ready' : 'NotReady';
 }
 
 function nodeRoles(object: RawObject): string {
   const prefix = 'node-role.kubernetes.io/';
-  const labels = Object.keys(recordOf(metadata(object).labels));
+  const labels = Object.keys(asRecord(metadata(object).labels));
   return orNone(labels.flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : [])).join());
 }
 
 function nodeVersion(object: RawObject): string {
-  return textOf(recordOf(status(object).nodeInfo).kubeletVersion);
+  return asString(asRecord(status(object).nodeInfo).kubeletVersion);
 }
 
 function servicePorts(object: RawObject): string {
-  const ports = arrayOf(spec(object).ports).map(recordOf);
-  return orNone(ports.map(({ port, protocol }) => `${port}/${textOf(protocol) || 'TCP'}`).join());
+  const ports = arrayOf(spec(object).ports).map(asRecord);
+  return orNone(ports.map(({ port, protocol }) => `${port}/${asString(protocol) || 'TCP'}`).join());
 }
 
 function podReadiness(object: RawObject): string {
-  const containers = arrayOf(status(object).containerStatuses).map(recordOf);
+  const containers = arrayOf(status(object).containerStatuses).map(asRecord);
   const { containers: own, initContainers } = spec(object);
-  const sidecars = arrayOf(initContainers).filter((container) => recordOf(container).restartPolicy === 'Always');
+  const sidecars = arrayOf(initContainers).filter((container) => asRecord(container).restartPolicy === 'Always');
   const all = arrayOf(own).length + sidecars.length;
   return `${containers.filter(({ ready }) => ready === true).length}/${all}`;
 }
 
 function podPhase(object: RawObject): string {
-  return metadata(object).deletionTimestamp === undefined ? textOf(status(object).phase) : 'Terminating';
+  return metadata(object).deletionTimestamp === undefined ? asString(status(object).phase) : 'Terminating';
 }
 
 function podRestarts(object: RawObject): number {
-  const containers = arrayOf(status(object).containerStatuses).map(recordOf);
+  const containers = arrayOf(status(object).containerStatuses).map(asRecord);
   return containers.reduce((sum, { restartCount }) => sum + (typeof restartCount === 'number' ? restartCount : 0), 0);
 }
 
 function endpointsAddresses(object: RawObject): string {
   const all = arrayOf(object.subsets)
-    .map(recordOf)
+    .map(asRecord)
     .flatMap(({ addresses, ports }) =>
       arrayOf(addresses).flatMap((address) => {
-        const ip = textOf(recordOf(address).ip);
-        const numbers = arrayOf(ports).map((port) => recordOf(port).port);
+        const ip = asString(asRecord(address).ip);
+        const numbers = arrayOf(ports).map((port) => asRecord(port).port);
         return numbers.length === 0
           ? [ip]
           : numbers.map((port) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`));

@@ -1,4 +1,5 @@
-import { arrayOf, type GivenObject, recordOf } from './object.ts';
+import { asRecord } from '@sluice/runtime';
+import { arrayOf, type GivenObject } from './object.ts';
 import type { ResourceInfo } from './resources.ts';
 
 /** Fills in missing fields of all resources except Services. `creating` is false for updates. */
@@ -23,14 +24,14 @@ function orNull(value: unknown): unknown {
 }
 
 function slicePorts(value: unknown): readonly unknown[] {
-  return arrayOf(value).map((port) => ({ name: '', protocol: 'TCP', ...recordOf(port) }));
+  return arrayOf(value).map((port) => ({ name: '', protocol: 'TCP', ...asRecord(port) }));
 }
 
 function withSubsets(object: GivenObject): GivenObject {
   const { subsets: given, ...rest } = object;
   const subsets = arrayOf(given).map((value) => {
-    const subset = recordOf(value);
-    const ports = arrayOf(subset.ports).map((port) => ({ protocol: 'TCP', ...recordOf(port) }));
+    const subset = asRecord(value);
+    const ports = arrayOf(subset.ports).map((port) => ({ protocol: 'TCP', ...asRecord(port) }));
     return ports.length > 0 ? { ...subset, ports } : subset;
   });
   return { ...rest, metadata: object.metadata, ...(subsets.length > 0 ? { subsets } : {}) };
@@ -38,7 +39,7 @@ function withSubsets(object: GivenObject): GivenObject {
 
 /** The status in a create request is ignored: a new Pod is pending. */
 function newPod(object: GivenObject): GivenObject {
-  const spec = { restartPolicy: 'Always', terminationGracePeriodSeconds: 30, ...recordOf(object.spec) };
+  const spec = { restartPolicy: 'Always', terminationGracePeriodSeconds: 30, ...asRecord(object.spec) };
   return { ...object, spec, status: { phase: 'Pending' } };
 }
 

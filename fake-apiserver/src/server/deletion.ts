@@ -1,4 +1,5 @@
-import { recordOf, type StoredObject } from './object.ts';
+import { asRecord } from '@sluice/runtime';
+import type { StoredObject } from './object.ts';
 import type { ResourceInfo } from './resources.ts';
 import { conflict } from './status.ts';
 
@@ -32,8 +33,8 @@ export function checkPreconditions(info: ResourceInfo, object: StoredObject, opt
 
 /** Grace period in seconds; 0 if the object can be removed at once. */
 export function gracePeriod(object: StoredObject, options: DeleteOptions): number {
-  const spec = recordOf(object.spec);
-  const phase = recordOf(object.status).phase;
+  const spec = asRecord(object.spec);
+  const phase = asRecord(object.status).phase;
   if (spec.nodeName === undefined || phase === 'Succeeded' || phase === 'Failed') return 0;
   const own = spec.terminationGracePeriodSeconds;
   const asked = Math.max(0, options.gracePeriodSeconds ?? (typeof own === 'number' ? own : 30));

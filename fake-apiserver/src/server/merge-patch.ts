@@ -1,4 +1,4 @@
-import { isRecord } from './object.ts';
+import { isRecord } from '@sluice/runtime';
 
 /** JSON merge patch (RFC 7386). */
 export function mergePatch(target: unknown, patch: unknown): unknown {

@@ -1,5 +1,6 @@
 import type { Clock } from '@sluice/runtime';
-import { recordOf, type StoredObject } from './object.ts';
+import { asRecord } from '@sluice/runtime';
+import type { StoredObject } from './object.ts';
 import { type ResourceInfo, type ResourceName, resourceNames, resources } from './resources.ts';
 import { namespaceTerminating, notFound } from './status.ts';
 import type { VersionedStore } from './versioned-store.ts';
@@ -20,7 +21,7 @@ export function terminating(namespace: StoredObject, deletionTimestamp: string):
   return {
     ...namespace,
     metadata: { ...namespace.metadata, deletionTimestamp },
-    status: { ...recordOf(namespace.status), phase: 'Terminating' },
+    status: { ...asRecord(namespace.status), phase: 'Terminating' },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ObjectMeta } from '@sluice/controllers';
 import type { RawObject } from '@sluice/kubernetes';
+import { asRecord, isRecord } from '@sluice/runtime';
 import type { ResourceInfo } from './resources.ts';
 import { apiVersionOf } from './resources.ts';
 
@@ -24,20 +25,8 @@ export interface GivenObject {
   readonly [field: string]: unknown;
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isRecord(value) ? value : {};
-}
-
 export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /**
@@ -46,7 +35,7 @@ export function textOf(value: unknown): string {
  */
 export function receive(info: ResourceInfo, object: RawObject): GivenObject {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
-  const { managedFields: _managed, selfLink: _selfLink, ...meta } = recordOf(metadata);
+  const { managedFields: _managed, selfLink: _selfLink, ...meta } = asRecord(metadata);
   const emptyMeansAbsent = info.name === 'endpoints' ? emptyInEndpoints : emptyAnywhere;
   return Object.freeze({
     ...copyRecord(rest, emptyMeansAbsent),

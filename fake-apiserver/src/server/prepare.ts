@@ -1,8 +1,9 @@
+import { asRecord } from '@sluice/runtime';
 import type { ClusterIPs } from './cluster-ips.ts';
 import { applyDefaults } from './defaults.ts';
 import type { ServerFeatures } from './features.ts';
 import { type FieldError, invalidObject } from './field-error.ts';
-import { arrayOf, type GivenObject, recordOf, type StoredObject } from './object.ts';
+import { arrayOf, type GivenObject, type StoredObject } from './object.ts';
 import type { ResourceInfo } from './resources.ts';
 import { semanticEqual } from './semantic-equal.ts';
 import { clusterIPsOf, type DefaultedService, defaultService } from './service-defaults.ts';
@@ -67,9 +68,9 @@ function validateBody(info: ResourceInfo, object: GivenObject, old: StoredObject
 function withoutTopology(info: ResourceInfo, object: GivenObject, old: StoredObject | undefined): GivenObject {
   if (info.name !== 'endpointslices' || semanticEqual(old?.endpoints, object.endpoints)) return object;
   const given = arrayOf(object.endpoints);
-  if (!given.some((endpoint) => recordOf(endpoint).deprecatedTopology !== undefined)) return object;
+  if (!given.some((endpoint) => asRecord(endpoint).deprecatedTopology !== undefined)) return object;
   const endpoints = given.map((value) => {
-    const { deprecatedTopology: _topology, ...endpoint } = recordOf(value);
+    const { deprecatedTopology: _topology, ...endpoint } = asRecord(value);
     return endpoint;
   });
   return { ...object, endpoints };

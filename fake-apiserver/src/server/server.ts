@@ -1,5 +1,6 @@
 import type { RawObject } from '@sluice/kubernetes';
 import type { Clock, Random } from '@sluice/runtime';
+import { asRecord, isRecord } from '@sluice/runtime';
 import { ClusterIPs } from './cluster-ips.ts';
 import type { Page } from './collection.ts';
 import { checkPreconditions, type DeleteOptions, gracePeriod } from './deletion.ts';
@@ -11,16 +12,7 @@ import { mergePatch, strategicMergePatch } from './merge-patch.ts';
 import { metaForCreate, metaForUpdate, withGeneration } from './metadata.ts';
 import { generateName, randomUid, timestamp } from './names.ts';
 import { admitToNamespace, finishNamespace, isTerminating, terminating } from './namespaces.ts';
-import {
-  type GivenMeta,
-  type GivenObject,
-  isRecord,
-  receive,
-  recordOf,
-  type StoredMeta,
-  type StoredObject,
-  withType,
-} from './object.ts';
+import { type GivenMeta, type GivenObject, receive, type StoredMeta, type StoredObject, withType } from './object.ts';
 import { prepare, releaseClusterIPs } from './prepare.ts';
 import { type ResourceInfo, type ResourceName, resources } from './resources.ts';
 import type { Selection } from './selection.ts';
@@ -142,7 +134,7 @@ export class FakeApiServer {
     const info = resources[resource];
     const { metadata } = receive(info, { metadata: object.metadata });
     const name = this.#nameFor(info, metadata.namespace ?? '', metadata);
-    return { ...object, metadata: { ...recordOf(object.metadata), name } };
+    return { ...object, metadata: { ...asRecord(object.metadata), name } };
   }
 
   /** Replaces an object; unconditional without resourceVersion (K2). An update without changes returns the stored object (K5). */
@@ -177,7 +169,7 @@ export class FakeApiServer {
     const apply = options.type === 'strategic' ? strategicMergePatch : mergePatch;
     const patched = apply({ ...old, metadata }, patch);
     if (!isRecord(patched)) throw badRequest('this patch is not supported: it is no object or has directives');
-    const meta = recordOf(patched.metadata);
+    const meta = asRecord(patched.metadata);
     if (meta.name !== name || (meta.namespace ?? '') !== old.metadata.namespace)
       throw badRequest(`the name of the object does not match the name on the URL (${name})`);
     return this.update(info.name, patched, options);

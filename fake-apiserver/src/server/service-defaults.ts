@@ -1,6 +1,7 @@
+import { asRecord, asString } from '@sluice/runtime';
 import { type ClusterIPs, familyOf, type IPFamily } from './cluster-ips.ts';
 import { type FieldError, invalid } from './field-error.ts';
-import { arrayOf, type GivenObject, recordOf, type StoredObject, textOf } from './object.ts';
+import { arrayOf, type GivenObject, type StoredObject } from './object.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 
@@ -18,9 +19,9 @@ export function defaultService(
   old: StoredObject | undefined,
   clusterIPs: ClusterIPs,
 ): DefaultedService {
-  const spec = recordOf(object.spec);
+  const spec = asRecord(object.spec);
   const ports = arrayOf(spec.ports).map((value) => {
-    const port = recordOf(value);
+    const port = asRecord(value);
     return { protocol: 'TCP', targetPort: port.port, ...port };
   });
   const base: Spec = {
@@ -46,9 +47,9 @@ export function defaultService(
 
 /** The addresses allocated to a stored Service, without `None`. */
 export function clusterIPsOf(service: GivenObject | undefined): readonly string[] {
-  const spec = recordOf(service?.spec);
-  const all = arrayOf(spec.clusterIPs).map(textOf);
-  return (all.length > 0 ? all : [textOf(spec.clusterIP)]).filter((ip) => ip !== '' && ip !== 'None');
+  const spec = asRecord(service?.spec);
+  const all = arrayOf(spec.clusterIPs).map(asString);
+  return (all.length > 0 ? all : [asString(spec.clusterIP)]).filter((ip) => ip !== '' && ip !== 'None');
 }
 
 function withoutAddresses(spec: Spec): Spec {
@@ -58,7 +59,7 @@ function withoutAddresses(spec: Spec): Spec {
 
 function familiesOf(spec: Spec): readonly IPFamily[] {
   const given = arrayOf(spec.ipFamilies).map((family): IPFamily => (family === 'IPv6' ? 'IPv6' : 'IPv4'));
-  const ips = arrayOf(spec.clusterIPs).map(textOf).filter(isAddress);
+  const ips = arrayOf(spec.clusterIPs).map(asString).filter(isAddress);
   const wanted = given.length > 0 ? given : ips.map(familyOf);
   const first = wanted[0] ?? 'IPv4';
   const policy = spec.ipFamilyPolicy;
@@ -84,8 +85,8 @@ function addressesOf(
   clusterIPs: ClusterIPs,
 ): { readonly ips: readonly string[]; readonly errors: readonly FieldError[] } {
   if (isHeadless(spec)) return { ips: ['None'], errors: [] };
-  const asked = arrayOf(spec.clusterIPs).map(textOf).filter(isAddress);
-  const primary = textOf(spec.clusterIP);
+  const asked = arrayOf(spec.clusterIPs).map(asString).filter(isAddress);
+  const primary = asString(spec.clusterIP);
   const given = asked.length > 0 || !isAddress(primary) ? asked : [primary];
   if (oldIPs[0] !== undefined && given[0] !== undefined && given[0] !== oldIPs[0])
     return { ips: given, errors: [invalid('spec.clusterIPs[0]', given, 'may not change once set')] };

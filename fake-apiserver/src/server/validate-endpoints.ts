@@ -1,5 +1,6 @@
+import { asRecord, asString } from '@sluice/runtime';
 import { type FieldError, invalid, notSupported, required } from './field-error.ts';
-import { arrayOf, type GivenObject, recordOf, textOf } from './object.ts';
+import { arrayOf, type GivenObject } from './object.ts';
 import { validateAddress } from './validate-address.ts';
 import { validateDnsLabel } from './validate-metadata.ts';
 
@@ -9,7 +10,7 @@ export const protocols = ['SCTP', 'TCP', 'UDP'];
 export function validateEndpoints(object: GivenObject): readonly FieldError[] {
   return arrayOf(object.subsets).flatMap((value, i) => {
     const field = `subsets[${i}]`;
-    const subset = recordOf(value);
+    const subset = asRecord(value);
     const addresses = arrayOf(subset.addresses);
     const notReady = arrayOf(subset.notReadyAddresses);
     const ports = arrayOf(subset.ports);
@@ -24,18 +25,19 @@ export function validateEndpoints(object: GivenObject): readonly FieldError[] {
 }
 
 function validateEndpointAddress(field: string, value: unknown): readonly FieldError[] {
-  const { ip, hostname } = recordOf(value);
-  const hostnameErrors = textOf(hostname) === '' ? [] : validateDnsLabel(`${field}.hostname`, hostname);
+  const { ip, hostname } = asRecord(value);
+  const hostnameErrors = asString(hostname) === '' ? [] : validateDnsLabel(`${field}.hostname`, hostname);
   return [...validateAddress(`${field}.ip`, ip), ...hostnameErrors];
 }
 
 function validatePort(field: string, value: unknown, nameRequired: boolean): readonly FieldError[] {
-  const { name, port, protocol } = recordOf(value);
+  const { name, port, protocol } = asRecord(value);
   const errors: FieldError[] = [];
-  if (textOf(name) !== '') errors.push(...validateDnsLabel(`${field}.name`, name));
+  if (asString(name) !== '') errors.push(...validateDnsLabel(`${field}.name`, name));
   else if (nameRequired) errors.push(required(`${field}.name`));
   if (typeof port !== 'number' || port < 1 || port > 65535)
     errors.push(invalid(`${field}.port`, port ?? 0, 'must be between 1 and 65535, inclusive'));
-  if (!protocols.includes(textOf(protocol))) errors.push(notSupported(`${field}.protocol`, protocol ?? '', protocols));
+  if (!protocols.includes(asString(protocol)))
+    errors.push(notSupported(`${field}.protocol`, protocol ?? '', protocols));
   return errors;
 }

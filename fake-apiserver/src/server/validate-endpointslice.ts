@@ -1,5 +1,6 @@
+import { asRecord, asString } from '@sluice/runtime';
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './field-error.ts';
-import { arrayOf, type GivenObject, recordOf, type StoredObject, textOf } from './object.ts';
+import { arrayOf, type GivenObject, type StoredObject } from './object.ts';
 import { semanticEqual } from './semantic-equal.ts';
 import { validateAddress } from './validate-address.ts';
 import { protocols } from './validate-endpoints.ts';
@@ -13,29 +14,29 @@ const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
 export function validateEndpointSlice(object: GivenObject, old: StoredObject | undefined): readonly FieldError[] {
   const errors = [...validateAddressType(object.addressType), ...validatePorts(object.ports)];
   if (old === undefined || !semanticEqual(old.endpoints, object.endpoints))
-    errors.push(...validateEndpointList(object.endpoints, textOf(object.addressType)));
+    errors.push(...validateEndpointList(object.endpoints, asString(object.addressType)));
   if (old !== undefined && old.addressType !== object.addressType)
     errors.push(invalid('addressType', object.addressType, 'field is immutable'));
   return errors;
 }
 
 function validateAddressType(value: unknown): readonly FieldError[] {
-  if (textOf(value) === '') return [required('addressType')];
-  return addressTypes.includes(textOf(value)) ? [] : [notSupported('addressType', value, addressTypes)];
+  if (asString(value) === '') return [required('addressType')];
+  return addressTypes.includes(asString(value)) ? [] : [notSupported('addressType', value, addressTypes)];
 }
 
 function validatePorts(value: unknown): readonly FieldError[] {
-  const ports = arrayOf(value).map(recordOf);
+  const ports = arrayOf(value).map(asRecord);
   if (ports.length > limits.ports) return [tooMany('ports', ports.length, limits.ports)];
   const names = new Set<string>();
   return ports.flatMap((port, i) => {
     const field = `ports[${i}]`;
-    const name = textOf(port.name);
+    const name = asString(port.name);
     const errors = name === '' ? [] : [...validateDnsLabel(`${field}.name`, name)];
     if (names.has(name)) errors.push(duplicate(`${field}.name`, name));
     names.add(name);
     const protocol = port.protocol ?? 'TCP';
-    if (!protocols.includes(textOf(protocol))) errors.push(notSupported(`${field}.protocol`, protocol, protocols));
+    if (!protocols.includes(asString(protocol))) errors.push(notSupported(`${field}.protocol`, protocol, protocols));
     return errors;
   });
 }
@@ -43,7 +44,7 @@ function validatePorts(value: unknown): readonly FieldError[] {
 function validateEndpointList(value: unknown, addressType: string): readonly FieldError[] {
   const endpoints = arrayOf(value);
   if (endpoints.length > limits.endpoints) return [tooMany('endpoints', endpoints.length, limits.endpoints)];
-  return endpoints.flatMap((endpoint, i) => validateEndpoint(`endpoints[${i}]`, recordOf(endpoint), addressType));
+  return endpoints.flatMap((endpoint, i) => validateEndpoint(`endpoints[${i}]`, asRecord(endpoint), addressType));
 }
 
 function validateEndpoint(
@@ -59,14 +60,14 @@ function validateEndpoint(
   for (const [j, address] of addresses.entries()) {
     const path = `${field}.addresses[${j}]`;
     if (addressType === 'IPv4' || addressType === 'IPv6') errors.push(...validateAddress(path, address, addressType));
-    else if (!isDnsSubdomain(textOf(address)) || !textOf(address).includes('.'))
+    else if (!isDnsSubdomain(asString(address)) || !asString(address).includes('.'))
       errors.push(invalid(path, address, 'should be a domain with at least two segments separated by dots'));
   }
   const { nodeName, hostname, hints } = endpoint;
-  if (nodeName !== undefined && !isDnsSubdomain(textOf(nodeName)))
+  if (nodeName !== undefined && !isDnsSubdomain(asString(nodeName)))
     errors.push(invalid(`${field}.nodeName`, nodeName, 'must be the name of a Node'));
   if (hostname !== undefined) errors.push(...validateDnsLabel(`${field}.hostname`, hostname));
-  return [...errors, ...validateHints(`${field}.hints`, recordOf(hints))];
+  return [...errors, ...validateHints(`${field}.hints`, asRecord(hints))];
 }
 
 function validateHints(field: string, hints: Readonly<Record<string, unknown>>): readonly FieldError[] {
@@ -85,7 +86,7 @@ function validateHintList(
   if (hints.length > max) return [tooMany(field, hints.length, max)];
   const names = new Set<string>();
   return hints.flatMap((hint, i) => {
-    const name = textOf(recordOf(hint).name);
+    const name = asString(asRecord(hint).name);
     const path = `${field}[${i}].name`;
     if (names.has(name)) return [duplicate(path, name)];
     names.add(name);

@@ -1,6 +1,6 @@
+import { asRecord } from '@sluice/runtime';
 import { type FieldError, invalid, required } from './field-error.ts';
 import type { GivenObject } from './object.ts';
-import { recordOf } from './object.ts';
 import type { ResourceInfo } from './resources.ts';
 
 const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -37,8 +37,8 @@ export function validateMetadata(info: ResourceInfo, object: GivenObject): reado
   const { name = '', labels, annotations } = object.metadata;
   return [
     ...validateName(info, name),
-    ...Object.entries(recordOf(labels)).flatMap(([key, value]) => validateLabel(key, value)),
-    ...Object.keys(recordOf(annotations)).flatMap((key) => validateKey('metadata.annotations', key)),
+    ...Object.entries(asRecord(labels)).flatMap(([key, value]) => validateLabel(key, value)),
+    ...Object.keys(asRecord(annotations)).flatMap((key) => validateKey('metadata.annotations', key)),
   ];
 }
 

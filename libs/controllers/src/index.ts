@@ -1,3 +1,5 @@
+export { equalStringMaps } from './comparison/string-maps.ts';
+export * from './endpoints/is-leftover.ts';
 export * from './endpoints/pod-to-address.ts';
 export * from './endpoints/reconcile-endpoints.ts';
 export { repackSubsets } from './endpoints/repack-subsets.ts';

@@ -1,4 +1,4 @@
-import { compareResourceVersions, type Endpoints, leaderAnnotation } from '@sluice/controllers';
+import { compareResourceVersions, isLeftover } from '@sluice/controllers';
 import { type Change, compareStamps, type PublishedResourceVersions, type Stamp } from '@sluice/messages';
 import { applyFact } from './apply-fact.ts';
 import { observerOf } from './own-slices.ts';
@@ -79,19 +79,16 @@ function endSnapshot(state: ServiceState, work: WorkSet, settings: Settings): vo
   ) {
     state.setEndpoints(null);
   }
-  if (open.initial && !state.service?.service && isLeftover(state.endpoints?.endpoints)) state.setOrphaned(true);
-  if (open.initial) clearTracked(state);
+  if (open.initial) {
+    if (isLeftover(state.endpoints?.endpoints, state.service?.service)) state.setOrphaned(true);
+    clearTracked(state);
+  }
   state.setSnapshot({ ...state.snapshot, open: null, complete: true });
   work.only = null;
   const { policy, batchPeriodMs } = settings;
   for (const [controller, delayMs] of policy.affectedBySnapshot(state, open.initial, batchPeriodMs)) {
     work.add(controller, delayMs);
   }
-}
-
-/** D4: deleted in the sweep at watcher start if no Service has the name, unless leader election uses the object. */
-function isLeftover(endpoints: Endpoints | undefined): boolean {
-  return endpoints !== undefined && endpoints.metadata.annotations?.[leaderAnnotation] === undefined;
 }
 
 const isUpTo = (version: string | undefined, limit: string): boolean =>

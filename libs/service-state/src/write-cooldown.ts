@@ -1,4 +1,4 @@
-import type { Mutation } from '@sluice/controllers';
+import { countAddresses, type Mutation } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 
 /** An API server needs a tenth of this processor time to store an address. */
@@ -30,8 +30,5 @@ function cooldownForSize({ controller, groups }: Pick<PlannedMutations, 'control
 
 function addressesIn(mutation: Mutation): number {
   if (mutation.verb === 'delete' || mutation.resource !== 'endpoints') return 0;
-  return (mutation.object.subsets ?? []).reduce(
-    (sum, { addresses, notReadyAddresses }) => sum + (addresses?.length ?? 0) + (notReadyAddresses?.length ?? 0),
-    0,
-  );
+  return countAddresses(mutation.object.subsets ?? []);
 }

@@ -12,7 +12,7 @@ import {
 } from './prometheus/vec.ts';
 
 /** Names of the work queues in kube-controller-manager. */
-export const queueNames: Readonly<Record<Controller, string>> = {
+const queueNames: Readonly<Record<Controller, string>> = {
   endpoints: 'endpoint',
   endpointslice: 'endpoint_slice',
   endpointslicemirroring: 'endpoint_slice_mirroring',

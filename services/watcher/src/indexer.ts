@@ -3,6 +3,7 @@ import {
   type Endpoints,
   endpointSliceController,
   endpointSliceMirroringController,
+  equalStringMaps,
   managedByLabel,
   type Node,
   type NodeTopology,
@@ -10,6 +11,7 @@ import {
   type Service,
   ServiceSelectorCache,
   type StringMap,
+  selectorMatches,
   serviceNameLabel,
 } from '@sluice/controllers';
 import type { Resource } from '@sluice/kubernetes';
@@ -116,7 +118,7 @@ export class Indexer {
     if (this.#podsByService === undefined) return;
     this.#podsByService.delete(key);
     for (const watched of this.#pods.get(service.namespace)?.values() ?? []) {
-      if (service.selector !== null && selects(service.selector, watched.labels)) this.#addToService(key, watched);
+      if (selectorMatches(service.selector, watched.labels)) this.#addToService(key, watched);
     }
   }
 
@@ -241,15 +243,10 @@ export class Indexer {
 const noPods: ReadonlyMap<string, WatchedPod> = new Map();
 const noSlices: ReadonlyMap<string, EndpointSlice> = new Map();
 
-/** C9: an empty selector matches every Pod. */
-function selects(selector: StringMap, labels: StringMap): boolean {
-  return Object.entries(selector).every(([key, value]) => labels[key] === value);
-}
-
 /** Whether two selectors are equal. Null (selects nothing) differs from empty (selects everything). */
 export function equalSelectors(a: StringMap | null, b: StringMap | null): boolean {
   if (a === null || b === null) return a === b;
-  return Object.keys(a).length === Object.keys(b).length && selects(a, b);
+  return equalStringMaps(a, b);
 }
 
 const managers = new Set([endpointSliceController, endpointSliceMirroringController]);

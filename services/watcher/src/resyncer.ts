@@ -1,4 +1,4 @@
-import { leaderAnnotation } from '@sluice/controllers';
+import { isLeftover } from '@sluice/controllers';
 import {
   type Cause,
   formatServiceKey,
@@ -69,7 +69,8 @@ export class Resyncer {
     for (const service of publishedState?.restoredServices ?? []) publisher.published.restore(service);
     const isChanged = (key: ServiceKey): boolean => {
       const stored = publishedState?.digest(formatServiceKey(key));
-      if (stored === undefined || this.#isLeftover(key)) return true;
+      const name = objectName(key.namespace, key.service);
+      if (stored === undefined || isLeftover(indexer.endpoints.get(name), indexer.services.get(name))) return true;
       const current = digestService(indexer, key.namespace, key.service);
       return current === undefined || shortDigest(current) !== stored;
     };
@@ -102,14 +103,5 @@ export class Resyncer {
 
   #publishAll(reason: DirtyReason, description: string, matches?: (key: ServiceKey) => boolean): readonly string[] {
     return this.markAll(reason, { description, observedAt: this.#options.clock.now() }, matches);
-  }
-
-  /** Endpoints without a Service, which a starting watcher has swept (D4). */
-  #isLeftover({ namespace, service }: ServiceKey): boolean {
-    const { indexer } = this.#options;
-    const name = objectName(namespace, service);
-    const endpoints = indexer.endpoints.get(name);
-    if (endpoints === undefined || indexer.services.has(name)) return false;
-    return endpoints.metadata.annotations?.[leaderAnnotation] === undefined;
   }
 }

@@ -44,12 +44,6 @@ export function fieldsAt(object: Fields, key: string, path: string): Fields {
   return value === undefined || value === null ? none : asFields(value, path);
 }
 
-/** Returns null if the field is missing. */
-export function optionalFieldsAt(object: Fields, key: string, path: string): Fields | null {
-  const value = object[key];
-  return value === undefined || value === null ? null : asFields(value, path);
-}
-
 export function stringAt(object: Fields, key: string, path: string): string {
   const value = object[key];
   if (typeof value === 'string') return value;

@@ -12,7 +12,7 @@ export interface TrackedSlice {
 }
 
 /** Marks a slice whose deletion was requested, in place of a generation. */
-export const deletionExpected = -1;
+const deletionExpected = -1;
 
 /** Initial state of a Service. */
 export const noTrackedSlices: TrackedSlices = {};

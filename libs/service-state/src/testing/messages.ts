@@ -1,4 +1,3 @@
-import type { Controller } from '@sluice/controllers';
 import type { Change, Fact, MutationResult, Outcome, PlannedMutations, ServiceKey, Stamp } from '@sluice/messages';
 import { aPod, aSlice, someEndpoints } from './objects.ts';
 
@@ -91,5 +90,3 @@ export function allApplied(plan: PlannedMutations, version = 50): MutationResult
     }),
   );
 }
-
-export const controllersOf: readonly Controller[] = ['endpointslice', 'endpointslicemirroring', 'endpoints'];

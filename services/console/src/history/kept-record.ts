@@ -1,5 +1,5 @@
 import type { BusRecord } from '@sluice/bus';
-import type { EndpointSlice, Endpoints } from '@sluice/controllers';
+import { countAddresses, type EndpointSlice, type Endpoints } from '@sluice/controllers';
 import { decodeMessage, type Fact, type Message, type PlannedMutations } from '@sluice/messages';
 
 /** A record of the bus: as bytes, or as the message if it was made in this process. Neither is ever modified. */
@@ -64,8 +64,5 @@ function sizeOfPlan({ groups }: PlannedMutations): number {
 }
 
 function sizeOfObject(object: Partial<EndpointSlice & Endpoints> | null | undefined): number {
-  let endpoints = object?.endpoints?.length ?? 0;
-  for (const { addresses, notReadyAddresses } of object?.subsets ?? [])
-    endpoints += (addresses?.length ?? 0) + (notReadyAddresses?.length ?? 0);
-  return endpoints * ofEndpoint;
+  return ((object?.endpoints?.length ?? 0) + countAddresses(object?.subsets ?? [])) * ofEndpoint;
 }
