@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { startLeaseThread } from '@sluice/backends';
 import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { openRedis, type RedisOptions, type RedisPorts } from '@sluice/store-redis';
@@ -27,7 +28,7 @@ export class Connections {
     const fleet = `sluice-${process.pid}-${performance.now()}`;
     const ports = await openRedis(
       { fleet, ...this.#options, ...options },
-      { clock: systemClock, logger: silentLogger },
+      { clock: systemClock, logger: silentLogger, startLeaseThread },
     );
     this.#open.push(ports);
     return ports;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, startRedisCluster, startRedisSentinel } from '@sluice/local';
 import type { RedisOptions } from '@sluice/store-redis';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clusterDirectoryContract } from './cluster-directory-contract.ts';
 import { deadLettersContract } from './dead-letters-contract.ts';
 import { leasesContract } from './leases-contract.ts';
@@ -62,6 +62,34 @@ for (const [kind, start] of Object.entries(KINDS)) {
     leasesContract(kind, async () => {
       const { leases } = await connections.open();
       return { leases, pass: (ms) => sleep(ms) };
+    });
+
+    test('another thread keeps a lease alive without heartbeats, until it is no longer held', async () => {
+      const { leases } = await connections.open();
+      const [ttlMs, scope] = [900, '0'];
+      const request = { group: 'g', member: 'a', ttlMs, release: [], acquire: [scope] };
+      const keepAlive = leases.keepAlive?.({ group: 'g', member: 'a', ttlMs, periodMs: 250, maxSilenceMs: 60_000 });
+      if (keepAlive === undefined) throw new Error('no lease thread');
+      // Until the thread is connected, heartbeats renew.
+      keepAlive.alive(Number.NEGATIVE_INFINITY);
+      await expect
+        .poll(
+          async () => {
+            const { leases: held } = await leases.heartbeat(request);
+            keepAlive.hold(new Map(held.map(({ fencingToken }) => [scope, fencingToken])));
+            return keepAlive.renewedAt;
+          },
+          { timeout: 30_000, interval: 100 },
+        )
+        .toBeGreaterThan(0);
+      await sleep(3 * ttlMs);
+      expect((await leases.state('g')).leases).toMatchObject([{ scope, holder: 'a' }]);
+      await leases.leave('g', 'a');
+      const { renewedAt } = keepAlive;
+      await sleep(ttlMs);
+      expect(keepAlive.renewedAt - renewedAt).toBeLessThan(250);
+      expect((await leases.state('g')).leases).toEqual([]);
+      keepAlive.stop();
     });
   });
 }

@@ -1,2 +1,3 @@
 export * from './backends.ts';
 export * from './open-backends.ts';
+export * from './start-lease-thread.ts';

@@ -5,6 +5,7 @@ import { UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ClusterDirectory } from '@sluice/store';
 import type { Infrastructure } from './backends.ts';
+import { startLeaseThread } from './start-lease-thread.ts';
 
 type InfrastructureOptions = Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>;
 
@@ -31,7 +32,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
   try {
     // The adapters are large; a process loads those that it uses.
     const { openRedis } = await import('@sluice/store-redis');
-    const redis = await openRedis({ ...store, fleet }, ports);
+    const redis = await openRedis({ ...store, fleet }, { ...ports, startLeaseThread });
     try {
       await settlePartitions(redis.store, partitions);
       const bus = await openBus(options, ports);

@@ -1,5 +1,5 @@
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
-import { type GroupState, isFencedError, type Leases } from '@sluice/store';
+import { type GroupState, isFencedError, type KeepAlive, type Leases } from '@sluice/store';
 import { assign } from './assign.ts';
 import { Handover } from './handover.ts';
 
@@ -54,6 +54,12 @@ interface Failures {
   readonly retryAt: number;
 }
 
+/**
+ * How long another thread renews the leases while the event loop is blocked, in milliseconds. A blocked process sends
+ * nothing, but its partitions stand still.
+ */
+const maxSilenceMs = 5_000;
+
 /** Work that lasted this long resets the backoff: the next failure counts as the first. */
 const stableWorkMs = 60_000;
 
@@ -75,8 +81,9 @@ export class Ownership {
   readonly #fencingTokens = new Map<string, number>();
   readonly #handover: Handover;
   #wake = new AbortController();
-  /** Monotonic time until which the leases are certainly valid. */
-  #deadline = Number.NEGATIVE_INFINITY;
+  #keepAlive: KeepAlive | undefined;
+  /** Monotonic time at which the last acknowledged heartbeat was sent. */
+  #heartbeatAt = Number.NEGATIVE_INFINITY;
   #unreachable = false;
   #leaving = false;
   #toAcquire: readonly string[] = [];
@@ -88,7 +95,8 @@ export class Ownership {
 
   /** Runs until `signal` aborts and all scopes are handed over. */
   async run(signal: AbortSignal): Promise<void> {
-    const { leases, group, member } = this.#options;
+    const { leases, group, member, ttlMs, heartbeatMs } = this.#options;
+    this.#keepAlive = leases.keepAlive?.({ group, member, ttlMs, periodMs: heartbeatMs, maxSilenceMs });
     const unwatch = leases.watch(group, () => this.#wake.abort());
     const stop = () => this.#wake.abort();
     signal.addEventListener('abort', stop, { once: true });
@@ -107,6 +115,7 @@ export class Ownership {
     } finally {
       signal.removeEventListener('abort', stop);
       unwatch();
+      this.#keepAlive?.stop();
     }
     try {
       await leases.leave(group, member);
@@ -125,6 +134,8 @@ export class Ownership {
   async #heartbeat(): Promise<void> {
     const { leases, group, member, ttlMs, clock, logger } = this.#options;
     this.#options.onHeartbeat?.();
+    this.#keepAlive?.alive(this.#heartbeatAt);
+    this.#hold();
     const sentAt = clock.monotonic();
     const [release, started] = [[...this.#stopped], [...this.#started]];
     const request = { group, member, ttlMs, release, started, acquire: this.#toAcquire, leaving: this.#leaving };
@@ -135,10 +146,12 @@ export class Ownership {
         this.#holdings.delete(scope);
       }
       for (const scope of started) this.#started.delete(scope);
-      this.#deadline = sentAt + ttlMs;
+      this.#heartbeatAt = sentAt;
       if (this.#unreachable) logger.info('store available again; leases renewed', { group });
       this.#unreachable = false;
       this.#applyState(state);
+      this.#keepAlive?.alive(sentAt);
+      this.#hold();
       this.#options.onGroup?.(state);
     } catch (error) {
       if (!this.#unreachable) logger.warn('cannot renew leases; continuing until they expire', { group, error });
@@ -227,7 +240,16 @@ export class Ownership {
   }
 
   #isCurrent(): boolean {
-    return this.#options.clock.monotonic() < this.#deadline;
+    const { clock, ttlMs } = this.#options;
+    const renewedAt = Math.max(this.#heartbeatAt, this.#keepAlive?.renewedAt ?? Number.NEGATIVE_INFINITY);
+    return clock.monotonic() < renewedAt + ttlMs;
+  }
+
+  /** Has the leases renewed under which this member works; not those that it is about to release. */
+  #hold(): void {
+    if (this.#keepAlive === undefined) return;
+    const working = [...this.#holdings].filter(([scope, { lost }]) => !lost && !this.#stopped.has(scope));
+    this.#keepAlive.hold(new Map(working.map(([scope, { fencingToken }]) => [scope, fencingToken])));
   }
 
   #loseAll(): void {

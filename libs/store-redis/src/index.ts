@@ -1,4 +1,12 @@
 /** Implements the ports of @sluice/store on Redis 7 or newer: standalone, Sentinel or Cluster. */
+export type {
+  LeaseThread,
+  LeaseThreadEvents,
+  LeaseThreadLine,
+  LeaseThreadRequest,
+  StartLeaseThread,
+} from './lease-thread.ts';
 export { openRedis, type RedisDependencies, type RedisPorts } from './open-redis.ts';
 export { type RedisErrorCode, RedisStoreError } from './redis-error.ts';
 export type { RedisOptions, RedisTls, RedisTopology } from './redis-options.ts';
+export { runLeaseThread } from './run-lease-thread.ts';

@@ -1,12 +1,13 @@
 import type { Clock, Logger } from '@sluice/runtime';
-import { errorMessage } from '@sluice/runtime';
 import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
 import { Cluster, type Redis } from 'ioredis';
 import { checkServer } from './check-server.ts';
 import { connect, createClient } from './client.ts';
+import { LeaseThreadClient, type StartLeaseThread } from './lease-thread.ts';
+import { logConnection } from './log-connection.ts';
 import { RedisClusterDirectory } from './redis-cluster-directory.ts';
 import { RedisDeadLetters } from './redis-dead-letters.ts';
-import { RedisLeases } from './redis-leases.ts';
+import { leasesTimeoutMs, RedisLeases } from './redis-leases.ts';
 import type { RedisOptions } from './redis-options.ts';
 import { RedisStore } from './redis-store.ts';
 import type { Client } from './script.ts';
@@ -25,27 +26,31 @@ export interface RedisPorts {
 export interface RedisDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Undefined: only heartbeats renew leases, which a busy event loop delays. */
+  readonly startLeaseThread?: StartLeaseThread;
 }
-
-/** Socket timeout of the leases' connection, in milliseconds: short, because heartbeats are small and frequent. */
-const LEASES_TIMEOUT_MS = 2000;
 
 /**
  * Connects to Redis and checks that Sluice can use it.
  *
  * @throws RedisStoreError if the options, the server or the user's permissions are unsuitable; closes all connections first
  */
-export async function openRedis(options: RedisOptions, { clock, logger }: RedisDependencies): Promise<RedisPorts> {
+export async function openRedis(
+  options: RedisOptions,
+  { clock, logger, startLeaseThread }: RedisDependencies,
+): Promise<RedisPorts> {
   const { fleet, commandTimeoutMs = 10_000, maxDeadLetters } = options;
   const client = createClient(options, { commandTimeoutMs, offlineQueue: true });
   // A separate connection, so that heartbeats queue neither behind large commits nor behind a lost connection.
   const leaseClient = createClient(options, {
-    commandTimeoutMs: Math.min(commandTimeoutMs, LEASES_TIMEOUT_MS),
+    commandTimeoutMs: Math.min(commandTimeoutMs, leasesTimeoutMs),
     offlineQueue: false,
   });
   const subscriber = createClient(options, { commandTimeoutMs, offlineQueue: true, idle: true });
   const clients = [client, leaseClient];
+  const thread = startLeaseThread && new LeaseThreadClient({ start: startLeaseThread, redis: options, clock, logger });
   const close = () => {
+    thread?.close();
     for (const one of [...clients, subscriber]) one.disconnect();
   };
   try {
@@ -65,7 +70,7 @@ export async function openRedis(options: RedisOptions, { clock, logger }: RedisD
   const parts = { client, clock, fleet, commandTimeoutMs };
   return {
     store: new RedisStore(parts),
-    leases: new RedisLeases({ ...parts, client: leaseClient, subscriber }),
+    leases: new RedisLeases({ ...parts, client: leaseClient, subscriber, thread }),
     directory: new RedisClusterDirectory(parts),
     deadLetters: new RedisDeadLetters(maxDeadLetters === undefined ? parts : { ...parts, max: maxDeadLetters }),
     close,
@@ -74,21 +79,4 @@ export async function openRedis(options: RedisOptions, { clock, logger }: RedisD
 
 function masters(client: Client): readonly Redis[] {
   return client instanceof Cluster ? client.nodes('master') : [client];
-}
-
-/** Logs once when the connection is lost and once when it is restored. */
-function logConnection(client: Client, connection: string, logger: Logger): void {
-  let lost = false;
-  client.on('error', (error: unknown) => {
-    if (lost) return;
-    lost = true;
-    logger.warn('Redis unavailable; retrying', {
-      connection,
-      reason: errorMessage(error),
-    });
-  });
-  client.on('ready', () => {
-    if (lost) logger.info('Redis available again', { connection });
-    lost = false;
-  });
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '@sluice/runtime';
-import type { GroupState, Heartbeat, Lease, Leases } from '@sluice/store';
+import type { GroupState, Heartbeat, KeepAlive, KeepAliveOptions, Lease, Leases } from '@sluice/store';
 import { hashTagged } from './keys.ts';
+import type { LeaseThreadClient } from './lease-thread.ts';
 import { RedisStoreError } from './redis-error.ts';
 import { strings } from './redis-store.ts';
 import { type Client, Script } from './script.ts';
@@ -11,10 +12,15 @@ export interface RedisLeasesOptions {
   readonly client: Client;
   /** Separate client for Pub/Sub; connects on the first watch. */
   readonly subscriber: Client;
+  /** Undefined: only heartbeats renew leases. */
+  readonly thread?: LeaseThreadClient | undefined;
   readonly clock: Clock;
   readonly fleet: string;
   readonly commandTimeoutMs: number;
 }
+
+/** Socket timeout of the leases' connections, in milliseconds: short, because heartbeats are small and frequent. */
+export const leasesTimeoutMs = 2000;
 
 // allow-oom: heartbeats add few bytes and no keys, and a Redis without memory must not make all leases expire.
 const heartbeatScript = new Script(['group', 'heartbeat'], ['allow-oom']);
@@ -26,11 +32,14 @@ const leaveScript = new Script(['group', 'leave'], ['allow-oom']);
  * it. Leases are renewed at some time between sending and answer, so callers count the TTL from the sending.
  */
 export class RedisLeases implements Leases {
+  readonly keepAlive?: (options: KeepAliveOptions) => KeepAlive;
   readonly #options: RedisLeasesOptions;
   readonly #watchers = new Map<string, Set<() => void>>();
 
   constructor(options: RedisLeasesOptions) {
     this.#options = options;
+    const { thread } = options;
+    if (thread !== undefined) this.keepAlive = (group) => thread.keepAlive(group);
     options.subscriber.on('message', (channel: string) => {
       for (const onChange of this.#watchers.get(channel) ?? []) onChange();
     });
@@ -75,11 +84,15 @@ export class RedisLeases implements Leases {
     };
   }
 
-  /** The first key is also the Pub/Sub channel for changes. */
   #keys(group: string): readonly [string, string, string] {
-    const tag = hashTagged(this.#options.fleet, `leases/${group}`);
-    return [`${tag}:members`, `${tag}:leases`, `${tag}:started`];
+    return groupKeys(this.#options.fleet, group);
   }
+}
+
+/** The first key is also the Pub/Sub channel for changes. */
+export function groupKeys(fleet: string, group: string): readonly [string, string, string] {
+  const tag = hashTagged(fleet, `leases/${group}`);
+  return [`${tag}:members`, `${tag}:leases`, `${tag}:started`];
 }
 
 function groupState(answer: unknown): GroupState {

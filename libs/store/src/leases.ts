@@ -17,6 +17,36 @@ export interface Leases {
   watch(group: string, onChange: () => void): () => void;
   /** Reads the group without changing it, for observers. */
   state(group: string): Promise<GroupState>;
+  /**
+   * Renews a member's leases from another thread while this thread's event loop is too busy to. Absent where leases do not
+   * outlive the process.
+   */
+  keepAlive?(options: KeepAliveOptions): KeepAlive;
+}
+
+export interface KeepAliveOptions {
+  readonly group: string;
+  readonly member: string;
+  readonly ttlMs: number;
+  /** Time between renewals, in milliseconds. */
+  readonly periodMs: number;
+  /** Renewals stop when the caller has shown no sign of life for this long, in milliseconds. */
+  readonly maxSilenceMs: number;
+}
+
+/** Renewals from another thread. They go on until `stop`. */
+export interface KeepAlive {
+  /**
+   * Time on the monotonic clock at which the last successful renewal was sent; `-Infinity` before the first. A renewal
+   * succeeds only if the member still holds all leases of the last `hold`, so they are valid for `ttlMs` from then. Reads
+   * shared memory: correct even right after the event loop was blocked.
+   */
+  readonly renewedAt: number;
+  /** Sets the leases to renew, by scope with fencing token. */
+  hold(leases: ReadonlyMap<string, number>): void;
+  /** Shows a sign of life. `renewedAt`: when the caller's last acknowledged heartbeat was sent; makes early renewals unnecessary. */
+  alive(renewedAt: number): void;
+  stop(): void;
 }
 
 export interface Heartbeat {

@@ -1,0 +1,71 @@
+import { VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { beforeEach, expect, test } from 'vitest';
+import { LeaseRenewer } from './lease-renewer.ts';
+import { RenewalCells } from './renewal-cells.ts';
+
+const options = { group: 'writer', member: 'a', ttlMs: 900, periodMs: 250, maxSilenceMs: 5_000 };
+
+let clock: VirtualClock;
+let cells: RenewalCells;
+let renewer: LeaseRenewer;
+let renewed: { readonly at: number; readonly leases: readonly (readonly [string, number])[] }[];
+let logged: string[];
+/** What the store answers. */
+let holdsAll: boolean;
+
+beforeEach(() => {
+  clock = new VirtualClock(1_000);
+  cells = new RenewalCells();
+  [renewed, logged, holdsAll] = [[], [], true];
+  renewer = new LeaseRenewer({
+    renew: async (_, leases) => {
+      renewed.push({ at: clock.monotonic(), leases });
+      return holdsAll;
+    },
+    clock,
+    log: ({ message }) => void logged.push(message),
+  });
+  renewer.handle({ kind: 'start', id: 1, options, cells: cells.buffer });
+  renewer.handle({ kind: 'hold', id: 1, leases: [['7', 42]] });
+  [cells.aliveAt, cells.heartbeatAt] = [1_000, 1_000];
+});
+
+test('leases are renewed while the event loop is blocked, each time well before they expire', async () => {
+  await advance(clock, 4_500);
+  const times = renewed.map(({ at }) => at);
+  expect(times[0]).toBeLessThanOrEqual(1_375);
+  for (const [index, at] of times.entries()) expect(at - (times[index - 1] ?? at)).toBeLessThanOrEqual(375);
+  expect(renewed[0]?.leases).toEqual([['7', 42]]);
+  expect(cells.renewedAt).toBe(times.at(-1));
+});
+
+test('a process that shows no sign of life for too long loses its leases', async () => {
+  await advance(clock, 60_000);
+  expect(cells.renewedAt).toBeLessThanOrEqual(6_000);
+  expect(logged).toEqual(['event loop blocked; leases are not renewed']);
+  [cells.aliveAt, cells.heartbeatAt] = [clock.monotonic(), clock.monotonic()];
+  await advance(clock, 500);
+  expect(cells.renewedAt).toBeGreaterThan(61_000);
+});
+
+test('nothing is renewed while heartbeats arrive in time', async () => {
+  for (let n = 0; n < 20; n++) {
+    await advance(clock, 200);
+    [cells.aliveAt, cells.heartbeatAt] = [clock.monotonic(), clock.monotonic()];
+  }
+  expect(renewed).toEqual([]);
+});
+
+test('a renewal that finds a lease lost does not count', async () => {
+  holdsAll = false;
+  await advance(clock, 3_000);
+  expect(renewed.length).toBeGreaterThan(5);
+  expect(cells.renewedAt).toBe(Number.NEGATIVE_INFINITY);
+});
+
+test('stop ends the renewals', async () => {
+  renewer.handle({ kind: 'stop', id: 1 });
+  await advance(clock, 3_000);
+  expect(renewed).toEqual([]);
+});

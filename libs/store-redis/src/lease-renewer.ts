@@ -1,0 +1,83 @@
+import { type Clock, sleep } from '@sluice/runtime';
+import type { KeepAliveOptions } from '@sluice/store';
+import type { LeaseThreadLine, LeaseThreadRequest } from './lease-thread.ts';
+import { RenewalCells } from './renewal-cells.ts';
+
+export interface LeaseRenewerOptions {
+  /** Renews the member's leases if it still holds all of them, and returns whether it does. */
+  readonly renew: (options: KeepAliveOptions, leases: readonly (readonly [string, number])[]) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly log: (line: LeaseThreadLine) => void;
+}
+
+interface Group {
+  readonly options: KeepAliveOptions;
+  readonly cells: RenewalCells;
+  readonly stop: AbortController;
+  leases: readonly (readonly [string, number])[];
+  /** The main thread has been silent for too long. */
+  silent: boolean;
+}
+
+/**
+ * The lease thread's side: renews the leases of each group while the main thread is late, but not for longer than
+ * `maxSilenceMs` without a sign of life from it.
+ */
+export class LeaseRenewer {
+  readonly #options: LeaseRenewerOptions;
+  readonly #groups = new Map<number, Group>();
+
+  constructor(options: LeaseRenewerOptions) {
+    this.#options = options;
+  }
+
+  handle(request: LeaseThreadRequest): void {
+    if (request.kind === 'start') {
+      const cells = new RenewalCells(request.cells);
+      const stop = new AbortController();
+      const group: Group = { options: request.options, cells, stop, leases: [], silent: false };
+      this.#groups.set(request.id, group);
+      void this.#run(group);
+      return;
+    }
+    const group = this.#groups.get(request.id);
+    if (group === undefined) return;
+    if (request.kind === 'hold') {
+      group.leases = request.leases;
+      return;
+    }
+    this.#groups.delete(request.id);
+    group.stop.abort();
+  }
+
+  async #run(group: Group): Promise<void> {
+    const { signal } = group.stop;
+    while (!signal.aborted) {
+      await sleep(this.#options.clock, group.options.periodMs / 2, signal);
+      if (!signal.aborted && this.#isDue(group)) await this.#renew(group);
+    }
+  }
+
+  /** False while the main thread renews in time, and when it no longer shows that it can stop work. */
+  #isDue(group: Group): boolean {
+    const { cells, options } = group;
+    const now = this.#options.clock.monotonic();
+    const silentMs = now - cells.aliveAt;
+    const silent = silentMs > options.maxSilenceMs;
+    if (silent && !group.silent) {
+      const fields = { group: options.group, silent: `${Math.round(silentMs)}ms` };
+      this.#options.log({ level: 'warn', message: 'event loop blocked; leases are not renewed', fields });
+    }
+    group.silent = silent;
+    return !silent && now - Math.max(cells.renewedAt, cells.heartbeatAt) >= options.periodMs;
+  }
+
+  async #renew({ options, cells, leases }: Group): Promise<void> {
+    const sentAt = this.#options.clock.monotonic();
+    try {
+      if (await this.#options.renew(options, leases)) cells.renewedAt = sentAt;
+    } catch {
+      // The leases expire unless a later renewal succeeds; the connection's loss is logged.
+    }
+  }
+}

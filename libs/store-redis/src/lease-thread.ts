@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Cancel, type Clock, errorMessage, type LogFields, type Logger } from '@sluice/runtime';
+import type { KeepAlive, KeepAliveOptions } from '@sluice/store';
+import type { RedisOptions } from './redis-options.ts';
+import { RenewalCells } from './renewal-cells.ts';
+
+/** What the main thread sends to the lease thread. */
+export type LeaseThreadRequest =
+  | {
+      readonly kind: 'start';
+      readonly id: number;
+      readonly options: KeepAliveOptions;
+      readonly cells: SharedArrayBuffer;
+    }
+  | { readonly kind: 'hold'; readonly id: number; readonly leases: readonly (readonly [string, number])[] }
+  | { readonly kind: 'stop'; readonly id: number };
+
+/** A line that the lease thread has the main thread log. */
+export interface LeaseThreadLine {
+  readonly level: 'info' | 'warn';
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** A running thread that executes `runLeaseThread`. */
+export interface LeaseThread {
+  send(request: LeaseThreadRequest): void;
+  terminate(): void;
+}
+
+export interface LeaseThreadEvents {
+  readonly onLine: (line: LeaseThreadLine) => void;
+  /** Called once if the thread fails. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Starts a thread that connects to Redis with these options. */
+export type StartLeaseThread = (options: RedisOptions, events: LeaseThreadEvents) => LeaseThread;
+
+export interface LeaseThreadClientOptions {
+  readonly start: StartLeaseThread;
+  readonly redis: RedisOptions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Time until a failed thread is started again, in milliseconds. Meanwhile heartbeats renew the leases. */
+const restartMs = 1_000;
+
+interface Group {
+  readonly options: KeepAliveOptions;
+  readonly cells: RenewalCells;
+  leases: readonly (readonly [string, number])[];
+}
+
+/** The main thread's side of the lease thread, which is started for the first group. */
+export class LeaseThreadClient {
+  readonly #options: LeaseThreadClientOptions;
+  readonly #groups = new Map<number, Group>();
+  #thread: LeaseThread | undefined;
+  #restart: Cancel = () => {};
+  #nextId = 0;
+  #closed = false;
+
+  constructor(options: LeaseThreadClientOptions) {
+    this.#options = options;
+  }
+
+  keepAlive(options: KeepAliveOptions): KeepAlive {
+    const { clock } = this.#options;
+    const [id, cells] = [this.#nextId++, new RenewalCells()];
+    const group: Group = { options, cells, leases: [] };
+    this.#groups.set(id, group);
+    if (this.#thread === undefined) this.#start();
+    else this.#announce(id, group);
+    return {
+      get renewedAt() {
+        return cells.renewedAt;
+      },
+      hold: (leases) => {
+        const next = [...leases];
+        if (isDeepStrictEqual(next, group.leases)) return;
+        group.leases = next;
+        this.#thread?.send({ kind: 'hold', id, leases: group.leases });
+      },
+      alive: (renewedAt) => {
+        cells.heartbeatAt = renewedAt;
+        cells.aliveAt = clock.monotonic();
+      },
+      stop: () => {
+        this.#groups.delete(id);
+        this.#thread?.send({ kind: 'stop', id });
+      },
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#restart();
+    this.#thread?.terminate();
+  }
+
+  #start(): void {
+    if (this.#closed) return;
+    const { start, redis, clock, logger } = this.#options;
+    this.#thread = start(redis, {
+      onLine: ({ level, message, fields }) => logger[level](message, fields),
+      onFailure: (error) => {
+        if (this.#closed) return;
+        logger.error('lease thread failed; restarting it', { reason: errorMessage(error), retryIn: `${restartMs}ms` });
+        this.#thread = undefined;
+        this.#restart = clock.schedule(restartMs, () => this.#start());
+      },
+    });
+    for (const [id, group] of this.#groups) this.#announce(id, group);
+  }
+
+  #announce(id: number, { options, cells, leases }: Group): void {
+    this.#thread?.send({ kind: 'start', id, options, cells: cells.buffer });
+    this.#thread?.send({ kind: 'hold', id, leases });
+  }
+}

@@ -1,0 +1,44 @@
+import { type Clock, type LogFields, type Logger, silentLogger } from '@sluice/runtime';
+import { connect, createClient } from './client.ts';
+import { LeaseRenewer } from './lease-renewer.ts';
+import type { LeaseThreadLine, LeaseThreadRequest } from './lease-thread.ts';
+import { logConnection } from './log-connection.ts';
+import { groupKeys, leasesTimeoutMs } from './redis-leases.ts';
+import type { RedisOptions } from './redis-options.ts';
+import { Script } from './script.ts';
+import { withTimeout } from './with-timeout.ts';
+
+export interface LeaseThreadPorts {
+  readonly clock: Clock;
+  readonly log: (line: LeaseThreadLine) => void;
+}
+
+const renewScript = new Script(['renew'], ['allow-oom']);
+
+/** Renews leases over a connection of its own. Runs in a thread of its own; returns the handler for the client's requests. */
+export function runLeaseThread(
+  redis: RedisOptions,
+  { clock, log }: LeaseThreadPorts,
+): (request: LeaseThreadRequest) => void {
+  const client = createClient(redis, { commandTimeoutMs: leasesTimeoutMs, offlineQueue: false });
+  logConnection(client, 'lease renewal', lineLogger(log));
+  // It keeps retrying, and reports through its events.
+  connect(client, clock, leasesTimeoutMs).catch(() => {});
+  const renewer = new LeaseRenewer({
+    clock,
+    log,
+    async renew({ group, member, ttlMs }, leases) {
+      const answer = renewScript.run(client, groupKeys(redis.fleet, group), [member, ttlMs, ...leases.flat()]);
+      return (await withTimeout(clock, ttlMs, `renewal by ${member} in ${group}`, answer)) === 1;
+    },
+  });
+  return (request) => renewer.handle(request);
+}
+
+function lineLogger(log: (line: LeaseThreadLine) => void): Logger {
+  const line =
+    (level: LeaseThreadLine['level']) =>
+    (message: string, fields: LogFields = {}) =>
+      log({ level, message, fields });
+  return { ...silentLogger, info: line('info'), warn: line('warn') };
+}

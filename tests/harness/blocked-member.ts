@@ -1,0 +1,27 @@
+/**
+ * Usage: `node blocked-member.ts REDIS_URL FLEET BLOCK_MS`. Acquires the only scope of a group, prints `held TOKEN`, blocks
+ * its event loop for BLOCK_MS and prints whether it still believes to hold the lease, before anything else can run.
+ */
+import { startLeaseThread } from '@sluice/backends';
+import { Ownership } from '@sluice/ownership';
+import { systemClock, systemRandom } from '@sluice/process';
+import { aborted, silentLogger, sleep } from '@sluice/runtime';
+import { openRedis } from '@sluice/store-redis';
+
+const [url = '', fleet = '', blockMs = '0'] = process.argv.slice(2);
+const redis = await openRedis({ urls: [url], fleet }, { clock: systemClock, logger: silentLogger, startLeaseThread });
+await new Ownership({
+  ...{ leases: redis.leases, group: 'writer', member: `blocked-${process.pid}`, scopes: ['0'] },
+  ...{ ttlMs: 900, heartbeatMs: 250, clock: systemClock, random: systemRandom, logger: silentLogger },
+  work: async ({ fencingToken, signal, isCurrent, started }) => {
+    started();
+    // The lease thread starts meanwhile, as in a process that has just come up.
+    await sleep(systemClock, 1_500, signal);
+    process.stdout.write(`held ${fencingToken}\n`);
+    if (Number(blockMs) > 0) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(blockMs));
+      process.stdout.write(`current ${isCurrent()}\n`);
+    }
+    await aborted(signal);
+  },
+}).run(new AbortController().signal);

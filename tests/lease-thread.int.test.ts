@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { type RedisServer, startRedis } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { silentLogger } from '@sluice/runtime';
+import { openRedis, type RedisPorts } from '@sluice/store-redis';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+/** A process whose event loop is blocked, and a rival that takes its lease as soon as it is free; on a real Redis. */
+const program = fileURLToPath(new URL('./harness/blocked-member.ts', import.meta.url));
+const ttlMs = 900;
+/** Of `Ownership`. */
+const maxSilenceMs = 5_000;
+
+let directory: string;
+let redis: RedisServer;
+let rival: RedisPorts;
+let fleet: string;
+let member: ChildProcess | undefined;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-lease-thread-'));
+  redis = await startRedis({ directory });
+});
+
+afterEach(() => {
+  member?.kill('SIGKILL');
+  rival?.close();
+});
+
+afterAll(async () => {
+  await redis?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Starts the member; resolves when it holds the lease and begins to block. */
+async function start(blockMs: number): Promise<{ readonly lines: string[]; readonly heldAt: number }> {
+  fleet = `fleet-${Math.round(performance.now())}`;
+  rival = await openRedis({ urls: [redis.url], fleet }, { clock: systemClock, logger: silentLogger });
+  const lines: string[] = [];
+  member = spawn(process.execPath, [program, redis.url, fleet, String(blockMs)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (member.stdout === null) throw new Error('the member has no output');
+  createInterface(member.stdout).on('line', (line) => void lines.push(line));
+  await expect.poll(() => lines[0], { timeout: 60_000, interval: 10 }).toMatch(/^held \d+$/);
+  return { lines, heldAt: performance.now() };
+}
+
+/** Tries to acquire the lease for `forMs`; returns how long after `since` it succeeded. */
+async function contend(since: number, forMs: number): Promise<number | undefined> {
+  while (performance.now() - since < forMs) {
+    const request = { group: 'writer', member: 'rival', ttlMs, release: [], acquire: ['0'] };
+    const { leases } = await rival.leases.heartbeat(request);
+    if (leases.some(({ holder }) => holder === 'rival')) return performance.now() - since;
+    await sleep(20);
+  }
+  return undefined;
+}
+
+test('a lease outlives an event loop that is blocked for three seconds', async () => {
+  const { lines, heldAt } = await start(3_000);
+  expect(await contend(heldAt, 3_500)).toBeUndefined();
+  await expect.poll(() => lines, { timeout: 10_000 }).toContain('current true');
+});
+
+test('an event loop that stays blocked loses the lease, and knows it when it continues', async () => {
+  const { lines, heldAt } = await start(9_000);
+  const tookMs = await contend(heldAt, 9_000);
+  expect(tookMs).toBeGreaterThan(maxSilenceMs - 500);
+  expect(tookMs).toBeLessThan(maxSilenceMs + ttlMs + 1_000);
+  await expect.poll(() => lines, { timeout: 10_000 }).toContain('current false');
+});
+
+test('a process that is stopped as a whole loses the lease within its TTL', async () => {
+  const { heldAt } = await start(0);
+  member?.kill('SIGSTOP');
+  expect(await contend(heldAt, 9_000)).toBeLessThan(ttlMs + 600);
+});
