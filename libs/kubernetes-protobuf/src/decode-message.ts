@@ -8,11 +8,20 @@ type JsonObject = Record<string, unknown>;
 export interface Decoded {
   /** In the shape of its JSON. */
   readonly object: JsonObject;
-  /** A message that should have been read whole has a field that is not listed. */
+  /** A message type with all fields listed met an unlisted one. */
   readonly isPartial: boolean;
 }
 
-/** Reads a message of the Kubernetes API as if it had come as JSON. Throws MalformedProtobufError. */
+/**
+ * Limit of values per message. Two bytes on the wire can become an object in memory; etcd's limit of 1.5 MiB per object
+ * leaves room for fewer than this.
+ */
+const maxValues = 1_000_000;
+
+/**
+ * Decodes a message of the Kubernetes API into the shape of its JSON.
+ * @throws MalformedProtobufError also for more than a million values
+ */
 export function decodeMessage(type: MessageType, bytes: Buffer, texts: TextTable): Decoded {
   const decoder = new Decoder(bytes, texts);
   const object = decoder.message(type, bytes.length);
@@ -26,6 +35,7 @@ const quantityType = projectionOf({ 1: text('text') });
 class Decoder {
   isPartial = false;
   readonly #reader: WireReader;
+  #values = 0;
 
   constructor(bytes: Buffer, texts: TextTable) {
     this.#reader = new WireReader(bytes, texts);
@@ -37,13 +47,14 @@ class Decoder {
     while (reader.position < end) {
       const tag = reader.integer();
       const field = type.fields[tag >>> 3];
+      if (++this.#values > maxValues) throw new MalformedProtobufError(`more than ${maxValues} values`);
       if (field === undefined || field.kind === 'ignored') {
         if (field === undefined && type.closed) this.isPartial = true;
         reader.skip(tag & 7);
       } else if ((tag & 7) === wireTypeOf(field)) this.#read(object, field);
       else throw new MalformedProtobufError(`${field.name} has wire type ${tag & 7}`);
     }
-    if (reader.position > end) throw new MalformedProtobufError('a message ends within a value');
+    if (reader.position > end) throw new MalformedProtobufError('a message ends inside a value');
     for (const name of type.nullable) object[name] ??= null;
     return object;
   }
@@ -54,8 +65,9 @@ class Decoder {
       object[name] ??= {};
       const map = object[name] as JsonObject;
       const { key, value } = this.#nested(field) as { key?: string; value?: unknown };
-      // Not by assignment: it might be called __proto__.
-      if (key === '__proto__') Object.defineProperty(map, key, { value, enumerable: true });
+      // Assigning to __proto__ would set the prototype.
+      if (key === '__proto__')
+        Object.defineProperty(map, key, { value: value ?? '', enumerable: true, configurable: true, writable: true });
       else map[key ?? ''] = value ?? '';
       return;
     }
@@ -96,7 +108,7 @@ class Decoder {
   }
 }
 
-/** 0 is a varint, 2 is a length and so many bytes. */
+/** 0: a varint; 2: a length, then that many bytes. */
 function wireTypeOf({ kind }: Field): 0 | 2 {
   return kind === 'integer' || kind === 'boolean' ? 0 : 2;
 }

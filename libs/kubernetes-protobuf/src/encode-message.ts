@@ -2,12 +2,12 @@ import { secondsOfText } from './instant.ts';
 import type { Field, MessageType } from './message-type.ts';
 import type { WireWriter } from './wire-writer.ts';
 
-/** Has a field that the message type does not list, or a value that it cannot hold. */
+/** The object has a field that the message type does not list, or a value that it cannot hold. */
 class NotEncodable extends Error {}
 
 /**
- * Writes an object of the Kubernetes API, in the shape of its JSON, as the message that the server would read the same
- * from. False if it says something that the message cannot; the writer is then of no more use.
+ * Encodes an object of the Kubernetes API, given in the shape of its JSON. Returns false if the message type cannot hold
+ * the object; discard the writer then.
  */
 export function encodeMessage(type: MessageType, object: object, writer: WireWriter): boolean {
   try {

@@ -16,7 +16,7 @@ function pushed(splitter: FrameSplitter, bytes: Buffer, lengths: readonly number
   return [...found, ...splitter.push(rest)];
 }
 
-it('finds the same frames however the bytes are cut', () => {
+it('returns the same frames for any chunking', () => {
   fc.assert(
     fc.property(frames, cuts, (given, lengths) => {
       expect(pushed(new FrameSplitter(), Buffer.concat(given.map(framed)), lengths)).toEqual(given);
@@ -24,7 +24,7 @@ it('finds the same frames however the bytes are cut', () => {
   );
 });
 
-it('drops what is too long, counts it, and goes on after it', () => {
+it('drops and counts frames that are too long and continues after them', () => {
   fc.assert(
     fc.property(frames, cuts, (given, lengths) => {
       const splitter = new FrameSplitter(20);

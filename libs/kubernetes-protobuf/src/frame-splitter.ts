@@ -1,27 +1,27 @@
 const headBytes = 4;
 
 /**
- * Cuts a stream of bytes into frames, each of which begins with its length in four bytes. A frame beyond `maxBytes` is
- * dropped and counted, so that a broken server cannot fill the memory.
+ * Splits a stream of bytes into frames, each prefixed by its length in four bytes. A frame longer than `maxBytes` is
+ * dropped and counted, so a broken server cannot exhaust memory. The default is above etcd's largest practical object.
  */
 export class FrameSplitter {
   readonly #maxBytes: number;
   #pending: Buffer[] = [];
   #pendingBytes = 0;
-  /** Bytes of a frame that is dropped which are still to come. */
+  /** Bytes still to come of a frame that is dropped. */
   #dropping = 0;
   #dropped = 0;
 
-  constructor(maxBytes = 32 * 1024 * 1024) {
+  constructor(maxBytes = 8 * 1024 * 1024) {
     this.#maxBytes = maxBytes;
   }
 
-  /** Frames that were too long, so far. */
+  /** Number of frames that were too long. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** The frames that end in this chunk, without their lengths. */
+  /** Returns the frames that end in this chunk, without their prefixes. */
   push(chunk: Buffer): Buffer[] {
     let rest = this.#dropping === 0 ? chunk : this.#skip(chunk);
     if (this.#pendingBytes > 0) {
@@ -63,7 +63,7 @@ export class FrameSplitter {
     return bytes.subarray(skipped);
   }
 
-  /** Whether what is pending may hold a whole frame: a large one is put together once, not with every chunk. */
+  /** Whether the pending bytes hold a complete frame: a large frame is concatenated once, not per chunk. */
   #mayEnd(): boolean {
     const [first] = this.#pending;
     if (first === undefined || first.length < headBytes) return true;

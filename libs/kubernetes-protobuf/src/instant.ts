@@ -1,7 +1,7 @@
 let lastSeconds = Number.NaN;
 let lastText = '';
 
-/** Seconds since the Unix epoch as RFC 3339. Of many objects made together most have the same. */
+/** Formats seconds since the Unix epoch as RFC 3339. Caches the last value: objects created together share it. */
 export function textOfSeconds(seconds: number): string {
   if (seconds === lastSeconds) return lastText;
   const date = new Date(seconds * 1000);
@@ -11,7 +11,7 @@ export function textOfSeconds(seconds: number): string {
   return lastText;
 }
 
-/** Undefined if it is no time. */
+/** Returns undefined if the text is not a time. */
 export function secondsOfText(text: string): number | undefined {
   const milliseconds = Date.parse(text);
   return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);

@@ -1,58 +1,58 @@
-/** How the value of a field stands on the wire and in the JSON form of the same object. */
+/** The encoding of a field's value on the wire and in JSON. */
 export type FieldKind =
   | 'string'
   /** int32 or int64. */
   | 'integer'
   | 'boolean'
-  /** A map with texts as keys; the entry's message type tells of its values. */
+  /** A map with strings as keys; the message type of its entries has the type of the values. */
   | 'map'
   /** meta/v1 Time: RFC 3339 in UTC with whole seconds in JSON. */
   | 'time'
-  /** A number or a text in JSON. */
+  /** A number or a string in JSON. */
   | 'intOrString'
-  /** A text in JSON. */
+  /** A string in JSON. */
   | 'quantity'
   | 'message'
-  /** Of something that is read for itself. */
+  /** A nested message that is decoded separately. */
   | 'bytes'
-  /** Known, and not read. */
+  /** Known and skipped. */
   | 'ignored';
 
 export interface Field {
   readonly name: string;
   readonly kind: FieldKind;
-  /** A list of such values. */
+  /** The field is a list of such values. */
   readonly repeated: boolean;
-  /** A zero value is told as well, as JSON does where Go has a pointer or no `omitempty`. */
+  /** A zero value is kept, as in JSON where Go has a pointer or no `omitempty`. */
   readonly kept: boolean;
-  /** JSON says null where there is none. */
+  /** A missing value is null in JSON. */
   readonly nullable: boolean;
-  /** Of messages, and of the entries of a map. */
+  /** The type of a message, or of the entries of a map. */
   readonly type: MessageType | undefined;
 }
 
 export interface MessageType {
   /** By field number. */
   readonly fields: readonly (Field | undefined)[];
-  /** By the name in JSON. */
+  /** Field numbers by JSON name. */
   readonly numbers: ReadonlyMap<string, number>;
-  /** Names of those that are null in JSON where there are none. */
+  /** JSON names of the nullable fields. */
   readonly nullable: readonly string[];
   /**
-   * All fields are listed, and one that is not is told: the object would lose it when it is written back. Of other
-   * messages only what Sluice reads is listed.
+   * All fields are listed, and an unlisted one is reported, because writing the object back would lose it. Other message
+   * types list only the fields that Sluice reads.
    */
   readonly closed: boolean;
 }
 
 type Fields = Readonly<Record<number, Field>>;
 
-/** A message of which only the listed fields are read. */
+/** A message type of which only the listed fields are read. */
 export function projectionOf(fields: Fields): MessageType {
   return messageType(fields, false);
 }
 
-/** A message of which every field is listed, so that it can be written. */
+/** A message type with every field listed, so that messages can be written. */
 export function wholeMessage(fields: Fields): MessageType {
   return messageType(fields, true);
 }

@@ -8,8 +8,10 @@ import {
   intOrString,
   keptInteger,
   keptText,
+  many,
   projectionOf,
   quantityMap,
+  stringMap as stringMapField,
   text,
   wholeMessage,
 } from './message-type.ts';
@@ -54,7 +56,7 @@ const slices = fc.record({
 });
 
 describe('a message', () => {
-  it('is read as it was written', () => {
+  it('decodes to the object that was encoded', () => {
     const texts = new TextTable();
     fc.assert(
       fc.property(slices, (slice) => {
@@ -65,13 +67,13 @@ describe('a message', () => {
     );
   });
 
-  it('that is cut off or spoilt is read as something or refused, and ends in any case', () => {
+  it('that is truncated or corrupted decodes or throws MalformedProtobufError', () => {
     const texts = new TextTable();
     fc.assert(
-      fc.property(slices, fc.nat(), fc.uint8Array({ maxLength: 12 }), (slice, at, spoilt) => {
+      fc.property(slices, fc.nat(), fc.uint8Array({ maxLength: 12 }), (slice, at, noise) => {
         const bytes = encoded(writtenTypes.endpointslices, slice);
         const start = at % (bytes.length + 1);
-        for (const given of [bytes.subarray(0, start), Buffer.concat([bytes.subarray(0, start), spoilt])]) {
+        for (const given of [bytes.subarray(0, start), Buffer.concat([bytes.subarray(0, start), noise])]) {
           try {
             decodeMessage(watchedTypes.endpointslices, given, texts);
           } catch (error) {
@@ -82,7 +84,21 @@ describe('a message', () => {
     );
   });
 
-  it('leaves zero values out where JSON does', () => {
+  it('holds __proto__ as a key, also twice', () => {
+    const proto = (value: string) => [0x0a, 14, 0x0a, 9, ...Buffer.from('__proto__'), 0x12, 1, ...Buffer.from(value)];
+    const type = projectionOf({ 1: stringMapField('labels') });
+    const { labels } = decodeMessage(type, Buffer.from([...proto('a'), ...proto('b')]), new TextTable()).object;
+    expect(Object.entries(labels as object)).toEqual([['__proto__', 'b']]);
+  });
+
+  it('is rejected beyond a million values, before they fill the memory', () => {
+    const type = projectionOf({ 1: many('containers', projectionOf({})) });
+    const empty = (count: number) => Buffer.alloc(2 * count).fill(Buffer.from([0x0a, 0]));
+    expect(decodeMessage(type, empty(1_000), new TextTable()).object.containers).toHaveLength(1_000);
+    expect(() => decodeMessage(type, empty(1_000_001), new TextTable())).toThrow(MalformedProtobufError);
+  });
+
+  it('omits zero values where JSON does', () => {
     const type = wholeMessage({
       1: text('a'),
       2: keptText('b'),
@@ -94,13 +110,13 @@ describe('a message', () => {
     expect(decodeMessage(type, bytes, new TextTable()).object).toEqual({ b: '', d: 0 });
   });
 
-  it('of which not all is read skips the rest', () => {
+  it('skips unlisted fields and reports them for types with all fields listed', () => {
     const bytes = encoded(writtenTypes.endpoints, { metadata: { name: 'a' }, subsets: [{ ports: [{ port: 1 }] }] });
     expect(decodeMessage(projectionOf({}), bytes, new TextTable())).toEqual({ object: {}, isPartial: false });
     expect(decodeMessage(wholeMessage({}), bytes, new TextTable())).toEqual({ object: {}, isPartial: true });
   });
 
-  it('reads numbers, texts and quantities as JSON has them', () => {
+  it('decodes IntOrString and quantities as in JSON', () => {
     const number = (value: number) => Buffer.from([0x0a, 4, 0x08, 0, 0x10, value]);
     const target = projectionOf({ 1: intOrString('target') });
     const read = (bytes: Buffer) => decodeMessage(target, bytes, new TextTable()).object.target;
@@ -113,14 +129,14 @@ describe('a message', () => {
   });
 });
 
-describe('an object that a message cannot hold', () => {
+describe('an object that the message type cannot hold', () => {
   it.each([
-    ['a field that is not known', { addressType: 'IPv4', later: 1 }],
-    ['one deeper down', { endpoints: [{ addresses: [], later: true }] }],
-    ['a number instead of a text', { addressType: 4 }],
-    ['something else than a list', { endpoints: {} }],
-    ['a time that is none', { metadata: { creationTimestamp: 'yesterday' } }],
-  ])('is not written: %s', (_, object) => {
+    ['an unknown field', { addressType: 'IPv4', later: 1 }],
+    ['an unknown nested field', { endpoints: [{ addresses: [], later: true }] }],
+    ['a number instead of a string', { addressType: 4 }],
+    ['an object instead of a list', { endpoints: {} }],
+    ['an invalid time', { metadata: { creationTimestamp: 'yesterday' } }],
+  ])('is not encoded: %s', (_, object) => {
     expect(encodeMessage(writtenTypes.endpointslices, object, new WireWriter())).toBe(false);
   });
 });

@@ -2,13 +2,13 @@ const slots = 1 << 13;
 const longest = 64;
 
 /**
- * Turns bytes into texts, and the same bytes into the same text while it is remembered: names, UIDs and addresses come
- * again and again, in a Pod, in its slice and in its Endpoints, and are then held once.
+ * Decodes bytes into strings and interns short ones in a table of fixed size: names, UIDs and addresses recur in a Pod,
+ * its slice and its Endpoints, and are then held in memory once.
  */
 export class TextTable {
   readonly #texts: string[] = new Array<string>(slots).fill('');
 
-  /** The UTF-8 text from `start` to before `end`. */
+  /** Decodes the UTF-8 bytes from `start` up to, excluding, `end`. */
   read(bytes: Buffer, start: number, end: number): string {
     if (start === end) return '';
     if (end - start > longest) return bytes.toString('utf8', start, end);
@@ -23,7 +23,7 @@ export class TextTable {
   }
 }
 
-/** Only ASCII compares byte by byte; other texts are made anew each time. */
+/** Only ASCII compares byte by byte; other strings are decoded each time. */
 function isText(text: string, bytes: Buffer, start: number, end: number): boolean {
   const { length } = text;
   if (length !== end - start) return false;

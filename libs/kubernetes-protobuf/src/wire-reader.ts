@@ -5,7 +5,7 @@ export class MalformedProtobufError extends Error {
   override readonly name = 'MalformedProtobufError';
 }
 
-/** Reads the values of a protobuf message in order. Reading beyond the bytes throws MalformedProtobufError. */
+/** Reads the values of a protobuf message in order. Reading past the end throws MalformedProtobufError. */
 export class WireReader {
   readonly bytes: Buffer;
   position: number;
@@ -17,14 +17,14 @@ export class WireReader {
     this.#texts = texts;
   }
 
-  /** A varint as an integer; those of 64 bits are exact up to 2^53. */
+  /** Reads a varint; 64-bit values are exact up to 2^53. */
   integer(): number {
     const { bytes } = this;
     let low = 0;
     let position = this.position;
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = bytes[position++];
-      if (byte === undefined) throw new MalformedProtobufError('it ends within a number');
+      if (byte === undefined) throw new MalformedProtobufError('truncated number');
       low |= (byte & 0x7f) << shift;
       if (byte < 0x80) {
         this.position = position;
@@ -36,11 +36,11 @@ export class WireReader {
   }
 
   #large(low: number): number {
-    // Two's complement in 64 bits, from groups of seven: what is beyond 28 bits is added up as numbers.
+    // 64-bit two's complement in groups of seven bits; the bits above 28 exceed 32-bit arithmetic.
     let high = 0;
     for (let factor = 1; factor <= 2 ** 35; factor *= 128) {
       const byte = this.bytes[this.position++];
-      if (byte === undefined) throw new MalformedProtobufError('it ends within a number');
+      if (byte === undefined) throw new MalformedProtobufError('truncated number');
       high += (byte & 0x7f) * factor;
       if (byte < 0x80) {
         const isNegative = high >= 2 ** 35;
@@ -50,10 +50,10 @@ export class WireReader {
     throw new MalformedProtobufError('a number has more than ten bytes');
   }
 
-  /** The length of what follows, which is within the bytes. */
+  /** Reads a length, which is checked against the remaining bytes. */
   length(): number {
     const length = this.integer();
-    if (length < 0 || this.position + length > this.bytes.length) throw new MalformedProtobufError('it ends early');
+    if (length < 0 || this.position + length > this.bytes.length) throw new MalformedProtobufError('truncated value');
     return length;
   }
 
@@ -64,7 +64,7 @@ export class WireReader {
     return this.#texts.read(this.bytes, start, this.position);
   }
 
-  /** The bytes of a nested message, not copied. */
+  /** Returns the bytes of a nested message without copying them. */
   slice(): Buffer {
     const length = this.length();
     const start = this.position;
@@ -77,11 +77,11 @@ export class WireReader {
     else if (wireType === 1) this.#step(8);
     else if (wireType === 2) this.#step(this.length());
     else if (wireType === 5) this.#step(4);
-    else throw new MalformedProtobufError(`wire type ${wireType} is not known`);
+    else throw new MalformedProtobufError(`unknown wire type ${wireType}`);
   }
 
   #step(bytes: number): void {
     this.position += bytes;
-    if (this.position > this.bytes.length) throw new MalformedProtobufError('it ends early');
+    if (this.position > this.bytes.length) throw new MalformedProtobufError('truncated value');
   }
 }

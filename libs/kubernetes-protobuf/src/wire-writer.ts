@@ -1,7 +1,4 @@
-/**
- * Writes a protobuf message from its end to its beginning, so that the length of a nested message is known when it is
- * written before it.
- */
+/** Writes a protobuf message from end to beginning, so the length of a nested message is known when its prefix is written. */
 export class WireWriter {
   #bytes = Buffer.allocUnsafe(16 * 1024);
   #start = this.#bytes.length;
@@ -11,14 +8,14 @@ export class WireWriter {
     return this.#bytes.length - this.#start;
   }
 
-  /** What has been written; the writer is empty afterwards. */
+  /** Returns the written bytes and clears the writer. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(this.#start));
     this.#start = this.#bytes.length;
     return taken;
   }
 
-  /** An integer as a varint; a negative one in 64 bits of two's complement. */
+  /** Writes a varint; a negative number as 64-bit two's complement. */
   integer(value: number): void {
     this.#reserve(10);
     if (value >= 0 && value < 0x80) this.#bytes[--this.#start] = value;
@@ -38,7 +35,7 @@ export class WireWriter {
     }
   }
 
-  /** The bytes of a text, without their length. */
+  /** Writes a string without its length. */
   text(text: string): void {
     const { length } = text;
     this.#reserve(3 * length);
@@ -53,7 +50,7 @@ export class WireWriter {
     this.#bytes.set(bytes, this.#start);
   }
 
-  /** False if it is not ASCII, of which nothing has been written then. */
+  /** Returns false, and writes nothing, if the text is not ASCII. */
   #ascii(text: string, start: number): boolean {
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i);
