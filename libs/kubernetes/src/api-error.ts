@@ -11,6 +11,9 @@ export type Reaction =
   /** It will fail again: 400, 401, 403, 422 and the rest. */
   | 'terminal';
 
+/** Cap of Retry-After, in milliseconds: a server, or a proxy before it, must not silence a watch or a Service for long. */
+export const maxRetryAfterMs = 120_000;
+
 /** A request that the API server refused, or that did not reach it. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -20,7 +23,7 @@ export class ApiError extends Error {
   readonly status: number;
   /** `reason` of the Status object, e.g. `AlreadyExists`, or the connection's error code. */
   readonly reason: string;
-  /** From the header Retry-After, in milliseconds. */
+  /** From the header Retry-After, in milliseconds; at most `maxRetryAfterMs`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -31,7 +34,8 @@ export class ApiError extends Error {
     this.reaction = details.reaction;
     this.status = details.status;
     this.reason = details.reason;
-    this.retryAfterMs = details.retryAfterMs;
+    const { retryAfterMs } = details;
+    this.retryAfterMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, maxRetryAfterMs);
   }
 }
 

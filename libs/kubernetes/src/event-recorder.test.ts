@@ -15,7 +15,7 @@ const event = (message: string): EventToRecord => ({
 let clock: VirtualClock;
 let created: EventObject[];
 let patched: { readonly name: string; readonly patch: unknown }[];
-let failures: ApiError[];
+let failures: Error[];
 
 const store: EventStore = {
   async createEvent(object) {
@@ -88,6 +88,16 @@ describe('event recorder', () => {
     recorder.record(event('a'), 'c');
     await settle();
     expect(created).toMatchObject([{ count: 1 }]);
+  });
+
+  test('an unexpected error loses its event only', async () => {
+    const recorder = given();
+    failures.push(new TypeError('unexpected'));
+    recorder.record(event('a'), 'c');
+    recorder.record(event('b'), 'c');
+    await settle();
+    expect(created.map(({ message }) => message)).toEqual(['b']);
+    await recorder.stop();
   });
 
   test('stopping gives up what waits', async () => {

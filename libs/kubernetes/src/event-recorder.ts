@@ -59,7 +59,13 @@ export class EventRecorder {
   }
 
   async #run(): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await next();
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      try {
+        await next();
+      } catch (error) {
+        this.#options.logger.error('event not recorded', { error });
+      }
+    }
   }
 
   async #send(event: EventToRecord, component: string): Promise<void> {
@@ -105,7 +111,7 @@ export class EventRecorder {
       } catch (error) {
         if (!isApiError(error)) throw error;
         if (error.reaction !== 'retry' || attempt === tries || signal.aborted) {
-          if (error.status !== 404) logger.warn('event not recorded', { why: error.message });
+          if (error.status !== 404) logger.warn('event not recorded', { reason: error.message });
           return error;
         }
         await sleep(clock, pauseMs, signal);

@@ -44,6 +44,9 @@ describe('errorFromResponse', () => {
     ['Wed, 31 Dec 2025 00:00:00 GMT', undefined, 0],
     [undefined, 3, 3_000],
     ['2', 3, 2_000],
+    ['86400', undefined, 120_000],
+    ['Fri, 02 Jan 2026 00:00:00 GMT', undefined, 120_000],
+    [undefined, 86_400, 120_000],
     ['soon', undefined, undefined],
   ])('reads Retry-After %s and retryAfterSeconds %s', (retryAfter, retryAfterSeconds, expected) => {
     const body = status(429, 'TooManyRequests', 'slow down', { retryAfterSeconds });
