@@ -5,14 +5,14 @@ test('a fleet knows its clusters by name, those that come later too, and any oth
   const names = new Map([['uid-1', 'staging']]);
   const label = clusterLabel(names, true);
   names.set('uid-2', 'production');
-  expect(['uid-1', 'uid-2', 'uid-3'].map((identity) => label.values(identity))).toEqual([
-    ['staging'],
-    ['production'],
-    ['uid-3'],
+  expect(['uid-1', 'uid-2', 'uid-3'].map((identity) => label.labels(identity))).toEqual([
+    { cluster: 'staging' },
+    { cluster: 'production' },
+    { cluster: 'uid-3' },
   ]);
 });
 
 test('a single cluster has no label, as with kube-controller-manager', () => {
   const label = clusterLabel(new Map([['uid-1', 'staging']]), false);
-  expect([label.names, label.values('uid-1')]).toEqual([[], []]);
+  expect([label.names, label.labels('uid-1')]).toEqual([[], {}]);
 });

@@ -1,21 +1,22 @@
+import type { Labels } from './prometheus/metrics.ts';
+
 /**
  * The label `cluster`. Upstream's metrics lack it because kube-controller-manager serves one cluster, so a process with one
  * cluster omits it; a process with several adds it.
  */
 export interface ClusterLabel {
   readonly names: readonly 'cluster'[];
-  /** Values of `names`. */
-  values(identity: string): readonly string[];
+  labels(identity: string): Labels;
 }
 
 /** `clusterNames`: by identity; clusters may be added later. An unknown cluster is labelled with its identity. */
 export function clusterLabel(clusterNames: ReadonlyMap<string, string>, fleet: boolean): ClusterLabel {
-  if (!fleet) return { names: [], values: () => none };
+  if (!fleet) return { names: [], labels: () => none };
   const nameOf = (identity: string) => clusterNames.get(identity) ?? identity;
   return {
     names: ['cluster'],
-    values: (identity) => [nameOf(identity)],
+    labels: (identity) => ({ cluster: nameOf(identity) }),
   };
 }
 
-const none: readonly string[] = [];
+const none: Labels = {};

@@ -1,5 +1,5 @@
 import type { Exposition } from './prometheus/exposition.ts';
-import { observableGauge } from './prometheus/observable.ts';
+import { observableGauge } from './prometheus/metrics.ts';
 
 export interface ClusterPhase {
   readonly name: string;
@@ -14,6 +14,6 @@ export function clusterPhaseGauge(exposition: Exposition, phases: () => readonly
     labelNames: ['cluster', 'phase'],
   };
   observableGauge(exposition, about, (report) => {
-    for (const { name, phase } of phases()) report(1, name, phase);
+    for (const { name, phase } of phases()) report(1, { cluster: name, phase });
   });
 }

@@ -1,5 +1,5 @@
 import type { Exposition } from './prometheus/exposition.ts';
-import { observableGauge } from './prometheus/observable.ts';
+import { observableGauge } from './prometheus/metrics.ts';
 
 /** Current state of a console's history. */
 export interface ConsoleStands {

@@ -1,6 +1,6 @@
+import type { Counter } from 'prom-client';
 import type { Exposition } from './prometheus/exposition.ts';
-import { observableGauge } from './prometheus/observable.ts';
-import { type CounterVec, counterVec } from './prometheus/vec.ts';
+import { counter, observableGauge } from './prometheus/metrics.ts';
 
 export type OwningRole = 'watcher' | 'reconciler' | 'writer';
 export type PartitionTopic = 'changes' | 'mutations';
@@ -28,13 +28,13 @@ interface Lag {
 export class LeaseMetrics {
   readonly #held = new Set<Held>();
   readonly #lags = new Set<Lag>();
-  readonly #fenced: CounterVec;
+  readonly #fenced: Counter;
 
   constructor(exposition: Exposition) {
     const labelNames = ['role', 'scope'];
     const gauge = (name: string, help: string, of: (held: Held) => number) =>
       observableGauge(exposition, { name: `sluice_lease_${name}`, help, labelNames }, (report) => {
-        for (const held of this.#held) report(of(held), held.role, held.scope);
+        for (const held of this.#held) report(of(held), { role: held.role, scope: held.scope });
       });
     gauge('held', '1 for each partition or cluster that this process owns', () => 1);
     gauge(
@@ -42,7 +42,7 @@ export class LeaseMetrics {
       'Fencing token of each lease of this process; increases with each take-over',
       (held) => held.fencingToken,
     );
-    this.#fenced = counterVec(exposition, {
+    this.#fenced = counter(exposition, {
       name: 'sluice_fencing_rejections_total',
       help: 'Work abandoned because the lease was lost or expired',
       labelNames,
@@ -57,7 +57,7 @@ export class LeaseMetrics {
       const found = await Promise.all(lags.map(({ records }) => records()));
       for (const [i, { topic, partition }] of lags.entries()) {
         const records = found[i];
-        if (records !== undefined) report(records, topic, String(partition));
+        if (records !== undefined) report(records, { topic, partition });
       }
     });
   }
@@ -67,7 +67,8 @@ export class LeaseMetrics {
     const held: Held = { role, scope, fencingToken };
     this.#held.add(held);
     // Exposed as 0 from the start, so that rate() sees the first increase.
-    const fenced = this.#fenced.withLabelValues(role, scope);
+    const fenced = this.#fenced.labels(role, scope);
+    fenced.inc(0);
     return {
       fenced: () => fenced.inc(),
       release: () => void this.#held.delete(held),

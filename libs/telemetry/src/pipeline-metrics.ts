@@ -1,10 +1,10 @@
 import type { Controller } from '@sluice/controllers';
 import type { Causes, OutcomeStatus } from '@sluice/messages';
+import type { Counter } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { exemplarOf } from './exemplar.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { observableGauge } from './prometheus/observable.ts';
-import { type CounterVec, counterVec, type HistogramVec, histogramVec } from './prometheus/vec.ts';
+import { counter, ExemplarHistogram, observableGauge } from './prometheus/metrics.ts';
 
 export type WriteVerb = 'get' | 'create' | 'update' | 'delete';
 
@@ -31,60 +31,60 @@ const limitGauges: readonly (readonly [string, string, (readings: LimitReadings)
 /** Sluice's own metrics of the pipeline from Changes to plans to writes. */
 export class PipelineMetrics {
   readonly #cluster: ClusterLabel;
-  readonly #folded: CounterVec;
-  readonly #plans: CounterVec;
-  readonly #requests: CounterVec;
-  readonly #retries: CounterVec;
-  readonly #removalChecks: CounterVec;
-  readonly #contested: CounterVec;
-  readonly #deadLetters: CounterVec;
-  readonly #malformed: CounterVec;
-  readonly #differences: CounterVec;
-  readonly #latency: HistogramVec;
+  readonly #messages: Counter;
+  readonly #plans: Counter;
+  readonly #requests: Counter;
+  readonly #retries: Counter;
+  readonly #removalChecks: Counter;
+  readonly #competingPlans: Counter;
+  readonly #deadLetters: Counter;
+  readonly #malformed: Counter;
+  readonly #digestMismatches: Counter;
+  readonly #latency: ExemplarHistogram;
   readonly #limits = new Map<string, LimitReadings>();
   readonly #parked = new Map<Controller, Set<ReadonlySet<string>>>();
 
   constructor(exposition: Exposition, cluster: ClusterLabel) {
     this.#cluster = cluster;
-    const counter = (name: string, help: string, labelNames: readonly string[]) =>
-      counterVec(exposition, { name: `sluice_${name}`, help, labelNames });
-    this.#folded = counter('messages_processed_total', 'Changes and Outcomes processed by reconcilers', ['kind']);
-    this.#plans = counter('plans_total', 'Plans by the result of applying them', [
+    const total = (name: string, help: string, labelNames: readonly string[]) =>
+      counter(exposition, { name: `sluice_${name}`, help, labelNames });
+    this.#messages = total('messages_processed_total', 'Changes and Outcomes processed by reconcilers', ['kind']);
+    this.#plans = total('plans_total', 'Plans by the result of applying them', [
       ...cluster.names,
       'controller',
       'status',
     ]);
-    this.#requests = counter('write_requests_total', 'API requests of the writer, by response code', [
+    this.#requests = total('write_requests_total', 'API requests of the writer, by response code', [
       ...cluster.names,
       'verb',
       'resource',
       'code',
     ]);
-    this.#retries = counter('write_retries_total', 'API requests that the writer retried', cluster.names);
-    this.#removalChecks = counter(
+    this.#retries = total('write_retries_total', 'API requests that the writer retried', cluster.names);
+    this.#removalChecks = total(
       'mass_removal_checks_total',
       'Endpoint removals that the mass-removal guard verified with a quorum read',
       [...cluster.names, 'result'],
     );
-    this.#contested = counter(
+    this.#competingPlans = total(
       'competing_controller_plans_total',
       'Plans that restore objects another controller has repeatedly changed',
       [...cluster.names, 'controller'],
     );
-    this.#deadLetters = counter('dead_letters_total', 'Records dead-lettered because they are invalid', ['topic']);
-    this.#differences = counter(
+    this.#deadLetters = total('dead_letters_total', 'Records dead-lettered because they are invalid', ['topic']);
+    this.#digestMismatches = total(
       'state_digest_mismatches_total',
       "Services whose state differed from the watcher's and was resynced, by part",
       ['part'],
     );
     // Exposed as 0 from the start, so that rate() sees the first increase.
-    for (const topic of ['changes', 'mutations']) this.#deadLetters.withLabelValues(topic);
-    for (const part of ['service', 'pods', 'topology', 'endpoints', 'slices']) this.#differences.withLabelValues(part);
-    this.#malformed = counter('malformed_objects_total', 'Objects ignored because they are malformed', [
+    for (const topic of ['changes', 'mutations']) this.#deadLetters.inc({ topic }, 0);
+    for (const part of ['service', 'pods', 'topology', 'endpoints', 'slices']) this.#digestMismatches.inc({ part }, 0);
+    this.#malformed = total('malformed_objects_total', 'Objects ignored because they are malformed', [
       ...cluster.names,
       'resource',
     ]);
-    this.#latency = histogramVec(exposition, {
+    this.#latency = new ExemplarHistogram(exposition, {
       name: 'sluice_change_to_write_seconds',
       help: 'Time from the earliest event of a plan, as received by the watcher, to the last response to its writes',
       buckets: latencyBuckets,
@@ -92,7 +92,7 @@ export class PipelineMetrics {
     });
     for (const [name, help, read] of limitGauges) {
       observableGauge(exposition, { name: `sluice_${name}`, help, labelNames: cluster.names }, (report) => {
-        for (const [identity, readings] of this.#limits) report(read(readings), ...cluster.values(identity));
+        for (const [identity, readings] of this.#limits) report(read(readings), cluster.labels(identity));
       });
     }
     const parked = {
@@ -104,43 +104,43 @@ export class PipelineMetrics {
       for (const [controller, sets] of this.#parked) {
         report(
           [...sets].reduce((sum, { size }) => sum + size, 0),
-          controller,
+          { controller },
         );
       }
     });
   }
 
   messageProcessed(kind: 'change' | 'outcome'): void {
-    this.#folded.withLabelValues(kind).inc();
+    this.#messages.inc({ kind });
   }
 
   planCompleted(identity: string, controller: Controller, status: OutcomeStatus): void {
-    this.#plans.withLabelValues(...this.#cluster.values(identity), controller, status).inc();
+    this.#plans.inc({ ...this.#cluster.labels(identity), controller, status });
   }
 
   /** Records the latency of a plan that was applied, from its earliest cause to the last response. */
   observeLatency(identity: string, controller: Controller, latencyMs: number, causes: Causes): void {
-    const child = this.#latency.withLabelValues(...this.#cluster.values(identity), controller);
-    child.observe(latencyMs / 1000, exemplarOf(causes));
+    const labels = { ...this.#cluster.labels(identity), controller };
+    this.#latency.observe(labels, latencyMs / 1000, exemplarOf(causes));
   }
 
   /** `status`: the HTTP status of a failure, 0 without a response; null: success. */
   requestCompleted(identity: string, verb: WriteVerb, resource: string, status: number | null): void {
     const code = status === null ? '2xx' : status === 0 ? '<error>' : `${status}`;
-    this.#requests.withLabelValues(...this.#cluster.values(identity), verb, resource, code).inc();
+    this.#requests.inc({ ...this.#cluster.labels(identity), verb, resource, code });
   }
 
   requestsRetried(identity: string, requests: number): void {
-    if (requests > 0) this.#retries.withLabelValues(...this.#cluster.values(identity)).inc(requests);
+    if (requests > 0) this.#retries.inc(this.#cluster.labels(identity), requests);
   }
 
   /** Counts a removal that was verified with a quorum read. */
   removalChecked(identity: string, result: 'confirmed' | 'refuted' | 'unknown' | 'overtaken'): void {
-    this.#removalChecks.withLabelValues(...this.#cluster.values(identity), result).inc();
+    this.#removalChecks.inc({ ...this.#cluster.labels(identity), result });
   }
 
   competingPlan(identity: string, controller: Controller): void {
-    this.#contested.withLabelValues(...this.#cluster.values(identity), controller).inc();
+    this.#competingPlans.inc({ ...this.#cluster.labels(identity), controller });
   }
 
   /** Exposes the concurrency limit of a cluster's writes until the returned function is called. */
@@ -152,16 +152,16 @@ export class PipelineMetrics {
   }
 
   deadLettered(topic: 'changes' | 'mutations'): void {
-    this.#deadLetters.withLabelValues(topic).inc();
+    this.#deadLetters.inc({ topic });
   }
 
   malformed(identity: string, resource: string): void {
-    this.#malformed.withLabelValues(...this.#cluster.values(identity), resource).inc();
+    this.#malformed.inc({ ...this.#cluster.labels(identity), resource });
   }
 
   /** Counts a Service whose state differed from the watcher's, by the parts that differed. */
   digestMismatch(parts: readonly string[]): void {
-    for (const part of parts) this.#differences.withLabelValues(part).inc();
+    for (const part of parts) this.#digestMismatches.inc({ part });
   }
 
   /** Counts the keys of this set as parked until the returned function is called. */

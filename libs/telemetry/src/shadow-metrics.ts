@@ -1,8 +1,8 @@
 import type { Controller } from '@sluice/controllers';
+import type { Counter, Histogram } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { observableGauge } from './prometheus/observable.ts';
-import { type CounterVec, counterVec, type HistogramVec, histogramVec } from './prometheus/vec.ts';
+import { counter, histogram, observableGauge } from './prometheus/metrics.ts';
 
 /** Number of Services by the result of their comparison. */
 export type ShadowStands = Readonly<Record<'agree' | 'waiting' | 'explained' | 'unexplained', number>>;
@@ -13,8 +13,8 @@ const leadBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 /** Compares what Sluice would write with what the upstream controllers write. */
 export class ShadowMetrics {
   readonly #cluster: ClusterLabel;
-  readonly #differences: CounterVec;
-  readonly #sooner: HistogramVec;
+  readonly #differences: Counter;
+  readonly #sooner: Histogram;
 
   constructor(exposition: Exposition, cluster: ClusterLabel, stands: () => ShadowStands) {
     this.#cluster = cluster;
@@ -24,14 +24,14 @@ export class ShadowMetrics {
       labelNames: ['result'],
     };
     observableGauge(exposition, services, (report) => {
-      for (const [stand, count] of Object.entries(stands())) report(count, stand);
+      for (const [stand, count] of Object.entries(stands())) report(count, { result: stand });
     });
-    this.#differences = counterVec(exposition, {
+    this.#differences = counter(exposition, {
       name: 'sluice_shadow_differences_total',
       help: 'Differences that lasted longer than the settle time',
       labelNames: [...cluster.names, 'explained'],
     });
-    this.#sooner = histogramVec(exposition, {
+    this.#sooner = histogram(exposition, {
       name: 'sluice_shadow_lead_seconds',
       help: "Time from Sluice's decision to the watch event of the upstream controller's equivalent write",
       buckets: leadBuckets,
@@ -40,10 +40,10 @@ export class ShadowMetrics {
   }
 
   differs(identity: string, explained: boolean): void {
-    this.#differences.withLabelValues(...this.#cluster.values(identity), String(explained)).inc();
+    this.#differences.inc({ ...this.#cluster.labels(identity), explained: String(explained) });
   }
 
   sooner(identity: string, controller: Controller, ms: number): void {
-    this.#sooner.withLabelValues(...this.#cluster.values(identity), controller).observe(ms / 1000);
+    this.#sooner.observe({ ...this.#cluster.labels(identity), controller }, ms / 1000);
   }
 }

@@ -1,7 +1,7 @@
 import type { CountedSlices } from '@sluice/controllers';
 import type { ClusterLabel } from './cluster-label.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { observableGauge } from './prometheus/observable.ts';
+import { observableGauge } from './prometheus/metrics.ts';
 
 interface Sums {
   endpoints: number;
@@ -20,7 +20,7 @@ export class SliceGauges {
     this.#cluster = cluster;
     const gauge = (name: string, help: string, of: (sums: Sums) => number) =>
       observableGauge(exposition, { name: `${subsystem}_${name}`, help, labelNames: cluster.names }, (report) => {
-        for (const [identity, sums] of this.#byCluster) report(of(sums), ...cluster.values(identity));
+        for (const [identity, sums] of this.#byCluster) report(of(sums), cluster.labels(identity));
       });
     gauge('endpoints_desired', 'Number of endpoints desired', ({ endpoints }) => endpoints);
     gauge('num_endpoint_slices', 'Number of EndpointSlices', ({ slices }) => slices);
@@ -41,7 +41,8 @@ export class SliceGauges {
     };
     observableGauge(exposition, about, (report) => {
       for (const [identity, { byTrafficDistribution }] of this.#byCluster) {
-        for (const [value, services] of byTrafficDistribution) report(services, ...cluster.values(identity), value);
+        for (const [value, services] of byTrafficDistribution)
+          report(services, { ...cluster.labels(identity), traffic_distribution: value });
       }
     });
   }

@@ -1,5 +1,5 @@
 import type { Exposition } from './prometheus/exposition.ts';
-import { observableCounter } from './prometheus/observable.ts';
+import { observableCounter } from './prometheus/metrics.ts';
 
 /** Numbers of spans that left the queue of the batch processor. */
 export interface SpanCounts {
@@ -15,7 +15,7 @@ export function spanMetrics(exposition: Exposition, counts: () => SpanCounts | u
   observableCounter(
     exposition,
     { name: 'sluice_trace_spans_exported_total', help: 'Spans exported to the collector', labelNames: [] },
-    (report) => report(counts()?.exported ?? 0),
+    () => [[{}, counts()?.exported ?? 0]],
   );
   observableCounter(
     exposition,
@@ -24,10 +24,12 @@ export function spanMetrics(exposition: Exposition, counts: () => SpanCounts | u
       help: 'Spans that were not exported, by reason',
       labelNames: ['reason'],
     },
-    (report) => {
+    () => {
       const { queueFull = 0, failed = 0 } = counts() ?? {};
-      report(queueFull, 'queue_full');
-      report(failed, 'export_failed');
+      return [
+        [{ reason: 'queue_full' }, queueFull],
+        [{ reason: 'export_failed' }, failed],
+      ];
     },
   );
 }

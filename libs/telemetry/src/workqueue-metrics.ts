@@ -1,15 +1,7 @@
 import type { Controller } from '@sluice/controllers';
-import { exponentialBuckets } from 'prom-client';
+import { type Counter, exponentialBuckets, type Histogram } from 'prom-client';
 import type { Exposition } from './prometheus/exposition.ts';
-import { observableGauge } from './prometheus/observable.ts';
-import {
-  type CounterChild,
-  type CounterVec,
-  counterVec,
-  type HistogramChild,
-  type HistogramVec,
-  histogramVec,
-} from './prometheus/vec.ts';
+import { counter, histogram, observableGauge } from './prometheus/metrics.ts';
 
 /** Names of the work queues in kube-controller-manager. */
 const queueNames: Readonly<Record<Controller, string>> = {
@@ -23,36 +15,35 @@ const durationBuckets = exponentialBuckets(10e-9, 10, 10);
 
 /** The metrics of client-go's work queues (I4), summed over the open partitions of this process. */
 export class WorkqueueMetrics {
-  readonly adds: CounterVec;
-  readonly retries: CounterVec;
-  readonly queueDuration: HistogramVec;
-  readonly workDuration: HistogramVec;
+  readonly adds: Counter;
+  readonly retries: Counter;
+  readonly queueDuration: Histogram;
+  readonly workDuration: Histogram;
   readonly #queues = new Map<string, Set<WorkQueue>>(Object.values(queueNames).map((name) => [name, new Set()]));
 
   constructor(exposition: Exposition) {
     const labelNames = ['name'];
-    const histogram = (name: string, help: string) =>
-      histogramVec(exposition, { name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames });
-    const counter = (name: string, help: string) =>
-      counterVec(exposition, { name: `workqueue_${name}`, help, labelNames });
-    this.adds = counter('adds_total', 'Total number of adds handled by workqueue');
-    this.retries = counter('retries_total', 'Total number of retries handled by workqueue');
-    this.queueDuration = histogram(
+    const duration = (name: string, help: string) =>
+      histogram(exposition, { name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames });
+    const total = (name: string, help: string) => counter(exposition, { name: `workqueue_${name}`, help, labelNames });
+    this.adds = total('adds_total', 'Total number of adds handled by workqueue');
+    this.retries = total('retries_total', 'Total number of retries handled by workqueue');
+    this.queueDuration = duration(
       'queue_duration_seconds',
       'How long in seconds an item stays in workqueue before being requested.',
     );
-    this.workDuration = histogram(
+    this.workDuration = duration(
       'work_duration_seconds',
       'How long in seconds processing an item from workqueue takes.',
     );
     // A queue is exposed before its first item.
     for (const name of Object.values(queueNames)) {
-      for (const metric of [this.adds, this.retries, this.queueDuration, this.workDuration])
-        metric.withLabelValues(name);
+      for (const metric of [this.adds, this.retries]) metric.inc({ name }, 0);
+      for (const metric of [this.queueDuration, this.workDuration]) metric.zero({ name });
     }
     const gauge = (name: string, help: string, of: (queues: readonly WorkQueue[]) => number) =>
       observableGauge(exposition, { name: `workqueue_${name}`, help, labelNames }, (report) => {
-        for (const [queue, parts] of this.#queues) report(of([...parts]), queue);
+        for (const [queue, parts] of this.#queues) report(of([...parts]), { name: queue });
       });
     gauge('depth', 'Current depth of workqueue', (queues) => sum(queues.map(({ depth }) => depth)));
     gauge(
@@ -80,20 +71,20 @@ const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b
 
 /** Measures keys as a client-go work queue does: an item is added once until a worker gets it, and processed until done. */
 export class WorkQueue {
-  readonly #adds: CounterChild;
-  readonly #retries: CounterChild;
-  readonly #queueDuration: HistogramChild;
-  readonly #workDuration: HistogramChild;
+  readonly #adds: Counter.Internal;
+  readonly #retries: Counter.Internal;
+  readonly #queueDuration: Histogram.Internal<'name'>;
+  readonly #workDuration: Histogram.Internal<'name'>;
   readonly #monotonic: () => number;
   readonly #addedAt = new Map<string, number>();
   readonly #startedAt = new Map<string, number>();
   readonly close: () => void;
 
   constructor(metrics: WorkqueueMetrics, name: string, monotonic: () => number, close: () => void) {
-    this.#adds = metrics.adds.withLabelValues(name);
-    this.#retries = metrics.retries.withLabelValues(name);
-    this.#queueDuration = metrics.queueDuration.withLabelValues(name);
-    this.#workDuration = metrics.workDuration.withLabelValues(name);
+    this.#adds = metrics.adds.labels(name);
+    this.#retries = metrics.retries.labels(name);
+    this.#queueDuration = metrics.queueDuration.labels(name);
+    this.#workDuration = metrics.workDuration.labels(name);
     this.#monotonic = monotonic;
     this.close = close;
   }

@@ -1,8 +1,7 @@
 import { Counter } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Exposition } from './exposition.ts';
-import { observableCounter, observableGauge } from './observable.ts';
-import { counterVec, histogramVec } from './vec.ts';
+import { counter, ExemplarHistogram, histogram, type Labels, observableCounter, observableGauge } from './metrics.ts';
 
 let exposition: Exposition;
 
@@ -12,10 +11,10 @@ beforeEach(() => {
 
 describe('the text format', () => {
   test('of a counter', async () => {
-    const plans = counterVec(exposition, { name: 'plans_total', help: 'Plans', labelNames: ['controller', 'status'] });
-    plans.withLabelValues('endpoints', 'applied').inc();
-    plans.withLabelValues('endpoints', 'applied').inc(3);
-    plans.withLabelValues('a "b"\\\n', '');
+    const plans = counter(exposition, { name: 'plans_total', help: 'Plans', labelNames: ['controller', 'status'] });
+    plans.inc({ controller: 'endpoints', status: 'applied' });
+    plans.inc({ controller: 'endpoints', status: 'applied' }, 3);
+    plans.inc({ controller: 'a "b"\\\n', status: '' }, 0);
     expect(await exposition.text()).toBe(
       [
         '# HELP plans_total Plans',
@@ -27,9 +26,9 @@ describe('the text format', () => {
   });
 
   test('of a histogram', async () => {
-    const histogram = { name: 'seconds', help: 'Seconds', labelNames: ['a'], buckets: [1e-8, 0.5, 300] };
-    const child = histogramVec(exposition, histogram).withLabelValues('x');
-    for (const value of [0, 1e-8, 0.5, 0.6, 301]) child.observe(value);
+    const options = { name: 'seconds', help: 'Seconds', labelNames: ['a'], buckets: [1e-8, 0.5, 300] };
+    const seconds = histogram(exposition, options);
+    for (const value of [0, 1e-8, 0.5, 0.6, 301]) seconds.observe({ a: 'x' }, value);
     expect(await exposition.text()).toBe(
       [
         '# HELP seconds Seconds',
@@ -45,8 +44,8 @@ describe('the text format', () => {
   });
 
   test('of metrics without labels, before anything happens', async () => {
-    counterVec(exposition, { name: 'c', help: 'h', labelNames: [] });
-    histogramVec(exposition, { name: 'd', help: 'h', labelNames: [], buckets: [1] });
+    counter(exposition, { name: 'c', help: 'h', labelNames: [] });
+    histogram(exposition, { name: 'd', help: 'h', labelNames: [], buckets: [1] });
     observableGauge(exposition, { name: 'e', help: 'h', labelNames: [] }, () => {});
     expect(await exposition.text()).toBe(
       [
@@ -58,19 +57,18 @@ describe('the text format', () => {
   });
 
   test('of observable metrics, with what their callbacks report at that scrape', async () => {
-    let reported: readonly (readonly [number, string])[] = [
-      [1, 'x'],
-      [2, 'y'],
-      [3, 'x'],
+    let reported: readonly (readonly [Labels, number])[] = [
+      [{ a: 'x' }, 1],
+      [{ a: 'y' }, 2],
+      [{ a: 'x' }, 3],
     ];
-    const report = async (to: (value: number, label: string) => void) => {
-      for (const [value, label] of reported) to(value, label);
-    };
-    observableGauge(exposition, { name: 'g', help: 'h', labelNames: ['a'] }, report);
-    observableCounter(exposition, { name: 'c_total', help: 'h', labelNames: ['a'] }, report);
+    observableGauge(exposition, { name: 'g', help: 'h', labelNames: ['a'] }, async (report) => {
+      for (const [labels, value] of reported) report(value, labels);
+    });
+    observableCounter(exposition, { name: 'c_total', help: 'h', labelNames: ['a'] }, () => reported.slice(1));
     expect(await exposition.text()).toContain('g{a="x"} 3\ng{a="y"} 2\n\n');
-    expect(await exposition.text()).toContain('c_total{a="x"} 3\nc_total{a="y"} 2\n');
-    reported = [[0, 'z']];
+    expect(await exposition.text()).toContain('c_total{a="y"} 2\nc_total{a="x"} 3\n');
+    reported = [[{ a: 'z' }, 0]];
     expect(await exposition.text()).toContain('# TYPE g gauge\ng{a="z"} 0\n\n');
   });
 
@@ -79,21 +77,20 @@ describe('the text format', () => {
       await Promise.resolve();
       to(1);
     };
-    observableCounter(exposition, { name: 'c_total', help: 'h', labelNames: [] }, report);
+    observableGauge(exposition, { name: 'g', help: 'h', labelNames: [] }, report);
     const [first, second] = await Promise.all([exposition.text(), exposition.text()]);
-    expect([first, second]).toEqual(Array(2).fill('# HELP c_total h\n# TYPE c_total counter\nc_total 1\n'));
+    expect([first, second]).toEqual(Array(2).fill('# HELP g h\n# TYPE g gauge\ng 1\n'));
   });
 });
 
 describe('OpenMetrics', () => {
   beforeEach(() => {
-    counterVec(exposition, { name: 'plans_total', help: 'h', labelNames: ['a'] }).withLabelValues('x');
-    counterVec(exposition, { name: 'endpoint_slice_controller_changes', help: 'h', labelNames: [] });
-    const seconds = histogramVec(exposition, { name: 'seconds', help: 'h', labelNames: ['a'], buckets: [1] });
-    const child = seconds.withLabelValues('x');
-    child.observe(0.5, 'abc');
-    child.observe(0.25);
-    child.observe(2, 'def');
+    counter(exposition, { name: 'plans_total', help: 'h', labelNames: ['a'] }).inc({ a: 'x' }, 0);
+    counter(exposition, { name: 'endpoint_slice_controller_changes', help: 'h', labelNames: [] });
+    const seconds = new ExemplarHistogram(exposition, { name: 'seconds', help: 'h', labelNames: ['a'], buckets: [1] });
+    seconds.observe({ a: 'x' }, 0.5, 'abc');
+    seconds.observe({ a: 'x' }, 0.25, undefined);
+    seconds.observe({ a: 'x' }, 2, 'def');
   });
 
   test('has exemplars, and every name of the text format', async () => {
@@ -139,14 +136,14 @@ describe('OpenMetrics', () => {
 });
 
 test('a name exists once', () => {
-  counterVec(exposition, { name: 'c', help: 'h', labelNames: [] });
+  counter(exposition, { name: 'c', help: 'h', labelNames: [] });
   const again = () => observableGauge(exposition, { name: 'c', help: 'h', labelNames: [] }, () => {});
   expect(again).toThrow('A metric with the name c has already been registered');
   expect(() => new Counter({ name: 'c', help: 'h', registers: [exposition.registry] })).toThrow('already');
 });
 
-test('a wrong number of label values and values that are not numbers are errors', () => {
-  const seconds = histogramVec(exposition, { name: 'd', help: 'h', labelNames: ['a'] });
-  expect(() => seconds.withLabelValues('x', 'y')).toThrow('Invalid number of arguments (2)');
-  expect(() => seconds.withLabelValues('x').observe(Number.NaN)).toThrow('not a valid number');
+test('unknown labels and values that are not numbers are errors', () => {
+  const seconds = histogram(exposition, { name: 'd', help: 'h', labelNames: ['a'] });
+  expect(() => seconds.observe({ b: 'x' }, 1)).toThrow('label "b" is not included');
+  expect(() => seconds.observe({ a: 'x' }, Number.NaN)).toThrow('not a valid number');
 });
