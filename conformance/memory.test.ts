@@ -15,7 +15,7 @@ busContract('memory', { maxBacklog }, async ({ partitions }) => {
 });
 storeContract('memory', async () => new MemoryStore());
 clusterDirectoryContract('memory', async () => new MemoryClusterDirectory());
-deadLettersContract('memory', async () => new MemoryDeadLetters(5));
+deadLettersContract('memory', async () => new MemoryDeadLetters({ max: 5, maxBytes: 1_500 }));
 leasesContract('memory', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1));
   const pass = async (ms: number) => {

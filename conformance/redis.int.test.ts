@@ -58,7 +58,10 @@ for (const [kind, start] of Object.entries(KINDS)) {
 
     storeContract(kind, async () => (await connections.open()).store);
     clusterDirectoryContract(kind, async () => (await connections.open()).directory);
-    deadLettersContract(kind, async () => (await connections.open({ maxDeadLetters: 5 })).deadLetters);
+    deadLettersContract(
+      kind,
+      async () => (await connections.open({ maxDeadLetters: 5, maxDeadLetterBytes: 1_500 })).deadLetters,
+    );
     leasesContract(kind, async () => {
       const { leases } = await connections.open();
       return { leases, pass: (ms) => sleep(ms) };

@@ -32,7 +32,8 @@ const meta = z.looseObject({
 
 const slice = z.looseObject({
   metadata: meta,
-  addressType: z.enum(['IPv4', 'IPv6', 'FQDN']),
+  // Not an enumeration: a newer API server may know more address types, and their slices are deleted (E12).
+  addressType: z.string(),
   endpoints: z.array(z.looseObject({ addresses: z.array(z.string()) })).nullish(),
   ports: z.array(z.looseObject({ port: z.number().nullish() })).nullish(),
 });

@@ -39,7 +39,7 @@ export async function openRedis(
   options: RedisOptions,
   { clock, logger, startLeaseThread }: RedisDependencies,
 ): Promise<RedisPorts> {
-  const { fleet, commandTimeoutMs = 10_000, maxDeadLetters } = options;
+  const { fleet, commandTimeoutMs = 10_000, maxDeadLetters: max, maxDeadLetterBytes: maxBytes } = options;
   const client = createClient(options, { commandTimeoutMs, offlineQueue: true });
   // A separate connection, so that heartbeats queue neither behind large commits nor behind a lost connection.
   const leaseClient = createClient(options, {
@@ -72,7 +72,11 @@ export async function openRedis(
     store: new RedisStore(parts),
     leases: new RedisLeases({ ...parts, client: leaseClient, subscriber, thread }),
     directory: new RedisClusterDirectory(parts),
-    deadLetters: new RedisDeadLetters(maxDeadLetters === undefined ? parts : { ...parts, max: maxDeadLetters }),
+    deadLetters: new RedisDeadLetters({
+      ...parts,
+      ...(max !== undefined && { max }),
+      ...(maxBytes !== undefined && { maxBytes }),
+    }),
     close,
   };
 }

@@ -1,5 +1,12 @@
 import type { Clock } from '@sluice/runtime';
-import { type DeadLetter, type DeadLetters, deadLetterName, type NewDeadLetter } from '@sluice/store';
+import {
+  type DeadLetter,
+  type DeadLetters,
+  deadLetterName,
+  maxDeadLetterBytes,
+  maxDeadLetters,
+  type NewDeadLetter,
+} from '@sluice/store';
 import { decodeFrame, encodeFrame } from './frame.ts';
 import { hashTagged } from './keys.ts';
 import { type Client, Script } from './script.ts';
@@ -12,6 +19,8 @@ export interface RedisDeadLettersOptions {
   readonly commandTimeoutMs: number;
   /** Maximum number kept. Default 1,000. */
   readonly max?: number;
+  /** Maximum size of all that are kept, in bytes. Default 64 MiB. */
+  readonly maxBytes?: number;
 }
 
 type Header = Omit<NewDeadLetter, 'record'> & { readonly record: Omit<NewDeadLetter['record'], 'payload'> };
@@ -27,20 +36,23 @@ export class RedisDeadLetters implements DeadLetters {
   readonly #options: RedisDeadLettersOptions;
   readonly #letters: string;
   readonly #order: string;
+  readonly #bytes: string;
 
   constructor(options: RedisDeadLettersOptions) {
     this.#options = options;
     const tag = hashTagged(options.fleet, 'dead-letters');
     this.#letters = `${tag}:letters`;
     this.#order = `${tag}:order`;
+    this.#bytes = `${tag}:bytes`;
   }
 
   async add(letter: NewDeadLetter): Promise<void> {
-    const { client, max = 1000 } = this.#options;
+    const { client, max = maxDeadLetters, maxBytes = maxDeadLetterBytes } = this.#options;
     const { payload, ...record } = letter.record;
     const frame = encodeFrame({ ...letter, record } satisfies Header, payload);
     const name = deadLetterName(letter);
-    await this.#withTimeout(`dead-lettering ${name}`, addScript.run(client, this.#keys, [name, frame, max]));
+    const args = [name, frame, max, maxBytes];
+    await this.#withTimeout(`dead-lettering ${name}`, addScript.run(client, this.#keys, args));
   }
 
   async list(): Promise<readonly DeadLetter[]> {
@@ -66,7 +78,7 @@ export class RedisDeadLetters implements DeadLetters {
   }
 
   get #keys(): readonly string[] {
-    return [this.#letters, this.#order];
+    return [this.#letters, this.#order, this.#bytes];
   }
 
   #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {

@@ -19,6 +19,8 @@ export interface RedisOptions {
   readonly commandTimeoutMs?: number;
   /** Maximum number of dead letters kept. Default 1,000. */
   readonly maxDeadLetters?: number;
+  /** Maximum size of all dead letters kept, in bytes. Default 64 MiB. */
+  readonly maxDeadLetterBytes?: number;
 }
 
 export type RedisTopology =

@@ -1,4 +1,12 @@
-/** Records that could not be processed, kept with the reason until an operator drops them. Bounded: the oldest are evicted. */
+/** Default maximum number of dead letters. */
+export const maxDeadLetters = 1_000;
+/** Default maximum size of all dead letters, in bytes. */
+export const maxDeadLetterBytes = 64 * 1024 * 1024;
+
+/**
+ * Records that could not be processed, kept with the reason until an operator drops them. Bounded in number and bytes: the
+ * oldest are evicted, but never the newest.
+ */
 export interface DeadLetters {
   add(letter: NewDeadLetter): Promise<void>;
   /** Oldest first. */

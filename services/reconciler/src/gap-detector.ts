@@ -34,12 +34,11 @@ export class GapDetector {
     return last != null && compareStamps(stamp, last) <= 0;
   }
 
-  /** Accepts any next Change of every cluster: a record could not be decoded, and it is unknown which Change it was. */
-  skip(): void {
-    for (const cluster of this.#last.keys()) {
-      this.#changed.add(cluster);
-      this.#last.set(cluster, null);
-    }
+  /** Accepts any next Change of the cluster: one of its records is unreadable, and it is unknown which Change it was. */
+  skip(cluster: string): void {
+    if (!this.#last.has(cluster)) return;
+    this.#changed.add(cluster);
+    this.#last.set(cluster, null);
   }
 
   /** Whether a watcher with a later epoch has published for the cluster. */

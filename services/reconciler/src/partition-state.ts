@@ -1,8 +1,10 @@
-import { parseServiceKey } from '@sluice/messages';
+import { isServiceKey, parseServiceKey } from '@sluice/messages';
+import type { Clock, Random } from '@sluice/runtime';
 import { initialState, isDisposable, joinParts, type ServiceState, storedFormVersion } from '@sluice/service-state';
 import type { StoredEntry } from '@sluice/store';
 import { DelayingQueue } from './delaying-queue.ts';
 import { GapDetector } from './gap-detector.ts';
+import { PendingResyncs } from './pending-resyncs.ts';
 import { PlanNumbers } from './plan-numbers.ts';
 import { ReadyEndpoints } from './ready-endpoints.ts';
 
@@ -13,6 +15,7 @@ export class PartitionState {
   readonly gaps = new GapDetector();
   readonly planNumbers = new PlanNumbers();
   readonly ready = new ReadyEndpoints();
+  readonly pendingResyncs: PendingResyncs;
   /** When Services are due although no message arrives, by formatted key. */
   readonly queue = new DelayingQueue();
   readonly #services = new Map<string, ServiceState>();
@@ -22,7 +25,8 @@ export class PartitionState {
   #isFormStored = false;
 
   /** `onDropped` is called with the formatted key of each state that is dropped. */
-  constructor(onDropped: (key: string) => void) {
+  constructor(ports: { readonly clock: Clock; readonly random: Random }, onDropped: (key: string) => void) {
+    this.pendingResyncs = new PendingResyncs(ports);
     this.#onDropped = onDropped;
   }
 
@@ -54,7 +58,7 @@ export class PartitionState {
     this.#isFormStored = form !== undefined;
     for (const entry of joinParts(entries)) {
       if (entry.key === formEntry.key && entry.field === formEntry.field) continue;
-      if (this.gaps.load(entry) || this.planNumbers.load(entry)) continue;
+      if (this.gaps.load(entry) || this.planNumbers.load(entry) || this.pendingResyncs.load(entry)) continue;
       this.service(entry.key).load(entry);
       this.queue.set(entry.key, 0);
     }
@@ -67,6 +71,7 @@ export class PartitionState {
       if (state.key.cluster === cluster) this.#drop(key, state);
     }
     this.gaps.removeCluster(cluster);
+    this.pendingResyncs.remove((key) => isServiceKey(key) && parseServiceKey(key).cluster === cluster);
   }
 
   /** Returns and clears what is to be stored of these Services, of dropped states, and of the partition itself. */
@@ -80,7 +85,13 @@ export class PartitionState {
     }
     // Removals come first: a dropped Service may have come back.
     const removals = this.#removals.splice(0);
-    const entries = [...removals, ...changed, ...this.gaps.drainChanges(), ...this.planNumbers.drainChanges()];
+    const entries = [
+      ...removals,
+      ...changed,
+      ...this.gaps.drainChanges(),
+      ...this.planNumbers.drainChanges(),
+      ...this.pendingResyncs.drainChanges(),
+    ];
     if (entries.length > 0 && !this.#isFormStored) {
       this.#isFormStored = true;
       entries.push(formEntry);

@@ -97,6 +97,10 @@ async function deliveries(topic: Topic = 'mutations'): Promise<readonly Delivery
   return next;
 }
 
+async function requestReasons(): Promise<readonly string[]> {
+  return (await deliveries('requests')).map(({ payload }) => (decodeMessage(payload) as ResyncRequest).reason);
+}
+
 /** All published plans, including repeated ones. */
 const plans = async () => (await deliveries()).map(({ payload }) => decodeMessage(payload) as PlannedMutations);
 
@@ -477,6 +481,65 @@ describe('a malformed record', () => {
     expect(deadLetters).toHaveLength(1);
     expect(await numbers()).toEqual(['web 1/1']);
     expect(store.peek('reconciler/0').checkpoint.offset).toBe(2);
+  });
+
+  test('leaves the gap detection of other clusters on', async () => {
+    start();
+    await send({ ...first, previousSequence: 0 });
+    await sendRaw(new TextEncoder().encode('{'), 'other/shop/web');
+    await send(aChange(3, [fact.pod('q')], { previousSequence: 2 }));
+    expect(await requestReasons()).toContain('gap in change log: cluster c, missing 2..2');
+  });
+
+  test('inside a snapshot does not make the snapshot complete', async () => {
+    start();
+    await send(first);
+    await send(anOutcome(await lastPlan()));
+    const [begin, , end] = [0, 1, 2].map((part) => ({
+      ...aSnapshot(part + 2, part === 0 ? [service] : [fact.pod('q')], behind),
+      snapshot: { first: part === 0, last: part === 2, initial: false, resourceVersions: behind },
+    }));
+    await send(begin as Change);
+    await sendRaw(new TextEncoder().encode('{'), keyText);
+    await send(end as Change);
+    // Pod p was in the unreadable part.
+    expect((await lastPlan()).groups[0]?.mutations[0]).toMatchObject({
+      object: { endpoints: [{ targetRef: { name: 'p' } }, { targetRef: { name: 'q' } }] },
+    });
+    expect(await requestReasons()).toContainEqual(expect.stringContaining('unreadable record'));
+  });
+
+  test('is requested again by the next owner, until a snapshot answers', async () => {
+    start();
+    await sendRaw(new TextEncoder().encode('{'), keyText);
+    const count = (await requestReasons()).length;
+    await restart(2);
+    expect(await requestReasons()).toHaveLength(count + 1);
+    await send(first);
+    await restart(3);
+    expect(await requestReasons()).toHaveLength(count + 1);
+  });
+
+  test('that fails to apply stops its Service until the next snapshot, and nothing else', async () => {
+    let failing = true;
+    const policy: Settings['policy'] = {
+      ...settings.policy,
+      affected(state, changed, resynced) {
+        if (failing && changed.kind === 'pod' && changed.name === 'q') throw new Error('cannot apply');
+        return settings.policy.affected(state, changed, resynced);
+      },
+    };
+    start({ policy });
+    await send(first);
+    await send(anOutcome(await lastPlan()));
+    await send(aChange(2, [fact.podGone('p'), fact.pod('q')]), of('db', first));
+    expect(deadLetters).toEqual(['cannot apply']);
+    expect(await numbers()).toEqual(['web 1/1', 'db 1/2']);
+    await settle(3_600_000);
+    expect((await requestReasons()).length).toBeLessThan(20);
+    failing = false;
+    await send(aSnapshot(9, [service, fact.pod('q')], behind));
+    expect(await numbers()).toContain('web 1/3');
   });
 
   test('is dead-lettered once, not again after a restart', async () => {

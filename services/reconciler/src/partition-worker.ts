@@ -8,7 +8,7 @@ import {
   streamStart,
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
-import { decisionOrder, invalidate, type ServiceState } from '@sluice/service-state';
+import { abortSnapshot, decisionOrder, invalidate, type ServiceState } from '@sluice/service-state';
 import { FencedError } from '@sluice/store';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
@@ -49,11 +49,11 @@ export class PartitionWorker {
     this.#scope = `reconciler/${options.partition}`;
     this.#metrics = options.metrics?.open(options.partition) ?? noPartitionMetrics;
     this.#traces = options.tracer && new PartitionTraces({ ...options, tracer: options.tracer });
-    this.#state = new PartitionState((key) => {
+    this.#state = new PartitionState(options, (key) => {
       this.#metrics.dropped(key);
       this.#resyncs.remove(key);
     });
-    this.#resyncs = new ResyncRequester(options, this.#metrics);
+    this.#resyncs = new ResyncRequester(options, this.#metrics, this.#state.pendingResyncs);
     const parts = {
       ...options,
       state: this.#state,
@@ -218,10 +218,11 @@ export class PartitionWorker {
   /** Keeps a record that cannot be applied and requests a resync of its Service. */
   async #deadLetter(record: Delivery, reason: string): Promise<void> {
     await this.#options.onDeadLetter?.(record, reason);
-    this.#state.gaps.skip();
     if (!isServiceKey(record.key)) return;
-    const id = `${this.#options.partition}/dead-letter/${record.offset}/${record.id}`;
-    await this.#options.bus.append('requests', 0, [resyncRequest({ key: parseServiceKey(record.key) }, reason, id)]);
+    this.#state.gaps.skip(parseServiceKey(record.key).cluster);
+    const state = this.#state.services.get(record.key);
+    if (state !== undefined) abortSnapshot(state);
+    this.#resyncs.reportUnreadable(record.key, reason);
   }
 
   /** Publishes plans that a former owner committed and may not have published. */

@@ -9,7 +9,14 @@ import {
   traceOf,
 } from '@sluice/messages';
 import { errorMessage } from '@sluice/runtime';
-import { evolve, isAwaited, judgedStatus } from '@sluice/service-state';
+import {
+  evolve,
+  invalidate,
+  isAwaited,
+  judgedStatus,
+  type ServiceMessage,
+  type ServiceState,
+} from '@sluice/service-state';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PartitionTraces } from './partition-traces.ts';
@@ -52,7 +59,7 @@ export class RecordProcessor {
   }
 
   #apply(record: Delivery, now: number): void {
-    const { state, traces, metrics, settings } = this.#options;
+    const { state, traces, metrics } = this.#options;
     const decoded = decodeRecord(record);
     const message = traces?.received(record, decoded) ?? decoded;
     switch (message.kind) {
@@ -73,7 +80,7 @@ export class RecordProcessor {
       case 'release': {
         checkKey(record, message);
         const service = state.services.get(record.key);
-        if (service !== undefined) evolve(service, message, now, settings);
+        if (service !== undefined) this.#evolve(service, message, now);
         return;
       }
       default:
@@ -82,25 +89,37 @@ export class RecordProcessor {
   }
 
   #applyChange(key: string, change: Change, now: number): void {
-    const { state, resyncs, settings } = this.#options;
+    const { state, resyncs } = this.#options;
     // A late Change must not bring a dropped state back.
     if (!state.services.has(key) && state.gaps.hasSeen(change)) return;
     const service = state.service(key);
     const missing = state.gaps.observe(change);
     if (missing !== undefined) resyncs.reportGap(state, { cluster: change.key.cluster, missing }, now);
-    evolve(service, change, now, settings);
+    const endsSnapshot = change.snapshot?.last === true && (change.snapshot.first || service.snapshot.open !== null);
+    this.#evolve(service, change, now);
+    if (endsSnapshot && isLastApplied(service, change)) resyncs.resolve(key);
     resyncs.compare(key, service, change, now);
   }
 
+  /** A message that fails to apply may have been applied in part, so nothing is decided before the next snapshot. */
+  #evolve(service: ServiceState, message: ServiceMessage, now: number): void {
+    try {
+      evolve(service, message, now, this.#options.settings);
+    } catch (error) {
+      invalidate(service, now);
+      throw error;
+    }
+  }
+
   #applyOutcome(record: Delivery, received: Outcome, now: number): void {
-    const { state, settings, traces, metrics } = this.#options;
+    const { state, traces, metrics } = this.#options;
     const service = state.services.get(record.key);
     if (service === undefined || !isAwaited(service, received)) return;
     const { controller } = received;
     const { inFlight, counted } = service.controller(controller);
     if (inFlight === null) return;
     const outcome = traces?.completed(record, received, inFlight) ?? received;
-    evolve(service, outcome, now, settings);
+    this.#evolve(service, outcome, now);
     metrics.completed(record.key, controller, {
       outcome,
       status: judgedStatus(service, outcome),
@@ -109,6 +128,11 @@ export class RecordProcessor {
       counted,
     });
   }
+}
+
+/** Whether the Change is the last one that the state has applied. */
+function isLastApplied({ snapshot }: ServiceState, { stamp }: Change): boolean {
+  return snapshot.stamp.epoch === stamp.epoch && snapshot.stamp.sequence === stamp.sequence;
 }
 
 function checkKey(record: Delivery, { kind, key }: Change | Outcome | RemovalRelease): void {

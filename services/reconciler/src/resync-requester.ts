@@ -5,6 +5,7 @@ import { awaitsSnapshot, differences, invalidate, type ServiceState } from '@slu
 import { LivenessProbe } from './liveness-probe.ts';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
+import type { PendingResyncs } from './pending-resyncs.ts';
 import { resyncRequest } from './resync-request.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
@@ -21,19 +22,19 @@ interface Gap {
 export class ResyncRequester {
   readonly #options: PartitionWorkerOptions;
   readonly #metrics: PartitionMetrics;
+  readonly #pending: PendingResyncs;
   /** The last gap for which no resync has been requested yet. */
   #gap: Gap | undefined;
   /** Services that are invalidated because of it, by formatted key. */
   readonly #invalidated = new Set<string>();
-  /** Services to resync, by formatted key, with the reason. */
-  readonly #wrong = new Map<string, string>();
   readonly #probe: LivenessProbe;
   /** When a resync was last requested because of a gap, on the monotonic clock. */
   #lastResync = Number.NEGATIVE_INFINITY;
 
-  constructor(options: PartitionWorkerOptions, metrics: PartitionMetrics) {
+  constructor(options: PartitionWorkerOptions, metrics: PartitionMetrics, pending: PendingResyncs) {
     this.#options = options;
     this.#metrics = metrics;
+    this.#pending = pending;
     this.#probe = new LivenessProbe(options.probeAfterMs ?? Number.POSITIVE_INFINITY);
   }
 
@@ -44,8 +45,18 @@ export class ResyncRequester {
 
   /** When a request is due although no message arrives. */
   get dueAt(): number | undefined {
-    const { dueAt } = this.#probe;
-    return dueAt !== undefined && Number.isFinite(dueAt) ? dueAt : undefined;
+    const at = Math.min(this.#probe.dueAt ?? Number.POSITIVE_INFINITY, this.#pending.dueAt ?? Number.POSITIVE_INFINITY);
+    return Number.isFinite(at) ? at : undefined;
+  }
+
+  /** A record of the Service is unreadable or failed to apply. */
+  reportUnreadable(key: string, reason: string): void {
+    this.#pending.add(key, `unreadable record: ${reason}`);
+  }
+
+  /** A complete snapshot of the Service has been applied. */
+  resolve(key: string): void {
+    this.#pending.resolve(key);
   }
 
   /** Changes of a cluster are lost, of unknown Services: invalidates all of its states. */
@@ -62,9 +73,8 @@ export class ResyncRequester {
   compare(key: string, state: ServiceState, change: Change, now: number): void {
     this.observe(key, now);
     const { logger } = this.#options;
-    if (awaitsSnapshot(state, change)) {
+    if (awaitsSnapshot(state, change) && this.#pending.add(key, 'snapshot missing')) {
       logger.error('snapshot missing; resyncing', serviceFields(state));
-      this.#wrong.set(key, 'snapshot missing');
     }
     const parts = differences(state, change);
     if (parts.length === 0) return;
@@ -72,13 +82,12 @@ export class ResyncRequester {
     logger.error('state digest mismatch; resyncing', { ...serviceFields(state), fields });
     this.#metrics.digestMismatch(parts);
     invalidate(state, now);
-    this.#wrong.set(key, `state digest mismatch in ${fields}`);
+    this.#pending.add(key, `state digest mismatch in ${fields}`);
   }
 
   /** The state of the Service was dropped. */
   remove(key: string): void {
     this.#invalidated.delete(key);
-    this.#wrong.delete(key);
     this.#probe.remove(key);
   }
 
@@ -89,7 +98,7 @@ export class ResyncRequester {
   async publishRequests(signal: AbortSignal): Promise<readonly string[]> {
     const invalidated = [...this.#invalidated];
     await this.#requestPartition(signal);
-    await this.#requestWrong();
+    await this.#requestServices();
     await this.#requestProbe();
     return invalidated;
   }
@@ -108,10 +117,9 @@ export class ResyncRequester {
     this.#gap = undefined;
   }
 
-  async #requestWrong(): Promise<void> {
-    for (const [key, reason] of this.#wrong) {
+  async #requestServices(): Promise<void> {
+    for (const [key, reason] of this.#pending.takeDue()) {
       await this.#publish(resyncRequest({ key: parseServiceKey(key) }, reason, `${this.#id()}/${key}`));
-      this.#wrong.delete(key);
     }
   }
 

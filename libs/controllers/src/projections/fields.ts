@@ -91,6 +91,20 @@ export function listAt<T>(object: Fields, key: string, path: string, read: (item
   return items;
 }
 
+/**
+ * Like {@link listAt}, but returns the list itself, which may be missing or null, if `read` returns every item unchanged.
+ */
+export function keptListAt<T>(object: Fields, key: string, path: string, read: (item: unknown) => T): unknown {
+  const items = listAt(object, key, path, read);
+  const value = object[key];
+  return Array.isArray(value) && items.some((item, i) => item !== value[i]) ? items : value;
+}
+
+/** The object with this value, and the object itself if it has it already. */
+export function withField(object: Fields, key: string, value: unknown): Fields {
+  return object[key] === value ? object : { ...object, [key]: value };
+}
+
 export function asFields(value: unknown, path: string): Fields {
   if (value === undefined || value === null) return none;
   if (typeof value !== 'object' || Array.isArray(value)) throw new WrongType(path, 'an object');

@@ -1,5 +1,15 @@
 import type { Endpoints } from '../objects/endpoints.ts';
-import { asFields, fieldsAt, integerAt, listAt, optionalStringAt, projected, stringAt } from './fields.ts';
+import {
+  asFields,
+  type Fields,
+  fieldsAt,
+  integerAt,
+  keptListAt,
+  optionalStringAt,
+  projected,
+  stringAt,
+  withField,
+} from './fields.ts';
 import { projectMetadata } from './project-metadata.ts';
 
 /**
@@ -9,30 +19,33 @@ import { projectMetadata } from './project-metadata.ts';
  */
 export function projectEndpoints(raw: unknown): Endpoints {
   return projected('Endpoints', raw, (object) => {
-    listAt(object, 'subsets', 'subsets', checkSubset);
+    const subsets = keptListAt(object, 'subsets', 'subsets', subset);
     const { apiVersion: _apiVersion, kind: _kind, ...fields } = object;
-    return { ...fields, metadata: projectMetadata(object) } as Endpoints;
+    return { ...fields, metadata: projectMetadata(object), ...(subsets !== undefined && { subsets }) } as Endpoints;
   });
 }
 
-function checkSubset(item: unknown): void {
-  const subset = asFields(item, '');
-  listAt(subset, 'addresses', 'addresses', checkAddress);
-  listAt(subset, 'notReadyAddresses', 'notReadyAddresses', checkAddress);
-  listAt(subset, 'ports', 'ports', (port) => {
-    const fields = asFields(port, '');
-    for (const key of ['name', 'protocol', 'appProtocol']) optionalStringAt(fields, key, key);
-    integerAt(fields, 'port', 'port');
-  });
+function subset(item: unknown): Fields {
+  let fields = asFields(item, '');
+  for (const key of ['addresses', 'notReadyAddresses']) {
+    fields = withField(fields, key, keptListAt(fields, key, key, address));
+  }
+  return withField(fields, 'ports', keptListAt(fields, 'ports', 'ports', port));
 }
 
-function checkAddress(item: unknown): void {
-  const address = asFields(item, '');
-  stringAt(address, 'ip', 'ip');
-  optionalStringAt(address, 'hostname', 'hostname');
-  optionalStringAt(address, 'nodeName', 'nodeName');
-  const target = fieldsAt(address, 'targetRef', 'targetRef');
+function port(item: unknown): Fields {
+  const fields = asFields(item, '');
+  for (const key of ['name', 'protocol', 'appProtocol']) optionalStringAt(fields, key, key);
+  return withField(fields, 'port', integerAt(fields, 'port', 'port'));
+}
+
+function address(item: unknown): Fields {
+  const fields = asFields(item, '');
+  optionalStringAt(fields, 'hostname', 'hostname');
+  optionalStringAt(fields, 'nodeName', 'nodeName');
+  const target = fieldsAt(fields, 'targetRef', 'targetRef');
   for (const key of ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']) {
     optionalStringAt(target, key, `targetRef.${key}`);
   }
+  return withField(fields, 'ip', stringAt(fields, 'ip', 'ip'));
 }

@@ -6,6 +6,7 @@ import {
   type Fields,
   fieldsAt,
   integerAt,
+  keptListAt,
   listAt,
   optionalStringAt,
   optionalStringMapAt,
@@ -23,17 +24,24 @@ import { projectMetadata } from './project-metadata.ts';
 export function projectEndpointSlice(raw: unknown): EndpointSlice {
   return projected('EndpointSlice', raw, (object) => {
     const { apiVersion: _apiVersion, kind: _kind, ...fields } = object;
-    stringAt(object, 'addressType', 'addressType');
-    listAt(object, 'ports', 'ports', checkPort);
+    const addressType = stringAt(object, 'addressType', 'addressType');
+    const ports = keptListAt(object, 'ports', 'ports', port);
     const endpoints = listAt(object, 'endpoints', 'endpoints', endpoint);
-    return { ...fields, metadata: projectMetadata(object), endpoints } as unknown as EndpointSlice;
+    return {
+      ...fields,
+      metadata: projectMetadata(object),
+      addressType,
+      endpoints,
+      ...(ports !== undefined && { ports }),
+    } as unknown as EndpointSlice;
   });
 }
 
-function checkPort(item: unknown): void {
-  const port = asFields(item, '');
-  for (const key of ['name', 'protocol', 'appProtocol']) optionalStringAt(port, key, key);
-  integerAt(port, 'port', 'port');
+function port(item: unknown): Fields {
+  const fields = asFields(item, '');
+  for (const key of ['name', 'protocol', 'appProtocol']) optionalStringAt(fields, key, key);
+  integerAt(fields, 'port', 'port');
+  return fields;
 }
 
 /** The endpoint without null fields. */
@@ -58,7 +66,8 @@ function checkHint(item: unknown): void {
 }
 
 function withoutNulls(fields: Fields, addresses: readonly string[]): Endpoint {
-  let clean = Array.isArray(fields.addresses);
+  const given = fields.addresses;
+  let clean = Array.isArray(given) && addresses.every((address, i) => address === given[i]);
   for (const key in fields) if (fields[key] === null) clean = false;
   if (clean) return fields as unknown as Endpoint;
   const kept = Object.entries(fields).filter(([, value]) => value !== null);

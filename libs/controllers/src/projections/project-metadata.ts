@@ -3,11 +3,13 @@ import {
   asFields,
   type Fields,
   fieldsAt,
+  keptListAt,
   listAt,
   nameOf,
   optionalStringAt,
   optionalStringMapAt,
   stringAt,
+  withField,
   wrongType,
 } from './fields.ts';
 import { optionalTimeAt } from './time.ts';
@@ -28,7 +30,8 @@ export function projectMetadata(object: Fields): ObjectMeta {
     const map = optionalStringMapAt(raw, key, `metadata.${key}`);
     if (map !== null) kept[key] = map;
   }
-  listAt(raw, 'ownerReferences', 'metadata.ownerReferences', checkOwnerReference);
+  const owners = keptListAt(raw, 'ownerReferences', 'metadata.ownerReferences', ownerReference);
+  if (Array.isArray(owners)) kept.ownerReferences = owners;
   listAt(raw, 'finalizers', 'metadata.finalizers', (item) => {
     if (typeof item !== 'string') throw wrongType('', 'a string');
   });
@@ -37,7 +40,10 @@ export function projectMetadata(object: Fields): ObjectMeta {
   return kept as unknown as ObjectMeta;
 }
 
-function checkOwnerReference(item: unknown): void {
-  const owner = asFields(item, '');
-  for (const key of ['apiVersion', 'kind', 'name', 'uid'] satisfies (keyof OwnerReference)[]) stringAt(owner, key, key);
+function ownerReference(item: unknown): Fields {
+  let owner = asFields(item, '');
+  for (const key of ['apiVersion', 'kind', 'name', 'uid'] satisfies (keyof OwnerReference)[]) {
+    owner = withField(owner, key, stringAt(owner, key, key));
+  }
+  return owner;
 }

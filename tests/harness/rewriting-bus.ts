@@ -1,0 +1,42 @@
+import type { Bus, BusRecord, Topic } from '@sluice/bus';
+import { type Clock, sleep } from '@sluice/runtime';
+
+/** A bus that takes a millisecond per append, counts records by topic, and lets a test replace what is appended. */
+export class RewritingBus implements Bus {
+  readonly partitions: number;
+  readonly counts: Record<Topic, number> = { changes: 0, mutations: 0, requests: 0 };
+  readonly #inner: Bus;
+  readonly #clock: Clock;
+  readonly #rewrite: (topic: Topic, record: BusRecord) => BusRecord;
+
+  constructor(inner: Bus, clock: Clock, rewrite: (topic: Topic, record: BusRecord) => BusRecord = (_, same) => same) {
+    this.partitions = inner.partitions;
+    this.#inner = inner;
+    this.#clock = clock;
+    this.#rewrite = rewrite;
+  }
+
+  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+    await sleep(this.#clock, 1);
+    this.counts[topic] += records.length;
+    return this.#inner.append(
+      topic,
+      partition,
+      records.map((record) => this.#rewrite(topic, record)),
+    );
+  }
+
+  read: Bus['read'] = (...args) => this.#inner.read(...args);
+  beginning: Bus['beginning'] = (...args) => this.#inner.beginning(...args);
+  end: Bus['end'] = (...args) => this.#inner.end(...args);
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+/** The same message, as a program of the next major version would encode it. */
+export function nextMajorVersion({ key, id, headers, payload }: BusRecord): BusRecord {
+  const message = { ...JSON.parse(new TextDecoder().decode(payload)), version: '2.0' };
+  return { key, id, headers, payload: new TextEncoder().encode(JSON.stringify(message)) };
+}
