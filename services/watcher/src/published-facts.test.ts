@@ -25,7 +25,9 @@ const junk: Shape = fc.oneof(
   fc.constant([]),
   fc.constant({}),
 );
-const unknownField: fc.Arbitrary<object> = fc.dictionary(fc.constantFrom('futureField', 'x-other'), junk, { maxKeys: 1 });
+const unknownField: fc.Arbitrary<object> = fc.dictionary(fc.constantFrom('futureField', 'x-other'), junk, {
+  maxKeys: 1,
+});
 
 /** Mostly `shape`. */
 const maybe = (shape: Shape): Shape =>
