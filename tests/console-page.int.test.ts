@@ -8,7 +8,7 @@ import { type ServedWorld, serveWorld } from './harness/page/served-world.ts';
 import { Shop } from './harness/page/shop.ts';
 import { openPage, type WatchedPage } from './harness/page/watched-page.ts';
 
-/** The page in a real browser, on a simulated cluster that all services in this process keep right. */
+/** The page in a real browser. All services run in this process against a fake API server. */
 const waiting = { timeout: 20_000, interval: 50 };
 const markup = `<img src=x onerror="document.title='broken in'">`;
 
@@ -26,17 +26,17 @@ beforeAll(async () => {
   shop.addCustom('legacy', '192.0.2.1', '192.0.2.2');
 });
 afterEach(async () => {
-  const complaints = watched?.complaints ?? [];
+  const errors = watched?.errors ?? [];
   await watched?.page.context().close();
   watched = undefined;
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
 });
 afterAll(async () => {
   await browser?.close();
   await world?.stop();
 });
 
-/** Opens a path of the console. What the browser complains of until the end of the test fails it. */
+/** Opens a path of the console. Browser errors until the end of the test fail it. */
 async function open(path = '/', url = world.url): Promise<Page> {
   watched = await openPage(browser, url + path);
   return watched.page;
@@ -45,13 +45,13 @@ async function open(path = '/', url = world.url): Promise<Page> {
 const pathOf = (service: string): string => `/services/${world.server.identity}/shop/${service}`;
 const rowOf = (page: Page, service: string) => page.locator('.row.entry', { hasText: `shop/${service}` });
 const names = (page: Page) => page.locator('.row.entry .name').allInnerTexts();
-/** With the words of neighbouring elements apart. */
+/** Separates the texts of adjacent elements. */
 const textOf = async (element: Locator) => (await element.allInnerTexts()).join('\n');
 const cells = (page: Page, state: string) => page.locator(`.slices article .cell.${state}`).count();
 const wait = (actual: () => unknown) => expect.poll(actual, waiting);
 
 describe('the list of Services', () => {
-  test('shows what is there, and changes as it changes, without being loaded again', async () => {
+  test('shows Services and updates without reloading the page', async () => {
     const page = await open();
     await wait(() => names(page)).toEqual(expect.arrayContaining(['shop/db', 'shop/idle', 'shop/legacy', 'shop/web']));
     await wait(() => textOf(rowOf(page, 'web'))).toMatch(/^ok\b[\s\S]*3\/3/);
@@ -68,11 +68,11 @@ describe('the list of Services', () => {
     expect(watched?.loads()).toBe(1);
   });
 
-  test('is searched, and narrowed to a status', async () => {
+  test('filters by name and by status', async () => {
     const page = await open();
     await page.getByRole('searchbox').fill('shop/d');
     await wait(() => names(page)).toEqual(['shop/db']);
-    await page.getByRole('searchbox').fill('nothing of this name');
+    await page.getByRole('searchbox').fill('no such name');
     await page.getByText('No Service matches').waitFor();
     await page.getByRole('searchbox').fill('');
     await page.getByRole('button', { name: 'empty' }).click();
@@ -86,7 +86,7 @@ describe('the list of Services', () => {
     await wait(() => names(page)).toEqual(['shop/idle']);
   });
 
-  test('is used by keys alone', async () => {
+  test('works with the keyboard alone', async () => {
     const page = await open();
     await rowOf(page, 'db').waitFor();
     await page.keyboard.press('/');
@@ -104,7 +104,7 @@ describe('the list of Services', () => {
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await page.title(), 'the first Esc only closes the help').toBe('shop/db · Sluice');
+    expect(await page.title(), 'the first Esc closes only the help').toBe('shop/db · Sluice');
     await page.keyboard.press('Escape');
     await wait(() => page.title()).toBe('Services · Sluice');
     const theme = () => page.locator('html').getAttribute('data-theme');
@@ -118,7 +118,7 @@ describe('the list of Services', () => {
 });
 
 describe('one Service', () => {
-  test('a Pod that is not ready any more: its cell, its reason, and what was written how fast', async () => {
+  test('shows the cell, reason and write of a Pod that became not ready', async () => {
     shop.addService('cells', 3);
     const page = await open(pathOf('cells'));
     await wait(() => cells(page, 'ready')).toBe(3);
@@ -127,9 +127,9 @@ describe('one Service', () => {
     expect(await cells(page, 'ready')).toBe(2);
     const pod = page.locator('.pods li', { hasText: 'cells-2' });
     await wait(() => textOf(pod)).toMatch(/not ready[\s\S]*its condition Ready is not True since 2026/);
-    const write = page.locator('.timeline li.done', { hasText: 'not ready any more' }).first();
+    const write = page.locator('.timeline li.completed', { hasText: 'no longer ready' }).first();
     await wait(() => textOf(write)).toMatch(
-      /cells-2 not ready any more[\s\S]*Pod shop\/cells-2 became not ready[\s\S]*\d (ms|s)/,
+      /cells-2 no longer ready[\s\S]*Pod shop\/cells-2 became not ready[\s\S]*\d (ms|s)/,
     );
     await page.locator('.slices .cell.not-ready').first().click();
     await wait(() => page.locator('.timeline li').allInnerTexts()).not.toContainEqual(expect.stringMatching('cells-1'));
@@ -137,14 +137,14 @@ describe('one Service', () => {
     await wait(() => textOf(page.locator('.timeline'))).toContain('cells-1');
   });
 
-  test('goes back in time by keys, by the slider and by its address, and back to now', async () => {
+  test('travels in time by keys, slider and URL, and back to now', async () => {
     shop.addService('past', 2);
     const page = await open(pathOf('past'));
     await wait(() => cells(page, 'ready')).toBe(2);
     shop.setPod('past', 'past-1', false);
     await wait(() => cells(page, 'not-ready')).toBe(1);
-    await wait(() => textOf(page.locator('.timeline'))).toContain('past-1 not ready any more');
-    const isThen = () => page.locator('.service.then').count();
+    await wait(() => textOf(page.locator('.timeline'))).toContain('past-1 no longer ready');
+    const isPast = () => page.locator('.service.past').count();
     let steps = 0;
     while ((await cells(page, 'ready')) < 2 && steps++ < 20) {
       const address = page.url();
@@ -153,30 +153,30 @@ describe('one Service', () => {
       await wait(() => page.locator(`.service[data-at="${atOf(page)}"]`).count()).toBe(1);
     }
     expect(await cells(page, 'ready')).toBe(2);
-    expect(await isThen()).toBe(1);
+    expect(await isPast()).toBe(1);
     const address = page.url();
     await page.keyboard.press('l');
     await wait(() => cells(page, 'not-ready')).toBe(1);
-    await wait(isThen).toBe(0);
+    await wait(isPast).toBe(0);
 
     await page.goto(address);
     await wait(() => cells(page, 'ready')).toBe(2);
     await page.keyboard.press('ArrowRight');
     await wait(() => page.url()).not.toBe(address);
     await page.getByRole('button', { name: 'now' }).click();
-    await wait(isThen).toBe(0);
+    await wait(isPast).toBe(0);
 
     const slider = page.getByRole('slider');
     await slider.fill(String(atOf({ url: () => address })));
-    await wait(isThen).toBe(1);
+    await wait(isPast).toBe(1);
     await wait(() => cells(page, 'ready')).toBe(2);
     await page.keyboard.press('l');
     await wait(() => cells(page, 'not-ready')).toBe(1);
   });
 
-  test('a time before the history, and a Service that is not there, say so and lead back', async () => {
+  test('shows an error for a time before the history and for an unknown Service, and recovers', async () => {
     const page = await open(`${pathOf('web')}?at=1000`);
-    await page.getByText('the history begins at').waitFor();
+    await page.getByText('the history starts at').waitFor();
     await page.getByRole('button', { name: 'show now' }).click();
     await wait(() => cells(page, 'ready')).toBe(3);
     await page.goto(world.url + pathOf('nobody'));
@@ -185,14 +185,14 @@ describe('one Service', () => {
     await wait(() => cells(page, 'ready')).toBe(1);
   });
 
-  test('custom Endpoints have cells, and no Pods are missed', async () => {
+  test('shows cells and no Pods for custom Endpoints', async () => {
     const page = await open(pathOf('legacy'));
     await wait(() => cells(page, 'ready')).toBe(2);
-    await page.getByText('It has no selector').waitFor();
+    await page.getByText('The Service has no selector').waitFor();
     expect(await page.locator('.pods').count()).toBe(0);
   });
 
-  test('a Service of 1,000 endpoints: every cell can be hit', async () => {
+  test('makes each of 1,000 cells clickable', async () => {
     shop.addService('many', 1_000);
     const page = await open(pathOf('many'));
     await wait(() => cells(page, 'ready')).toBe(1_000);
@@ -202,20 +202,20 @@ describe('one Service', () => {
   });
 });
 
-describe.each(['dark', 'light'] as const)('in a %s theme, contrast, names and roles are right of', (theme) => {
+describe.each(['dark', 'light'] as const)('accessibility in the %s theme', (theme) => {
   const places: readonly (readonly [string, () => string, string])[] = [
-    ['the list', () => '/', '.row.entry'],
-    ['a Service', () => pathOf('web'), '.timeline li.done'],
-    ['a Service as it was', () => `${pathOf('web')}?at=${Date.now() - 1}`, '.service.then .pods li'],
-    ['the fleet', () => '/fleet', '.cards li'],
-    ['what is not there', () => pathOf('nothing-of-this-name'), '.notice.failed'],
+    ['list of Services', () => '/', '.row.entry'],
+    ['Service', () => pathOf('web'), '.timeline li.completed'],
+    ['Service in the past', () => `${pathOf('web')}?at=${Date.now() - 1}`, '.service.past .pods li'],
+    ['fleet', () => '/fleet', '.cards li'],
+    ['unknown Service', () => pathOf('no-such-name'), '.notice.failed'],
   ];
   test.each(places)('%s', async (_, path, shows) => {
     expect(await accessibilityOf(browser, world.url + path(), shows, theme)).toEqual([]);
   });
 });
 
-test('names and messages from a cluster are text, never markup', async () => {
+test('escapes names and messages from a cluster', async () => {
   world.refuse('evil', `refused because of ${markup}`);
   shop.addService('evil', 0);
   shop.setPod('evil', markup, true);
@@ -232,31 +232,31 @@ test('names and messages from a cluster are text, never markup', async () => {
   expect(await page.title()).toBe('shop/web · Sluice');
 });
 
-test('a server that is gone is told of; once it is back, the page shows what is now, by itself', async () => {
+test('reports a lost server, and recovers by itself', async () => {
   shop.addService('away', 2);
   const page = await open(pathOf('away'));
   await wait(() => cells(page, 'ready')).toBe(2);
   await page.getByText('live', { exact: true }).waitFor();
-  await world.goAway();
+  await world.stopListening();
   await page.getByRole('alert').getByText('Sluice does not answer').first().waitFor();
-  expect(await cells(page, 'ready'), 'what was known stays to be read').toBe(2);
+  expect(await cells(page, 'ready'), 'known data stays visible').toBe(2);
   shop.setPod('away', 'away-1', false);
-  await world.comeBack();
+  await world.listenAgain();
   await page.getByText('live', { exact: true }).waitFor();
   await wait(() => cells(page, 'not-ready')).toBe(1);
   await wait(() => page.getByRole('alert').count()).toBe(0);
   expect(watched?.loads()).toBe(1);
 });
 
-test('10,000 Services: only those in sight are in the document, and the last can be scrolled to', async () => {
+test('renders only the visible rows of 10,000 Services', async () => {
   const services = 10_000;
   const large = await serveHistory(services);
   try {
-    const others = monitorEventLoopDelay({ resolution: 1 });
-    others.enable();
+    const eventLoopDelay = monitorEventLoopDelay({ resolution: 1 });
+    eventLoopDelay.enable();
     const page = await open('/', large.url);
     await page.locator('.row.entry').first().waitFor();
-    others.disable();
+    eventLoopDelay.disable();
     const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1);
     const filled = await page.evaluate(() => performance.now());
     await page.getByText('10000 Services').waitFor();
@@ -268,14 +268,14 @@ test('10,000 Services: only those in sight are in the document, and the last can
     await rowOf(page, 'svc-09999').getByText('degraded').waitFor();
     const lag = performance.now() - flipped;
     await page.locator('.feed li', { hasText: 'svc-09999' }).waitFor();
-    const asked = performance.now();
+    const searchedAt = performance.now();
     await page.getByRole('searchbox').fill('svc-05');
     await page.getByText('1000 Services').waitFor();
-    const searched = performance.now() - asked;
+    const searched = performance.now() - searchedAt;
     await page.getByRole('button', { name: 'degraded' }).waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('?q=svc-05');
-    const ms = Object.entries({ paint, filled, lag, searched, othersWaited: others.max / 1e6 });
-    console.info(ms.map(([what, took]) => `${what} ${Math.round(took)} ms`).join(', '));
+    const ms = Object.entries({ paint, filled, lag, searched, maxEventLoopDelay: eventLoopDelay.max / 1e6 });
+    console.info(ms.map(([name, duration]) => `${name} ${Math.round(duration)} ms`).join(', '));
   } finally {
     await large.stop();
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { HistoryView, ServiceList, TraceView } from '@sluice/console';
-import { traceFromJaeger } from '@sluice/console';
+import { fetchTrace } from '@sluice/console';
 import { type Jaeger, startJaeger } from '@sluice/local';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import { type ServedWorld, serveWorld } from './harness/page/served-world.ts';
 import { Shop } from './harness/page/shop.ts';
 import { openPage } from './harness/page/watched-page.ts';
 
-/** Traces of a real Jaeger, as the console shows them: to programs, in a terminal, and in a real browser. */
+/** Traces from a real Jaeger in the console's API, in the CLI, and in the page in a real browser. */
 const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
 const waiting = { timeout: 60_000, interval: 100 };
 let directory: string;
@@ -44,10 +44,10 @@ afterAll(async () => {
 const get = async (path: string) => (await fetch(`${world.url}${path}`)).json();
 const readyOf = async () => ((await get('/api/v1/services?q=shop/web')) as ServiceList).items[0]?.ready;
 
-/** Id of the trace in which this Pod's slice was written last. */
+/** Id of the trace of the last write for this Pod. */
 async function traceOf(pod: string): Promise<string | undefined> {
   const { entries } = (await get(`/api/v1/services/prod/shop/web/history?pod=${pod}`)) as HistoryView;
-  return entries.findLast(({ kind }) => kind === 'done')?.traceparent?.slice(3, 35);
+  return entries.findLast(({ kind }) => kind === 'completed')?.traceparent?.slice(3, 35);
 }
 
 async function wholeTrace(traceId: string): Promise<TraceView> {
@@ -61,7 +61,7 @@ async function sluice(...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('a change: the page leads from its line to its spans, and back to the Service', async () => {
+test('the page links from a history entry to its trace, and back to the Service', async () => {
   await expect.poll(readyOf, waiting).toBe(2);
   shop.setPod('web', 'web-1', false);
   await expect.poll(readyOf, waiting).toBe(1);
@@ -71,8 +71,8 @@ test('a change: the page leads from its line to its spans, and back to the Servi
   expect(trace.services).toEqual(['sluice-watcher', 'sluice-reconciler', 'sluice-writer']);
   expect(trace.spans.map(({ depth }) => depth)).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]));
 
-  const { page, complaints } = await openPage(browser, `${world.url}/services/prod/shop/web`);
-  const line = page.locator('.timeline li.done', { hasText: 'web-1 not ready any more' }).first();
+  const { page, errors } = await openPage(browser, `${world.url}/services/prod/shop/web`);
+  const line = page.locator('.timeline li.completed', { hasText: 'web-1 no longer ready' }).first();
   await line.getByRole('link', { name: 'trace' }).click();
   await page.getByRole('heading', { name: 'Pod shop/web-1 became not ready' }).waitFor();
   await expect.poll(() => page.locator('.span.writer').count(), waiting).toBeGreaterThan(1);
@@ -85,28 +85,28 @@ test('a change: the page leads from its line to its spans, and back to the Servi
   await expect.poll(() => page.locator('.span.open .name').textContent(), waiting).toContain('watch Pod');
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'shop/web' }).click();
-  await page.locator('.timeline li.done').first().waitFor();
-  expect(complaints).toEqual([]);
+  await page.locator('.timeline li.completed').first().waitFor();
+  expect(errors).toEqual([]);
   for (const theme of ['dark', 'light'] as const)
     expect(await accessibilityOf(browser, `${world.url}/traces/${traceId}`, '.span', theme)).toEqual([]);
   await page.close();
 }, 120_000);
 
-test('a write that fails: its spans say so, with the reason', async () => {
-  world.refuse('web', 'no such luck');
+test('the trace of a failed write contains the reason', async () => {
+  world.refuse('web', 'denied by policy');
   shop.setPod('web', 'web-2', false);
   const refused = async () => {
     const { entries } = (await get('/api/v1/services/prod/shop/web/history')) as HistoryView;
-    const entry = entries.findLast((one) => one.kind === 'done' && one.status === 'rejected');
+    const entry = entries.findLast((one) => one.kind === 'completed' && one.status === 'rejected');
     return entry?.traceparent?.slice(3, 35);
   };
   await expect.poll(refused, waiting).toBeDefined();
   const trace = await wholeTrace((await refused()) ?? '');
-  const errors = trace.spans.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
-  expect(errors).toContainEqual(expect.stringMatching(/^process mutations: rejected: .*no such luck/));
+  const spanErrors = trace.spans.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
+  expect(spanErrors).toContainEqual(expect.stringMatching(/^process mutations: rejected: .*denied by policy/));
 }, 120_000);
 
-test('in a terminal: the traces of a Service, and the spans of one as a tree', async () => {
+test('the CLI lists the traces of a Service and prints one as a tree', async () => {
   const traceId = (await traceOf('web-1')) ?? '';
   const list = await sluice('trace', 'shop/web');
   expect(list).toContain(traceId);
@@ -114,17 +114,17 @@ test('in a terminal: the traces of a Service, and the spans of one as a tree', a
   expect(tree).toMatch(/^Pod shop\/web-1 became not ready, [0-9:.]+: [0-9.]+ ms, trace [0-9a-f]{32}\n/);
   expect(tree).toMatch(/^watcher: watch Pod +0\.00 +[0-9.]+ +█/m);
   expect(tree).toMatch(/^ +writer: process mutations applied +[0-9.]+ +[0-9.]+ +█/m);
-  expect(list, 'the newest recorded one stands below the list').toMatch(/█/);
+  expect(list, 'the newest trace is printed below the list').toMatch(/█/);
 }, 120_000);
 
-test('a trace that Jaeger does not have, and an id that is none', async () => {
+test('the API rejects unknown and malformed trace ids', async () => {
   expect(await get(`/api/v1/traces/${'0'.repeat(31)}1`)).toMatchObject({
     error: `Jaeger has no trace ${'0'.repeat(31)}1`,
   });
   expect(await get('/api/v1/traces/nonsense')).toMatchObject({ error: expect.stringContaining('32 hexadecimal') });
 });
 
-test('a Jaeger that is slow, gone, or none', async () => {
+test('reports a Jaeger that is slow, stopped or not Jaeger', async () => {
   const stuck = createServer((request, response) => {
     if (request.url?.startsWith('/api/traces/0')) return;
     if (request.url?.startsWith('/api/traces/1')) response.end('<html>');
@@ -132,9 +132,9 @@ test('a Jaeger that is slow, gone, or none', async () => {
   });
   await new Promise<void>((resolve) => stuck.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(stuck.address() as AddressInfo).port}`;
-  await expect(traceFromJaeger(url, '0', 100)).rejects.toThrow(`no response from ${url} within 0.1 s`);
-  await expect(traceFromJaeger(url, '1')).rejects.toThrow('is not JSON');
-  await expect(traceFromJaeger(url, '2')).rejects.toThrow(`${url} returned HTTP status 500`);
+  await expect(fetchTrace(url, '0', 100)).rejects.toThrow(`no response from ${url} within 0.1 s`);
+  await expect(fetchTrace(url, '1')).rejects.toThrow('is not JSON');
+  await expect(fetchTrace(url, '2')).rejects.toThrow(`${url} returned HTTP status 500`);
   stuck.closeAllConnections();
   stuck.close();
   const { page } = await openPage(browser, `${world.url}/traces/${await traceOf('web-1')}`);
@@ -143,6 +143,6 @@ test('a Jaeger that is slow, gone, or none', async () => {
   await page.reload();
   await page.getByText('cannot read the trace from Jaeger: ').waitFor();
   await page.goto(`${world.url}/services/prod/shop/web`);
-  await page.locator('.timeline li.done').first().waitFor();
+  await page.locator('.timeline li.completed').first().waitFor();
   await page.close();
 }, 120_000);

@@ -8,7 +8,7 @@ import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** Somebody deletes a Pod and asks a fleet of processes on real NATS and Redis, in a terminal, what became of it. */
+/** The CLI explains a deleted Pod in a fleet of processes with real NATS and Redis. */
 const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
 let http: ApiServerHttp;
 let server: FakeApiServer;
@@ -41,34 +41,34 @@ afterAll(async () => {
   await http?.close();
 }, 60_000);
 
-interface Told {
+interface Result {
   readonly stdout: string;
   readonly stderr: string;
   readonly code: number;
 }
 
-async function sluice(...args: string[]): Promise<Told> {
+async function sluice(...args: string[]): Promise<Result> {
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, ...args, '--console', url]);
     return { stdout, stderr, code: 0 };
   } catch (error) {
-    const { stdout, stderr, code } = error as Told;
+    const { stdout, stderr, code } = error as Result;
     return { stdout, stderr, code };
   }
 }
 
-/** Asks until the answer is as it should be, which takes as long as processes take to start. */
-async function until(ask: () => Promise<Told>, isRight: (told: Told) => boolean): Promise<Told> {
+/** Repeats a command until its result is as expected, for example while processes start. */
+async function until(run: () => Promise<Result>, isExpected: (result: Result) => boolean): Promise<Result> {
   const deadline = performance.now() + 120_000;
   for (;;) {
-    const told = await ask();
-    if (isRight(told)) return told;
-    if (performance.now() > deadline) throw new Error(`${told.stdout}${told.stderr}\n${log.slice(-20).join('\n')}`);
+    const result = await run();
+    if (isExpected(result)) return result;
+    if (performance.now() > deadline) throw new Error(`${result.stdout}${result.stderr}\n${log.slice(-20).join('\n')}`);
     await sleep(200);
   }
 }
 
-test('a Pod is deleted: when and why endpoint was removed, and how long it took', async () => {
+test('explains when and why the endpoint of a deleted Pod was removed', async () => {
   const { namespace, name: pod } = population.pod(0, 0);
   const service = `${namespace}/${population.services[0]?.name}`;
   const before = await until(
@@ -82,8 +82,8 @@ test('a Pod is deleted: when and why endpoint was removed, and how long it took'
     () => sluice('explain', service, '--pod', pod),
     ({ stdout }) => stdout.includes('terminating'),
   );
-  expect(leaving.stdout).toContain('it is being deleted');
-  // As the kubelet does once it has stopped.
+  expect(leaving.stdout).toContain('the Pod is being deleted');
+  // The kubelet does this when the containers have stopped.
   server.delete('pods', namespace, pod, { gracePeriodSeconds: 0 });
   const explained = await until(
     () => sluice('explain', service, '--pod', pod),
@@ -101,30 +101,30 @@ test('a Pod is deleted: when and why endpoint was removed, and how long it took'
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(entries.at(-1)).toMatchObject({
-    ...{ kind: 'done', status: 'applied', latencyMs: expect.any(Number) },
-    endpoints: [{ what: 'removed', pod }],
+    ...{ kind: 'completed', status: 'applied', latencyMs: expect.any(Number) },
+    endpoints: [{ type: 'removed', pod }],
   });
   expect((await sluice('history', service, '--pod', pod)).stdout).toContain(`− ${pod} `);
 }, 300_000);
 
-test('the fleet itself: clusters by name, partitions with their owners', async () => {
-  const ask = async (path: string) => (await fetch(`${url}/api/v1/${path}`)).json() as Promise<Record<string, unknown>>;
-  // The console looks at the leases of watchers every few seconds; its first look may be before there is one.
+test('returns clusters by name and partitions with their owners', async () => {
+  const get = async (path: string) => (await fetch(`${url}/api/v1/${path}`)).json() as Promise<Record<string, unknown>>;
+  // The console reads the watcher leases every few seconds, possibly before there are any.
   await expect
-    .poll(() => ask('overview'), { timeout: 60_000 })
+    .poll(() => get('overview'), { timeout: 60_000 })
     .toMatchObject({ clusters: [{ name: 'production', state: 'watched', services: 3 }] });
-  const { items } = (await ask('partitions')) as { items: { owner: string; epoch: number; lag: number | null }[] };
+  const { items } = (await get('partitions')) as { items: { owner: string; epoch: number; lag: number | null }[] };
   expect(items).toHaveLength(16);
   for (const { owner, epoch } of items) {
     expect(owner).toMatch(/^reconciler-/);
     expect(epoch).toBeGreaterThan(1e12);
   }
-  expect(await ask('dead-letters')).toEqual({ items: [] });
-  expect(await ask('parked')).toEqual({ items: [] });
+  expect(await get('dead-letters')).toEqual({ items: [] });
+  expect(await get('parked')).toEqual({ items: [] });
   expect(await (await fetch(`${url}/readyz`)).text()).toBe('ok');
 });
 
-test('what is not there is told, with what to do', async () => {
+test('reports an unknown Service and an invalid name', async () => {
   const unknown = await sluice('explain', 'nowhere/nothing');
   expect([unknown.code, unknown.stderr]).toEqual([
     1,

@@ -1,4 +1,4 @@
-import { findParked, matches, named, type ParkedKey } from '@sluice/console';
+import { findByName, findParked, matchesFilter, type ParkedKey } from '@sluice/console';
 import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
@@ -58,7 +58,7 @@ test('what is refused for good is found with the words of the API server, and si
 test('a person who asks gets it tried at once, and gone from the list', async () => {
   await forbidSlicesOf('web', 'db');
   faults.clear();
-  const [web] = named(await parked(), 'shop/web');
+  const [web] = findByName(await parked(), 'shop/web');
   if (web === undefined) throw new Error('not parked');
   await retryParked(fleet.bus, web.key, 'first');
   await advance(clock, 1_000);
@@ -87,8 +87,8 @@ const key: ParkedKey = {
 
 test('it is named from its namespace or from its cluster on, with or without the controller', () => {
   for (const text of ['shop/web', 'c/shop/web', 'shop/web/endpointslice', key.name])
-    expect(named([key], text)).toEqual([key]);
-  for (const text of ['web', 'hop/web', 'shop/web/endpoints', '']) expect(named([key], text)).toEqual([]);
-  expect(matches(key, { cluster: 'c', namespace: 'shop' })).toBe(true);
-  expect(matches(key, { cluster: 'd' }) || matches(key, { namespace: 'web' })).toBe(false);
+    expect(findByName([key], text)).toEqual([key]);
+  for (const text of ['web', 'hop/web', 'shop/web/endpoints', '']) expect(findByName([key], text)).toEqual([]);
+  expect(matchesFilter(key, { cluster: 'c', namespace: 'shop' })).toBe(true);
+  expect(matchesFilter(key, { cluster: 'd' }) || matchesFilter(key, { namespace: 'web' })).toBe(false);
 });

@@ -5,19 +5,22 @@ import type {
   ServiceDetail,
   ServiceList,
   TraceView,
-  Update,
 } from '../src/view/schemas.ts';
 
-/** What the API answered instead, in words for people. */
+/** A failed request, with a message and a hint for people. */
 export class ApiProblem extends Error {
   readonly hint: string;
-  /** HTTP status; 0 if there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number;
 
   constructor(message: string, hint = '', status = 0) {
     super(message);
     this.hint = hint;
     this.status = status;
+  }
+
+  static from(error: unknown): ApiProblem {
+    return error instanceof ApiProblem ? error : new ApiProblem(String(error));
   }
 }
 
@@ -39,16 +42,20 @@ async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Pr
     response = await fetch(url, { signal: signal ?? null });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiProblem('Sluice does not answer', 'is it still running? This page tries again by itself');
+    throw new ApiProblem('Sluice does not answer', 'Check that it is running. This page retries automatically.');
   }
   const body: unknown = await response.json().catch(() => ({}));
   if (response.ok) return body as T;
-  const { error = `status ${response.status}`, hint } = body as { error?: string; hint?: string };
+  const { error = `HTTP status ${response.status}`, hint } = body as { error?: string; hint?: string };
   throw new ApiProblem(error, hint, response.status);
 }
 
 const pathOf = ({ cluster, namespace, name }: ServiceName): string =>
   `services/${[cluster, namespace, name].map(encodeURIComponent).join('/')}`;
+
+interface Items<T> {
+  readonly items: readonly T[];
+}
 
 export const api = {
   overview: (signal?: AbortSignal) => get<Overview>('overview', {}, signal),
@@ -57,23 +64,7 @@ export const api = {
     get<ServiceDetail>(pathOf(service), { at }, signal),
   history: (service: ServiceName, query: Query, signal?: AbortSignal) =>
     get<HistoryView>(`${pathOf(service)}/history`, query, signal),
-  changes: (limit: number, signal?: AbortSignal) =>
-    get<{ readonly items: readonly RecentChange[] }>('changes', { limit }, signal),
+  changes: (limit: number, signal?: AbortSignal) => get<Items<RecentChange>>('changes', { limit }, signal),
   trace: (traceId: string, signal?: AbortSignal) => get<TraceView>(`traces/${encodeURIComponent(traceId)}`, {}, signal),
-  items: <T>(what: 'partitions' | 'parked' | 'dead-letters', signal?: AbortSignal) =>
-    get<{ readonly items: readonly T[] }>(what, {}, signal),
+  items: <T>(what: 'partitions' | 'parked' | 'dead-letters', signal?: AbortSignal) => get<Items<T>>(what, {}, signal),
 };
-
-const reopenMs = 3_000;
-
-/** Calls back for each update, and whenever the connection comes or goes, for as long as the page is open. */
-export function follow(onUpdate: (update: Update) => void, onState: (open: boolean) => void): void {
-  const source = new EventSource('/api/v1/stream');
-  source.addEventListener('open', () => onState(true));
-  source.addEventListener('error', () => {
-    onState(false);
-    // The browser tries again after a lost connection, but gives up after an answer that is no stream.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => follow(onUpdate, onState), reopenMs);
-  });
-  source.addEventListener('update', (event) => onUpdate(JSON.parse(event.data) as Update));
-}

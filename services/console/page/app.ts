@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { timeOfDay } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
-import { type Connection, useConnection } from './live.ts';
-import { follows, go, type Place, pathOf, titleOf, usePlace } from './router.ts';
-import { everything } from './service-filter.ts';
+import { Link, navigate, type Route, titleOf, useRoute } from './router.ts';
+import { noFilter } from './service-filter.ts';
+import { type Connection, useConnection } from './stream.ts';
 import { FleetView } from './views/fleet-view.ts';
 import { ServiceView } from './views/service-view.ts';
 import { ServicesView } from './views/services-view.ts';
@@ -14,8 +14,8 @@ type Theme = 'dark' | 'light';
 
 function useTheme(): readonly [Theme, () => void] {
   const [theme, setTheme] = useState<Theme>(() => {
-    const kept = localStorage.getItem('theme');
-    if (kept === 'dark' || kept === 'light') return kept;
+    const stored = localStorage.getItem('theme');
+    if (stored === 'dark' || stored === 'light') return stored;
     return matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
   });
   useEffect(() => {
@@ -30,75 +30,70 @@ function useTheme(): readonly [Theme, () => void] {
 }
 
 export function App() {
-  const place = usePlace();
+  const route = useRoute();
   const connection = useConnection();
   const [theme, toggleTheme] = useTheme();
   const [help, setHelp] = useState(false);
   useEffect(() => {
-    document.title = titleOf(place);
-  }, [place]);
-  useKeys({ t: toggleTheme, '?': () => setHelp(!help), g: () => go({ view: 'fleet' }) });
+    document.title = titleOf(route);
+  }, [route]);
+  const toggleHelp = () => setHelp(!help);
+  useKeys({ t: toggleTheme, '?': toggleHelp, g: () => navigate({ view: 'fleet' }) });
+  const current = (isCurrent: boolean) => (isCurrent ? 'page' : undefined);
   return html`
     <header class="top">
-      <a class="brand" href="/" onClick=${(event: MouseEvent) => follows(event, { view: 'services', filter: everything })}>
+      <${Link} class="brand" to=${{ view: 'services', filter: noFilter }}>
         <img src="/icon.svg" alt="" width="24" height="24" />Sluice
-      </a>
+      <//>
       <nav aria-label="views">
-        <${NavLink} to=${{ view: 'services' }} now=${place.view !== 'fleet'}>Services<//>
-        <${NavLink} to=${{ view: 'fleet' }} now=${place.view === 'fleet'}>Fleet<//>
+        <${Link} to=${{ view: 'services' }} aria-current=${current(route.view !== 'fleet')}>Services<//>
+        <${Link} to=${{ view: 'fleet' }} aria-current=${current(route.view === 'fleet')}>Fleet<//>
       </nav>
-      <span class="spring"></span>
-      <${Live} connection=${connection} />
-      <button class="quiet" onClick=${() => setHelp(!help)} aria-label="keys" title="keys (?)">?</button>
-      <button class="quiet" onClick=${toggleTheme} aria-label="dark or light" title="dark or light (t)">
+      <span class="spacer"></span>
+      <${ConnectionStatus} connection=${connection} />
+      <button class="quiet" onClick=${toggleHelp} aria-label="keyboard shortcuts" title="keyboard shortcuts (?)">?</button>
+      <button class="quiet" onClick=${toggleTheme} aria-label="switch theme" title="switch theme (t)">
         ${theme === 'dark' ? '☾' : '☀'}
       </button>
     </header>
-    ${typeof connection === 'object' && html`<${Lost} at=${connection.lostAt} />`}
+    ${
+      typeof connection === 'object' &&
+      html`<p class="lost" role="alert">
+        <strong>Sluice does not answer.</strong> Showing data from ${timeOfDay(connection.lostAt, false)}. Retrying.
+      </p>`
+    }
     ${help && html`<${KeyHelp} close=${() => setHelp(false)} />`}
-    <main>${viewOf(place)}</main>
+    <main>${viewOf(route)}</main>
   `;
 }
 
-function Live({ connection }: { connection: Connection }) {
+function ConnectionStatus({ connection }: { connection: Connection }) {
   if (connection === 'connecting') return html`<span class="live" role="status">connecting</span>`;
   const isOpen = connection === 'open';
-  return html`<span class=${`live ${isOpen ? 'on' : 'off'}`} role="status">${isOpen ? 'live' : 'not connected'}</span>`;
+  return html`<span class=${`live ${isOpen ? 'on' : 'off'}`} role="status">${isOpen ? 'live' : 'disconnected'}</span>`;
 }
 
-function Lost({ at }: { at: number }) {
-  return html`<p class="lost" role="alert">
-    <strong>Sluice does not answer.</strong> Showing data from ${timeOfDay(at, false)}. Retrying.
-  </p>`;
-}
-
-function viewOf(place: Place) {
-  switch (place.view) {
+function viewOf(route: Route) {
+  switch (route.view) {
     case 'services':
-      return html`<${ServicesView} filter=${place.filter ?? everything} />`;
+      return html`<${ServicesView} filter=${route.filter ?? noFilter} />`;
     case 'fleet':
       return html`<${FleetView} />`;
     case 'trace':
-      return html`<${TraceView} key=${place.traceId} traceId=${place.traceId} />`;
+      return html`<${TraceView} key=${route.traceId} traceId=${route.traceId} />`;
     case 'service': {
-      const { cluster, namespace, name } = place.service;
-      return html`<${ServiceView} key=${`${cluster}/${namespace}/${name}`} service=${place.service} at=${place.at} />`;
+      const { cluster, namespace, name } = route.service;
+      return html`<${ServiceView} key=${`${cluster}/${namespace}/${name}`} service=${route.service} at=${route.at} />`;
     }
   }
-}
-
-function NavLink({ to, now, children }: { to: Place; now: boolean; children: unknown }) {
-  return html`<a href=${pathOf(to)} aria-current=${now ? 'page' : undefined} onClick=${(e: MouseEvent) => follows(e, to)}
-    >${children}</a
-  >`;
 }
 
 function KeyHelp({ close }: { close: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useKeys({ Escape: close }, { first: true });
   useEffect(() => button.current?.focus(), []);
-  return html`<aside class="keys" role="dialog" aria-label="keys">
-    <dl>${keyHelp.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
+  return html`<aside class="keys" role="dialog" aria-label="keyboard shortcuts">
+    <dl>${keyHelp.map(([key, action]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${action}</dd></div>`)}</dl>
     <button class="quiet" ref=${button} onClick=${close}>close</button>
   </aside>`;
 }

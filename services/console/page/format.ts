@@ -1,4 +1,4 @@
-/** `12:04:09.250`, in the time zone of whoever looks. */
+/** `12:04:09.250` in local time */
 export function timeOfDay(at: number, withMillis = true): string {
   const date = new Date(at);
   const two = (n: number) => String(n).padStart(2, '0');
@@ -22,7 +22,7 @@ export function duration(ms: number): string {
   return `${Math.round(ms / 3_600_000)} h`;
 }
 
-/** `12 µs`, `3.4 ms`, `21 ms`: for what is over in a few milliseconds. */
+/** `12 µs`, `3.4 ms`, `21 ms` */
 export function fineDuration(ms: number): string {
   if (ms === 0) return '0';
   if (ms < 1) return `${Math.max(1, Math.round(ms * 1_000))} µs`;
@@ -35,12 +35,12 @@ export function ago(at: number, now: number): string {
   return ms < 1_500 ? 'now' : `${duration(ms < 10_000 ? Math.round(ms / 1_000) * 1_000 : ms).replace('.0', '')} ago`;
 }
 
-/** Length of a latency bar from 0 to 1: logarithmic, from 1 ms to 10 s, since both ends matter. */
+/** Length of a latency bar from 0 to 1, on a logarithmic scale from 1 ms to 10 s. */
 export function latencyShare(ms: number): number {
   return Math.min(1, Math.max(0.04, Math.log10(Math.max(1, ms)) / 4));
 }
 
-/** `12:04:09` of the same day, else with the date. */
+/** `12:04:09`, with the date unless both are on the same day. */
 export function shortTime(at: number, now: number): string {
   return new Date(at).toDateString() === new Date(now).toDateString() ? timeOfDay(at, false) : dateAndTime(at);
 }
@@ -51,8 +51,8 @@ export function latencyLevel(ms: number): 'good' | 'fair' | 'poor' {
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
-/** The trace id of a W3C traceparent; undefined if it is none, or one that is not recorded anywhere. */
-export function recordedTrace(traceparent: string | undefined): string | undefined {
+/** The trace id of a W3C traceparent; undefined if it is malformed or not sampled. */
+export function sampledTrace(traceparent: string | undefined): string | undefined {
   const [, id, flags] = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? [];
   return (Number.parseInt(flags ?? '', 16) & 1) === 1 ? id : undefined;
 }

@@ -1,9 +1,5 @@
 import htm from 'htm';
 import { h, type VNode } from 'preact';
 
-type Content = VNode | readonly Content[] | string | number | null | undefined | false;
-
-export type { Content };
-
-/** Templates instead of JSX, so that the browser runs the files as they are. Text is always text, never markup. */
+/** Templates instead of JSX, so that the page needs no build. Values are inserted as text, never as markup. */
 export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;

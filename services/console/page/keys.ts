@@ -1,29 +1,26 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-/** Keys and what they do, for the page's help. */
+/** Keys and their actions, for the help. */
 export const keyHelp: readonly (readonly [string, string])[] = [
   ['/', 'search'],
   ['j  k', 'next, previous Service'],
-  ['Enter', 'open it'],
+  ['Enter', 'open Service'],
   ['Esc', 'back'],
-  ['←  →', 'the change before, after'],
+  ['←  →', 'previous, next change'],
   ['l', 'back to now'],
   ['g', 'fleet'],
-  ['t', 'dark or light'],
-  ['?', 'these keys'],
+  ['t', 'switch theme'],
+  ['?', 'keyboard shortcuts'],
 ];
 
-/**
- * Calls the handler of a key that is pressed outside of a text field. `first`: before any other handler, which then
- * does not hear of it.
- */
+/** Handles keys outside of text fields. `first`: runs before other handlers of the key and suppresses them. */
 export function useKeys(handlers: Readonly<Record<string, () => void>>, { first = false } = {}): void {
-  // Those of the last rendering: a key that is pressed before effects ran must not act on what was there before.
+  // A key pressed before effects have run must use the handlers of the last rendering.
   const latest = useRef(handlers);
   latest.current = handlers;
-  // Together with what is on the screen, not some time after it: the next key may come at once.
+  // A layout effect, because the next key may follow the rendering immediately.
   useLayoutEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
+    const onKey = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || isForTarget(event)) return;
       const handler = latest.current[event.key];
       if (handler === undefined) return;
@@ -31,12 +28,12 @@ export function useKeys(handlers: Readonly<Record<string, () => void>>, { first 
       if (first) event.stopImmediatePropagation();
       handler();
     };
-    addEventListener('keydown', pressed, first);
-    return () => removeEventListener('keydown', pressed, first);
+    addEventListener('keydown', onKey, first);
+    return () => removeEventListener('keydown', onKey, first);
   }, [first]);
 }
 
-/** Whether what has the focus takes the key itself: a text field all but Esc, a button or link Enter. */
+/** Whether the focused element handles the key itself: a text field every key but Esc, a button or link Enter. */
 function isForTarget({ target, key }: KeyboardEvent): boolean {
   if (target instanceof HTMLInputElement && target.type !== 'range') return key !== 'Escape';
   if (target instanceof HTMLSelectElement) return key !== 'Escape';

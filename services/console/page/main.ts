@@ -1,11 +1,11 @@
 import { render } from 'preact';
 import { App } from './app.ts';
 import { html } from './html.ts';
-import { startLive } from './live.ts';
+import { openStream } from './stream.ts';
 
 const root = document.getElementById('page');
 if (root !== null) {
   root.replaceChildren();
-  startLive();
+  openStream();
   render(html`<${App} />`, root);
 }

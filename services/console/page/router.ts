@@ -1,31 +1,37 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ServiceName } from './api.ts';
 import { dateAndTime } from './format.ts';
-import { everything, filterOf, type ServiceFilter, searchOf } from './service-filter.ts';
+import { html } from './html.ts';
+import { filterOf, noFilter, type ServiceFilter, searchOf } from './service-filter.ts';
 
-export type Place =
-  /** Without a filter: the one that was looked at last. */
+export type Route =
+  /** Default filter: the last one. */
   | { readonly view: 'services'; readonly filter?: ServiceFilter }
   | { readonly view: 'fleet' }
   | { readonly view: 'trace'; readonly traceId: string }
-  | { readonly view: 'service'; readonly service: ServiceName; readonly at: number | undefined };
+  /** `at`: time to show; undefined: now. */
+  | { readonly view: 'service'; readonly service: ServiceName; readonly at?: number | undefined };
 
-/** Of the list of Services, for when one comes back to it. */
-let lastFilter = everything;
+/** The last filter of the list of Services, restored on return to it. */
+let lastFilter = noFilter;
 
-export function placeOf({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Place {
-  const [first, cluster, namespace, name] = pathname.split('/').slice(1).map(decoded);
+export function parseRoute({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Route {
+  const [first, second, namespace, name] = pathname.split('/').slice(1).map(decode);
   if (first === 'fleet') return { view: 'fleet' };
-  if (first === 'traces' && cluster) return { view: 'trace', traceId: cluster };
-  if (first === 'services' && cluster && namespace && name) {
+  if (first === 'traces' && second) return { view: 'trace', traceId: second };
+  if (first === 'services' && second && namespace && name) {
     const at = Number(new URLSearchParams(search).get('at') ?? Number.NaN);
-    return { view: 'service', service: { cluster, namespace, name }, at: Number.isFinite(at) ? at : undefined };
+    return {
+      view: 'service',
+      service: { cluster: second, namespace, name },
+      at: Number.isFinite(at) ? at : undefined,
+    };
   }
   return { view: 'services', filter: filterOf(search) };
 }
 
-/** As it is, where it is not well encoded. */
-function decoded(part: string): string {
+/** Returns a malformed part unchanged. */
+function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -33,43 +39,43 @@ function decoded(part: string): string {
   }
 }
 
-export function pathOf(place: Place): string {
-  switch (place.view) {
+export function pathOf(route: Route): string {
+  switch (route.view) {
     case 'services':
-      return `/${searchOf(place.filter ?? lastFilter)}`;
+      return `/${searchOf(route.filter ?? lastFilter)}`;
     case 'fleet':
       return '/fleet';
     case 'trace':
-      return `/traces/${encodeURIComponent(place.traceId)}`;
+      return `/traces/${encodeURIComponent(route.traceId)}`;
     case 'service': {
-      const { cluster, namespace, name } = place.service;
+      const { cluster, namespace, name } = route.service;
       const path = ['services', cluster, namespace, name].map(encodeURIComponent).join('/');
-      return `/${path}${place.at === undefined ? '' : `?at=${wholeMs(place.at)}`}`;
+      return `/${path}${route.at === undefined ? '' : `?at=${wholeMs(route.at)}`}`;
     }
   }
 }
 
-/** The first whole millisecond at which what happened then has happened. */
+/** Rounds up, so that the state at the result includes an event at `at`. */
 export const wholeMs = (at: number): number => Math.ceil(at);
 
-export function titleOf(place: Place): string {
-  switch (place.view) {
+export function titleOf(route: Route): string {
+  switch (route.view) {
     case 'services':
       return 'Services · Sluice';
     case 'fleet':
       return 'Fleet · Sluice';
     case 'trace':
-      return `Trace ${place.traceId.slice(0, 8)} · Sluice`;
+      return `Trace ${route.traceId.slice(0, 8)} · Sluice`;
     case 'service': {
-      const { namespace, name } = place.service;
-      return `${namespace}/${name}${place.at === undefined ? '' : ` at ${dateAndTime(place.at)}`} · Sluice`;
+      const { namespace, name } = route.service;
+      return `${namespace}/${name}${route.at === undefined ? '' : ` at ${dateAndTime(route.at)}`} · Sluice`;
     }
   }
 }
 
-/** Goes somewhere else. `replace`: without a step in the browser's history, as when a slider moves. */
-export function go(place: Place, replace = false): void {
-  const path = pathOf(place);
+/** `replace`: adds no step to the browser's history. */
+export function navigate(route: Route, replace = false): void {
+  const path = pathOf(route);
   if (path === location.pathname + location.search) return;
   if (replace) history.replaceState(null, '', path);
   else {
@@ -79,20 +85,29 @@ export function go(place: Place, replace = false): void {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
-/** Where a click on a link leads, unless it is meant for a new tab. */
-export function follows(event: MouseEvent, place: Place): void {
-  if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-  event.preventDefault();
-  go(place);
+interface LinkProps {
+  readonly to: Route;
+  readonly children?: unknown;
+  readonly [attribute: string]: unknown;
 }
 
-export function usePlace(): Place {
-  const [place, setPlace] = useState(placeOf(location));
-  if (place.view === 'services' && place.filter !== undefined) lastFilter = place.filter;
+/** A link within the page. With a modifier key it opens in a new tab, as usual. */
+export function Link({ to, children, ...attributes }: LinkProps) {
+  const onClick = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    navigate(to);
+  };
+  return html`<a href=${pathOf(to)} onClick=${onClick} ...${attributes}>${children}</a>`;
+}
+
+export function useRoute(): Route {
+  const [route, setRoute] = useState(parseRoute(location));
+  if (route.view === 'services' && route.filter !== undefined) lastFilter = route.filter;
   useEffect(() => {
-    const moved = () => setPlace(placeOf(location));
-    addEventListener('popstate', moved);
-    return () => removeEventListener('popstate', moved);
+    const update = () => setRoute(parseRoute(location));
+    addEventListener('popstate', update);
+    return () => removeEventListener('popstate', update);
   }, []);
-  return place;
+  return route;
 }

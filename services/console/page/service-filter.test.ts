@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { everything, filterOf, isNarrow, searchOf } from './service-filter.ts';
+import { filterOf, isRestrictive, noFilter, searchOf } from './service-filter.ts';
 
-test('a filter is the same after it was in an address', () => {
-  const filter = { ...everything, q: 'a&b=c /ü', status: 'degraded', sort: 'latency' };
+test('writes a filter to a URL and reads it back', () => {
+  const filter = { ...noFilter, q: 'a&b=c /ü', status: 'degraded', sort: 'latency' };
   expect(filterOf(searchOf(filter))).toEqual(filter);
-  expect(searchOf(everything)).toBe('');
-  expect(filterOf('')).toEqual(everything);
-  expect(filterOf('?status=ok&other=1')).toEqual({ ...everything, status: 'ok' });
+  expect(searchOf(noFilter)).toBe('');
+  expect(filterOf('')).toEqual(noFilter);
+  expect(filterOf('?status=ok&other=1')).toEqual({ ...noFilter, status: 'ok' });
 });
 
-test('an order leaves nothing out', () => {
-  expect(isNarrow({ ...everything, sort: 'latency' })).toBe(false);
-  expect(isNarrow({ ...everything, q: 'a' })).toBe(true);
+test('an order does not restrict', () => {
+  expect(isRestrictive({ ...noFilter, sort: 'latency' })).toBe(false);
+  expect(isRestrictive({ ...noFilter, q: 'a' })).toBe(true);
 });

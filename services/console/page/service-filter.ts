@@ -1,4 +1,4 @@
-/** Which Services are listed, and in which order. Empty: whatever they are. */
+/** Filter and order of the list of Services. Empty: no restriction. */
 export interface ServiceFilter {
   readonly cluster: string;
   readonly namespace: string;
@@ -7,24 +7,24 @@ export interface ServiceFilter {
   readonly sort: string;
 }
 
-export const everything: ServiceFilter = { cluster: '', namespace: '', q: '', status: '', sort: 'name' };
+export const noFilter: ServiceFilter = { cluster: '', namespace: '', q: '', status: '', sort: 'name' };
 
-const names = Object.keys(everything) as readonly (keyof ServiceFilter)[];
+const names = Object.keys(noFilter) as readonly (keyof ServiceFilter)[];
 
-/** From the address of the page; what it does not say is as in `everything`. */
+/** Reads the filter from the query of a URL. */
 export function filterOf(search: string): ServiceFilter {
   const given = new URLSearchParams(search);
-  const parts = names.map((name) => [name, given.get(name) ?? everything[name]] as const);
+  const parts = names.map((name) => [name, given.get(name) ?? noFilter[name]] as const);
   return Object.fromEntries(parts) as unknown as ServiceFilter;
 }
 
-/** As the address of the page has it, with `?`; empty for `everything`. */
+/** The query of a URL, with `?`; empty for `noFilter`. */
 export function searchOf(filter: ServiceFilter): string {
   const parts = names
-    .filter((name) => filter[name] !== everything[name])
+    .filter((name) => filter[name] !== noFilter[name])
     .map((name): [string, string] => [name, filter[name]]);
   return parts.length === 0 ? '' : `?${new URLSearchParams(parts)}`;
 }
 
-export const isNarrow = ({ sort: _, ...narrow }: ServiceFilter): boolean =>
-  Object.values(narrow).some((part) => part !== '');
+export const isRestrictive = ({ sort: _, ...restrictions }: ServiceFilter): boolean =>
+  Object.values(restrictions).some((value) => value !== '');

@@ -1,13 +1,18 @@
 export * from './fleet/fleet-sources.ts';
 export * from './fleet/parked-key.ts';
-export * from './history/entry.ts';
 export * from './history/history.ts';
-export { consoleWhenAsked, createConsole } from './http/console-when-asked.ts';
 export type { Console, ConsoleOptions } from './http/create-console.ts';
-export type { Access } from './http/guard.ts';
-export { BusFollower, type FollowOptions } from './ingest/follow-bus.ts';
+export { createConsole, lazyConsole } from './http/lazy-console.ts';
+export { BusFollower } from './ingest/bus-follower.ts';
 export { tapBus } from './ingest/tap-bus.ts';
-export * from './ports.ts';
-export * from './traces/jaeger-traces.ts';
-export { readJaegerTrace } from './traces/read-trace.ts';
-export type * from './view/schemas.ts';
+export { fetchTrace, jaegerTraces } from './traces/fetch-trace.ts';
+export type {
+  ClusterView,
+  HistoryView,
+  Overview,
+  PodView,
+  RecentChange,
+  ServiceDetail,
+  ServiceList,
+  TraceView,
+} from './view/schemas.ts';

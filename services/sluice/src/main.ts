@@ -1,4 +1,4 @@
-import { isAnswerError } from '@sluice/console/client';
+import { isQueryError } from '@sluice/console/client';
 import { isUsageError, version } from '@sluice/process';
 import { Command } from 'commander';
 import colors from 'picocolors';
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   try {
     await program.parseAsync();
   } catch (error) {
-    if (!isUsageError(error) && !isAnswerError(error)) throw error;
+    if (!isUsageError(error) && !isQueryError(error)) throw error;
     process.stderr.write(`${colors.red('error:')} ${error.message}\n`);
     process.exitCode = isUsageError(error) ? 2 : 1;
   }

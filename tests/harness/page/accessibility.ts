@@ -11,8 +11,8 @@ interface Violation {
 }
 
 /**
- * What axe finds wrong with a page as it is shown in a theme, a line each: contrast, names, roles. `shows`: a selector of
- * what has to be there first.
+ * Violations that axe finds in a page (contrast, names, roles), one line each. Waits for an element that matches the selector
+ * `shows`.
  */
 export async function accessibilityOf(
   browser: Browser,
@@ -20,7 +20,7 @@ export async function accessibilityOf(
   shows: string,
   colorScheme: 'dark' | 'light',
 ): Promise<readonly string[]> {
-  // The page's policy allows no script of somebody else's, which the check is.
+  // The content security policy of the page forbids other scripts, such as axe.
   const context = await browser.newContext({ colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
   try {
     const page = await context.newPage();

@@ -4,10 +4,10 @@ import { type Browser, chromium } from 'playwright-core';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** Starts the Chromium of this machine. Throws what to install if there is none. */
+/** Starts the installed Chromium. @throws Error that says what to install */
 export async function startChromium(path = process.env.PATH ?? ''): Promise<Browser> {
   const executablePath = await find(path);
-  // Its sandbox needs rights that root in a container does not have; it shows nothing but this repository's own page.
+  // The sandbox does not work for root in a container. The browser shows only the page of this repository.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 }
 

@@ -15,14 +15,14 @@ import { silentLogger } from '@sluice/runtime';
 
 export interface ServedHistory {
   readonly url: string;
-  /** The first Pod of the Service becomes not ready, and that is written. */
+  /** Makes the first Pod of the Service not ready, including the write. */
   flip(service: string): void;
   stop(): Promise<void>;
 }
 
 const pods = [0, 1, 2, 3, 4];
 
-/** The page on a history of so many Services of five Pods, named `svc-00000` and so on, in bytes as a bus moves them. */
+/** Serves a history of Services `svc-00000` and so on with five Pods each, as encoded records. */
 export async function serveHistory(services: number): Promise<ServedHistory> {
   const ports = { clock: systemClock, logger: silentLogger };
   const history = new History(ports);
@@ -53,7 +53,7 @@ export async function serveHistory(services: number): Promise<ServedHistory> {
   };
 }
 
-/** Service, Pods and the slice that was written for them, as a watcher tells of them at its start. */
+/** The snapshot of a Service with its Pods and slice. */
 function snapshotOf(name: string): Change {
   return {
     kind: 'change',
@@ -74,7 +74,6 @@ function snapshotOf(name: string): Change {
         kind: 'slice',
         name: `${name}-slice`,
         uid: `${name}-slice-uid`,
-
         slice: sliceOf(name, '1', true),
       },
     ],
@@ -83,7 +82,7 @@ function snapshotOf(name: string): Change {
   };
 }
 
-/** What comes of the first Pod that is not ready any more: the Change, the plan, and its Outcome. */
+/** Change, plan and Outcome of the first Pod becoming not ready. */
 function flipOf(name: string, at: number): readonly (Change | PlannedMutations | Outcome)[] {
   const key = keyOf(name);
   const causes = { first: [{ description: `Pod shop/${name}-0 became not ready`, observedAt: at }], more: 0 };

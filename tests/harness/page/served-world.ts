@@ -8,20 +8,20 @@ import { defaultSettings } from '@sluice/service-state';
 import { clusterView, startAllInOne, startConsole, startTracing } from '@sluice/sluice';
 import { Metrics, serveTelemetry } from '@sluice/telemetry';
 
-/** A simulated cluster that is kept right by all services in this process, and the page that shows it on loopback. */
+/** A fake API server with all services in this process, and the page on loopback. */
 export interface ServedWorld {
   readonly server: FakeApiServer;
   readonly url: string;
-  /** From now on the API server refuses for good what is written for this Service, in these words. */
+  /** Makes the API server reject all writes for this Service with this message. */
   refuse(service: string, message: string): void;
-  /** Nobody listens any more, and who was connected is cut off. */
-  goAway(): Promise<void>;
-  /** Listens again where it did before. */
-  comeBack(): Promise<void>;
+  /** Closes the listener and all connections of the page. */
+  stopListening(): Promise<void>;
+  /** Listens on the same port again. */
+  listenAgain(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `jaeger`: takes a trace of each change, and is asked for them. */
+/** `jaeger`: receives all traces, and serves them to the page. */
 export async function serveWorld(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>): Promise<ServedWorld> {
   const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
   const server = new FakeApiServer(ports);
@@ -56,8 +56,8 @@ export async function serveWorld(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>):
     server,
     url,
     refuse: (service, message) => refusals.set(service, message),
-    goAway: () => telemetry.close(),
-    async comeBack() {
+    stopListening: () => telemetry.close(),
+    async listenAgain() {
       telemetry = await listen(Number(new URL(url).port));
     },
     async stop() {

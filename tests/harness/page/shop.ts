@@ -2,7 +2,7 @@ import type { FakeApiServer } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { namespace, nodeObject, podObject } from '../objects.ts';
 
-/** A small cluster to look at, and what happens in it when a test wants it to. */
+/** A small cluster that tests change. */
 export class Shop {
   readonly #server: FakeApiServer;
 
@@ -13,7 +13,7 @@ export class Shop {
     server.put('nodes', nodeObject('n2', 'zone-b'));
   }
 
-  /** A Service with so many ready Pods, named after it. */
+  /** Adds a Service with ready Pods `NAME-1` and so on. */
   addService(name: string, pods: number, spec: RawObject = {}): void {
     this.#server.create('services', {
       metadata: { name, namespace },
@@ -22,7 +22,7 @@ export class Shop {
     for (let i = 1; i <= pods; i++) this.setPod(name, `${name}-${i}`, true);
   }
 
-  /** A Pod of a Service, ready or not; a new one if there is none of its name. */
+  /** Creates or updates a Pod of a Service. */
   setPod(service: string, name: string, ready: boolean): void {
     const known = this.#addresses.get(name) ?? this.#addresses.size + 1;
     this.#addresses.set(name, known);
@@ -39,7 +39,7 @@ export class Shop {
     );
   }
 
-  /** Endpoints that somebody else keeps, of a Service without a selector. */
+  /** Adds a Service without a selector, and custom Endpoints. */
   addCustom(name: string, ...ips: string[]): void {
     const ports = [{ name: 'http', port: 80 }];
     this.#server.create('services', { metadata: { name, namespace }, spec: { ports } });

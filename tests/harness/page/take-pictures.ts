@@ -11,11 +11,11 @@ import type { Page } from 'playwright-core';
 import { startChromium } from './chromium.ts';
 
 /**
- * Takes the pictures of the README again: the living world of one seed, after it has lived for a while, and one of its
- * changes as a genuine Jaeger has it.
+ * Takes the screenshots of the README: the simulated cluster with one seed after a while, and the trace of one change from a
+ * real Jaeger.
  */
 const seed = 7;
-const lifeMs = 40_000;
+const warmUpMs = 40_000;
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = join(root, 'docs', 'images');
@@ -36,14 +36,17 @@ const sluice = spawn(
   { stdio: 'inherit' },
 );
 try {
-  await Promise.race([sleep(lifeMs), once(sluice, 'exit').then(() => Promise.reject(new Error('sluice ended early')))]);
+  await Promise.race([
+    sleep(warmUpMs),
+    once(sluice, 'exit').then(() => Promise.reject(new Error('sluice exited early'))),
+  ]);
   const browser = await startChromium();
   try {
     const page = await browser.newPage({ viewport: { width: 1400, height: 800 }, colorScheme: 'dark' });
     await mkdir(folder, { recursive: true });
-    await picture(page, '/', 'console-services', '.feed li');
-    await picture(page, await pathOf('frontend'), 'console-timeline', '.timeline li.done');
-    await picture(page, `/traces/${await richestTrace()}`, 'console-trace', '.span.writer');
+    await screenshot(page, '/', 'console-services', '.feed li');
+    await screenshot(page, await pathOf('frontend'), 'console-timeline', '.timeline li.completed');
+    await screenshot(page, `/traces/${await richestTrace()}`, 'console-trace', '.span.writer');
   } finally {
     await browser.close();
   }
@@ -54,7 +57,7 @@ try {
   await rm(directory, { recursive: true, force: true });
 }
 
-async function picture(page: Page, path: string, name: string, shows: string): Promise<void> {
+async function screenshot(page: Page, path: string, name: string, shows: string): Promise<void> {
   await page.goto(url + path);
   await page.locator(shows).first().waitFor();
   await page.locator('.live.on').waitFor();
@@ -66,11 +69,11 @@ async function picture(page: Page, path: string, name: string, shows: string): P
 async function pathOf(service: string): Promise<string> {
   const { items } = (await (await fetch(`${url}/api/v1/services?q=${service}`)).json()) as ServiceList;
   const [found] = items;
-  if (found === undefined) throw new Error(`the world of seed ${seed} has no Service ${service}`);
+  if (found === undefined) throw new Error(`the simulated cluster with seed ${seed} has no Service ${service}`);
   return `/services/${[found.cluster, found.namespace, found.name].map(encodeURIComponent).join('/')}`;
 }
 
-/** Of the last changes, the one of which there is most to see. */
+/** Id of the recent trace with the most spans, preferably of a Pod. */
 async function richestTrace(): Promise<string> {
   const { items } = (await (await fetch(`${url}/api/v1/changes?limit=100`)).json()) as {
     readonly items: readonly RecentChange[];

@@ -1,16 +1,16 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
-/** A page of a browser, with all that it complained of. */
+/** A browser page that records its errors. */
 export interface WatchedPage {
   readonly page: Page;
-  /** Errors in its console, what its policy forbade, and what its scripts threw. */
-  readonly complaints: readonly string[];
-  /** How often a document was loaded. */
+  /** Errors in the browser console, violations of the content security policy, and uncaught exceptions. */
+  readonly errors: readonly string[];
+  /** Number of document loads. */
   readonly loads: () => number;
 }
 
-/** What the browser says of each answer 404, or none; what the page makes of it is for the test to see. */
-const unanswered = 'Failed to load resource';
+/** The browser logs this for failed requests, which tests cause on purpose. */
+const failedRequest = 'Failed to load resource';
 
 export async function openPage(
   browser: Browser,
@@ -20,19 +20,19 @@ export async function openPage(
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
-  const complaints: string[] = [];
+  const errors: string[] = [];
   let loads = 0;
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().startsWith(unanswered)) complaints.push(message.text());
+    if (message.type() === 'error' && !message.text().startsWith(failedRequest)) errors.push(message.text());
   });
-  page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`));
+  page.on('pageerror', (error) => errors.push(`uncaught: ${error.message}`));
   page.on('dialog', (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
+    errors.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
   page.on('load', () => {
     loads++;
   });
   await page.goto(url);
-  return { page, complaints, loads: () => loads };
+  return { page, errors, loads: () => loads };
 }

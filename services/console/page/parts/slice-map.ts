@@ -5,21 +5,21 @@ import { Empty } from './notice.ts';
 
 interface SliceMapProps {
   readonly slices: readonly SliceView[];
-  /** Name of the Pod whose endpoints are to be seen. */
+  /** Name of the Pod whose endpoints are highlighted. */
   readonly chosen: string;
   readonly choose: (pod: string) => void;
 }
 
-/** A slice with more endpoints than this gets the whole width. */
+/** Slices with more endpoints get the full width. */
 const manyCells = 48;
 
 type Endpoint = SliceView['endpoints'][number];
 
-/** Every endpoint as a cell, in its slice and zone. */
+/** A cell for each endpoint, by slice and zone. */
 export function SliceMap({ slices, chosen, choose }: SliceMapProps) {
   return html`<section class="slices" aria-label="slices">
     <h2>Slices</h2>
-    ${slices.length === 0 && html`<${Empty} title="No slice">Nothing sends traffic here.<//>`}
+    ${slices.length === 0 && html`<${Empty} title="No slices">The Service receives no traffic.<//>`}
     <div class="cards">${slices.map((slice) => html`<${Card} key=${slice.name} slice=${slice} chosen=${chosen} choose=${choose} />`)}</div>
     ${
       slices.length > 0 &&
@@ -77,7 +77,7 @@ function describe({ pod, addresses, ready, serving, terminating, node, zone, hin
     `${pod || 'custom endpoint'}: ${addresses.join(', ')}`,
     state.filter(Boolean).join(', '),
     [node && `on ${node}`, zone && `zone ${zone}`].filter(Boolean).join(', '),
-    hints.length > 0 && `hinted to ${hints.join(', ')}`,
+    hints.length > 0 && `hints: ${hints.join(', ')}`,
   ]
     .filter(Boolean)
     .join('\n');

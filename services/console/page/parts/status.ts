@@ -5,18 +5,18 @@ export const statusText: Readonly<Record<ServiceStatus, string>> = {
   ok: 'all endpoints are ready',
   degraded: 'some endpoints are not ready',
   empty: 'no endpoint is ready',
-  pending: 'a write is on its way',
+  pending: 'a write is in flight',
   refused: 'the API server refuses the write',
-  unknown: 'not everything is known yet',
-  unmanaged: 'its endpoints are not Sluice’s to write: no selector and nothing to mirror, or ExternalName',
-  gone: 'there is no such Service any more',
+  unknown: 'the history is incomplete until the next snapshot',
+  unmanaged: 'Sluice writes no endpoints: no selector and nothing to mirror, or type ExternalName',
+  deleted: 'the Service does not exist',
 };
 
 export function Status({ status }: { status: ServiceStatus }) {
   return html`<span class=${`status ${status}`} title=${statusText[status]}><i aria-hidden="true"></i>${status}</span>`;
 }
 
-/** Ready and other endpoints as shares of a bar. */
+/** The share of ready endpoints as a bar. */
 export function ReadyBar({ ready, endpoints }: { ready: number; endpoints: number }) {
   const share = endpoints === 0 ? 0 : ready / endpoints;
   return html`<span class="ready-bar" title=${`${ready} of ${endpoints} endpoints are ready`}>

@@ -1,21 +1,33 @@
 import type { Overview } from '../../src/view/schemas.ts';
-import { recordedTrace } from '../format.ts';
+import { sampledTrace } from '../format.ts';
 import { html } from '../html.ts';
-import { follows, pathOf } from '../router.ts';
+import { Link } from '../router.ts';
 
-/** Where traces are shown: by the console itself, in Jaeger, or nowhere. */
-export type TracePlaces = Pick<Overview, 'jaeger' | 'traces'>;
+/** Where traces are shown: in the console, in the Jaeger UI, or nowhere. */
+export type TraceTargets = Pick<Overview, 'jaeger' | 'traces'>;
 
-/** Leads to the trace of what is told, if it was recorded and there is somewhere to look at it. */
-export function TraceLink({ of, traces }: { of: { readonly traceparent?: string | undefined }; traces: TracePlaces }) {
-  const traceId = recordedTrace(of.traceparent);
-  if (traceId === undefined) return html`<span></span>`;
-  if (traces.traces) {
-    const place = { view: 'trace', traceId } as const;
-    const open = (event: MouseEvent) => follows(event, place);
-    return html`<a class="trace" href=${pathOf(place)} onClick=${open} title="where the time went">trace</a>`;
-  }
-  if (traces.jaeger === null) return html`<span></span>`;
-  const href = traces.jaeger.replaceAll('{traceId}', traceId);
-  return html`<a class="trace" href=${href} target="_blank" rel="noreferrer" title=${`trace ${traceId}`}>trace</a>`;
+interface TraceLinkProps {
+  readonly of: { readonly traceparent?: string | undefined };
+  readonly targets: TraceTargets;
+}
+
+/** A link to the trace of an entry, if it is sampled and shown somewhere. */
+export function TraceLink({ of, targets: { jaeger, traces } }: TraceLinkProps) {
+  const traceId = sampledTrace(of.traceparent);
+  if (traceId === undefined || (!traces && jaeger === null)) return html`<span></span>`;
+  if (traces) return html`<${Link} class="trace" to=${{ view: 'trace', traceId }} title="show the trace">trace<//>`;
+  return html`<${JaegerLink} jaeger=${jaeger} traceId=${traceId}>trace<//>`;
+}
+
+export function JaegerLink({
+  jaeger,
+  traceId,
+  children,
+}: {
+  readonly jaeger: string;
+  readonly traceId: string;
+  readonly children?: unknown;
+}) {
+  const href = jaeger.replaceAll('{traceId}', traceId);
+  return html`<a class="trace" href=${href} target="_blank" rel="noreferrer" title=${`trace ${traceId}`}>${children}</a>`;
 }

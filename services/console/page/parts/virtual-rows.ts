@@ -2,19 +2,20 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { html } from '../html.ts';
 
-export interface VirtualRowsProps {
+interface VirtualRowsProps {
   readonly count: number;
   readonly rowHeight: number;
   readonly row: (index: number) => VNode;
-  /** Kept in sight. */
+  /** Scrolled into view. */
   readonly selected: number;
-  /** Which rows are shown now. */
+  /** Called with the range of rendered rows. */
   readonly onRange: (first: number, last: number) => void;
 }
 
-const beyond = 8;
+/** Rows rendered above and below the visible ones. */
+const overscan = 8;
 
-/** Of many rows, only those in sight are in the document. */
+/** A scrollable list that renders only the visible rows. */
 export function VirtualRows({ count, rowHeight, row, selected, onRange }: VirtualRowsProps) {
   const box = useRef<HTMLDivElement>(null);
   const [window, setWindow] = useState({ top: 0, height: 600 });
@@ -38,8 +39,8 @@ export function VirtualRows({ count, rowHeight, row, selected, onRange }: Virtua
     else if (top + rowHeight > element.scrollTop + element.clientHeight)
       element.scrollTop = top + rowHeight - element.clientHeight;
   }, [selected, rowHeight]);
-  const first = Math.max(0, Math.floor(window.top / rowHeight) - beyond);
-  const last = Math.min(count, Math.ceil((window.top + window.height) / rowHeight) + beyond);
+  const first = Math.max(0, Math.floor(window.top / rowHeight) - overscan);
+  const last = Math.min(count, Math.ceil((window.top + window.height) / rowHeight) + overscan);
   useEffect(() => onRange(first, last), [first, last, count]);
   const rows = Array.from({ length: Math.max(0, last - first) }, (_, i) => row(first + i));
   return html`<div class="rows" ref=${box} role="rowgroup">

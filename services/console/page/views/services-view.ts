@@ -4,15 +4,15 @@ import { api } from '../api.ts';
 import { ago, plural } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
-import { useLoaded, useNow } from '../live.ts';
 import { Feed } from '../parts/feed.ts';
 import { LatencyBar } from '../parts/latency-bar.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
-import { nameOf, useServices } from '../parts/service-pages.ts';
 import { ReadyBar, Status, statusText } from '../parts/status.ts';
+import { nameOf, useServices } from '../parts/use-services.ts';
 import { VirtualRows } from '../parts/virtual-rows.ts';
-import { follows, go, type Place, pathOf } from '../router.ts';
-import { everything, isNarrow, type ServiceFilter } from '../service-filter.ts';
+import { Link, navigate } from '../router.ts';
+import { isRestrictive, noFilter, type ServiceFilter } from '../service-filter.ts';
+import { useLoaded, useNow } from '../use-loaded.ts';
 
 const rowHeight = 40;
 
@@ -21,15 +21,15 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
   const services = useServices(filter);
   const [overview] = useLoaded(api.overview, []);
   const search = useRef<HTMLInputElement>(null);
-  // In the address, so that it can be sent to somebody; each letter is no step back.
+  // The URL contains the filter, so that it can be shared; typing adds no steps to the browser's history.
   const change = (part: Partial<ServiceFilter>) => {
-    go({ view: 'services', filter: { ...filter, ...part } }, true);
+    navigate({ view: 'services', filter: { ...filter, ...part } }, true);
     setSelected(-1);
   };
   const move = (by: number) => setSelected(Math.min(services.total - 1, Math.max(0, selected + by)));
   const open = () => {
     const service = services.at(selected);
-    if (service !== undefined) go(placeOf(service));
+    if (service !== undefined) navigate({ view: 'service', service });
   };
   useKeys({
     '/': () => search.current?.focus(),
@@ -38,16 +38,16 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),
     Enter: open,
-    Escape: () => (document.activeElement === search.current ? search.current?.blur() : change(everything)),
+    Escape: () => (document.activeElement === search.current ? search.current?.blur() : change(noFilter)),
   });
-  const toFirst = ({ key }: KeyboardEvent) => {
+  const selectFirst = ({ key }: KeyboardEvent) => {
     if (key !== 'Enter' && key !== 'ArrowDown') return;
     search.current?.blur();
     if (services.total > 0) setSelected(0);
   };
   const clusters = overview.state === 'ready' ? overview.value.clusters : [];
   return html`<div class="services">
-    <h1 class="unseen">Services</h1>
+    <h1 class="visually-hidden">Services</h1>
     <section>
       <div class="filters">
         <input
@@ -57,10 +57,10 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
           aria-label="search Services"
           value=${filter.q}
           onInput=${(event: InputEvent) => change({ q: (event.target as HTMLInputElement).value.trim() })}
-          onKeyDown=${toFirst}
+          onKeyDown=${selectFirst}
         />
         <${StatusChips} counts=${services.counts} chosen=${filter.status} choose=${(status: string) => change({ status })} />
-        <span class="spring"></span>
+        <span class="spacer"></span>
         ${
           clusters.length > 1 &&
           html`<select aria-label="cluster" value=${filter.cluster} onChange=${(e: Event) => change({ cluster: chosenIn(e) })}>
@@ -75,7 +75,7 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
           <option value="latency">slowest write first</option>
         </select>
       </div>
-      <${Table} services=${services} selected=${selected} filtered=${isNarrow(filter)} showsCluster=${clusters.length > 1} />
+      <${Table} services=${services} selected=${selected} filtered=${isRestrictive(filter)} showsCluster=${clusters.length > 1} />
       <footer class="faint">${plural(services.total, 'Service')}${overview.state === 'ready' && behindText(overview.value.behind)}</footer>
     </section>
     <${Feed} />
@@ -83,7 +83,7 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
 }
 
 function behindText(behind: number): string {
-  return behind > 0 ? ` · still reading what was kept (${behind} logs)` : '';
+  return behind > 0 ? ` · reading the history (${behind} logs left)` : '';
 }
 
 const chosenIn = (event: Event): string => (event.target as HTMLSelectElement).value;
@@ -110,8 +110,8 @@ function Table({ services, selected, filtered, showsCluster }: TableProps) {
   if (services.state === 'loading' && services.total === 0) return html`<${Loading} what="Services" />`;
   if (services.total === 0) {
     return filtered
-      ? html`<${Empty} title="No Service matches">Press Esc to see all.<//>`
-      : html`<${Empty} title="There is no Service yet">New Services appear here.<//>`;
+      ? html`<${Empty} title="No Service matches">Press Esc to show all.<//>`
+      : html`<${Empty} title="No Services yet">New Services appear here.<//>`;
   }
   const row = (index: number) => {
     const service = services.at(index);
@@ -122,7 +122,7 @@ function Table({ services, selected, filtered, showsCluster }: TableProps) {
     <div class="row head" role="row">
       ${columns.map(([name, style]) => html`<span role="columnheader" class=${style}>${name}</span>`)}
     </div>
-    <${VirtualRows} count=${services.total} rowHeight=${rowHeight} row=${row} selected=${selected} onRange=${services.want} />
+    <${VirtualRows} count=${services.total} rowHeight=${rowHeight} row=${row} selected=${selected} onRange=${services.show} />
   </div>`;
 }
 
@@ -135,14 +135,12 @@ interface RowProps {
 
 function Row({ service, now, selected, showsCluster }: RowProps) {
   const { namespace, name, clusterName, lastChangeAt } = service;
-  const place = placeOf(service);
   const fresh = useFresh(lastChangeAt);
-  const open = (event: MouseEvent) => follows(event, place);
   return html`<div class=${`row entry ${selected ? 'selected' : ''} ${fresh ? 'fresh' : ''}`} role="row">
     <span role="cell"><${Status} status=${service.status} /></span>
     <span role="cell" class="name"
-      ><a href=${pathOf(place)} onClick=${open} title=${`${namespace}/${name}`}
-        ><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}</a
+      ><${Link} to=${{ view: 'service', service }} title=${`${namespace}/${name}`}
+        ><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}<//
       ></span
     >
     <span role="cell"><${ReadyBar} ready=${service.ready} endpoints=${service.endpoints} /></span>
@@ -152,7 +150,7 @@ function Row({ service, now, selected, showsCluster }: RowProps) {
   </div>`;
 }
 
-/** True for a moment after the value has changed. */
+/** True for a moment after the value changed. */
 function useFresh(value: number | null): boolean {
   const [fresh, setFresh] = useState(false);
   const before = useRef(value);
@@ -184,8 +182,4 @@ function StatusChips({ counts, chosen, choose }: ChipsProps) {
       ><i></i>${status} <b>${counts[status] ?? 0}</b></button>`,
     )}
   </div>`;
-}
-
-function placeOf({ cluster, namespace, name }: ServiceSummary): Place {
-  return { view: 'service', service: { cluster, namespace, name }, at: undefined };
 }

@@ -4,36 +4,38 @@ import { api } from '../api.ts';
 import { dateAndTime, fineDuration, plural } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
-import { useLoaded } from '../live.ts';
 import { Failed, Loading } from '../parts/notice.ts';
 import { SpanRow } from '../parts/span-row.ts';
-import { follows, go, type Place, pathOf, wholeMs } from '../router.ts';
+import { JaegerLink } from '../parts/trace-link.ts';
+import { Link, navigate, type Route, wholeMs } from '../router.ts';
+import { useLoaded } from '../use-loaded.ts';
 
-/** A trace that is just over comes to Jaeger in pieces. */
-const refreshMs = 2_000;
-const refreshes = 8;
+/** A recent trace is reloaded, because its spans reach Jaeger one after the other. */
+const reloadMs = 2_000;
+const maxReloads = 8;
 const ticks = [0, 0.25, 0.5, 0.75, 1];
 
-/** One change, from what was seen to the Outcome: a bar for each span, each below what led to it. */
+/** The trace of one change, from observation to Outcome, as a waterfall. */
 export function TraceView({ traceId }: { traceId: string }) {
-  const [loaded, askAgain] = useLoaded((signal) => api.trace(traceId, signal), [traceId]);
+  const [loaded, reload] = useLoaded((signal) => api.trace(traceId, signal), [traceId]);
   const [overview] = useLoaded(api.overview, []);
-  const [open, setOpen] = useState<string>();
-  const [asked, setAsked] = useState(0);
+  const [openId, setOpenId] = useState<string>();
+  const [reloads, setReloads] = useState(0);
   const trace = loaded.state === 'ready' ? loaded.value : undefined;
-  const isFresh = trace === undefined || Date.now() - (trace.startedAt + trace.durationMs) < refreshMs * refreshes;
+  const isRecent = trace === undefined || Date.now() - (trace.startedAt + trace.durationMs) < reloadMs * maxReloads;
   useEffect(() => {
-    if (!isFresh || asked >= refreshes) return;
+    if (!isRecent || reloads >= maxReloads) return;
     const timer = setTimeout(() => {
-      setAsked(asked + 1);
-      askAgain();
-    }, refreshMs);
+      setReloads(reloads + 1);
+      reload();
+    }, reloadMs);
     return () => clearTimeout(timer);
-  }, [isFresh, asked]);
-  const shown = trace?.spans.findIndex(({ id }) => id === open) ?? -1;
-  const move = (by: number) => setOpen(trace?.spans[Math.min(trace.spans.length - 1, Math.max(0, shown + by))]?.id);
+  }, [isRecent, reloads]);
+  const openIndex = trace?.spans.findIndex(({ id }) => id === openId) ?? -1;
+  const move = (by: number) =>
+    setOpenId(trace?.spans[Math.min(trace.spans.length - 1, Math.max(0, openIndex + by))]?.id);
   useKeys({
-    Escape: () => (open === undefined ? go(serviceOf(trace)) : setOpen(undefined)),
+    Escape: () => (openId === undefined ? navigate(serviceOf(trace)) : setOpenId(undefined)),
     j: () => move(1),
     k: () => move(-1),
     ArrowDown: () => move(1),
@@ -41,7 +43,7 @@ export function TraceView({ traceId }: { traceId: string }) {
   });
   if (trace === undefined) {
     return loaded.state === 'failed'
-      ? html`<h1 class="unseen">Trace</h1><${Failed} problem=${loaded.problem} />`
+      ? html`<h1 class="visually-hidden">Trace</h1><${Failed} problem=${loaded.problem} />`
       : html`<${Loading} what="the trace" />`;
   }
   const jaeger = overview.state === 'ready' ? overview.value.jaeger : null;
@@ -49,7 +51,7 @@ export function TraceView({ traceId }: { traceId: string }) {
   return html`<div class="trace-view">
     <header class="service-head">
       <h1>${trace.cause ?? `Trace ${trace.traceId}`}</h1>
-      <span class="spring"></span>
+      <span class="spacer"></span>
       <span class="total">${fineDuration(trace.durationMs)}</span>
     </header>
     <p class="about faint">
@@ -57,7 +59,7 @@ export function TraceView({ traceId }: { traceId: string }) {
       <span>${dateAndTime(trace.startedAt, true)}</span>
       <span>${plural(trace.spans.length, 'span')}${failed > 0 && html`, <b class="bad">${failed} failed</b>`}</span>
       ${trace.services.map((service) => html`<span class=${`who ${toneOf(service)}`}><i></i>${service}</span>`)}
-      ${jaeger !== null && html`<a class="trace" href=${jaeger.replaceAll('{traceId}', trace.traceId)} target="_blank" rel="noreferrer">in Jaeger</a>`}
+      ${jaeger !== null && html`<${JaegerLink} jaeger=${jaeger} traceId=${trace.traceId}>open in Jaeger<//>`}
     </p>
     ${loaded.state === 'ready' && loaded.problem && html`<${Failed} problem=${loaded.problem} />`}
     <section class="waterfall" aria-label="spans">
@@ -73,8 +75,8 @@ export function TraceView({ traceId }: { traceId: string }) {
               span=${span}
               trace=${trace}
               tone=${toneOf(span.service)}
-              open=${span.id === open}
-              toggle=${() => setOpen(span.id === open ? undefined : span.id)}
+              open=${span.id === openId}
+              toggle=${() => setOpenId(span.id === openId ? undefined : span.id)}
             />`,
         )}
       </ol>
@@ -85,15 +87,16 @@ export function TraceView({ traceId }: { traceId: string }) {
 
 function Service({ trace: { service, startedAt, durationMs } }: { trace: Trace }) {
   if (service === null) return null;
-  const now: Place = { view: 'service', service, at: undefined };
-  const then: Place = { ...now, at: wholeMs(startedAt + durationMs) };
-  const link = (to: Place, text: string) =>
-    html`<a class="trace" href=${pathOf(to)} onClick=${(event: MouseEvent) => follows(event, to)}>${text}</a>`;
-  return html`<span>${link(now, `${service.namespace}/${service.name}`)} · ${link(then, 'as it was after it')}</span>`;
+  const now: Route = { view: 'service', service };
+  const afterwards: Route = { ...now, at: wholeMs(startedAt + durationMs) };
+  return html`<span
+    ><${Link} class="trace" to=${now}>${service.namespace}/${service.name}<//> ·
+    ${' '}<${Link} class="trace" to=${afterwards}>state after this change<//></span
+  >`;
 }
 
-function serviceOf(trace: Trace | undefined): Place {
-  return trace?.service ? { view: 'service', service: trace.service, at: undefined } : { view: 'services' };
+function serviceOf(trace: Trace | undefined): Route {
+  return trace?.service ? { view: 'service', service: trace.service } : { view: 'services' };
 }
 
 const tones: Readonly<Record<string, string>> = {
@@ -103,7 +106,7 @@ const tones: Readonly<Record<string, string>> = {
 };
 const toneOf = (service: string): string => tones[service] ?? 'other';
 
-/** What nobody was at work at was waiting: for the bus, a batch period, or other writes. */
+/** Time without a running span: waiting for the bus, a batch, or other writes. */
 function waitingText(spans: readonly SpanView[]): string {
   const inOrder = spans.toSorted((a, b) => a.startedAt - b.startedAt);
   let [waited, reached] = [0, inOrder[0]?.startedAt ?? 0];
@@ -111,5 +114,5 @@ function waitingText(spans: readonly SpanView[]): string {
     waited += Math.max(0, startedAt - reached);
     reached = Math.max(reached, startedAt + durationMs);
   }
-  return waited < 1 ? '' : ` · ${fineDuration(waited)} of it was waiting`;
+  return waited < 1 ? '' : `, of which ${fineDuration(waited)} waiting`;
 }

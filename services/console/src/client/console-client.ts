@@ -1,32 +1,42 @@
-import type { ParkedView } from '../ports.ts';
-import type { HistoryView, Overview, PodView, ServiceDetail, ServiceList, TraceView } from '../view/schemas.ts';
-import { AnswerError } from './answer-error.ts';
-import { eventsOf } from './event-stream.ts';
+import { asRecord } from '@sluice/runtime';
+import { fetchFailure } from '../fetch-failure.ts';
+import type { Entry } from '../view/entry-schemas.ts';
+import type {
+  HistoryView,
+  Overview,
+  ParkedView,
+  PodView,
+  ServiceDetail,
+  ServiceList,
+  TraceView,
+} from '../view/schemas.ts';
+import { parseEvents } from './parse-events.ts';
+import { QueryError } from './query-error.ts';
 
 export interface ConsoleClientOptions {
-  /** Of the console, such as http://127.0.0.1:10270. */
+  /** URL of the console, for example http://127.0.0.1:10270. */
   readonly url: string;
   readonly token?: string | undefined;
 }
 
 export interface ServiceName {
-  /** Name or identity. */
+  /** Name or UID. */
   readonly cluster: string;
   readonly namespace: string;
   readonly service: string;
 }
 
-export type HistoryEntry = HistoryView['entries'][number];
+export type HistoryEntry = Entry;
 
 /** A Service that a controller has parked. */
 export type Parked = ParkedView & { readonly clusterName: string };
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** How long one answer may take, in milliseconds: the first look at a long history folds all of it. */
+/** Timeout of a request, in milliseconds. The first read of a long history replays all of it. */
 const timeoutMs = 30_000;
 
-/** The HTTP API of a console. Every method throws AnswerError with what to do. */
+/** Client of a console's HTTP API. Every method throws QueryError with a message for people. */
 export class ConsoleClient {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -66,31 +76,31 @@ export class ConsoleClient {
   }
 
   /**
-   * What is kept of that time, then what happens, as it is learned. Ends when the connection is lost.
+   * Existing entries, then new ones. Ends when the connection is lost.
    *
-   * @throws AnswerError if there is no such Service, or no console
+   * @throws QueryError if the Service is unknown or the console does not answer
    */
   async *follow(name: ServiceName, query: Query): AsyncGenerator<HistoryEntry> {
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), timeoutMs);
-    const response = await this.#ask(this.#address(`${pathOf(name)}/history/stream`, query), timeout.signal);
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), timeoutMs);
+    const response = await this.#fetch(this.#address(`${pathOf(name)}/history/stream`, query), abort.signal);
     clearTimeout(timer);
-    if (!response.ok || response.body === null) throw new AnswerError(this.#problem(response, await bodyOf(response)));
+    if (!response.ok || response.body === null) throw new QueryError(this.#describe(response, await bodyOf(response)));
     try {
-      for await (const { name: event, data } of eventsOf(response.body)) {
+      for await (const { name: event, data } of parseEvents(response.body)) {
         if (event === 'entry') yield JSON.parse(data) as HistoryEntry;
       }
     } catch (error) {
-      // A connection that is cut is a stream that ends; that is for the caller to go on with.
+      // fetch reports a lost connection as TypeError; the caller reconnects.
       if (!(error instanceof TypeError)) throw error;
     }
   }
 
   async #get<T>(path: string, query: Query = {}): Promise<T> {
-    const response = await this.#ask(this.#address(path, query), AbortSignal.timeout(timeoutMs));
+    const response = await this.#fetch(this.#address(path, query), AbortSignal.timeout(timeoutMs));
     const body = await bodyOf(response);
     if (response.ok && body !== undefined) return body as T;
-    throw new AnswerError(this.#problem(response, body));
+    throw new QueryError(this.#describe(response, body));
   }
 
   #address(path: string, query: Query): string {
@@ -100,23 +110,20 @@ export class ConsoleClient {
     return `${this.#url}${path}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
   }
 
-  async #ask(address: string, signal: AbortSignal): Promise<Response> {
+  async #fetch(address: string, signal: AbortSignal): Promise<Response> {
     try {
       return await fetch(address, { headers: this.#headers, redirect: 'error', signal });
     } catch (error) {
-      throw new AnswerError(
-        `cannot reach a console at ${this.#url}: ${reasonOf(error)}\n` +
+      throw new QueryError(
+        `cannot reach a console at ${this.#url}: ${fetchFailure(error)}\n` +
           'Start "sluice run" or "sluice console", or pass --console URL.',
         { cause: error },
       );
     }
   }
 
-  #problem({ status }: Response, body: unknown): string {
-    const { error, hint } = (typeof body === 'object' && body !== null ? body : {}) as {
-      error?: string;
-      hint?: string;
-    };
+  #describe({ status }: Response, body: unknown): string {
+    const { error, hint } = asRecord(body) as { error?: string; hint?: string };
     if (status === 401) {
       return `the console at ${this.#url} requires a token: pass --console-token-file FILE or set SLUICE_CONSOLE_TOKEN`;
     }
@@ -137,11 +144,4 @@ async function bodyOf(response: Response): Promise<unknown> {
   } catch {
     return undefined;
   }
-}
-
-/** What fetch wraps tells more than "fetch failed". */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(cause instanceof Error)) return String(cause);
-  return cause.message || ('code' in cause ? String(cause.code) : cause.name);
 }

@@ -1,3 +1,3 @@
-export * from './answer-error.ts';
 export * from './console-client.ts';
-export * from './follow.ts';
+export * from './follow-entries.ts';
+export * from './query-error.ts';

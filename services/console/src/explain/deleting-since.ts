@@ -1,19 +1,19 @@
-import type { Entry } from '../history/entry.ts';
-import { isBeingDeleted } from '../history/pod-news.ts';
+import { isBeingDeleted } from '../history/describe-pod-change.ts';
+import type { Entry } from '../view/entry-schemas.ts';
 
-/** When each Pod was first seen being deleted, the last one of its name, as far as it is kept; gone ones too. */
+/** When the deletion of each Pod was first observed, for the last Pod of a name, whether it still exists or not. */
 export function deletingSince(entries: readonly Entry[]): Map<string, number> {
   const since = new Map<string, number>();
   for (const entry of entries) {
-    if (entry.kind !== 'seen') continue;
-    const begun = new Set<string>();
-    for (const { of, name, what } of entry.news) {
+    if (entry.kind !== 'observed') continue;
+    const started = new Set<string>();
+    for (const { of, name, text } of entry.observations) {
       if (of !== 'pod') continue;
-      if (what === isBeingDeleted) begun.add(name);
-      // Another one of the name, or one that is seen for the first time: it is not known since when.
-      else if (/^(appeared|was replaced)/.test(what)) since.delete(name);
+      if (text === isBeingDeleted) started.add(name);
+      // Another Pod of this name, or one observed for the first time: the start of its deletion is unknown.
+      else if (/^(appeared|was replaced)/.test(text)) since.delete(name);
     }
-    for (const name of begun) since.set(name, entry.at);
+    for (const name of started) since.set(name, entry.at);
   }
   return since;
 }

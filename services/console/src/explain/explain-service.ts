@@ -1,49 +1,49 @@
 import { hintsEnabled, isMirrorable } from '@sluice/controllers';
+import { selectorText } from '../history/describe-service-change.ts';
 import type { HistoryState } from '../history/history-state.ts';
-import { selectorText } from '../history/service-news.ts';
 
-/** What there is to say of a Service as a whole. For people, the weightiest first. */
+/** Notes about a Service as a whole, most important first; empty if there is nothing unusual. */
 export function explainService(state: HistoryState): string[] {
   const { service } = state;
-  if (!state.isComplete) return ['The history begins in the middle: not everything is known of this Service yet.'];
+  if (!state.isComplete) return ['The history of this Service is incomplete until the next snapshot.'];
   if (service === null) {
     return [
       state.slices.size + (state.endpoints ? 1 : 0) > 0
-        ? 'The Service does not exist; what is left of it belongs to somebody else, or is about to go.'
+        ? 'The Service does not exist. Its remaining objects belong to another controller or are about to be deleted.'
         : 'The Service does not exist.',
     ];
   }
   const notes: string[] = [];
-  for (const [controller, { message }] of state.refused) {
-    notes.push(`The API server refuses what the ${controller} controller wants to write: ${message}`);
-  }
+  for (const [controller, { message }] of state.refused)
+    notes.push(`The API server refuses writes of the ${controller} controller: ${message}`);
   if (service.deleting) notes.push('The Service is being deleted.');
-  if (service.type === 'ExternalName') return [...notes, 'It is of type ExternalName, which has no endpoints.'];
-  if (service.selector === null) return [...notes, custom(state)];
-  if (state.pods.size === 0) notes.push(`No Pod matches: it has ${selectorText(service)}.`);
-  if (service.publishNotReadyAddresses) notes.push('It publishes addresses of Pods that are not ready.');
+  if (service.type === 'ExternalName')
+    return [...notes, 'The Service is of type ExternalName, which has no endpoints.'];
+  if (service.selector === null) return [...notes, mirroringNote(state)];
+  if (state.pods.size === 0) notes.push(`No Pod matches: the Service has ${selectorText(service)}.`);
+  if (service.publishNotReadyAddresses) notes.push('The Service publishes addresses of Pods that are not ready.');
   if (service.trafficDistribution !== null)
     notes.push(
-      `Its traffic distribution is ${service.trafficDistribution}: each ready endpoint is hinted to its own place.`,
+      `Its traffic distribution is ${service.trafficDistribution}: each ready endpoint has a hint for its own location.`,
     );
-  if (hintsEnabled(service.annotations)) notes.push(...topology(state));
+  if (hintsEnabled(service.annotations)) notes.push(...topologyNotes(state));
   return notes;
 }
 
-function custom({ endpoints }: HistoryState): string {
-  if (endpoints === null) return 'It has no selector, and there are no Endpoints of its name to be mirrored.';
+function mirroringNote({ endpoints }: HistoryState): string {
+  if (endpoints === null) return 'The Service has no selector, and there are no Endpoints to mirror.';
   if (!isMirrorable(endpoints))
-    return 'It has no selector, and the Endpoints of its name ask not to be mirrored: their slices are somebody’s own.';
-  return 'It has no selector: the Endpoints of its name are somebody’s own, and are mirrored into slices.';
+    return 'The Service has no selector, and its Endpoints are excluded from mirroring; another controller owns its slices.';
+  return 'The Service has no selector; its custom Endpoints are mirrored into slices.';
 }
 
-function topology({ hints, topology }: HistoryState): string[] {
+function topologyNotes({ hints, topology }: HistoryState): string[] {
   const ratios = Object.entries(topology?.zoneRatios ?? {}).map(
     ([zone, ratio]) => `${zone} ${Math.round(ratio * 100)} %`,
   );
-  const shares =
+  const allocation =
     ratios.length > 0
-      ? `The zones' shares of CPU are ${ratios.join(', ')}.`
-      : 'The Nodes do not tell enough for topology hints.';
-  return [shares, ...(hints ? [`Topology hints: ${hints.message}.`] : [])];
+      ? `CPU by zone: ${ratios.join(', ')}.`
+      : 'The Nodes do not report enough for topology hints (CPU or zone is missing).';
+  return [allocation, ...(hints ? [`Topology hints: ${hints.message}.`] : [])];
 }

@@ -26,15 +26,15 @@ beforeEach(() => {
   sources = new FleetSources(fleet, { clock, logger: silentLogger });
 });
 
-const beat = (group: string, member: string, acquire: readonly string[]) =>
+const heartbeat = (group: string, member: string, acquire: readonly string[]) =>
   fleet.leases.heartbeat({ group, member, ttlMs: 60_000, acquire, release: [] });
 
-test('each partition has its owners, epochs and lags', async () => {
+test('reports owners, fencing tokens and lags of each partition', async () => {
   await fleet.bus.append('changes', 0, [record('a'), record('b'), record('c')]);
   const end = await fleet.bus.end('changes', 0);
   await fleet.bus.append('mutations', 0, [record('p')]);
-  await beat('reconciler', 'reconciler-1', ['0']);
-  await beat('writer', 'writer-1', ['0']);
+  await heartbeat('reconciler', 'reconciler-1', ['0']);
+  await heartbeat('writer', 'writer-1', ['0']);
   const commit = { scope: 'reconciler/0', fencingToken: 1_000, expectedOffset: 0, entries: [] };
   await fleet.store.commit({ ...commit, checkpoint: { offset: 1, id: 'a', streamId: end.streamId } });
   expect(await sources.partitions()).toEqual([
@@ -46,20 +46,20 @@ test('each partition has its owners, epochs and lags', async () => {
   ]);
 });
 
-test('clusters have the names that their watchers told, and whether one is there', async () => {
+test('reports the names of clusters and whether they are watched', async () => {
   await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
   await fleet.directory.put({ identity: 'uid-2', name: 'staging', version: 'v1.36.3', server: 'https://two' });
-  await beat('watcher/uid-1', 'watcher-1', ['cluster']);
+  await heartbeat('watcher/uid-1', 'watcher-1', ['cluster']);
   expect(sources.clusters()).toEqual([]);
-  await sources.look();
+  await sources.readClusters();
   expect(sources.clusters()).toMatchObject([
     { name: 'production', state: 'watched', watcher: { owner: 'watcher-1', epoch: 1_000 } },
     { name: 'staging', state: 'not watched' },
   ]);
 });
 
-test('dead letters and parked keys are those of the store', async () => {
-  const letter = {
+test('reports dead letters and parked keys from the store', async () => {
+  const deadLetter = {
     topic: 'changes',
     partition: 1,
     offset: 7,
@@ -67,7 +67,7 @@ test('dead letters and parked keys are those of the store', async () => {
     reason: 'version 9.0',
     record: record('x'),
   };
-  await fleet.deadLetters.add(letter);
+  await fleet.deadLetters.add(deadLetter);
   expect(await sources.deadLetters()).toEqual([
     { name: 'changes/1/7', topic: 'changes', key: 'c/shop/web', reason: 'version 9.0', at: 900 },
   ]);
@@ -92,7 +92,7 @@ test('dead letters and parked keys are those of the store', async () => {
   ]);
 });
 
-test('a fleet that starts is seen within a moment, and its clusters every few seconds after that', async () => {
+test('reads clusters frequently at first, then every few seconds', async () => {
   const stop = new AbortController();
   const running = sources.run(stop.signal);
   await advance(clock, 1_000);
@@ -100,7 +100,7 @@ test('a fleet that starts is seen within a moment, and its clusters every few se
   await advance(clock, 250);
   expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'not watched' }]);
   await advance(clock, 60_000);
-  await beat('watcher/uid-1', 'watcher-1', ['cluster']);
+  await heartbeat('watcher/uid-1', 'watcher-1', ['cluster']);
   await advance(clock, 5_000);
   expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'watched' }]);
   stop.abort();

@@ -1,11 +1,11 @@
 import type { OpenInfrastructure } from '@sluice/backends';
 import type { StreamOffset } from '@sluice/bus';
-import type { Clock, Logger } from '@sluice/runtime';
-import { sleep } from '@sluice/runtime';
+import { type Clock, type Logger, sleep } from '@sluice/runtime';
 import type { Checkpoint } from '@sluice/store';
-import type { ClusterView, ConsoleSources, DeadLetterView, ParkedView, PartitionView } from '../ports.ts';
+import type { ConsoleSources } from '../ports.ts';
+import type { ClusterView, DeadLetterView, ParkedView, PartitionView } from '../view/schemas.ts';
+import { cached } from './cached.ts';
 import { findParked } from './parked-key.ts';
-import { remembered } from './remembered.ts';
 
 type Fleet = Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'deadLetters' | 'directory'>;
 
@@ -14,12 +14,12 @@ interface Ports {
   readonly logger: Logger;
 }
 
-/** How long answers serve: many may look, and parked keys are found by reading all views. */
-const [partitionsMs, lettersMs, parkedMs] = [1_000, 1_000, 10_000] as const;
-/** Between looks at the clusters of the fleet. A console that starts with its fleet sees it come. */
-const [clustersMs, clustersAtFirstMs, atFirstMs] = [5_000, 250, 30_000] as const;
+/** How long responses are cached. Finding parked Services scans the store. */
+const [ttlMs, parkedTtlMs] = [1_000, 10_000] as const;
+/** Interval of reading the clusters. It is short at first, so that a fleet that starts with its console appears at once. */
+const [clustersMs, startupClustersMs, startupMs] = [5_000, 250, 30_000] as const;
 
-/** What a console tells of a fleet besides its history. It only looks: nothing is claimed, committed or written. */
+/** Reads clusters, leases, lags, parked Services and dead letters of a fleet from its bus and store. Writes nothing. */
 export class FleetSources implements ConsoleSources {
   readonly partitions: () => Promise<readonly PartitionView[]>;
   readonly parked: () => Promise<readonly ParkedView[]>;
@@ -34,18 +34,18 @@ export class FleetSources implements ConsoleSources {
     this.#fleet = fleet;
     this.#ports = ports;
     const { clock } = ports;
-    this.partitions = remembered(clock, partitionsMs, () => partitions(fleet));
-    this.parked = remembered(clock, parkedMs, () => parked(fleet));
-    this.deadLetters = remembered(clock, lettersMs, () => deadLetters(fleet));
+    this.partitions = cached(clock, ttlMs, () => readPartitions(fleet));
+    this.parked = cached(clock, parkedTtlMs, () => readParked(fleet));
+    this.deadLetters = cached(clock, ttlMs, () => readDeadLetters(fleet));
   }
 
-  /** As they were at the last look. */
+  /** The clusters as of the last read. */
   clusters(): readonly ClusterView[] {
     return this.#clusters;
   }
 
-  /** Looks at the clusters once. */
-  async look(): Promise<void> {
+  /** Reads the clusters once. */
+  async readClusters(): Promise<void> {
     const { directory, leases } = this.#fleet;
     const known = await directory.list();
     this.#clusters = await Promise.all(
@@ -58,31 +58,31 @@ export class FleetSources implements ConsoleSources {
     );
   }
 
-  /** Looks again and again until `signal` aborts. A store that is away leaves what was seen last. */
+  /** Reads the clusters periodically until `signal` aborts. Failures leave the last result. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#ports;
-    const settledAt = clock.monotonic() + atFirstMs;
+    const { clock, logger } = this.#ports;
+    const startedUpAt = clock.monotonic() + startupMs;
     while (!signal.aborted) {
       try {
-        await this.look();
+        await this.readClusters();
       } catch (error) {
-        this.#ports.logger.debug('cannot list the clusters of the fleet', { error });
+        logger.debug('cannot list the clusters of the fleet', { error });
       }
-      await sleep(clock, clock.monotonic() < settledAt ? clustersAtFirstMs : clustersMs, signal);
+      await sleep(clock, clock.monotonic() < startedUpAt ? startupClustersMs : clustersMs, signal);
     }
   }
 }
 
-async function partitions(fleet: Fleet): Promise<readonly PartitionView[]> {
-  const [reconcilers, writers] = await Promise.all([shares(fleet, 'reconciler'), shares(fleet, 'writer')]);
+async function readPartitions(fleet: Fleet): Promise<readonly PartitionView[]> {
+  const [reconcilers, writers] = await Promise.all([readShares(fleet, 'reconciler'), readShares(fleet, 'writer')]);
   return reconcilers.map((share, partition) => ({
     ...{ partition, ...share },
     writer: writers[partition] ?? { owner: '', epoch: 0, lag: null },
   }));
 }
 
-/** Of each partition, who works on it in that role, and what is left to do. */
-async function shares({ bus, store, leases }: Fleet, role: 'reconciler' | 'writer') {
+/** Owner and lag of each partition in a role. */
+async function readShares({ bus, store, leases }: Fleet, role: 'reconciler' | 'writer') {
   const { leases: held } = await leases.state(role);
   const owners = new Map(held.map((lease) => [lease.scope, lease]));
   return Promise.all(
@@ -97,18 +97,16 @@ async function shares({ bus, store, leases }: Fleet, role: 'reconciler' | 'write
   );
 }
 
-/** Null: nothing was committed yet, or the log has been made anew since. */
+/** Null if nothing is committed in this stream. */
 function lagOf(checkpoint: Checkpoint | null, end: StreamOffset): number | null {
   if (end.offset === 0) return 0;
-  if (
-    checkpoint === null ||
-    (checkpoint.streamId !== end.streamId && checkpoint.streamId !== '' && end.streamId !== '')
-  )
-    return null;
+  if (checkpoint === null) return null;
+  const { streamId } = checkpoint;
+  if (streamId !== end.streamId && streamId !== '' && end.streamId !== '') return null;
   return Math.max(0, end.offset - checkpoint.offset);
 }
 
-async function parked({ store, bus }: Fleet): Promise<readonly ParkedView[]> {
+async function readParked({ store, bus }: Fleet): Promise<readonly ParkedView[]> {
   const keys = await findParked(store, bus.partitions);
   return keys.map(({ key, controller, reason, since, nextTryAt }) => {
     const { cluster, namespace, service: name } = key;
@@ -116,13 +114,9 @@ async function parked({ store, bus }: Fleet): Promise<readonly ParkedView[]> {
   });
 }
 
-async function deadLetters({ deadLetters }: Fleet): Promise<readonly DeadLetterView[]> {
-  const letters = await deadLetters.list();
-  return letters.map(({ name, topic, record, reason, deadLetteredAt }) => ({
-    name,
-    topic,
-    key: record.key,
-    reason,
-    at: deadLetteredAt,
+async function readDeadLetters(fleet: Fleet): Promise<readonly DeadLetterView[]> {
+  const deadLetters = await fleet.deadLetters.list();
+  return deadLetters.map(({ name, topic, record: { key }, reason, deadLetteredAt: at }) => ({
+    ...{ name, topic, key, reason, at },
   }));
 }

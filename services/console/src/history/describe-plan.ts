@@ -1,17 +1,23 @@
 import type { EndpointSlice, Mutation } from '@sluice/controllers';
 import type { MutationResult, Outcome, PlannedMutations } from '@sluice/messages';
 import { isAwaited, namesModifiedByOthers } from '@sluice/service-state';
+import type {
+  CompletedEntry,
+  DecidedEntry,
+  EndpointChange,
+  MutationSummary,
+  Observation,
+} from '../view/entry-schemas.ts';
 import { type CompareSlices, withoutMoves } from './endpoint-changes.ts';
-import type { DecidedEntry, DoneEntry, EndpointChange, MutationSummary, News } from './entry.ts';
 import type { HistoryState } from './history-state.ts';
 
-/** A plan, and the slices it writes as they were when it was decided; null: there was none. */
+/** A plan and the slices it writes as they were when it was decided; null: the slice did not exist. */
 export interface DescribedPlan {
   readonly plan: PlannedMutations;
   readonly existing: ReadonlyMap<string, EndpointSlice | null>;
 }
 
-/** Describes what a plan wants, compared with what exists. */
+/** Describes the writes of a plan, compared with the existing slices. */
 export function describePlan({ plan, existing }: DescribedPlan, compare: CompareSlices): DecidedEntry {
   const mutations = plan.groups.flatMap((group) => group.mutations);
   return {
@@ -26,7 +32,7 @@ export function describePlan({ plan, existing }: DescribedPlan, compare: Compare
   };
 }
 
-/** The plan with the slices that it writes, as they are now. */
+/** Adds the current state of the slices that the plan writes. */
 export function withExisting({ state }: HistoryState, plan: PlannedMutations): DescribedPlan {
   const existing = new Map<string, EndpointSlice | null>();
   for (const mutation of plan.groups.flatMap(({ mutations }) => mutations)) {
@@ -37,32 +43,32 @@ export function withExisting({ state }: HistoryState, plan: PlannedMutations): D
   return { plan, existing };
 }
 
-/** Describes the result of a plan. Without the plan, whose record may be lost, only names are known. */
+/** Describes the Outcome of a plan. If the record of the plan is lost, only the names of its objects are known. */
 export function describeOutcome(
   outcome: Outcome,
   described: DescribedPlan | undefined,
   compare: CompareSlices,
-): DoneEntry {
+): CompletedEntry {
   const { controller, plan, status, message, retries, results, completedAt: at, decidedAt, causes } = outcome;
   const observedAt = causes.first[0]?.observedAt;
   return {
-    ...{ kind: 'done', at, controller, plan, status, message, retries, causes },
+    ...{ kind: 'completed', at, controller, plan, status, message, retries, causes },
     latencyMs: observedAt === undefined ? null : Math.max(0, at - observedAt),
     applyMs: Math.max(0, at - decidedAt),
     writes: results.map(({ verb, resource, name, status }) => ({ verb, resource, name, ok: status === 'applied' })),
     endpoints: withoutMoves(
-      described === undefined ? [] : results.flatMap((one) => changesOf(one, described, compare)),
+      described === undefined ? [] : results.flatMap((result) => changesOf(result, described, compare)),
     ),
   };
 }
 
-/** What somebody else wrote to the plan's objects before its Outcome arrived. Call it before the Outcome is applied. */
-export function newsBeforeOutcome({ state }: HistoryState, outcome: Outcome): readonly News[] {
+/** Writes of other clients to the plan's objects while it was in flight. Call this before the Outcome is applied. */
+export function otherWrites({ state }: HistoryState, outcome: Outcome): readonly Observation[] {
   const { inFlight } = state.controller(outcome.controller);
   if (inFlight === null || !isAwaited(state, outcome)) return [];
   const of = outcome.controller === 'endpoints' ? 'endpoints' : 'slice';
-  const what = of === 'endpoints' ? 'were changed by somebody else' : 'was changed by somebody else';
-  return namesModifiedByOthers(inFlight, outcome.results).map((name) => ({ of, name, what }));
+  const text = `${of === 'endpoints' ? 'were' : 'was'} modified by another client`;
+  return namesModifiedByOthers(inFlight, outcome.results).map((name) => ({ of, name, text }));
 }
 
 function changesOf(

@@ -1,12 +1,12 @@
 import type { Endpoint, EndpointSlice } from '@sluice/controllers';
-import type { EndpointChange, EndpointFace } from './entry.ts';
+import type { EndpointChange, EndpointState } from '../view/entry-schemas.ts';
 
 export type CompareSlices = typeof endpointChanges;
 
-/** For entries that nobody reads: the comparison is most of the cost of an entry. */
+/** Skips the comparison, which is most of the cost of an entry, for entries that are not read. */
 export const skipComparison: CompareSlices = () => [];
 
-/** How a slice's new content changes traffic; null: there is no such slice. */
+/** How the new content of a slice changes traffic. Null: the slice does not exist. */
 export function endpointChanges(
   name: string,
   before: EndpointSlice | null,
@@ -17,35 +17,40 @@ export function endpointChanges(
   const changes: EndpointChange[] = [];
   for (const [identity, endpoint] of now) {
     const known = old.get(identity);
-    const face = faceOf(endpoint);
-    const common = { pod: podOf(endpoint), addresses: endpoint.addresses, slice: name, after: face };
-    if (known === undefined) changes.push({ what: 'added', before: null, ...common });
-    else if (!sameFace(faceOf(known), face)) changes.push({ what: 'changed', before: faceOf(known), ...common });
+    const before = known === undefined ? null : endpointState(known);
+    const state = endpointState(endpoint);
+    if (before !== null && isSameState(before, state)) continue;
+    const type = before === null ? 'added' : 'changed';
+    changes.push({ type, pod: podOf(endpoint), addresses: endpoint.addresses, slice: name, before, after: state });
   }
   for (const [identity, endpoint] of old) {
     if (now.has(identity)) continue;
-    const common = { pod: podOf(endpoint), addresses: endpoint.addresses, slice: name };
-    changes.push({ what: 'removed', ...common, before: faceOf(endpoint), after: null });
+    const before = endpointState(endpoint);
+    changes.push({
+      ...{ type: 'removed', pod: podOf(endpoint), addresses: endpoint.addresses, slice: name },
+      ...{ before, after: null },
+    });
   }
   return changes;
 }
 
-/** Merges the two changes of an endpoint that moved to another slice: traffic does not change, or changes once. */
+/** Merges the two changes of an endpoint that moved to another slice; drops them if its state is the same. */
 export function withoutMoves(changes: readonly EndpointChange[]): EndpointChange[] {
-  const added = new Map(changes.filter(({ what }) => what === 'added').map((change) => [identityOf(change), change]));
+  const added = new Map(changes.filter(({ type }) => type === 'added').map((change) => [identityOf(change), change]));
   const moved = new Set<EndpointChange>();
   const merged: EndpointChange[] = [];
   for (const change of changes) {
-    if (change.what !== 'removed') continue;
-    const again = added.get(identityOf(change));
-    if (again === undefined || change.before === null || again.after === null) continue;
-    moved.add(change).add(again);
-    if (!sameFace(change.before, again.after)) merged.push({ ...again, what: 'changed', before: change.before });
+    if (change.type !== 'removed') continue;
+    const addition = added.get(identityOf(change));
+    if (addition === undefined || change.before === null || addition.after === null) continue;
+    moved.add(change).add(addition);
+    if (!isSameState(change.before, addition.after))
+      merged.push({ ...addition, type: 'changed', before: change.before });
   }
   return [...changes.filter((change) => !moved.has(change)), ...merged];
 }
 
-export function faceOf({ conditions, zone, hints }: Endpoint): EndpointFace {
+export function endpointState({ conditions, zone, hints }: Endpoint): EndpointState {
   return {
     ready: conditions?.ready ?? true,
     serving: conditions?.serving ?? conditions?.ready ?? true,
@@ -58,6 +63,7 @@ export function faceOf({ conditions, zone, hints }: Endpoint): EndpointFace {
   };
 }
 
+/** Name of the endpoint's Pod; empty for a custom endpoint. */
 export function podOf({ targetRef }: Endpoint): string {
   return targetRef?.kind === 'Pod' ? (targetRef.name ?? '') : '';
 }
@@ -69,7 +75,7 @@ function byIdentity(slice: EndpointSlice | null): Map<string, Endpoint> {
 const identityOf = ({ pod, addresses }: EndpointChange): string => identity(pod, addresses);
 const identity = (pod: string, addresses: readonly string[]): string => `${pod} ${addresses.join(' ')}`;
 
-function sameFace(a: EndpointFace, b: EndpointFace): boolean {
+function isSameState(a: EndpointState, b: EndpointState): boolean {
   return (
     a.ready === b.ready &&
     a.serving === b.serving &&

@@ -18,17 +18,16 @@ interface Refusal {
   readonly since: number;
 }
 
-/** The state of a Service at one point of its history: the decider's state, and what only people need. */
+/** The state of a Service at one point of its history: the decider's state, refusals and topology hints. */
 export class HistoryState {
   /** Changed only by `evolve`. */
   readonly state: ServiceState;
-  /** By controller, until one of its plans is applied. */
+  /** By controller, until one of its plans succeeds. */
   readonly refused: Map<Controller, Refusal>;
-  /** The last Event TopologyAwareHints…. */
-  hints: { readonly reason: string; readonly message: string; readonly at: number } | null = null;
-  /** When anything last happened and when anything was last written, in milliseconds since the Unix epoch; 0: never. */
-  seenAt = 0;
-  appliedAt = 0;
+  /** The last Event about topology hints. */
+  hints: { readonly message: string } | null = null;
+  /** Time of the last cause or Outcome, in milliseconds since the Unix epoch; 0 if there is none. */
+  lastEventAt = 0;
 
   constructor(state: ServiceState, refused: ReadonlyMap<Controller, Refusal> = new Map()) {
     this.state = state;
@@ -39,16 +38,15 @@ export class HistoryState {
     return new HistoryState(initialState(key));
   }
 
-  /** A copy that may evolve without changing this one. */
+  /** An independent copy. */
   copy(): HistoryState {
     const copy = new HistoryState(this.state.copy(), this.refused);
     copy.hints = this.hints;
-    copy.seenAt = this.seenAt;
-    copy.appliedAt = this.appliedAt;
+    copy.lastEventAt = this.lastEventAt;
     return copy;
   }
 
-  /** Applies a message of the time `at`, and returns what changed. */
+  /** Applies a message of the time `at` and returns the changed fields. */
   evolve(message: ServiceMessage, at: number): readonly FieldChange[] {
     evolve(this.state, message, at, defaultSettings);
     return this.state.drainChanges();
@@ -58,7 +56,7 @@ export class HistoryState {
     return this.state.key;
   }
 
-  /** False: the kept history begins in the middle and contains no snapshot, so objects that are absent here may exist. */
+  /** False if the history contains no snapshot: objects that are missing here may exist. */
   get isComplete(): boolean {
     return this.state.snapshot.complete;
   }
@@ -88,7 +86,7 @@ export class HistoryState {
     return this.state.controller(controller).inFlight?.message;
   }
 
-  /** True if nothing is left of the Service. */
+  /** True if neither the Service nor any of its objects exists. */
   get isEmpty(): boolean {
     return this.service === null && this.pods.size === 0 && this.slices.size === 0 && this.endpoints === null;
   }

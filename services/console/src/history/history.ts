@@ -2,20 +2,21 @@ import type { BusRecord, Topic } from '@sluice/bus';
 import { formatServiceKey, isServiceKey, parseServiceKey, type ServiceKey } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import { Journal } from './journal.ts';
-import { keep } from './kept-record.ts';
+import { retain } from './retained-record.ts';
 
 export interface HistoryOptions {
   readonly clock: Clock;
-  /** Maximum size of all records; beyond it, the older half of the longest histories is dropped. Default 128 MiB. */
+  /** Maximum size of all records in bytes; beyond it, the older half of the longest histories is dropped. Default 128 MiB. */
   readonly maxBytes?: number;
-  /** How long records are kept. Default 24 h. */
+  /** Default 24 h. */
   readonly retentionMs?: number;
 }
 
-/** Kept of each Service, however many there are. */
-const leastBytes = 16 * 1024;
+const expiryMs = 60_000;
+/** Histories smaller than this are never shortened to save memory. */
+const minBytes = 16 * 1024;
 
-/** The journals of all Services with records on the bus. */
+/** The journals of all Services. */
 export class History {
   readonly retentionMs: number;
   readonly #clock: Clock;
@@ -23,7 +24,6 @@ export class History {
   readonly #journals = new Map<string, Journal>();
   readonly #listeners = new Set<(key: ServiceKey) => void>();
   #bytes = 0;
-  /** Start of the history: when the first record arrived, or the time of the log's first record. */
   #since: number | undefined;
 
   constructor({ clock, maxBytes = 128 * 1024 * 1024, retentionMs = 24 * 3_600_000 }: HistoryOptions) {
@@ -32,7 +32,7 @@ export class History {
     this.retentionMs = retentionMs;
   }
 
-  /** Keeps a record. Cheap: nothing is decoded or encoded. Records whose key names no Service are left out. */
+  /** Retains a record without decoding or encoding it. Ignores records whose key is not that of a Service. */
   add(topic: Topic, record: BusRecord): void {
     if (topic === 'requests') return;
     const { key } = record;
@@ -42,15 +42,15 @@ export class History {
       journal = new Journal(parseServiceKey(key));
       this.#journals.set(key, journal);
     }
-    const keptAt = this.#clock.now();
-    this.#since ??= keptAt;
-    this.#change(journal, () => journal.add(topic, keep(record, keptAt)));
+    const receivedAt = this.#clock.now();
+    this.#since ??= receivedAt;
+    this.#update(journal, () => journal.add(topic, retain(record, receivedAt)));
     if (this.#bytes > this.#maxBytes) this.#shrink();
     for (const listener of this.#listeners) listener(journal.key);
   }
 
-  /** The kept records begin at that time, although they may have been read later. */
-  reachesBackTo(time: number): void {
+  /** Moves the start of the history back to the time of a record that was read later. */
+  extendBack(time: number): void {
     this.#since = Math.min(this.#since ?? time, time);
   }
 
@@ -62,7 +62,7 @@ export class History {
     return this.#journals.values();
   }
 
-  /** How many Services there are. */
+  /** Number of Services. */
   get size(): number {
     return this.#journals.size;
   }
@@ -71,12 +71,12 @@ export class History {
     return this.#bytes;
   }
 
-  /** In milliseconds since the Unix epoch; undefined if nothing is known yet. */
+  /** Start of the history in milliseconds since the Unix epoch; undefined if it is empty. */
   get since(): number | undefined {
     return this.#since;
   }
 
-  /** Calls `listener` with the Service of each kept record. Returns a function that stops this. */
+  /** Calls `listener` with the Service of each new record. Returns a function that unsubscribes. */
   onRecord(listener: (key: ServiceKey) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -84,32 +84,43 @@ export class History {
     };
   }
 
-  /** Drops records older than the retention, and Services without any content. */
+  /** Drops records older than the retention, and Services of which nothing is left. */
   expire(): void {
     const limit = this.#clock.now() - this.retentionMs;
     for (const [name, journal] of this.#journals) {
-      this.#change(journal, () => journal.dropBefore(limit));
+      this.#update(journal, () => journal.dropBefore(limit));
       if (journal.isEmpty) this.#journals.delete(name);
     }
     if (this.#since !== undefined) this.#since = Math.max(this.#since, limit);
   }
 
-  /** Halves histories larger than the average until a tenth is free. */
+  /** Expires records periodically and then calls `onExpired`. Returns a function that stops this. */
+  expirePeriodically(onExpired: () => void = () => {}): () => void {
+    const expire = () => {
+      this.expire();
+      onExpired();
+      cancel = this.#clock.schedule(expiryMs, expire);
+    };
+    let cancel = this.#clock.schedule(expiryMs, expire);
+    return () => cancel();
+  }
+
+  /** Halves histories larger than the average until 10 % of the limit is free. */
   #shrink(): void {
-    const wanted = this.#maxBytes * 0.9;
-    while (this.#bytes > wanted) {
+    const target = this.#maxBytes * 0.9;
+    while (this.#bytes > target) {
       const before = this.#bytes;
-      const share = Math.max(leastBytes, this.#bytes / this.#journals.size);
+      const average = Math.max(minBytes, this.#bytes / this.#journals.size);
       for (const journal of this.#journals.values()) {
-        if (this.#bytes <= wanted) return;
-        if (journal.bytes >= share) this.#change(journal, () => journal.halve());
+        if (this.#bytes <= target) return;
+        if (journal.bytes >= average) this.#update(journal, () => journal.halve());
       }
-      // All are at the minimum: there are too many Services for the limit.
+      // All histories are at the minimum: there are too many Services for the limit.
       if (this.#bytes === before) return;
     }
   }
 
-  #change(journal: Journal, change: () => void): void {
+  #update(journal: Journal, change: () => void): void {
     this.#bytes -= journal.bytes;
     change();
     this.#bytes += journal.bytes;

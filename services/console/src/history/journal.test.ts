@@ -1,8 +1,9 @@
 import type { Message, Outcome } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
 import {
-  decided,
-  done,
+  anOutcome,
+  aPlan,
+  journalOf,
   pod,
   podChange,
   record,
@@ -11,49 +12,44 @@ import {
   sliceOf,
   snapshot,
   toAppend,
+  topicOf,
 } from '../testing/records.ts';
 import { Journal } from './journal.ts';
-import { keep } from './kept-record.ts';
+import { retain } from './retained-record.ts';
 
 const web = shop('web');
 
-function journalOf(...messages: Parameters<typeof record>[0][]): Journal {
-  const journal = new Journal(web);
-  for (const message of messages) journal.add(message.kind === 'mutations' ? 'mutations' : 'changes', record(message));
-  return journal;
-}
-
-/** A snapshot with one ready Pod and its slice, then the Pod becomes not ready, which is written as well. */
+/** A snapshot with one ready Pod and its slice; then the Pod becomes not ready, and the slice is updated. */
 function flip() {
   const ready = sliceOf('web-1', { version: '', ready: true });
   const notReady = sliceOf('web-1', { version: '11', ready: false });
   return [
     snapshot(1, 1_000, [service(), pod('web-1', { ready: true })]),
-    decided(1, 1_010, [{ verb: 'create', object: ready }]),
-    done(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]),
+    aPlan(1, 1_010, [{ verb: 'create', object: ready }]),
+    anOutcome(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]),
     podChange(2, 5_000, pod('web-1', { ready: false })),
-    decided(2, 5_001, [{ verb: 'update', object: notReady }]),
-    done(2, 5_004, 5_000, [{ verb: 'update', version: '12' }]),
+    aPlan(2, 5_001, [{ verb: 'update', object: notReady }]),
+    anOutcome(2, 5_004, 5_000, [{ verb: 'update', version: '12' }]),
   ] as const;
 }
 
-describe('the journal of a Service', () => {
-  test('contains what was seen, decided and done, with the changed endpoints', () => {
+describe('Journal', () => {
+  test('contains observed, decided and completed entries with the changed endpoints', () => {
     const { entries } = journalOf(...flip());
     expect(entries.map(({ kind, at }) => [kind, at])).toEqual([
-      ['seen', 1_000],
+      ['observed', 1_000],
       ['decided', 1_010],
-      ['done', 1_020],
-      ['seen', 5_000],
+      ['completed', 1_020],
+      ['observed', 5_000],
       ['decided', 5_001],
-      ['done', 5_004],
+      ['completed', 5_004],
     ]);
     const last = entries.at(-1);
-    expect(last).toMatchObject({ latencyMs: 4, applyMs: 3, endpoints: [{ what: 'changed', pod: 'web-1' }] });
-    expect(entries[3]).toMatchObject({ news: [{ of: 'pod', name: 'web-1', what: 'became not ready' }] });
+    expect(last).toMatchObject({ latencyMs: 4, applyMs: 3, endpoints: [{ type: 'changed', pod: 'web-1' }] });
+    expect(entries[3]).toMatchObject({ observations: [{ of: 'pod', name: 'web-1', text: 'became not ready' }] });
   });
 
-  test('the state at a point in time is that of then', () => {
+  test('returns the state at a past time', () => {
     const journal = journalOf(...flip());
     const readyAt = (at: number) =>
       [...journal.stateAt(at).slices.values()][0]?.slice.endpoints?.[0]?.conditions?.ready;
@@ -68,61 +64,62 @@ describe('the journal of a Service', () => {
     expect(journal.stateAt(5_000).pods.get('web-1')?.pod.ready).toBe(false);
   });
 
-  test('the topics are read separately: a plan that arrives after its Outcome takes its place before it', () => {
+  test('moves a plan that arrives after its Outcome before it', () => {
     const [first, plan, outcome, ...rest] = flip();
     const journal = journalOf(first, outcome, ...rest);
-    expect(journal.entries[1]).toMatchObject({ kind: 'done', endpoints: [] });
+    expect(journal.entries[1]).toMatchObject({ kind: 'completed', endpoints: [] });
     const late = new Journal(web);
     for (const message of [first, outcome]) late.add('changes', record(message));
     expect(late.entries).toHaveLength(2);
     late.add('mutations', record(plan));
-    expect(late.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
-    expect(late.entries[2]).toMatchObject({ endpoints: [{ what: 'added', pod: 'web-1' }] });
+    expect(late.entries.map(({ kind }) => kind)).toEqual(['observed', 'decided', 'completed']);
+    expect(late.entries[2]).toMatchObject({ endpoints: [{ type: 'added', pod: 'web-1' }] });
   });
 
-  test('the watch echo of a write is no news, whenever it arrives; a write of somebody else is', () => {
+  test('ignores the watch echo of a write, whenever it arrives, and reports writes of other clients', () => {
     const [first, plan, outcome] = flip();
     const echo = { kind: 'slice', name: 'web-slice', uid: 'slice-uid' } as const;
     const ours = sliceOf('web-1', { version: '11', ready: true });
     const theirs = sliceOf('web-1', { version: '15', ready: true });
     const early = journalOf(first, plan, podChange(2, 1_015, { ...echo, slice: ours }), outcome);
-    expect(early.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
-    expect(early.entries[2]).toMatchObject({ endpoints: [{ what: 'added' }] });
+    expect(early.entries.map(({ kind }) => kind)).toEqual(['observed', 'decided', 'completed']);
+    expect(early.entries[2]).toMatchObject({ endpoints: [{ type: 'added' }] });
     const late = journalOf(first, plan, outcome, podChange(2, 1_030, { ...echo, slice: ours }));
-    expect(late.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
+    expect(late.entries.map(({ kind }) => kind)).toEqual(['observed', 'decided', 'completed']);
     const foreign = journalOf(first, plan, outcome, podChange(2, 1_030, { ...echo, slice: theirs }));
-    expect(foreign.entries.at(-1)).toMatchObject({ news: [{ of: 'slice', what: 'was changed by somebody else' }] });
+    expect(foreign.entries.at(-1)).toMatchObject({
+      observations: [{ of: 'slice', text: 'was modified by another client' }],
+    });
     const meanwhile = journalOf(first, plan, podChange(2, 1_015, { ...echo, slice: theirs }), outcome);
-    expect(meanwhile.entries.at(-1)).toMatchObject({ news: [{ of: 'slice', what: 'was changed by somebody else' }] });
+    expect(meanwhile.entries.at(-1)).toMatchObject({
+      observations: [{ of: 'slice', text: 'was modified by another client' }],
+    });
   });
 
-  test('the content of a watch echo is not kept beside its plan; what somebody else wrote is', () => {
+  test('drops the content of a watch echo, which the plan repeats, but not that of other writes', () => {
     const [first, plan, outcome] = flip();
     const watched = (at: number, version: string) => {
       const slice = sliceOf('web-1', { version, ready: true });
       return podChange(2, at, { kind: 'slice', name: 'web-slice', uid: 'slice-uid', slice });
     };
-    const kept = (...messages: Message[]) => {
+    const retained = (...messages: Message[]) => {
       const journal = new Journal(web);
-      for (const message of messages) {
-        const topic = message.kind === 'mutations' ? 'mutations' : 'changes';
-        journal.add(topic, keep({ ...toAppend(message), message }, 0));
-      }
+      for (const message of messages) journal.add(topicOf(message), retain({ ...toAppend(message), message }, 0));
       return journal;
     };
-    const early = kept(first, plan, watched(1_015, '11'), outcome);
-    const late = kept(first, plan, outcome, watched(1_030, '11'));
-    const foreign = kept(first, plan, outcome, watched(1_030, '15'));
+    const early = retained(first, plan, watched(1_015, '11'), outcome);
+    const late = retained(first, plan, outcome, watched(1_030, '11'));
+    const foreign = retained(first, plan, outcome, watched(1_030, '15'));
     expect(early.bytes).toBe(late.bytes);
     expect(early.bytes).toBeLessThan(foreign.bytes);
     for (const journal of [early, late]) {
-      expect(journal.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
+      expect(journal.entries.map(({ kind }) => kind)).toEqual(['observed', 'decided', 'completed']);
       expect(journal.state.slices.get('web-slice')?.slice.metadata.resourceVersion).toBe('11');
     }
     expect(foreign.state.slices.get('web-slice')?.slice.metadata.resourceVersion).toBe('15');
   });
 
-  test('the watch echo of Endpoints is no news, also while their plan is in flight', () => {
+  test('ignores the watch echo of Endpoints while their plan is in flight', () => {
     const object = { metadata: { name: 'web', namespace: 'shop', uid: 'e' }, subsets: [] };
     const stored = { uid: 'e', resourceVersion: '11', generation: 1 };
     const watched = (version: string) => ({
@@ -130,7 +127,7 @@ describe('the journal of a Service', () => {
       endpoints: { ...object, metadata: { ...object.metadata, resourceVersion: version } },
     });
     const mutation = { verb: 'create', resource: 'endpoints', object } as const;
-    const plan = { ...decided(1, 1_010, []), controller: 'endpoints' as const, groups: [{ mutations: [mutation] }] };
+    const plan = { ...aPlan(1, 1_010, []), controller: 'endpoints' as const, groups: [{ mutations: [mutation] }] };
     const result = {
       group: 0,
       index: 0,
@@ -140,31 +137,33 @@ describe('the journal of a Service', () => {
       status: 'applied',
       stored,
     };
-    const outcome = { ...done(1, 1_020, 1_000, []), controller: 'endpoints', results: [result] } as Outcome;
+    const outcome = { ...anOutcome(1, 1_020, 1_000, []), controller: 'endpoints', results: [result] } as Outcome;
     const first = snapshot(1, 1_000, [service()]);
     const echo = journalOf(first, plan, podChange(2, 1_015, watched('11')), outcome);
-    expect(echo.entries.map(({ kind }) => kind)).toEqual(['seen', 'decided', 'done']);
+    expect(echo.entries.map(({ kind }) => kind)).toEqual(['observed', 'decided', 'completed']);
     const theirs = journalOf(first, plan, podChange(2, 1_015, watched('15')), outcome);
-    expect(theirs.entries.at(-1)).toMatchObject({ news: [{ of: 'endpoints', what: 'were changed by somebody else' }] });
+    expect(theirs.entries.at(-1)).toMatchObject({
+      observations: [{ of: 'endpoints', text: 'were modified by another client' }],
+    });
   });
 
-  test('what a later snapshot does not contain is removed', () => {
+  test('removes objects that a later snapshot does not contain', () => {
     const journal = journalOf(
       snapshot(1, 1_000, [service(), pod('web-1', {}), pod('web-2', {})]),
       snapshot(2, 9_000, [service(), pod('web-2', {})]),
     );
     expect([...journal.state.pods.keys()]).toEqual(['web-2']);
-    expect(journal.entries.at(-1)).toMatchObject({ news: [{ name: 'web-1' }] });
+    expect(journal.entries.at(-1)).toMatchObject({ observations: [{ name: 'web-1' }] });
   });
 
-  test('a duplicate or late Change changes nothing', () => {
+  test('ignores a duplicate or late Change', () => {
     const [first, , , change] = flip();
     const journal = journalOf(first, change, change, first);
     expect(journal.entries).toHaveLength(2);
     expect(journal.state.pods.get('web-1')?.pod.ready).toBe(false);
   });
 
-  test('when older records are dropped, the state includes them', () => {
+  test('keeps the effect of dropped records', () => {
     const journal = journalOf(...flip());
     const before = journal.entries.slice(3);
     const { bytes } = journal;
@@ -178,12 +177,12 @@ describe('the journal of a Service', () => {
     expect(journal.state.pods.size).toBe(1);
   });
 
-  test('a malformed record changes nothing', () => {
-    const noMessage = (text: string) => ({ content: new TextEncoder().encode(text), size: text.length, keptAt: 0 });
+  test('ignores malformed records', () => {
+    const malformed = (text: string) => ({ content: new TextEncoder().encode(text), size: text.length, receivedAt: 0 });
     const journal = new Journal(web);
-    journal.add('changes', noMessage('{'));
-    journal.add('mutations', noMessage('[]'));
-    for (const message of flip()) journal.add(message.kind === 'mutations' ? 'mutations' : 'changes', record(message));
+    journal.add('changes', malformed('{'));
+    journal.add('mutations', malformed('[]'));
+    for (const message of flip()) journal.add(topicOf(message), record(message));
     expect(journal.entries).toHaveLength(6);
   });
 });

@@ -1,37 +1,37 @@
 import type { Topic } from '@sluice/bus';
 import type { ServiceKey } from '@sluice/messages';
-import type { Entry } from './entry.ts';
+import type { Entry } from '../view/entry-schemas.ts';
 import type { HistoryState } from './history-state.ts';
-import { type KeptRecord, sizeOf } from './kept-record.ts';
 import { recordStored, type StoredVersions, withoutOwnWrites } from './own-writes.ts';
 import { Replay } from './replay.ts';
+import { type RetainedRecord, sizeOf } from './retained-record.ts';
 
-/** How many Changes before an Outcome may contain what its plan wrote. */
-const earlyOwnWrites = 8;
+/** How many of the Changes before an Outcome are searched for the watch echo of its writes. */
+const earlyEchoes = 8;
 
 interface Replayed {
   readonly replay: Replay;
   readonly entries: Entry[];
-  /** For each applied record, the time that the history had reached. */
+  /** For each applied record, the time of the history after it. */
   readonly steps: number[];
 }
 
 /**
- * The history of one Service: its records as they arrived, and the state before the first of them. Nothing is decoded or
- * applied until somebody reads it.
+ * The history of one Service: its records as received, and the state before the first of them. Records are decoded and
+ * applied on the first read.
  */
 export class Journal {
   readonly key: ServiceKey;
-  /** Size of all kept records in memory. */
+  /** Size of all records in memory, in bytes. */
   bytes = 0;
-  /** When the last record was kept; 0: there is none. */
-  lastKeptAt = 0;
+  /** When the last record was received; 0 if there is none. */
+  lastReceivedAt = 0;
   /** Increases whenever the content may have changed. */
   version = 0;
   #before: Replay;
   readonly #stored: StoredVersions = new Map();
-  #changes: KeptRecord[] = [];
-  #mutations: KeptRecord[] = [];
+  #changes: RetainedRecord[] = [];
+  #mutations: RetainedRecord[] = [];
   #live: Replayed | undefined;
 
   constructor(key: ServiceKey) {
@@ -39,24 +39,24 @@ export class Journal {
     this.#before = new Replay(key);
   }
 
-  add(topic: Topic, record: KeptRecord): void {
-    const kept = topic === 'changes' ? this.#withoutOwnWrites(record) : record;
-    this.bytes += kept.size;
+  add(topic: Topic, record: RetainedRecord): void {
+    const retained = topic === 'changes' ? this.#withoutOwnWrites(record) : record;
+    this.bytes += retained.size;
     this.version++;
-    this.lastKeptAt = kept.keptAt;
-    if (topic === 'changes') this.#changes.push(kept);
-    else this.#mutations.push(kept);
+    this.lastReceivedAt = retained.receivedAt;
+    if (topic === 'changes') this.#changes.push(retained);
+    else this.#mutations.push(retained);
   }
 
-  /** Drops repeated content from messages. Bytes stay as they are until somebody reads them. */
-  #withoutOwnWrites(record: KeptRecord): KeptRecord {
+  /** Drops content that a retained plan repeats. Encoded records stay as they are. */
+  #withoutOwnWrites(record: RetainedRecord): RetainedRecord {
     const { content } = record;
     if (content instanceof Uint8Array) return record;
     if (content.kind === 'change') return this.#withoutOwnWrite(record);
-    // The watch may have been faster than the Outcome.
+    // The watch echo may arrive before the Outcome.
     if (content.kind === 'outcome' && recordStored(this.#stored, content)) {
       const { length } = this.#changes;
-      for (let i = Math.max(0, length - earlyOwnWrites); i < length; i++) {
+      for (let i = Math.max(0, length - earlyEchoes); i < length; i++) {
         const before = this.#changes[i];
         if (before === undefined) continue;
         const after = this.#withoutOwnWrite(before);
@@ -67,7 +67,7 @@ export class Journal {
     return record;
   }
 
-  #withoutOwnWrite(record: KeptRecord): KeptRecord {
+  #withoutOwnWrite(record: RetainedRecord): RetainedRecord {
     const { content } = record;
     if (content instanceof Uint8Array || content.kind !== 'change') return record;
     const { change, ownWrites } = withoutOwnWrites(content, this.#stored);
@@ -76,38 +76,38 @@ export class Journal {
     return { ...record, content: change, ownWrites: names, size: sizeOf(change) };
   }
 
-  /** The state now. */
+  /** The current state. */
   get state(): HistoryState {
     return this.#replayed().replay.state;
   }
 
-  /** In the order in which they happened. */
+  /** In chronological order. */
   get entries(): readonly Entry[] {
     return this.#replayed().entries;
   }
 
-  /** The state after the last entry that is not later than `at`. */
+  /** The state at that time. */
   stateAt(at: number): HistoryState {
     const { steps } = this.#replayed();
     const later = steps.findIndex((time) => time > at);
     return this.#replay(later < 0 ? steps.length : later).replay.state;
   }
 
-  /** Drops the older half of the records; the state before the rest includes them. */
+  /** Drops the older half of the records; their effect stays in the initial state. */
   halve(): void {
     this.#drop(Math.ceil((this.#changes.length + this.#mutations.length) / 2));
   }
 
-  /** Drops records kept before that time. */
+  /** Drops records received before that time. */
   dropBefore(time: number): void {
-    const count = (records: readonly KeptRecord[]) => {
-      const first = records.findIndex(({ keptAt }) => keptAt >= time);
+    const count = (records: readonly RetainedRecord[]) => {
+      const first = records.findIndex(({ receivedAt }) => receivedAt >= time);
       return first < 0 ? records.length : first;
     };
     this.#drop(count(this.#changes) + count(this.#mutations));
   }
 
-  /** True if nothing is left of the Service, not even its history. */
+  /** True if neither records nor objects are left. */
   get isEmpty(): boolean {
     return this.#changes.length + this.#mutations.length === 0 && this.#before.state.isEmpty;
   }
@@ -117,21 +117,21 @@ export class Journal {
   }
 
   #replayed(): Replayed {
-    this.#live = this.#advance(this.#live ?? this.#begin());
+    this.#live = this.#advance(this.#live ?? this.#start());
     if (this.#live.replay.isStale) this.#live = this.#replay(Number.POSITIVE_INFINITY);
     this.#live.replay.isStale = false;
     return this.#live;
   }
 
-  #begin(isRead = true): Replayed {
+  #start(isRead = true): Replayed {
     return { replay: new Replay(this.key, this.#before, { isRead }), entries: [], steps: [] };
   }
 
   #replay(steps: number, isRead = true): Replayed {
-    return this.#advance(this.#begin(isRead), steps);
+    return this.#advance(this.#start(isRead), steps);
   }
 
-  /** Applies records until this many are applied, or all. */
+  /** Applies records until `steps` are applied, or all. */
   #advance(replayed: Replayed, steps = Number.POSITIVE_INFINITY): Replayed {
     const { replay, entries } = replayed;
     while (replayed.steps.length < steps) {

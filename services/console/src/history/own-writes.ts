@@ -2,28 +2,28 @@ import { controllers, type EndpointSlice, type Endpoints } from '@sluice/control
 import type { Change, Fact, Outcome } from '@sluice/messages';
 import type { ServiceState } from '@sluice/service-state';
 
-/** resourceVersions in which plans last stored a Service's slices, by name, and its Endpoints. */
+/** resourceVersion of the last write to each slice, by name, and to the Endpoints. */
 export type StoredVersions = Map<string, string>;
 
-/** Name of the Endpoints object here; no slice has it. */
+/** Key of the Endpoints object; no slice has an empty name. */
 const endpointsName = '';
 
-/** Records what a plan stored. Returns true if there was anything. */
+/** Records the writes of a plan. Returns false if there were none. */
 export function recordStored(versions: StoredVersions, { results }: Outcome): boolean {
-  let any = false;
+  let hasWrites = false;
   for (const { verb, resource, name, stored, current } of results) {
     if (verb === 'delete') versions.delete(name);
-    // An object that was read back may differ from the plan, and the Outcome contains it.
+    // An object that was read back may differ from the plan; the Outcome contains it.
     if (stored === undefined || current !== undefined) continue;
     versions.set(resource === 'endpoints' ? endpointsName : name, stored.resourceVersion);
-    any = true;
+    hasWrites = true;
   }
-  return any;
+  return hasWrites;
 }
 
 /**
- * The Change without the content of objects that a plan wrote, since the plan is kept as well, and the names of those
- * objects. Changes of a snapshot stay whole.
+ * Drops the content of objects that a plan wrote, because the plan is retained as well. Returns the names of those objects.
+ * Snapshots are not modified.
  */
 export function withoutOwnWrites(
   change: Change,
@@ -35,7 +35,7 @@ export function withoutOwnWrites(
   return { change: { ...change, facts }, ownWrites };
 }
 
-/** The Change with the content of these objects, taken from the plan in flight or, after its Outcome, from the state. */
+/** Restores the content of these objects from the plan in flight or, after its Outcome, from the state. */
 export function restoreOwnWrites(change: Change, ownWrites: readonly string[], state: ServiceState): Change {
   if (ownWrites.length === 0) return change;
   const facts = change.facts.map((fact): Fact => {

@@ -9,42 +9,41 @@ import {
   type PlannedMutations,
   type ServiceKey,
 } from '@sluice/messages';
-import { changeNews } from './change-news.ts';
-import { type DescribedPlan, describeOutcome, describePlan, newsBeforeOutcome, withExisting } from './describe-plan.ts';
+import type { DecidedEntry, Entry, ObservedEntry } from '../view/entry-schemas.ts';
+import { describeChange } from './describe-change.ts';
+import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withExisting } from './describe-plan.ts';
 import { type CompareSlices, endpointChanges, skipComparison } from './endpoint-changes.ts';
-import type { DecidedEntry, Entry, SeenEntry } from './entry.ts';
 import { HistoryState } from './history-state.ts';
-import { type KeptRecord, read } from './kept-record.ts';
 import { restoreOwnWrites } from './own-writes.ts';
+import { messageOf, type RetainedRecord } from './retained-record.ts';
 
-/** Records of one Service, each topic in the order of its log. */
-export interface KeptRecords {
-  readonly changes: readonly KeptRecord[];
-  readonly mutations: readonly KeptRecord[];
+/** Records of one Service, by topic in log order. */
+export interface RetainedRecords {
+  readonly changes: readonly RetainedRecord[];
+  readonly mutations: readonly RetainedRecord[];
 }
 
 /**
- * Applies kept records to a state, one after the other, with the reconciler's `evolve`, and describes each as an entry.
- * The two topics are read separately, so a plan takes its place by the time of its decision, and at the latest before its
- * Outcome.
+ * Applies records to a state with the reconciler's `evolve` and describes each as an entry. The two topics are read
+ * separately, so plans are merged into the Changes by the time of their decision, at the latest before their Outcome.
  */
 export class Replay {
   readonly state: HistoryState;
   readonly #compare: CompareSlices;
-  /** A plan arrived after its Outcome had been applied; a replay from the beginning shows more. */
+  /** A plan arrived after its Outcome was applied; a replay from the start is more complete. */
   isStale = false;
-  /** How many records of each topic have been applied. */
+  /** Number of applied records of each topic. */
   changes = 0;
   mutations = 0;
   #plan: { readonly index: number; readonly message: PlannedMutations | null } | undefined;
-  /** Plans whose Outcome has not been applied yet, by name. */
+  /** Plans without an Outcome, by name. */
   readonly #awaited: Map<string, DescribedPlan>;
-  /** Names of plans whose Outcome was applied without the plan. */
+  /** Names of plans whose Outcome arrived first. */
   readonly #missed = new Set<string>();
-  /** The last plan of each controller whose Outcome was applied: a redelivery of it is no news. */
+  /** The last plan of each controller with an Outcome; redeliveries of it are ignored. */
   readonly #completed: Map<Controller, PlanId>;
 
-  /** `isRead: false` skips what only entries need. */
+  /** `isRead: false` skips work that only entries need. */
   constructor(key: ServiceKey, from?: Replay, { isRead = true }: { readonly isRead?: boolean } = {}) {
     this.#compare = isRead ? endpointChanges : skipComparison;
     this.state = from?.state.copy() ?? HistoryState.initial(key);
@@ -52,19 +51,19 @@ export class Replay {
     this.#completed = new Map(from === undefined ? [] : from.#completed);
   }
 
-  /** Applies the next record and returns its entries, none if it was no news; null if there is no next record. */
-  next(records: KeptRecords): readonly Entry[] | null {
+  /** Applies the next record and returns its entries, none if it changed nothing; null at the end. */
+  next(records: RetainedRecords): readonly Entry[] | null {
     const change = records.changes[this.changes];
     const plan = this.#nextPlan(records);
-    if (change === undefined) return plan === undefined ? null : this.#takePlan(records);
-    const message = read(change);
-    if (plan && message && comesFirst(plan, message)) return this.#takePlan(records);
+    if (change === undefined) return plan === undefined ? null : this.#applyPlan(records);
+    const message = messageOf(change);
+    if (plan && message && comesFirst(plan, message)) return this.#applyPlan(records);
     if (plan === null) this.mutations++;
     this.changes++;
     return message ? this.#apply(message, change) : [];
   }
 
-  #apply(message: Message, record: KeptRecord): readonly Entry[] {
+  #apply(message: Message, record: RetainedRecord): readonly Entry[] {
     switch (message.kind) {
       case 'change':
         return this.#applyChange(message, record).map((entry) => withTrace(entry, record));
@@ -75,24 +74,24 @@ export class Replay {
     }
   }
 
-  #applyChange(kept: Change, { ownWrites = [] }: KeptRecord): readonly SeenEntry[] {
+  #applyChange(retained: Change, { ownWrites = [] }: RetainedRecord): readonly ObservedEntry[] {
     const { state } = this;
-    const change = restoreOwnWrites(kept, ownWrites, state.state);
-    const at = change.causes.first[0]?.observedAt ?? state.seenAt;
+    const change = restoreOwnWrites(retained, ownWrites, state.state);
+    const at = change.causes.first[0]?.observedAt ?? state.lastEventAt;
     const changes = state.evolve(change, at);
     if (changes.length === 0) return [];
-    state.seenAt = Math.max(state.seenAt, at);
+    state.lastEventAt = Math.max(state.lastEventAt, at);
     const isOwn = ({ kind, name }: (typeof changes)[number]) =>
       (kind === 'slice' || kind === 'endpoints') && ownWrites.includes(name);
-    const news = changeNews(
+    const observations = describeChange(
       state.state,
       change,
-      changes.filter((one) => !isOwn(one)),
+      changes.filter((field) => !isOwn(field)),
     );
-    return news.length > 0 ? [{ kind: 'seen', at, news, causes: change.causes }] : [];
+    return observations.length > 0 ? [{ kind: 'observed', at, observations, causes: change.causes }] : [];
   }
 
-  #applyOutcome(outcome: Outcome, record: KeptRecord): readonly Entry[] {
+  #applyOutcome(outcome: Outcome, record: RetainedRecord): readonly Entry[] {
     const { state } = this;
     const name = planName(outcome);
     const described = this.#awaited.get(name);
@@ -100,30 +99,28 @@ export class Replay {
     this.#awaited.delete(name);
     if (described !== undefined) this.#completed.set(outcome.controller, outcome.plan);
     const { controller, status, message, completedAt: at } = outcome;
-    const news = newsBeforeOutcome(state, outcome);
+    const observations = otherWrites(state, outcome);
     state.evolve(outcome, at);
-    state.seenAt = Math.max(state.seenAt, at);
+    state.lastEventAt = Math.max(state.lastEventAt, at);
     if (status === 'rejected') state.refused.set(controller, { message, since: at });
-    if (status === 'applied') {
-      state.refused.delete(controller);
-      state.appliedAt = Math.max(state.appliedAt, at);
-    }
-    const done = withTrace(describeOutcome(outcome, described, this.#compare), record);
-    return news.length === 0 ? [done] : [done, { kind: 'seen', at: state.seenAt, news, causes: noCauses }];
+    if (status === 'applied') state.refused.delete(controller);
+    const completed = withTrace(describeOutcome(outcome, described, this.#compare), record);
+    if (observations.length === 0) return [completed];
+    return [completed, { kind: 'observed', at: state.lastEventAt, observations, causes: noCauses }];
   }
 
-  /** The next plan of its topic; null if that record is not one. */
-  #nextPlan({ mutations }: KeptRecords): PlannedMutations | null | undefined {
+  /** The next plan; null if the record is malformed, undefined at the end. */
+  #nextPlan({ mutations }: RetainedRecords): PlannedMutations | null | undefined {
     const record = mutations[this.mutations];
     if (record === undefined) return undefined;
     if (this.#plan?.index !== this.mutations) {
-      const message = read(record);
+      const message = messageOf(record);
       this.#plan = { index: this.mutations, message: message?.kind === 'mutations' ? message : null };
     }
     return this.#plan.message;
   }
 
-  #takePlan(records: KeptRecords): readonly DecidedEntry[] {
+  #applyPlan(records: RetainedRecords): readonly DecidedEntry[] {
     const { state } = this;
     const plan = this.#nextPlan(records);
     const record = records.mutations[this.mutations++];
@@ -137,7 +134,7 @@ export class Replay {
     this.#awaited.set(name, described);
     state.evolve(plan, plan.decidedAt);
     for (const { reason, message } of plan.events) {
-      if (reason.startsWith('TopologyAwareHints')) state.hints = { reason, message, at: plan.decidedAt };
+      if (reason.startsWith('TopologyAwareHints')) state.hints = { message };
     }
     return [withTrace(describePlan(described, this.#compare), record)];
   }
@@ -152,6 +149,6 @@ function comesFirst(plan: PlannedMutations, message: Message): boolean {
 const planName = ({ controller, plan }: Pick<PlannedMutations, 'controller' | 'plan'>): string =>
   `${controller}/${plan.epoch}/${plan.number}`;
 
-function withTrace<E extends Entry>(entry: E, { traceparent }: KeptRecord): E {
+function withTrace<E extends Entry>(entry: E, { traceparent }: RetainedRecord): E {
   return traceparent === undefined ? entry : { ...entry, traceparent };
 }

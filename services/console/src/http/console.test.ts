@@ -1,11 +1,11 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
 import { History } from '../history/history.ts';
 import {
-  decided,
-  done,
+  anOutcome,
+  aPlan,
   pod,
   podChange,
   type record,
@@ -13,11 +13,11 @@ import {
   sliceOf,
   snapshot,
   toAppend,
+  topicOf,
 } from '../testing/records.ts';
 import type { ServiceDetail } from '../view/schemas.ts';
 import { type ConsoleOptions, createConsole } from './create-console.ts';
 
-const silent = { debug() {}, info() {}, warn() {}, error() {}, with: () => silent };
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
@@ -28,18 +28,17 @@ const traced = (message: Parameters<typeof record>[0]) => ({
   headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
 });
 
-/** A console with one Service, whose only Pod was ready and is not any more. */
+/** A console with one Service, whose only Pod was ready and is not ready now. */
 async function start(given: Partial<ConsoleOptions> = {}) {
   const clock = new VirtualClock(500);
   const history = new History({ clock });
-  const add = (message: Parameters<typeof record>[0]) =>
-    history.add(message.kind === 'mutations' ? 'mutations' : 'changes', traced(message));
+  const add = (message: Parameters<typeof record>[0]) => history.add(topicOf(message), traced(message));
   add(snapshot(1, 1_000, [service(), pod('web-1', { ready: true })]));
-  add(decided(1, 1_010, [{ verb: 'create', object: sliceOf('web-1', { version: '', ready: true }) }]));
-  add(done(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]));
+  add(aPlan(1, 1_010, [{ verb: 'create', object: sliceOf('web-1', { version: '', ready: true }) }]));
+  add(anOutcome(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]));
   add(podChange(2, 5_000, pod('web-1', { ready: false })));
-  add(decided(2, 5_001, [{ verb: 'update', object: sliceOf('web-1', { version: '11', ready: false }) }]));
-  add(done(2, 5_004, 5_000, [{ verb: 'update', version: '12' }]));
+  add(aPlan(2, 5_001, [{ verb: 'update', object: sliceOf('web-1', { version: '11', ready: false }) }]));
+  add(anOutcome(2, 5_004, 5_000, [{ verb: 'update', version: '12' }]));
   clock.step(10_000);
   const clusters = [
     { identity: 'cluster-uid', name: 'prod', version: 'v1.36.3', server: 'https://prod', state: 'synced' },
@@ -49,7 +48,7 @@ async function start(given: Partial<ConsoleOptions> = {}) {
     sources: { clusters: () => clusters },
     access: { hosts: [] },
     clock,
-    logger: silent,
+    logger: silentLogger,
     version: '0.1.0',
     ...given,
   });
@@ -78,8 +77,8 @@ async function start(given: Partial<ConsoleOptions> = {}) {
 
 const web = '/api/v1/services/prod/shop/web';
 
-describe('the API of the console', () => {
-  test('overview and list', async () => {
+describe('API', () => {
+  test('returns the overview and lists Services', async () => {
     const { json } = await start();
     expect(await json('/api/v1/overview')).toMatchObject({
       version: '0.1.0',
@@ -110,38 +109,38 @@ describe('the API of the console', () => {
     expect(await json('/api/v1/services?cluster=prod&namespace=shop&sort=changed')).toMatchObject({ total: 1 });
   });
 
-  test('a Service now and at a time, by the name of its cluster or its identity', async () => {
+  test('returns a Service now and at a past time, by name or UID of its cluster', async () => {
     const { json, get } = await start();
     const now: ServiceDetail = await json(web);
     expect(now).toMatchObject({ live: true, slices: [{ endpoints: [{ ready: false }] }] });
     expect(now.pods[0]).toMatchObject({
       pod: 'web-1',
       verdict: 'not ready',
-      lastChange: { at: 5_004, what: 'changed' },
+      lastChange: { at: 5_004, type: 'changed' },
     });
-    const then: ServiceDetail = await json(`${web}?at=2000`);
-    expect(then).toMatchObject({ live: false, at: 2_000, slices: [{ endpoints: [{ ready: true }] }] });
-    expect(then.pods[0]).toMatchObject({ verdict: 'ready', lastChange: { at: 1_020, what: 'added' } });
+    const past: ServiceDetail = await json(`${web}?at=2000`);
+    expect(past).toMatchObject({ live: false, at: 2_000, slices: [{ endpoints: [{ ready: true }] }] });
+    expect(past.pods[0]).toMatchObject({ verdict: 'ready', lastChange: { at: 1_020, type: 'added' } });
     expect(await json('/api/v1/services/cluster-uid/shop/web')).toMatchObject({ live: true });
     const early = await get(`${web}?at=10`);
-    expect([early.status, JSON.parse(early.body).error]).toEqual([404, expect.stringContaining('history begins at')]);
+    expect([early.status, JSON.parse(early.body).error]).toEqual([404, expect.stringContaining('history starts at')]);
   });
 
-  test('the history, whole, of a Pod, and of a time', async () => {
+  test('returns the history, optionally of one Pod or period', async () => {
     const { json } = await start();
     const whole = await json(`${web}/history`);
     expect(whole.entries.map(({ kind }: { kind: string }) => kind)).toEqual([
-      'seen',
+      'observed',
       'decided',
-      'done',
-      'seen',
+      'completed',
+      'observed',
       'decided',
-      'done',
+      'completed',
     ]);
     expect(whole.entries[0].traceparent).toContain('0af7651916cd43dd8448eb211c80319c');
     expect(await json(`${web}/history?pod=web-1&since=5000&limit=1`)).toMatchObject({
       total: 3,
-      entries: [{ kind: 'done', endpoints: [{ before: { ready: true }, after: { ready: false } }] }],
+      entries: [{ kind: 'completed', endpoints: [{ before: { ready: true }, after: { ready: false } }] }],
     });
     expect(await json(`${web}/pods/web-1`)).toMatchObject({ verdict: 'not ready' });
     expect(await json('/api/v1/changes')).toMatchObject({
@@ -152,7 +151,7 @@ describe('the API of the console', () => {
     });
   });
 
-  test('what cannot be answered says what is wrong and what to do', async () => {
+  test('errors have a hint', async () => {
     const { get } = await start();
     const error = async (path: string) => {
       const { status, body } = await get(path);
@@ -161,7 +160,7 @@ describe('the API of the console', () => {
     expect(await error('/api/v1/services/prod/shop/wob')).toEqual([
       404,
       'no history for Service shop/wob in cluster prod',
-      'there is: shop/web',
+      'known: shop/web',
     ]);
     expect(await error(`${web}?at=yesterday`)).toEqual([400, expect.stringMatching(/^at: /), expect.any(String)]);
     expect(await error('/api/v1/services?limit=0')).toEqual([
@@ -169,16 +168,12 @@ describe('the API of the console', () => {
       expect.stringMatching(/^limit: /),
       expect.any(String),
     ]);
-    expect(await error('/api/v1/nonsense')).toEqual([404, 'there is nothing here', expect.any(String)]);
-    expect(await error('/api/v1/partitions')).toEqual([
-      404,
-      'there are no partitions and their owners here',
-      expect.any(String),
-    ]);
+    expect(await error('/api/v1/nonsense')).toEqual([404, 'not found', expect.any(String)]);
+    expect(await error('/api/v1/partitions')).toEqual([404, 'this console has no partitions', expect.any(String)]);
     expect((await error('/api/v1/services/prod/%E0%A4%A/web'))[0]).toBe(400);
   });
 
-  test('the description names every route, with its parameters', async () => {
+  test('describes every route and its parameters in OpenAPI', async () => {
     const { json } = await start();
     const description = await json('/api/v1/openapi.json');
     expect(description.openapi).toBe('3.1.0');
@@ -189,17 +184,17 @@ describe('the API of the console', () => {
     expect(Object.keys(description.paths)).toHaveLength(12);
   });
 
-  test('an open stream is told of Services that had news and of what was written', async () => {
+  test('streams changed Services and new writes', async () => {
     const { port, add, clock } = await start();
-    const told = new Promise<string>((resolve) => {
+    const streamed = new Promise<string>((resolve) => {
       const request = httpRequest({ host: '127.0.0.1', port, path: '/api/v1/stream' }, (response) => {
         let body = '';
         response.setEncoding('utf8').on('data', (chunk) => {
           body += chunk;
           if (body.includes('retry')) {
             add(podChange(3, 10_000, pod('web-1', { ready: true })));
-            add(decided(3, 10_001, [{ verb: 'update', object: sliceOf('web-1', { version: '12', ready: true }) }]));
-            add(done(3, 10_004, 10_000, [{ verb: 'update', version: '13' }]));
+            add(aPlan(3, 10_001, [{ verb: 'update', object: sliceOf('web-1', { version: '12', ready: true }) }]));
+            add(anOutcome(3, 10_004, 10_000, [{ verb: 'update', version: '13' }]));
             clock.step(10_500);
           }
           if (!body.includes('event: update')) return;
@@ -209,7 +204,7 @@ describe('the API of the console', () => {
       });
       request.end();
     });
-    const data = /^data: (.*)$/m.exec(await told)?.[1] ?? '{}';
+    const data = /^data: (.*)$/m.exec(await streamed)?.[1] ?? '{}';
     expect(JSON.parse(data)).toMatchObject({
       services: [{ name: 'web', status: 'ok', ready: 1 }],
       changes: [{ at: 10_004, changed: 1, latencyMs: 4 }],
@@ -217,28 +212,28 @@ describe('the API of the console', () => {
   });
 });
 
-test('of a Pod that was deleted it is told that it was one of the Service, and when its endpoint left', async () => {
+test('explains a deleted Pod and when its endpoint was removed', async () => {
   const { add, json } = await start();
   add(podChange(3, 8_000, pod('web-1', { ready: true, terminating: true })));
   expect(await json(`${web}/pods/web-1`)).toMatchObject({ deletingSince: 8_000 });
   add(podChange(4, 9_000, { kind: 'pod', name: 'web-1', uid: 'web-1-uid', node: null, pod: null } as never));
   add(
-    decided(3, 9_001, [
+    aPlan(3, 9_001, [
       { verb: 'update', object: { ...sliceOf('web-1', { version: '12', ready: false }), endpoints: [] } },
     ]),
   );
-  add(done(3, 9_005, 9_000, [{ verb: 'update', version: '13' }]));
+  add(anOutcome(3, 9_005, 9_000, [{ verb: 'update', version: '13' }]));
   expect(await json(`${web}/pods/web-1`)).toMatchObject({
     verdict: 'unknown',
-    reasons: ['the Pod was deleted, or its labels do not match any more'],
+    reasons: ['the Pod was deleted, or its labels no longer match the selector'],
     deletingSince: 8_000,
     unready: { latencyMs: 4 },
-    lastChange: { what: 'removed', at: 9_005, latencyMs: 5 },
+    lastChange: { type: 'removed', at: 9_005, latencyMs: 5 },
   });
 });
 
-describe('the history as a stream', () => {
-  /** Collects the events of a stream until there are so many. */
+describe('stream of the history', () => {
+  /** Collects this many events of a stream. */
   const entriesOf = (port: number, path: string, count: number, onOpen: () => void) =>
     new Promise<{ kind: string; at: number }[]>((resolve, reject) => {
       const request = httpRequest({ host: '127.0.0.1', port, path }, (response) => {
@@ -257,53 +252,53 @@ describe('the history as a stream', () => {
       request.on('error', reject).end();
     });
 
-  test('begins with what is kept and goes on with what happens, each once', async () => {
+  test('sends existing entries, then new ones, each once', async () => {
     const { port, add, clock } = await start();
-    const news = () => {
+    const addRecords = () => {
       add(podChange(3, 10_000, pod('web-1', { ready: true })));
       clock.step(10_500);
-      add(decided(3, 10_001, [{ verb: 'update', object: sliceOf('web-1', { version: '12', ready: true }) }]));
-      add(done(3, 10_004, 10_000, [{ verb: 'update', version: '13' }]));
+      add(aPlan(3, 10_001, [{ verb: 'update', object: sliceOf('web-1', { version: '12', ready: true }) }]));
+      add(anOutcome(3, 10_004, 10_000, [{ verb: 'update', version: '13' }]));
       clock.step(11_000);
     };
-    const entries = await entriesOf(port, `${web}/history/stream?since=5001`, 5, news);
+    const entries = await entriesOf(port, `${web}/history/stream?since=5001`, 5, addRecords);
     expect(entries.map(({ kind, at }) => [kind, at])).toEqual([
       ['decided', 5_001],
-      ['done', 5_004],
-      ['seen', 10_000],
+      ['completed', 5_004],
+      ['observed', 10_000],
       ['decided', 10_001],
-      ['done', 10_004],
+      ['completed', 10_004],
     ]);
   });
 
-  test('a plan that is read after its Outcome changes the past; only what is new of it is told', async () => {
+  test('sends only new entries when a plan arrives after its Outcome', async () => {
     const { port, add, clock } = await start();
-    const news = () => {
-      add(done(3, 10_004, 10_000, [{ verb: 'update', version: '13' }]));
+    const addRecords = () => {
+      add(anOutcome(3, 10_004, 10_000, [{ verb: 'update', version: '13' }]));
       clock.step(10_500);
-      add(decided(3, 10_001, [{ verb: 'update', object: sliceOf('web-1', { version: '12', ready: true }) }]));
+      add(aPlan(3, 10_001, [{ verb: 'update', object: sliceOf('web-1', { version: '12', ready: true }) }]));
       clock.step(11_000);
     };
-    const entries = await entriesOf(port, `${web}/history/stream?since=10000`, 3, news);
-    expect(entries.map(({ kind }) => kind)).toEqual(['done', 'decided', 'done']);
+    const entries = await entriesOf(port, `${web}/history/stream?since=10000`, 3, addRecords);
+    expect(entries.map(({ kind }) => kind)).toEqual(['completed', 'decided', 'completed']);
   });
 
-  test('of a Service that is not there it is refused like anything else', async () => {
+  test('answers 404 for an unknown Service', async () => {
     const { get } = await start();
     const { status, body } = await get('/api/v1/services/prod/shop/nobody/history/stream');
     expect([status, JSON.parse(body).error]).toEqual([404, expect.stringContaining('no history')]);
   });
 });
 
-describe('who may ask', () => {
-  test('nothing but reading', async () => {
+describe('access', () => {
+  test('allows only GET and HEAD', async () => {
     const { get } = await start();
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       expect([method, (await get(web, {}, method)).status]).toEqual([method, 405]);
     }
   });
 
-  test('neither pages of other origins nor under names that are not its own', async () => {
+  test('rejects unknown host names and other origins', async () => {
     const { get, port } = await start();
     expect((await get(web, { host: 'evil.example' })).status).toBe(421);
     expect((await get(web, { origin: 'http://evil.example' })).status).toBe(403);
@@ -312,7 +307,7 @@ describe('who may ask', () => {
     expect((await get(web, { origin: `http://127.0.0.1:${port}` })).status).toBe(200);
   });
 
-  test('where a token is set, only with it; the page gets it as a cookie', async () => {
+  test('requires the token, and stores it in a cookie for the page', async () => {
     const { get } = await start({ access: { token: 'secret', hosts: ['console.example'] } });
     expect((await get(web)).status).toBe(401);
     expect((await get(web, { authorization: 'Bearer wrong' })).status).toBe(401);
@@ -324,7 +319,7 @@ describe('who may ask', () => {
     expect((await get(web, { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200);
   });
 
-  test('the page runs only its own scripts, and its modules are plain JavaScript', async () => {
+  test('serves the page as JavaScript with a strict content security policy', async () => {
     const { get } = await start();
     const page = await get('/services/prod/shop/web');
     expect(page.headers['content-type']).toContain('text/html');

@@ -1,22 +1,24 @@
 import type { z } from 'zod';
-import * as schemas from '../view/schemas.ts';
+import { historyEntry } from '../view/entry-schemas.ts';
+import { update } from '../view/schemas.ts';
 import type { EventStream } from './event-stream.ts';
-import { followHistory } from './follow-history.ts';
-import { none, ofService, pastOf } from './parameters.ts';
-import { findJournal, type RouteContext, wantedEntries } from './routes.ts';
-import type { Updates } from './updates.ts';
+import { entryFilter, findJournal } from './find-journal.ts';
+import { historyFilter, noParams, serviceParams } from './parameters.ts';
+import type { RouteContext } from './route-context.ts';
+import { streamHistory } from './stream-history.ts';
+import type { UpdatePublisher } from './update-publisher.ts';
 
-export interface EventContext extends RouteContext {
-  readonly updates: Updates;
+interface EventContext extends RouteContext {
+  readonly updates: UpdatePublisher;
 }
 
-/** Of server-sent events. `open` throws Problem where there is nothing to tell of; what it returns then tells. */
+/** A route of server-sent events. `open` throws Problem if there is nothing to stream, and returns what starts the stream. */
 export interface EventRoute {
   readonly path: string;
   readonly summary: string;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
-  /** The data of its events, by their name. */
+  /** Schemas of the events' data, by event name. */
   readonly events: Readonly<Record<string, z.ZodType>>;
   readonly open: (
     context: EventContext,
@@ -38,26 +40,26 @@ function route<P extends z.ZodObject, Q extends z.ZodObject>(
 export const eventRoutes: readonly EventRoute[] = [
   route({
     path: '/api/v1/stream',
-    summary: 'Services that had news, and what was written, a few times a second at most',
-    params: none,
-    query: none,
-    events: { update: schemas.update },
+    summary: 'changed Services and new writes, at most a few times per second',
+    params: noParams,
+    query: noParams,
+    events: { update },
     open:
       ({ updates }) =>
       (stream) => {
-        // A page that does not read gets the next update instead of a growing backlog; it asks anew for what it shows.
-        stream.onEnd(updates.subscribe((update) => stream.isFull || stream.send('update', update)));
+        // A slow client misses updates instead of building up a backlog; it reloads what it shows.
+        stream.onEnd(updates.subscribe((next) => stream.isFull || stream.send('update', next)));
       },
   }),
   route({
     path: '/api/v1/services/:cluster/:namespace/:service/history/stream',
-    summary: 'what was observed, decided and written for a Service, and then what happens, one event each',
-    params: ofService,
-    query: pastOf,
-    events: { entry: schemas.historyEntry },
+    summary: 'existing entries of the history of a Service, then new ones, one event each',
+    params: serviceParams,
+    query: historyFilter,
+    events: { entry: historyEntry },
     open: (context, params, query) => {
       const journal = findJournal(context, params);
-      return (stream) => followHistory(stream, journal, context.history, context.clock, wantedEntries(query));
+      return (stream) => streamHistory(stream, journal, context.history, context.clock, entryFilter(query));
     },
   }),
 ];

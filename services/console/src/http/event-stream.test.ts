@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { History } from '../history/history.ts';
 import { pod, podChange, service, shop, snapshot, toAppend } from '../testing/records.ts';
 import { EventStream } from './event-stream.ts';
-import { followHistory } from './follow-history.ts';
+import { streamHistory } from './stream-history.ts';
 
-/** A connection whose other end reads, or does not. */
+/** A connection whose client reads or does not. */
 class Connection extends EventEmitter {
   readonly written: string[] = [];
   destroyed = false;
@@ -32,7 +32,7 @@ const open = (clock: VirtualClock, connection = new Connection()) => {
   return { connection, stream: new EventStream(connection as unknown as ServerResponse, {}, clock) };
 };
 
-test('an idle stream is kept open, until it is closed', () => {
+test('sends heartbeats until it is closed', () => {
   const clock = new VirtualClock(0);
   const { connection } = open(clock);
   run(clock, 45_000);
@@ -42,7 +42,7 @@ test('an idle stream is kept open, until it is closed', () => {
   expect(connection.written.filter((text) => text.startsWith(':'))).toHaveLength(3);
 });
 
-test('for one who left before he was answered nothing is begun', () => {
+test('does not start for a client that has already disconnected', () => {
   const clock = new VirtualClock(0);
   const connection = new Connection();
   connection.destroyed = true;
@@ -53,26 +53,26 @@ test('for one who left before he was answered nothing is begun', () => {
   expect(clock.nextAt()).toBeUndefined();
 });
 
-test('who does not read is told nothing more until he does, and then misses nothing of a history', () => {
+test('pauses for a slow client and then sends all entries', () => {
   const clock = new VirtualClock(0);
   const history = new History({ clock });
   history.add('changes', toAppend(snapshot(1, 0, [service(), pod('web-1', { ready: false })])));
   const journal = history.get(shop('web'));
   if (journal === undefined) return expect.unreachable();
   const { connection, stream } = open(clock);
-  followHistory(stream, journal, history, clock, () => true);
+  streamHistory(stream, journal, history, clock, () => true);
   expect(connection.events).toBe(1);
   connection.writableNeedDrain = true;
   for (let n = 2; n < 52; n++) {
     history.add('changes', toAppend(podChange(n, n * 200, pod('web-1', { ready: n % 2 === 0 }))));
     run(clock, n * 200);
   }
-  expect(connection.events, 'no backlog grows').toBe(1);
+  expect(connection.events, 'no backlog').toBe(1);
   connection.writableNeedDrain = false;
   run(clock, 12_000);
   expect(connection.events).toBe(51);
   connection.end();
   history.add('changes', toAppend(podChange(99, 13_000, pod('web-1', { ready: true }))));
   run(clock, 14_000);
-  expect(connection.events, 'nobody is there any more').toBe(51);
+  expect(connection.events, 'the client has disconnected').toBe(51);
 });

@@ -1,35 +1,35 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '@sluice/runtime';
 
-/** An idle stream is kept open by a comment this often. */
+/** Interval of comments that keep an idle connection open. */
 const heartbeatMs = 15_000;
 
-/** Server-sent events to one who asked, until he goes or the console ends. */
+/** A stream of server-sent events to one client. */
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #onEnd: (() => void)[] = [];
-  #isOver: boolean;
+  #hasEnded: boolean;
 
   constructor(response: ServerResponse, headers: Readonly<Record<string, string>>, clock: Clock) {
     this.#response = response;
-    // Whoever is gone before he is answered is told of by no event.
-    this.#isOver = response.destroyed;
-    if (this.#isOver) return;
+    // A client that is disconnected already causes no further `close` event.
+    this.#hasEnded = response.destroyed;
+    if (this.#hasEnded) return;
     response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     response.write('retry: 2000\n\n');
-    const beat = () => {
-      response.write(': still here\n\n');
-      cancel = clock.schedule(heartbeatMs, beat);
+    const heartbeat = () => {
+      response.write(': heartbeat\n\n');
+      cancel = clock.schedule(heartbeatMs, heartbeat);
     };
-    let cancel = clock.schedule(heartbeatMs, beat);
+    let cancel = clock.schedule(heartbeatMs, heartbeat);
     this.onEnd(() => cancel());
     response.on('close', () => {
-      this.#isOver = true;
-      for (const end of this.#onEnd) end();
+      this.#hasEnded = true;
+      for (const listener of this.#onEnd) listener();
     });
   }
 
-  /** Whoever does not read has much waiting for him already; what he is not sent grows no backlog. */
+  /** True while the client has not read earlier events. */
   get isFull(): boolean {
     return this.#response.writableNeedDrain;
   }
@@ -38,9 +38,10 @@ export class EventStream {
     this.#response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  onEnd(end: () => void): void {
-    if (this.#isOver) end();
-    else this.#onEnd.push(end);
+  /** Calls `listener` when the stream ends, immediately if it has. */
+  onEnd(listener: () => void): void {
+    if (this.#hasEnded) listener();
+    else this.#onEnd.push(listener);
   }
 
   end(): void {

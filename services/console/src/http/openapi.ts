@@ -3,17 +3,17 @@ import { problem } from '../view/schemas.ts';
 import type { EventRoute } from './event-routes.ts';
 import type { Route } from './routes.ts';
 
-/** The OpenAPI 3.1 description of the routes, from the same schemas that check what comes in. */
+/** The OpenAPI 3.1 description of the routes, from the schemas that validate requests. */
 export function openApi(routes: readonly Route[], eventRoutes: readonly EventRoute[], version: string) {
   return {
     openapi: '3.1.0',
     info: {
       title: 'Sluice console',
       version,
-      description: 'What was observed, decided and written for the endpoints of Services. Read-only.',
+      description: 'Read-only API: what was observed, decided and written for the endpoints of Services.',
     },
     paths: Object.fromEntries([
-      ...routes.map((route) => [pathOf(route), pathItem(route, 'application/json', jsonSchema(route.answer))]),
+      ...routes.map((route) => [pathOf(route), pathItem(route, 'application/json', jsonSchema(route.response))]),
       ...eventRoutes.map((route) => [pathOf(route), pathItem(route, 'text/event-stream', eventSchema(route))]),
     ]),
     components: { schemas: { Problem: jsonSchema(problem) } },
@@ -22,16 +22,16 @@ export function openApi(routes: readonly Route[], eventRoutes: readonly EventRou
 
 const pathOf = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/:([a-z]+)/g, '{$1}');
 
-/** OpenAPI 3.1 knows no events: told is what is in the data of each. */
+/** OpenAPI 3.1 cannot describe events, so the schema is that of their data. */
 function eventSchema({ events }: EventRoute) {
   return { anyOf: Object.entries(events).map(([name, data]) => ({ title: `event ${name}`, ...jsonSchema(data) })) };
 }
 
-type Asked = Pick<Route, 'summary' | 'params' | 'query'>;
+type Described = Pick<Route, 'summary' | 'params' | 'query'>;
 
-function pathItem({ summary, params, query }: Asked, type: string, schema: unknown) {
-  const refused = {
-    description: 'why there is no answer',
+function pathItem({ summary, params, query }: Described, type: string, schema: unknown) {
+  const error = {
+    description: 'error, with a hint what to do',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
   };
   return {
@@ -40,7 +40,7 @@ function pathItem({ summary, params, query }: Asked, type: string, schema: unkno
       parameters: [...parameters('path', params), ...parameters('query', query)],
       responses: {
         200: { description: summary, content: { [type]: { schema } } },
-        default: refused,
+        default: error,
       },
     },
   };

@@ -11,7 +11,7 @@ export interface PageFile {
 const folder = fileURLToPath(new URL('../../page/', import.meta.url));
 const require = createRequire(import.meta.url);
 
-/** Modules of packages, by the names under which the page imports them. */
+/** Files of packages, by the module names that the page imports. */
 const packages: Readonly<Record<string, string>> = {
   preact: 'preact/dist/preact.mjs',
   'preact/hooks': 'preact/hooks/dist/hooks.mjs',
@@ -27,8 +27,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * The page's files by path, held in memory. Its modules are TypeScript, whose types are blanked out, so that the browser
- * runs what is in the repository.
+ * Loads the page's files into memory, by path. Types are stripped from its TypeScript modules, so the page needs no build.
  */
 export async function loadPage(): Promise<(path: string) => PageFile | undefined> {
   const files = new Map<string, PageFile>();
@@ -44,18 +43,18 @@ export async function loadPage(): Promise<(path: string) => PageFile | undefined
     files.set(pathOfPackage(name), { type: types['.js'] ?? '', body: withPaths(await readFile(locate(file), 'utf8')) });
   }
   const index = files.get('/index.html');
-  // The page has addresses of its own, which the browser may be sent to directly.
+  // Paths of the page's router.
   return (path) => files.get(path) ?? (/^\/($|fleet$|services\/|traces\/)/.test(path) ? index : undefined);
 }
 
-/** Browsers import by path. An import map would say the same, but only as a script within the page, which it forbids. */
+/** Replaces module names by paths. An import map is not possible: the content security policy forbids inline scripts. */
 function withPaths(source: string): string {
   return source.replaceAll(/\b(from\s*)(["'])([^"'./][^"']*)\2/g, (whole, from, quote, name) =>
     packages[name] === undefined ? whole : `${from}${quote}${pathOfPackage(name)}${quote}`,
   );
 }
 
-/** A file of a package, whose exports may not name it. */
+/** Path of a file of a package, which the package need not export. */
 function locate(file: string): string {
   const name = file.slice(0, file.indexOf('/'));
   let directory = dirname(require.resolve(name));

@@ -1,4 +1,4 @@
-/** A request that cannot be answered, with what to do about it. */
+/** An error response, with a hint what to do about it. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;

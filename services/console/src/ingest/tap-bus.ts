@@ -1,15 +1,12 @@
 import type { Bus } from '@sluice/bus';
 import type { History } from '../history/history.ts';
 
-/**
- * The same bus, of which the history keeps whatever is appended: where everything runs in one process, whose bus drops
- * records as soon as they are worked off.
- */
+/** Wraps a bus and adds each appended record to the history. For the in-memory bus, which drops processed records. */
 export function tapBus(bus: Bus, history: History): Bus {
   return {
     partitions: bus.partitions,
     append(topic, partition, records) {
-      // Kept in the order of the calls, which is the order of the log.
+      // The order of the calls is the order of the log.
       const appended = bus.append(topic, partition, records);
       for (const record of records) history.add(topic, record);
       return appended;

@@ -17,25 +17,27 @@ import {
   type ServiceKey,
 } from '@sluice/messages';
 import { Journal } from '../history/journal.ts';
-import { type KeptRecord, keep } from '../history/kept-record.ts';
+import { type RetainedRecord, retain } from '../history/retained-record.ts';
 
-/** Messages about the Service shop/web, for tests. */
+/** Messages of the Service shop/web, for tests. */
 
 export const shop = (service: string): ServiceKey => ({ cluster: 'cluster-uid', namespace: 'shop', service });
 const key = shop('web');
 
-/** What is appended to a bus that moves bytes. */
+/** An encoded record, as it is appended to a bus. */
 export const toAppend = (message: Message) => ({
   ...{ id: 'any', key: 'cluster-uid/shop/web', headers: {} },
   payload: encodeMessage(message),
 });
 
-export const record = (message: Message): KeptRecord => keep(toAppend(message), 0);
+export const record = (message: Message): RetainedRecord => retain(toAppend(message), 0);
 
-/** The history of shop/web, from these. */
+export const topicOf = ({ kind }: Message) => (kind === 'mutations' ? 'mutations' : 'changes');
+
+/** The history of shop/web with these messages. */
 export function journalOf(...messages: Message[]): Journal {
   const journal = new Journal(key);
-  for (const message of messages) journal.add(message.kind === 'mutations' ? 'mutations' : 'changes', record(message));
+  for (const message of messages) journal.add(topicOf(message), record(message));
   return journal;
 }
 
@@ -51,7 +53,7 @@ export function pod(name: string, given: Partial<Pod>, zone: string | null = 'a'
   };
 }
 
-/** The only slice, with one Pod in it. */
+/** The only slice, with one Pod. */
 export function sliceOf(podName: string, { version, ready }: { version: string; ready: boolean }): EndpointSlice {
   return {
     metadata: {
@@ -80,12 +82,15 @@ export function podChange(sequence: number, at: number, ...facts: Fact[]): Chang
   return { kind: 'change', key, stamp: { epoch: 1, sequence }, facts, causes };
 }
 
-export function snapshot(n: number, at: number, facts: Fact[]): Change {
+export function snapshot(sequence: number, at: number, facts: Fact[]): Change {
   const resourceVersions = { endpoints: '10', endpointslices: '10' };
-  return { ...podChange(n, at, ...facts), snapshot: { first: true, last: true, initial: false, resourceVersions } };
+  return {
+    ...podChange(sequence, at, ...facts),
+    snapshot: { first: true, last: true, initial: false, resourceVersions },
+  };
 }
 
-export function decided(
+export function aPlan(
   number: number,
   at: number,
   mutations: readonly { verb: 'create' | 'update'; object: EndpointSlice }[],
@@ -104,7 +109,7 @@ export function decided(
   };
 }
 
-export function done(
+export function anOutcome(
   number: number,
   at: number,
   observedAt: number,

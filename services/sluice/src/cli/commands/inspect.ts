@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TraceView } from '@sluice/console';
 import type { ConsoleClient, HistoryEntry } from '@sluice/console/client';
-import { AnswerError, followed } from '@sluice/console/client';
+import { followEntries, QueryError } from '@sluice/console/client';
 import { systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { type ConsoleOptions, clientFor, defaultUrl } from '../inspect/client-for.ts';
@@ -23,7 +23,7 @@ interface Options extends ConsoleOptions {
   readonly id?: string;
 }
 
-/** `history`, `explain` and `trace`: what a console knows of one Service. */
+/** Adds `history`, `explain` and `trace`, which query a console about one Service. */
 export function addInspectCommands(program: Command): void {
   add(program, 'history', 'what was observed, decided and written for a Service, with causes', history)
     .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
@@ -68,8 +68,8 @@ async function history(service: string, options: Options, client: ConsoleClient)
   if (options.output === 'text') process.stdout.write(preface(view, since, paper));
   print(view.entries, options, paper);
   if (!options.follow) return;
-  const fresh = followed((from) => client.follow(name, { ...query, since: from }), {
-    told: view.entries,
+  const fresh = followEntries((from) => client.follow(name, { ...query, since: from }), {
+    known: view.entries,
     since: since ?? 0,
     now: () => systemClock.now(),
     onLost: () => process.stderr.write('lost the connection to the console; reconnecting\n'),
@@ -78,10 +78,10 @@ async function history(service: string, options: Options, client: ConsoleClient)
   for await (const entry of fresh) print([entry], options, { ...paper, now: systemClock.now() });
 }
 
-/** Before a console that is gone is asked again. */
+/** Delay before reconnecting to a console. */
 const reconnectMs = 2_000;
 
-/** What a reader has to know before the first line. */
+/** Notes above the entries: incomplete history, limited or empty result. */
 function preface(view: Awaited<ReturnType<ConsoleClient['history']>>, since: number | undefined, paper: Paper): string {
   const lines = [
     ...(since !== undefined && since < view.since
@@ -113,7 +113,7 @@ async function explain(service: string, options: Options, client: ConsoleClient)
   if (view.verdict === 'unknown' && view.lastChange === null && view.placements.length === 0) {
     const { pods } = await client.service(name, at);
     const known = pods.map((one) => one.pod).join(', ');
-    throw new AnswerError(
+    throw new QueryError(
       `no history for Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `Known Pods: ${known}`}`,
     );
   }
@@ -135,14 +135,14 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
     return;
   }
   if (lines.length === 0) {
-    throw new AnswerError(
+    throw new QueryError(
       'no traced writes in this period; enable tracing with --otlp-endpoint on watchers, reconcilers and writers',
     );
   }
   process.stdout.write(printTraces(lines, systemClock.now()));
   const newest = lines.find(({ recorded }) => recorded);
   if (!overview.traces || newest === undefined) return;
-  // The newest may not have come to Jaeger yet; the list stands without it.
+  // The newest trace may not have reached Jaeger yet; the list is useful without it.
   const view = await client.trace(newest.traceId).catch((error: unknown) => error);
   process.stdout.write(view instanceof Error ? `\n${view.message}\n` : `\n${treeOf(view as TraceView)}`);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { OpenInfrastructure } from '@sluice/backends';
-import { findParked, matches, named, type ParkedFilter, type ParkedKey, parkedKeyOf } from '@sluice/console';
+import { findByName, findParked, matchesFilter, type ParkedFilter, type ParkedKey, toParkedKey } from '@sluice/console';
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import { systemClock, UsageError } from '@sluice/process';
 import type { Command } from 'commander';
@@ -55,7 +55,7 @@ export function addParkedCommand(program: Command): void {
 
 function listed(parked: readonly ParkedKey[], { output, cluster, namespace }: Options): string {
   const wanted = parked.filter((key) =>
-    matches(key, { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }),
+    matchesFilter(key, { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }),
   );
   return output === 'json' ? wanted.map(toJsonParked).join('') : listParked(wanted);
 }
@@ -85,7 +85,7 @@ function add(group: Command, usage: string, summary: string, action: Action): Co
   return addConfiguredCommand<Options>(group, form, async ({ configure, args, options }) => {
     if (options.console !== undefined) {
       const parked = await clientFor({ ...options, console: options.console }).parked();
-      return listed(parked.map(parkedKeyOf), options);
+      return listed(parked.map(toParkedKey), options);
     }
     const configuration = await configure();
     return withFleet(configuration, async (fleet) =>
@@ -96,7 +96,7 @@ function add(group: Command, usage: string, summary: string, action: Action): Co
 
 function find(parked: readonly ParkedKey[], names: readonly string[]): readonly ParkedKey[] {
   return names.flatMap((name) => {
-    const found = named(parked, name);
+    const found = findByName(parked, name);
     if (found.length === 0) throw new UsageError(`${name} is not parked; run "sluice parked list"`);
     return found;
   });

@@ -1,6 +1,6 @@
 import type { Configuration } from '@sluice/configuration';
 import { exactDuration } from '@sluice/process';
-import { guestBytes } from '../../composition/telemetry/start-console.ts';
+import { historyBytes } from '../../composition/telemetry/start-console.ts';
 import { type Check, ok, warning } from './check.ts';
 
 /** What a bus keeps if it is told nothing else. */
@@ -11,7 +11,7 @@ export function historyCheck({ bus, console }: Pick<Configuration, 'bus' | 'cons
   const [about, check] = ['history', 'retention'];
   const wanted = exactDuration(console.retentionMs);
   if (bus.kind === 'memory') {
-    return ok(about, check, `since process start, at most ${wanted} and ${mebibytes(guestBytes)}`);
+    return ok(about, check, `since process start, at most ${wanted} and ${mebibytes(historyBytes)}`);
   }
   const { changes = dayMs, mutations = dayMs } = (bus.kind === 'nats' ? bus.maxAgeMs : bus.retentionMs) ?? {};
   const kept = Math.min(changes, mutations);

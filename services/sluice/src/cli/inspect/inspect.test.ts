@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createConsole, History, parkedKeyOf } from '@sluice/console';
+import { createConsole, History, toParkedKey } from '@sluice/console';
 import { ConsoleClient } from '@sluice/console/client';
 import {
   type Change,
@@ -26,10 +26,10 @@ const key: ServiceKey = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
 let url: string;
 let close: () => Promise<void>;
 let client: ConsoleClient;
-/** What passes over the bus. */
+/** Adds a record of the bus to the history. */
 let add: (message: Change | Outcome | PlannedMutations) => void;
 
-/** A console that knows shop/web in two clusters, and shop/only in one; its Pod came and went. */
+/** A console with shop/web in two clusters, one of which has a Pod, and shop/only in one. */
 beforeEach(async () => {
   const clock = new VirtualClock(startedAt);
   const history = new History({ clock });
@@ -133,15 +133,15 @@ function outcome(completedAt: number): Outcome {
 
 const web = { cluster: 'production', namespace: 'shop', service: 'web' };
 
-describe('which Service is meant', () => {
+describe('findService', () => {
   const find = async (text: string, cluster?: string) => findService(client, await client.overview(), text, cluster);
 
-  test('the cluster that was named, or the only one that has it', async () => {
+  test('finds the given cluster, or the only one with the Service', async () => {
     expect(await find('shop/web', 'staging')).toEqual({ ...web, cluster: 'staging' });
     expect(await find('shop/only')).toEqual({ ...web, service: 'only', cluster: 'uid-1' });
   });
 
-  test('if it is not clear, what there is', async () => {
+  test('lists the choices if the cluster is ambiguous or unknown', async () => {
     await expect(find('shop/web')).rejects.toThrow(
       'exists in several clusters; pass --cluster with one of: production, staging',
     );
@@ -153,15 +153,15 @@ describe('which Service is meant', () => {
   });
 });
 
-describe('what goes wrong says what to do', () => {
-  test('a Service and a time of which nothing is known', async () => {
-    await expect(client.service({ ...web, service: 'wob' })).rejects.toThrow(/in cluster production\nThere is: shop\//);
+describe('errors say what to do', () => {
+  test('for an unknown Service and a time before the history', async () => {
+    await expect(client.service({ ...web, service: 'wob' })).rejects.toThrow(/in cluster production\nKnown: shop\//);
     await expect(client.service(web, startedAt - 1_000)).rejects.toThrow(
-      /the history begins at .*\nAsk for a later time/,
+      /the history starts at .*\nRequest a later time/,
     );
   });
 
-  test('no token, no console, and something else', async () => {
+  test('for a missing token, another server, and no server', async () => {
     await expect(new ConsoleClient({ url }).overview()).rejects.toThrow('pass --console-token-file');
     const other = createServer((_, response) => response.writeHead(404).end('there is /metrics'));
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -176,10 +176,10 @@ describe('what goes wrong says what to do', () => {
   });
 });
 
-test('the history, with causes and durations', async () => {
+test('prints the history with causes and durations', async () => {
   const { entries } = await client.history(web, { since: startedAt + 1_000 });
   expect(entries.map((entry) => printEntry(entry, paper)).join('')).toBe(
-    '12:00:02.000  seen     Pod web-1 appeared: ready, 10.0.0.1, on node-a\n' +
+    '12:00:02.000  observed Pod web-1 appeared: ready, 10.0.0.1, on node-a\n' +
       '12:00:02.001  decided  endpointslice: create endpointslices web-abc\n' +
       '12:00:02.012  applied  endpointslice: create web-abc, 12 ms after the first cause\n' +
       '                       + web-1 10.0.0.1, ready, zone a\n' +
@@ -189,7 +189,7 @@ test('the history, with causes and durations', async () => {
   expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
 });
 
-test('why a Pod is where it is, and when it came', async () => {
+test('explains a Pod and when its endpoint was added', async () => {
   expect(printPod(await client.pod(web, 'web-1'), paper)).toBe(
     'web-1: ready (node node-a, zone a)\n' +
       '  10.0.0.1 in web-abc\n' +
@@ -200,7 +200,7 @@ test('why a Pod is where it is, and when it came', async () => {
   expect(printService(await client.service(web, startedAt + 1_000), paper)).toContain('No Pods.');
 });
 
-test('traces with their links', async () => {
+test('lists traces with links to Jaeger', async () => {
   const lines = traceLines(await client.history(web, {}), (await client.overview()).jaeger);
   expect(lines).toMatchObject([
     { traceId: '0af7651916cd43dd8448eb211c80319c', link: 'http://jaeger/trace/0af7651916cd43dd8448eb211c80319c' },
@@ -208,12 +208,12 @@ test('traces with their links', async () => {
   expect(printTraces(lines, paper.now)).toContain('12 ms');
 });
 
-test('what is parked, also where there is no store to look into', async () => {
+test('lists refused writes as parked, also without a store', async () => {
   expect(await client.parked()).toEqual([]);
   const message = 'forbidden by a webhook';
   add(plan(startedAt + 3_000));
   add({ ...outcome(startedAt + 3_010), status: 'rejected', results: [], message });
-  const parked = (await client.parked()).map(parkedKeyOf);
+  const parked = (await client.parked()).map(toParkedKey);
   expect(parked).toMatchObject([{ name: 'uid-1/shop/web/endpointslice', key, reason: message }]);
   expect(listParked(parked)).toContain(message);
 });

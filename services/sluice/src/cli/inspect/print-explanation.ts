@@ -3,12 +3,12 @@ import { formatDuration } from '@sluice/process';
 import { hanging, type Paper } from './text.ts';
 import { localTime } from './times.ts';
 
-/** A Service in a few lines, and each Pod with where it stands and why. */
+/** A Service in a few lines, then each Pod with its endpoints and reasons. */
 export function printService(detail: ServiceDetail, paper: Paper): string {
   const { summary, notes, pods, at, live } = detail;
   const { namespace, name, clusterName, status, endpoints, ready, slices, lastChangeAt, lastLatencyMs } = summary;
   const when = live ? 'now' : `at ${localTime(at, paper.now)}`;
-  // The summary is of now, whatever time was asked for.
+  // The line shows current counts only; a past time has no summary.
   const counted = live
     ? `: ${status}, ${ready} of ${endpoints} endpoints ready in ${slices} ${slices === 1 ? 'slice' : 'slices'}`
     : '';
@@ -39,29 +39,32 @@ export function printPod(pod: PodView, paper: Paper): string {
     ...(deletingSince === null ? [] : [hanging('  ', deletionText(deletingSince, paper), paper)]),
     ...(unready === null || unready.at === lastChange?.at
       ? []
-      : [hanging('  ', changeText({ ...unready, what: 'unready' }, paper), paper)]),
+      : [hanging('  ', changeText({ ...unready, type: 'unready' }, paper), paper)]),
     ...(lastChange === null ? [] : [hanging('  ', changeText(lastChange, paper), paper)]),
   ].join('');
 }
 
 function verdictText({ verdict, lastChange }: PodView): string {
   if (verdict !== 'unknown') return verdict;
-  return lastChange?.what === 'removed' ? 'gone' : 'not a Pod of this Service';
+  return lastChange?.type === 'removed' ? 'deleted' : 'not a Pod of this Service';
 }
 
 const deletionText = (at: number, { now }: Paper): string =>
   `deletion started at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)`;
 
-const words: Readonly<Record<string, string>> = {
+const verbs = {
   added: 'was added',
   removed: 'was removed',
   changed: 'changed',
   unready: 'became not ready',
-};
+} as const;
 
-/** When its endpoint last came, went or changed, why, and how long that took. */
-function changeText({ at, what, causes, latencyMs }: NonNullable<PodView['lastChange']>, { now }: Paper): string {
+/** When the Pod's endpoint last changed, why, and how long the write took. */
+function changeText(
+  { at, type, causes, latencyMs }: NonNullable<PodView['unready']> & { readonly type: keyof typeof verbs },
+  { now }: Paper,
+): string {
   const took = latencyMs === null ? '' : `, ${formatDuration(latencyMs)} after the first cause`;
   const why = causes.length === 0 ? '' : `: ${causes.join(', ')}`;
-  return `endpoint ${words[what] ?? what} at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)${took}${why}`;
+  return `endpoint ${verbs[type]} at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)${took}${why}`;
 }

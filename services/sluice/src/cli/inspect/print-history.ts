@@ -3,26 +3,26 @@ import { formatDuration } from '@sluice/process';
 import { causesText, hanging, type Paper } from './text.ts';
 import { localTime } from './times.ts';
 
-type Change = Extract<HistoryEntry, { kind: 'done' }>['endpoints'][number];
+type Change = Extract<HistoryEntry, { kind: 'completed' }>['endpoints'][number];
 
-/** One entry: when, what sort, and below it what, why, and how long it took. */
+/** One entry: time, kind or status, and what happened, why, and how long it took. */
 export function printEntry(entry: HistoryEntry, paper: Paper): string {
   const { colors } = paper;
   const [head, ...rest] = linesOf(entry);
-  const first = `${localTime(entry.at, paper.now)}  ${wordOf(entry).padEnd(8)} `;
-  const paint = entry.kind === 'done' ? (entry.status === 'applied' ? colors.bold : colors.red) : colors.reset;
+  const first = `${localTime(entry.at, paper.now)}  ${labelOf(entry).padEnd(8)} `;
+  const paint = entry.kind === 'completed' ? (entry.status === 'applied' ? colors.bold : colors.red) : colors.reset;
   const below = rest.map((line) => hanging(' '.repeat(first.length), line, paper, colors.dim));
   return hanging(first, head ?? '', paper, paint) + below.join('');
 }
 
-function wordOf(entry: HistoryEntry): string {
-  return entry.kind === 'done' ? entry.status : entry.kind;
+function labelOf(entry: HistoryEntry): string {
+  return entry.kind === 'completed' ? entry.status : entry.kind;
 }
 
 function linesOf(entry: HistoryEntry): readonly string[] {
   switch (entry.kind) {
-    case 'seen':
-      return entry.news.map(({ of, name, what }) => `${kinds[of] ?? of}${name === '' ? '' : ` ${name}`} ${what}`);
+    case 'observed':
+      return entry.observations.map(({ of, name, text }) => `${kinds[of]}${name === '' ? '' : ` ${name}`} ${text}`);
     case 'decided': {
       const writes = entry.mutations.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
       const what = writes.length > 0 ? writes.join(', ') : 'no writes needed';
@@ -32,20 +32,20 @@ function linesOf(entry: HistoryEntry): readonly string[] {
         ...entry.events.map(({ reason, message }) => `${reason}: ${message}`),
       ];
     }
-    case 'done':
-      return doneLines(entry);
+    case 'completed':
+      return completedLines(entry);
   }
 }
 
-const kinds: Readonly<Record<string, string>> = {
+const kinds = {
   service: 'Service',
   pod: 'Pod',
   endpoints: 'Endpoints',
   slice: 'EndpointSlice',
-  topology: 'Nodes:',
-};
+  topology: 'Nodes',
+} as const;
 
-function doneLines(entry: Extract<HistoryEntry, { kind: 'done' }>): readonly string[] {
+function completedLines(entry: Extract<HistoryEntry, { kind: 'completed' }>): readonly string[] {
   const took = entry.latencyMs === null ? '' : `, ${formatDuration(entry.latencyMs)} after the first cause`;
   const retries = entry.retries > 0 ? `, ${entry.retries} retries` : '';
   const writes = entry.writes.map(({ verb, name }) => `${verb} ${name}`).join(', ');
@@ -58,15 +58,15 @@ function doneLines(entry: Extract<HistoryEntry, { kind: 'done' }>): readonly str
   ];
 }
 
-/** What a proxy sees of it. */
-function changeText({ what, pod, addresses, before, after }: Change): string {
+/** How the endpoint changed for a proxy. */
+function changeText({ type, pod, addresses, before, after }: Change): string {
   const name = `${pod === '' ? '' : `${pod} `}${addresses.join(' ')}`;
-  if (what === 'removed') return `− ${name}${before ? `, was ${faceText(before)}` : ''}`;
-  if (what === 'added') return `+ ${name}${after ? `, ${faceText(after)}` : ''}`;
-  return `~ ${name}: ${before ? faceText(before) : '?'} → ${after ? faceText(after) : '?'}`;
+  if (type === 'removed') return `− ${name}${before ? `, was ${stateText(before)}` : ''}`;
+  if (type === 'added') return `+ ${name}${after ? `, ${stateText(after)}` : ''}`;
+  return `~ ${name}: ${before ? stateText(before) : '?'} → ${after ? stateText(after) : '?'}`;
 }
 
-function faceText({ ready, serving, terminating, zone, hints }: NonNullable<Change['after']>): string {
+function stateText({ ready, serving, terminating, zone, hints }: NonNullable<Change['after']>): string {
   return [
     ready ? 'ready' : 'not ready',
     ...(terminating ? ['terminating'] : []),

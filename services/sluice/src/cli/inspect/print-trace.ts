@@ -5,18 +5,18 @@ import { localTime } from './times.ts';
 
 type Span = TraceView['spans'][number];
 
-/** Columns for the bars. */
+/** Columns of the bars. */
 const barWidth = 30;
-const narrowest = 24;
+const minNameWidth = 24;
 
-/** A trace as a tree of its spans, each with when it began after the first, how long it took, and a bar for both. */
+/** A trace as a tree of spans, each with its offset from the start, its duration, and a bar for both. */
 export function printTrace(view: TraceView, paper: Paper): string {
   const { colors } = paper;
   const names = view.spans.map((span) => `${'  '.repeat(span.depth)}${nameOf(span)}`);
-  const room = Math.max(narrowest, Math.min(72, paper.width - barWidth - 24));
+  const room = Math.max(minNameWidth, Math.min(72, paper.width - barWidth - 24));
   const width = Math.min(room, Math.max(...names.map((name) => name.length)));
   const lines = view.spans.map((span, i) => {
-    const name = fitted(names[i] ?? '', width);
+    const name = shorten(names[i] ?? '', width);
     const start = milliseconds(span.startedAt - view.startedAt).padStart(9);
     const took = milliseconds(span.durationMs).padStart(9);
     const paint = span.error === null ? colors.reset : colors.red;
@@ -29,20 +29,20 @@ export function printTrace(view: TraceView, paper: Paper): string {
   return `${colors.bold(title)}\n${colors.dim(head)}\n${lines.join('')}`;
 }
 
-/** With what an API server said to it, and whether another trace goes on with it. */
+/** Name of a span with the API server's status, and the trace that continues it. */
 function nameOf({ service, name, attributes, links }: Span): string {
   const of = (wanted: string) => attributes.find((attribute) => attribute.name === wanted)?.value;
-  const answer = of('http.response.status_code') ?? of('sluice.status');
+  const status = of('http.response.status_code') ?? of('sluice.status');
   const next = links.find(({ carries }) => !carries);
   return [
     `${service.replace(/^sluice-/, '')}: ${printable(name)}`,
-    ...(answer === undefined ? [] : [answer]),
+    ...(status === undefined ? [] : [status]),
     ...(next === undefined ? [] : [`→ trace ${next.traceId}`]),
   ].join(' ');
 }
 
-/** Names end with what tells them apart: the middle is left out. */
-function fitted(name: string, width: number): string {
+/** Shortens a name in the middle, because names differ at the end. */
+function shorten(name: string, width: number): string {
   if (name.length <= width) return name.padEnd(width);
   const end = Math.floor((width - 1) / 2);
   return `${name.slice(0, width - 1 - end)}…${name.slice(name.length - end)}`;

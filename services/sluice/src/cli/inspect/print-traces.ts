@@ -6,7 +6,7 @@ import { localTime } from './times.ts';
 export interface TraceLine {
   readonly at: number;
   readonly traceId: string;
-  /** False: sampling left it out, and no link leads anywhere. */
+  /** False if the trace was not sampled; then there is no link. */
   readonly recorded: boolean;
   readonly link: string | null;
   readonly controller: string;
@@ -15,12 +15,12 @@ export interface TraceLine {
   readonly causes: string;
 }
 
-/** The traces of what was written, newest first. */
+/** Traces of writes, newest first. */
 export function traceLines({ entries }: HistoryView, jaeger: string | null): readonly TraceLine[] {
   return entries
     .flatMap((entry): TraceLine[] => {
-      const trace = entry.kind === 'done' ? traceOf(entry.traceparent) : undefined;
-      if (entry.kind !== 'done' || trace === undefined) return [];
+      const trace = entry.kind === 'completed' ? traceOf(entry.traceparent) : undefined;
+      if (entry.kind !== 'completed' || trace === undefined) return [];
       const link = jaeger !== null && trace.recorded ? jaeger.replaceAll('{traceId}', trace.id) : null;
       const { at, controller, status, latencyMs } = entry;
       return [

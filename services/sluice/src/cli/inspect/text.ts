@@ -1,7 +1,7 @@
 import { printable } from '@sluice/process';
 import { createColors } from 'picocolors';
 
-/** How text is printed: where to, and when. */
+/** Output format: width, colors, and the time to which times are relative. */
 export interface Paper {
   /** In characters. */
   readonly width: number;
@@ -19,8 +19,8 @@ export function paperFor(stream: { readonly isTTY?: boolean; readonly columns?: 
 }
 
 /**
- * Text behind a first column; what does not fit goes on in further lines below itself. Nothing in it is obeyed by a
- * terminal: names and messages come from clusters.
+ * Text after a first column, wrapped with a hanging indent. Control characters are escaped, because names and messages come
+ * from clusters.
  */
 export function hanging(first: string, text: string, paper: Paper, paint: (line: string) => string = (s) => s): string {
   const room = Math.max(20, paper.width - first.length);
@@ -35,7 +35,7 @@ export function hanging(first: string, text: string, paper: Paper, paint: (line:
   return lines.map((line, index) => `${index === 0 ? first : margin}${paint(line)}\n`).join('');
 }
 
-/** `and`-joined causes, as far as they are told. */
+/** Causes as a list, with the number of those not listed. */
 export function causesText({
   first,
   more,
@@ -46,7 +46,7 @@ export function causesText({
   return [...first.map(({ description }) => description), ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
-/** The id in a W3C trace context, and whether the trace is recorded. */
+/** The trace id in a W3C trace context, and whether the trace is sampled. */
 export function traceOf(
   traceparent: string | undefined,
 ): { readonly id: string; readonly recorded: boolean } | undefined {

@@ -1,7 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import type { OpenInfrastructure } from '@sluice/backends';
 import type { Configuration } from '@sluice/configuration';
-import { BusFollower, createConsole, FleetSources, History, tracesFrom } from '@sluice/console';
+import { BusFollower, createConsole, FleetSources, History, jaegerTraces } from '@sluice/console';
 import type { RootLogger } from '@sluice/process';
 import { isLoopback, UsageError, version } from '@sluice/process';
 import type { Clock, Random } from '@sluice/runtime';
@@ -17,17 +17,17 @@ export interface ConsoleRoleOptions {
 }
 
 export interface RunningConsole {
-  /** Where page and API are. */
+  /** URL of the page and the API. */
   readonly url: string;
-  /** Rejects if it cannot go on; resolves after `stop`. */
+  /** Rejects on a fatal error; resolves after `stop`. */
   readonly done: Promise<unknown>;
   stop(): Promise<void>;
 }
 
 /**
- * Follows the fleet and serves what it tells. The infrastructure stays the caller's to close.
+ * Reads the bus and store of a fleet and serves the console. The caller closes the infrastructure.
  *
- * @throws UsageError where it cannot listen as it was told
+ * @throws UsageError if it cannot listen on the configured addresses
  */
 export async function startConsoleRole(options: ConsoleRoleOptions): Promise<RunningConsole> {
   const { infrastructure, configuration, clock, random, logger } = options;
@@ -36,7 +36,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const { maxBytes, retentionMs, token, jaegerUrl: jaeger, jaegerQueryUrl } = settings;
   const history = new History({ clock, maxBytes, retentionMs });
   const follower = new BusFollower({ bus: infrastructure.bus, history, clock, random, logger });
-  const sources = new FleetSources(infrastructure, { clock, logger }, tracesFrom(jaegerQueryUrl));
+  const sources = new FleetSources(infrastructure, { clock, logger }, jaegerTraces(jaegerQueryUrl));
   const behind = () => follower.behind;
   const access = { hosts: hostsOf(settings), ...(token !== undefined && { token }) };
   const shown = { version, behind, ...(jaeger !== undefined && { jaeger }) };
@@ -54,7 +54,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const servers = [await startTelemetry(settings.bindAddress, page, logger, '--console-bind-address')];
   const [server] = servers;
   if (server === undefined) throw new UsageError('no free loopback port; pass --console-bind-address');
-  // Told for all roles of a fleet, it is meant for this one as well.
+  // The setting for all roles of a fleet also applies to the console.
   if (metricsBindAddress) servers.push(await startTelemetry(metricsBindAddress, served, logger));
   const working = new AbortController();
   void follower.caughtUp.then(() => {
@@ -72,14 +72,14 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   };
 }
 
-/** Of the address as well, if it is one machine's. */
+/** Accepted host names, including that of a specific bind address. */
 function hostsOf({ hosts, bindAddress }: Configuration['console']): readonly string[] {
   if (bindAddress === undefined || isLoopback(bindAddress) || bindAddress.host === '') return hosts;
   const { host } = bindAddress;
   return [...hosts, (host.includes(':') ? `[${host}]` : host).toLowerCase()];
 }
 
-/** Ready once it knows what the bus holds, and while bus and store answer. */
+/** Ready when the history is loaded, and while bus and store answer. */
 function healthOf({ infrastructure, clock }: ConsoleRoleOptions, isRead: () => boolean): Health {
   const { bus, leases } = infrastructure;
   const answers = (name: string, send: () => Promise<unknown>): Check => {

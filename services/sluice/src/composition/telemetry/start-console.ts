@@ -1,6 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import type { ConnectedCluster } from '@sluice/clusters';
-import { type ClusterView, type Console, consoleWhenAsked, History, tapBus, tracesFrom } from '@sluice/console';
+import { type ClusterView, type Console, History, jaegerTraces, lazyConsole, tapBus } from '@sluice/console';
 import { version } from '@sluice/process';
 import type { Clock, Logger } from '@sluice/runtime';
 
@@ -17,18 +17,18 @@ export interface JaegerAddresses {
   readonly jaegerQueryUrl?: string | undefined;
 }
 
-/** Less than a stand-alone console keeps, because it shares the memory of the services. */
-export const guestBytes = 32 * 1024 ** 2;
+/** Limit of the history: lower than in a stand-alone console, because the process also runs the services. */
+export const historyBytes = 32 * 1024 ** 2;
 
-/** The console of an all-in-one process. Its history is what passes over the bus. */
+/** The console of an all-in-one process. Its history consists of the records that pass over the bus. */
 export function startConsole(
   clusters: () => readonly ClusterView[],
   { jaegerUrl, jaegerQueryUrl }: JaegerAddresses,
   ports: { readonly clock: Clock; readonly logger: Logger },
 ): LocalConsole {
-  const history = new History({ ...ports, maxBytes: guestBytes });
-  const sources = { clusters, trace: tracesFrom(jaegerQueryUrl) };
-  const console = consoleWhenAsked({
+  const history = new History({ ...ports, maxBytes: historyBytes });
+  const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl) };
+  const console = lazyConsole({
     history,
     sources,
     access: { hosts: [] },

@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import type {
+  CompletedEntry,
+  DecidedEntry,
+  EndpointChange,
+  Entry,
+  ObservedEntry,
+} from '../../src/view/entry-schemas.ts';
+import { duration, plural, timeOfDay } from '../format.ts';
+import { html } from '../html.ts';
+import { LatencyBar } from './latency-bar.ts';
+import { TraceLink, type TraceTargets } from './trace-link.ts';
+
+interface TimelineEntryProps {
+  readonly entry: Entry;
+  /** The plan of a completed entry. */
+  readonly plan: DecidedEntry | undefined;
+  /** Shows only what concerns this Pod; empty: everything. */
+  readonly pod: string;
+  /** `current`: the last entry before the time shown; `later`: after it. */
+  readonly position: string;
+  readonly open: () => void;
+  readonly targets: TraceTargets;
+}
+
+const maxObservations = 6;
+const maxChanges = 4;
+
+export function TimelineEntry({ entry, plan, pod, position, open, targets }: TimelineEntryProps) {
+  const isBad = entry.kind === 'completed' && entry.status !== 'applied';
+  return html`<li class=${`${entry.kind} ${isBad ? 'bad' : ''} ${position}`}>
+    <button class="time" onClick=${open} title="show the state at this time">${timeOfDay(entry.at)}</button>
+    ${entry.kind === 'observed' && html`<${Observed} entry=${entry} pod=${pod} />`}
+    ${entry.kind === 'decided' && html`<${Decided} entry=${entry} />`}
+    ${entry.kind === 'completed' && html`<${Completed} entry=${entry} plan=${plan} pod=${pod} isBad=${isBad} />`}
+    ${entry.kind === 'completed' && html`<${LatencyBar} ms=${entry.latencyMs} />`}
+    <${TraceLink} of=${entry} targets=${targets} />
+  </li>`;
+}
+
+const labels = { service: 'Service', pod: 'Pod', slice: 'EndpointSlice', endpoints: 'Endpoints', topology: 'Nodes' };
+
+function Observed({ entry, pod }: { entry: ObservedEntry; pod: string }) {
+  const observations = pod === '' ? entry.observations : entry.observations.filter(({ name }) => name === pod);
+  const more = observations.length - maxObservations;
+  return html`<div>
+    ${observations
+      .slice(0, maxObservations)
+      .map(({ of, name, text }) => html`<p><b>${labels[of]}</b>${name && ` ${name}`} ${text}</p>`)}
+    ${more > 0 && html`<p class="faint">and ${more} more</p>`}
+  </div>`;
+}
+
+function Decided({ entry }: { entry: DecidedEntry }) {
+  return html`<div>
+    <p>${entry.controller}: ${plural(entry.mutations.length, 'write')} in flight</p>
+    ${entry.incomplete.map((reason) => html`<p class="faint">${reason}</p>`)}
+  </div>`;
+}
+
+interface CompletedProps extends Pick<TimelineEntryProps, 'plan' | 'pod'> {
+  readonly entry: CompletedEntry;
+  readonly isBad: boolean;
+}
+
+function Completed({ entry, plan, pod, isBad }: CompletedProps) {
+  const [showsAll, setShowsAll] = useState(false);
+  const changes = pod === '' ? entry.endpoints : entry.endpoints.filter((change) => change.pod === pod);
+  const [cause] = entry.causes.first;
+  const moreCauses = entry.causes.first.length + entry.causes.more - 1;
+  return html`<div>
+    <p>
+      <b>${entry.controller === 'endpoints' ? 'Endpoints' : 'Slices'}</b> ${describeWrites(entry)}
+      ${entry.retries > 0 && html`<span class="tag">${plural(entry.retries, 'retry', 'retries')}</span>`}
+      ${isBad && html`<span class="tag bad">${entry.status}</span>`}
+    </p>
+    ${isBad && html`<p class="bad">${entry.message}</p>`}
+    ${changes.slice(0, showsAll ? undefined : maxChanges).map((change) => html`<${Change} change=${change} />`)}
+    ${
+      changes.length > maxChanges &&
+      html`<button class="more" onClick=${() => setShowsAll(!showsAll)}>
+        ${showsAll ? 'show less' : `${changes.length - maxChanges} more`}
+      </button>`
+    }
+    ${cause && html`<p class="faint">because ${cause.description}${moreCauses > 0 && ` and ${moreCauses} more`}</p>`}
+    ${plan?.incomplete.map((reason) => html`<p class="faint">${reason}</p>`)}
+    ${entry.latencyMs !== null && html`<${Phases} total=${entry.latencyMs} apply=${entry.applyMs} />`}
+  </div>`;
+}
+
+/** Latency until the decision, and from there to the API server's last response. */
+function Phases({ total, apply }: { total: number; apply: number }) {
+  const decide = Math.max(0, total - apply);
+  const share = total === 0 ? 0.5 : decide / total;
+  return html`<span class="phases" title=${`${decide} ms from the first cause to the decision, ${apply} ms to the last response`}>
+    <i style=${{ width: `${share * 100}%` }}></i><i style=${{ width: `${(1 - share) * 100}%` }}></i>
+    <small>decide ${duration(decide)} · write ${duration(apply)}</small>
+  </span>`;
+}
+
+/** `updated`, `2 created, 1 updated`, `not created` */
+function describeWrites({ writes }: CompletedEntry): string {
+  if (writes.length === 0) return 'no writes';
+  const results = Map.groupBy(writes, ({ verb, ok }) => `${ok ? '' : 'not '}${verb}d`);
+  return [...results].map(([result, { length }]) => (writes.length === 1 ? result : `${length} ${result}`)).join(', ');
+}
+
+const signs = { added: '+', removed: '−', changed: '~' };
+
+function Change({ change }: { change: EndpointChange }) {
+  const { type, pod, addresses } = change;
+  return html`<p class=${`change ${type}`}><b>${signs[type]}</b> ${pod || addresses.join(', ')} <small>${difference(change)}</small></p>`;
+}
+
+function difference({ before, after }: EndpointChange): string {
+  if (after === null) return before?.ready ? 'was ready' : '';
+  if (before === null) return after.ready ? 'ready' : 'not ready';
+  const texts: string[] = [];
+  if (before.ready !== after.ready) texts.push(after.ready ? 'now ready' : 'no longer ready');
+  if (before.terminating !== after.terminating) texts.push('terminating');
+  else if (before.serving !== after.serving && before.ready === after.ready)
+    texts.push(after.serving ? 'serving' : 'not serving');
+  if (before.zone !== after.zone) texts.push(`zone ${after.zone || 'unknown'}`);
+  if (before.hints.join() !== after.hints.join())
+    texts.push(after.hints.length === 0 ? 'no hints' : `hints: ${after.hints.join(', ')}`);
+  return texts.join(', ');
+}

@@ -1,0 +1,24 @@
+import { VirtualClock } from '@sluice/runtime';
+import { expect, test } from 'vitest';
+import { cached } from './cached.ts';
+
+test('shares one result among callers until it expires', async () => {
+  const clock = new VirtualClock();
+  let loads = 0;
+  const load = cached(clock, 1_000, async () => ++loads);
+  expect(await Promise.all([load(), load()])).toEqual([1, 1]);
+  clock.step(clock.now() + 999);
+  expect(await load()).toBe(1);
+  clock.step(clock.now() + 1);
+  expect(await load()).toBe(2);
+});
+
+test('does not cache failures', async () => {
+  let loads = 0;
+  const load = cached(new VirtualClock(), 1_000, async () => {
+    if (++loads === 1) throw new Error('unavailable');
+    return loads;
+  });
+  await expect(load()).rejects.toThrow('unavailable');
+  expect(await load()).toBe(2);
+});

@@ -1,0 +1,88 @@
+import { type Controller, controllers, type EndpointSlice, type Endpoints } from '@sluice/controllers';
+import type { Change, Fact } from '@sluice/messages';
+import { type FieldChange, isDeletedByPlan, type ServiceState } from '@sluice/service-state';
+import type { Observation } from '../view/entry-schemas.ts';
+import { describePodChange } from './describe-pod-change.ts';
+import { describeServiceChange } from './describe-service-change.ts';
+
+type ChangeOf<K extends FieldChange['kind']> = Extract<FieldChange, { kind: K }>;
+
+const missing = 'was missing from the snapshot';
+
+/** Describes how a Change changed the state. The watch echo of Sluice's own writes is not described. */
+export function describeChange(state: ServiceState, change: Change, changes: readonly FieldChange[]): Observation[] {
+  const isServiceDeleted = changes.some(
+    ({ kind, before, after }) => kind === 'service' && before?.service && !after?.service,
+  );
+  return changes.flatMap((field): Observation[] => {
+    const observations = (of: Observation['of'], name: string, texts: readonly string[]) =>
+      texts.map((text) => ({ of, name, text }));
+    switch (field.kind) {
+      case 'service': {
+        const { before, after } = field;
+        const texts = describeServiceChange(before?.service ?? null, after?.service ?? null);
+        return observations('service', state.key.service, texts);
+      }
+      case 'pod':
+        return isServiceDeleted ? [] : observations('pod', field.name, podTexts(change, field));
+      case 'topology':
+        return isServiceDeleted ? [] : observations('topology', '', topologyTexts(field));
+      case 'slice':
+        return observations('slice', field.name, sliceTexts(state, change, field));
+      case 'endpoints':
+        return observations('endpoints', state.key.service, endpointsTexts(state, field));
+      default:
+        return [];
+    }
+  });
+}
+
+function podTexts(change: Change, { name, before, after }: ChangeOf<'pod'>): readonly string[] {
+  if (after === undefined && !change.facts.some((fact) => fact.kind === 'pod' && fact.name === name)) return [missing];
+  return describePodChange(before ?? null, after ?? null);
+}
+
+function topologyTexts({ before, after }: ChangeOf<'topology'>): readonly string[] {
+  return JSON.stringify(before) === JSON.stringify(after) ? [] : ['changed the CPU ratio of the zones'];
+}
+
+function sliceTexts(
+  state: ServiceState,
+  change: Change,
+  { name, before, after }: ChangeOf<'slice'>,
+): readonly string[] {
+  if (after === undefined) return before === undefined ? [] : deletedTexts(state, change, before.slice);
+  if (before?.slice === after.slice || isOwnWrite(state, name, after.slice)) return [];
+  if (before === undefined) return [`exists with ${after.slice.endpoints?.length ?? 0} endpoints`];
+  return ['was modified by another client'];
+}
+
+function deletedTexts(state: ServiceState, change: Change, { metadata }: EndpointSlice): readonly string[] {
+  const isFact = (fact: Fact) => fact.kind === 'slice' && fact.name === metadata.name;
+  const fact = change.facts.find(isFact);
+  if (fact === undefined && change.snapshot?.last) return [missing];
+  if (controllers.some((controller) => isDeletedByPlan(state, controller, metadata.uid ?? ''))) return [];
+  const isRelabelled = fact?.kind === 'slice' && fact.relabelled;
+  return [isRelabelled ? 'was relabelled to another Service' : 'was deleted by another client'];
+}
+
+function endpointsTexts(state: ServiceState, { before, after }: ChangeOf<'endpoints'>): readonly string[] {
+  if (after === undefined) {
+    const uid = before?.endpoints.metadata.uid ?? '';
+    return before === undefined || isDeletedByPlan(state, 'endpoints', uid) ? [] : ['were deleted by another client'];
+  }
+  const { endpoints } = after;
+  if (before?.endpoints === endpoints || isOwnWrite(state, endpoints.metadata.name, endpoints, ['endpoints']))
+    return [];
+  return [before === undefined ? 'exist' : 'were modified by another client'];
+}
+
+/** Whether the watch delivered this version while a plan that writes the object is in flight: probably its own write. */
+function isOwnWrite(
+  state: ServiceState,
+  name: string,
+  { metadata }: EndpointSlice | Endpoints,
+  of: readonly Controller[] = ['endpointslice', 'endpointslicemirroring'],
+): boolean {
+  return of.some((controller) => state.controller(controller).inFlight?.watchEchoes[name] === metadata.resourceVersion);
+}

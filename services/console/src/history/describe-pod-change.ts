@@ -1,0 +1,35 @@
+import type { PodEntry } from '@sluice/service-state';
+
+/** A Pod and the placement of its Node. */
+export type KnownPod = Pick<PodEntry, 'pod' | 'node'>;
+
+/** Describes the first observation of a deletion timestamp. */
+export const isBeingDeleted = 'is being deleted';
+
+/** Describes changes of a Pod that affect endpoints; empty if there are none. Null: the Pod does not exist. */
+export function describePodChange(before: KnownPod | null, after: KnownPod | null): string[] {
+  if (after === null) return before === null ? [] : ['was deleted, or its labels no longer match the selector'];
+  if (before === null) return [`appeared: ${describePod(after)}`];
+  if (before.pod.uid !== after.pod.uid) return [`was replaced by a Pod of the same name: ${describePod(after)}`];
+  const texts: string[] = [];
+  const [old, now] = [before.pod, after.pod];
+  if (!old.terminating && now.terminating) texts.push(isBeingDeleted);
+  if (!old.terminal && now.terminal) texts.push('terminated');
+  if (old.ready !== now.ready) texts.push(now.ready ? 'became ready' : 'became not ready');
+  if (old.ips.join() !== now.ips.join())
+    texts.push(now.ips.length === 0 ? 'lost its IP' : `has IP ${now.ips.join(', ')}`);
+  if (old.nodeName !== now.nodeName) texts.push(`was assigned to Node ${now.nodeName}`);
+  if (before.node === null && after.node !== null) texts.push(`is on Node ${now.nodeName}, which is now known`);
+  if (before.node !== null && after.node === null) texts.push(`is on Node ${now.nodeName}, which was deleted`);
+  if (before.node !== null && after.node !== null && before.node.zone !== after.node.zone)
+    texts.push(`is on Node ${now.nodeName}, which moved to zone ${after.node.zone || '(none)'}`);
+  if (old.hostname !== now.hostname || old.subdomain !== now.subdomain) texts.push('changed its hostname');
+  if (JSON.stringify(old.ports) !== JSON.stringify(now.ports)) texts.push('changed its ports');
+  return texts;
+}
+
+function describePod({ pod, node }: KnownPod): string {
+  const state = pod.terminal ? 'terminated' : pod.terminating ? 'being deleted' : pod.ready ? 'ready' : 'not ready';
+  const where = pod.nodeName === '' ? 'not scheduled' : `on ${pod.nodeName}${node === null ? ' (unknown Node)' : ''}`;
+  return [state, pod.ips.join(', ') || 'no IP', where].join(', ');
+}

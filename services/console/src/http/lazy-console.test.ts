@@ -1,0 +1,51 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { History } from '../history/history.ts';
+import type { Console } from './create-console.ts';
+import { lazyConsole } from './lazy-console.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+let clock: VirtualClock;
+let history: History;
+let console: Console;
+
+beforeEach(() => {
+  clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  history = new History({ clock, retentionMs: 1_000 });
+  const ports = { clock, logger: silentLogger };
+  console = lazyConsole({ history, sources: { clusters: () => [] }, access: { hosts: [] }, version: '0', ...ports });
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function serve(): Promise<string> {
+  const server = createServer(console.handle);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(
+    () => console.close(),
+    () => new Promise((resolve) => server.close(resolve)),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/overview`;
+}
+
+describe('lazyConsole', () => {
+  test('expires the history before the first request, and answers concurrent first requests', async () => {
+    history.add('changes', { key: 'c/shop/web', id: '1', headers: {}, payload: new TextEncoder().encode('{}') });
+    expect(history.bytes).toBeGreaterThan(0);
+    for (let i = 0; i < 3; i++) clock.step(clock.now() + 60_000);
+    expect(history.bytes).toBe(0);
+    const url = await serve();
+    const responses = await Promise.all([fetch(url), fetch(url)]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  test('stops all timers and answers 503 when it is closed without having been created', async () => {
+    await console.close();
+    expect(clock.step(clock.now() + 600_000)).toBe(false);
+    expect((await fetch(await serve())).status).toBe(503);
+    expect(clock.step(clock.now() + 600_000)).toBe(false);
+  });
+});

@@ -1,0 +1,120 @@
+import {
+  type Bus,
+  BusClosedError,
+  type Delivery,
+  isLogTruncatedError,
+  type PartitionReader,
+  readUntilAborted,
+  type Topic,
+} from '@sluice/bus';
+import { decodeMessage } from '@sluice/messages';
+import { type Clock, type Logger, type Random, runWithBackoff } from '@sluice/runtime';
+import type { History } from '../history/history.ts';
+
+interface FollowerOptions {
+  readonly bus: Bus;
+  readonly history: History;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+const topics: readonly Topic[] = ['changes', 'mutations'];
+const batchSize = 512;
+
+/**
+ * Reads `changes` and `mutations` from the oldest record into the history until `signal` aborts. Continues at the beginning
+ * of a log that was truncated. Neither appends nor acknowledges records.
+ */
+export class BusFollower {
+  readonly #options: FollowerOptions;
+  readonly #behind = new Set<string>();
+  readonly #caughtUp = Promise.withResolvers<void>();
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    for (const topic of topics) {
+      for (let partition = 0; partition < options.bus.partitions; partition++)
+        this.#behind.add(`${topic}/${partition}`);
+    }
+  }
+
+  /** Resolves when all records that existed at the start are in the history. */
+  get caughtUp(): Promise<void> {
+    return this.#caughtUp.promise;
+  }
+
+  /** Number of logs whose older records are still being read. */
+  get behind(): number {
+    return this.#behind.size;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { bus, clock, random, logger } = this.#options;
+    const isFatal = (error: unknown) => error instanceof BusClosedError;
+    const ports = { clock, random, logger, isFatal };
+    const partitions = Array.from({ length: bus.partitions }, (_, partition) => partition);
+    await Promise.all(
+      topics.flatMap((topic) =>
+        partitions.map((partition) => runWithBackoff(() => this.#follow(topic, partition, signal), ports, signal)),
+      ),
+    );
+  }
+
+  async #follow(topic: Topic, partition: number, signal: AbortSignal): Promise<void> {
+    const { bus, logger } = this.#options;
+    while (!signal.aborted) {
+      const [oldest, end] = await Promise.all([bus.beginning(topic, partition), bus.end(topic, partition)]);
+      if (oldest.offset >= end.offset) this.#reachedEnd(topic, partition);
+      try {
+        const reader = bus.read(topic, partition, oldest);
+        await readUntilAborted(reader, signal, (open) => this.#ingest(open, topic, partition, end.offset));
+        return;
+      } catch (error) {
+        if (!isLogTruncatedError(error)) throw error;
+        logger.warn('gap in history; records were lost', { topic, partition, error });
+      }
+    }
+  }
+
+  async #ingest(reader: PartitionReader, topic: Topic, partition: number, end: number): Promise<void> {
+    const { history } = this.#options;
+    let hasStart = false;
+    for (;;) {
+      const records = await reader.next(batchSize);
+      if (records.length === 0) return;
+      const start = hasStart ? undefined : firstTime(records);
+      if (start !== undefined) {
+        hasStart = true;
+        history.extendBack(start);
+      }
+      for (const record of records) history.add(topic, record);
+      if ((records.at(-1)?.offset ?? 0) >= end) this.#reachedEnd(topic, partition);
+    }
+  }
+
+  #reachedEnd(topic: Topic, partition: number): void {
+    this.#behind.delete(`${topic}/${partition}`);
+    if (this.#behind.size === 0) this.#caughtUp.resolve();
+  }
+}
+
+/** Time of the first record that has one. */
+function firstTime(records: readonly Delivery[]): number | undefined {
+  for (const { payload } of records) {
+    const at = timeOf(payload);
+    if (at !== undefined) return at;
+  }
+  return undefined;
+}
+
+function timeOf(payload: Uint8Array): number | undefined {
+  try {
+    const message = decodeMessage(payload);
+    if (message.kind === 'change') return message.causes.first[0]?.observedAt;
+    return 'decidedAt' in message ? message.decidedAt : undefined;
+  } catch {
+    // The service that processes the record dead-letters it and logs why.
+    return undefined;
+  }
+}

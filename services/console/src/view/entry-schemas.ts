@@ -1,0 +1,86 @@
+import { z } from 'zod';
+
+/** Entries of a Service's history: schemas of the API, from which the types inside the console are derived. */
+
+export const list = <T extends z.ZodType>(of: T) => z.array(of).readonly();
+export const time = z.number().describe('milliseconds since the Unix epoch');
+export const duration = z.number().describe('milliseconds');
+
+/** The fields of an endpoint, besides its address, that affect a proxy. */
+export const endpointState = z.object({
+  ready: z.boolean(),
+  serving: z.boolean(),
+  terminating: z.boolean(),
+  zone: z.string(),
+  hints: list(z.string()).describe('zones, then nodes as node:NAME'),
+});
+export type EndpointState = z.infer<typeof endpointState>;
+
+const endpointChange = z.object({
+  type: z.enum(['added', 'removed', 'changed']),
+  pod: z.string().describe('empty for a custom endpoint'),
+  addresses: list(z.string()),
+  slice: z.string(),
+  before: endpointState.nullable(),
+  after: endpointState.nullable(),
+});
+export type EndpointChange = z.infer<typeof endpointChange>;
+
+const observation = z.object({
+  of: z.enum(['service', 'pod', 'endpoints', 'slice', 'topology']),
+  name: z.string(),
+  text: z.string().describe('continues a sentence whose subject is the object: "became ready"'),
+});
+export type Observation = z.infer<typeof observation>;
+
+const mutation = z.object({
+  verb: z.enum(['create', 'update', 'delete']),
+  resource: z.enum(['endpoints', 'endpointslices']),
+  name: z.string(),
+});
+const plannedMutation = mutation.extend({ endpoints: list(endpointChange) });
+export type MutationSummary = z.infer<typeof plannedMutation>;
+
+const causes = z.object({
+  first: list(z.object({ description: z.string(), observedAt: time })),
+  more: z.number().describe('causes that are not listed'),
+});
+const common = {
+  at: time,
+  traceparent: z.string().optional().describe('W3C trace context of the record'),
+  causes,
+};
+const ofPlan = { controller: z.string(), plan: z.object({ epoch: z.number(), number: z.number() }) };
+
+/** A watcher published a Change. */
+const observedEntry = z.object({ kind: z.literal('observed'), ...common, observations: list(observation) });
+export type ObservedEntry = z.infer<typeof observedEntry>;
+
+/** A reconciler decided on a plan. */
+const decidedEntry = z.object({
+  kind: z.literal('decided'),
+  ...common,
+  ...ofPlan,
+  mutations: list(plannedMutation),
+  incomplete: list(z.string()).describe('why the plan is not complete (E15)'),
+  events: list(z.object({ reason: z.string(), message: z.string() })).describe('Kubernetes Events of the plan'),
+});
+export type DecidedEntry = z.infer<typeof decidedEntry>;
+
+/** A writer reported the Outcome of a plan. */
+const completedEntry = z.object({
+  kind: z.literal('completed'),
+  ...common,
+  ...ofPlan,
+  status: z.string(),
+  message: z.string().describe('from the API server, if status is not "applied"'),
+  retries: z.number(),
+  latencyMs: duration.nullable().describe('from the first cause to the last response; null: the plan had no cause'),
+  applyMs: duration.describe('from the decision to the last response'),
+  writes: list(mutation.extend({ ok: z.boolean() })),
+  endpoints: list(endpointChange).describe('empty for the Endpoints controller, whose object repeats the slices'),
+});
+export type CompletedEntry = z.infer<typeof completedEntry>;
+
+export const historyEntry = z.discriminatedUnion('kind', [observedEntry, decidedEntry, completedEntry]);
+export type Entry = z.infer<typeof historyEntry>;

@@ -1,0 +1,106 @@
+import { formatServiceKey, type ServiceKey } from '@sluice/messages';
+import type { Clock } from '@sluice/runtime';
+import type { History } from '../history/history.ts';
+import type { Journal } from '../history/journal.ts';
+import type { CompletedEntry } from './entry-schemas.ts';
+import type { RecentChange, ServiceList, ServiceStatus, ServiceSummary } from './schemas.ts';
+import { summarize } from './summarize.ts';
+import { yielding } from './yielding.ts';
+
+export interface ServiceQuery {
+  /** UID or name of a cluster. */
+  readonly cluster?: string | undefined;
+  readonly namespace?: string | undefined;
+  /** Substring of `namespace/name`. */
+  readonly q?: string | undefined;
+  /** Default: every status except `deleted`. */
+  readonly status?: ServiceStatus | undefined;
+  readonly sort: 'name' | 'changed' | 'ready' | 'latency';
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Summaries of all Services in the history, cached until a Service gets a new record. */
+export class ServiceIndex {
+  readonly #clock: Clock;
+  readonly #history: History;
+  readonly #nameOf: (cluster: string) => string;
+  readonly #summaries = new Map<string, { readonly version: number; readonly summary: ServiceSummary }>();
+
+  /** `nameOf` returns the name of a cluster by its UID. */
+  constructor(history: History, nameOf: (cluster: string) => string, clock: Clock) {
+    this.#clock = clock;
+    this.#history = history;
+    this.#nameOf = nameOf;
+  }
+
+  async list(query: ServiceQuery): Promise<ServiceList> {
+    await this.refresh();
+    const counts: Record<string, number> = {};
+    const matching: ServiceSummary[] = [];
+    for (const journal of this.#history.journals) {
+      const { cluster, namespace, service } = journal.key;
+      if (query.cluster && query.cluster !== cluster && query.cluster !== this.#nameOf(cluster)) continue;
+      if (query.namespace && query.namespace !== namespace) continue;
+      if (query.q && !`${namespace}/${service}`.includes(query.q)) continue;
+      const summary = this.summary(journal);
+      counts[summary.status] = (counts[summary.status] ?? 0) + 1;
+      if (query.status ? summary.status === query.status : summary.status !== 'deleted') matching.push(summary);
+    }
+    matching.sort(orders[query.sort]);
+    return { total: matching.length, counts, items: matching.slice(query.offset, query.offset + query.limit) };
+  }
+
+  /** Replays the new records of all Services. */
+  async refresh(): Promise<void> {
+    for await (const journal of yielding(this.#history.journals, this.#clock)) this.summary(journal);
+  }
+
+  summary(journal: Journal): ServiceSummary {
+    const name = formatServiceKey(journal.key);
+    const cached = this.#summaries.get(name);
+    const clusterName = this.#nameOf(journal.key.cluster);
+    if (cached?.version === journal.version && cached.summary.clusterName === clusterName) return cached.summary;
+    const summary = summarize(journal.state, journal.entries, clusterName);
+    this.#summaries.set(name, { version: journal.version, summary });
+    return summary;
+  }
+
+  /** Drops the summaries of Services whose history has expired. */
+  prune(): void {
+    const names = new Set([...this.#history.journals].map(({ key }) => formatServiceKey(key)));
+    for (const name of this.#summaries.keys()) if (!names.has(name)) this.#summaries.delete(name);
+  }
+
+  /** Summarizes a write. */
+  recentChange(key: ServiceKey, entry: CompletedEntry): RecentChange {
+    const { at, controller, status, latencyMs, traceparent } = entry;
+    const count = (wanted: string) => entry.endpoints.filter(({ type }) => type === wanted).length;
+    return {
+      cluster: key.cluster,
+      clusterName: this.#nameOf(key.cluster),
+      namespace: key.namespace,
+      name: key.service,
+      ...{ at, controller, status, latencyMs },
+      added: count('added'),
+      removed: count('removed'),
+      changed: count('changed'),
+      causes: entry.causes.first.map(({ description }) => description),
+      ...(traceparent !== undefined && { traceparent }),
+    };
+  }
+}
+
+type Order = (a: ServiceSummary, b: ServiceSummary) => number;
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byName: Order = (a, b) =>
+  compare(a.clusterName, b.clusterName) || compare(a.namespace, b.namespace) || compare(a.name, b.name);
+const readyRatio = ({ ready, endpoints }: ServiceSummary): number => (endpoints === 0 ? 0 : ready / endpoints);
+
+const orders: Readonly<Record<ServiceQuery['sort'], Order>> = {
+  name: byName,
+  changed: (a, b) => (b.lastChangeAt ?? 0) - (a.lastChangeAt ?? 0) || byName(a, b),
+  ready: (a, b) => readyRatio(a) - readyRatio(b) || byName(a, b),
+  latency: (a, b) => (b.lastLatencyMs ?? -1) - (a.lastLatencyMs ?? -1) || byName(a, b),
+};

@@ -1,0 +1,57 @@
+import {
+  controllers,
+  type Endpoints,
+  endpointSliceController,
+  endpointSliceMirroringController,
+  isMirrorable,
+  managedByLabel,
+  type Service,
+} from '@sluice/controllers';
+import type { HistoryState } from '../history/history-state.ts';
+import type { Entry } from './entry-schemas.ts';
+import type { ServiceStatus, ServiceSummary } from './schemas.ts';
+
+/** Summarizes a Service. Endpoints are counted in the slices, as a proxy does. */
+export function summarize(state: HistoryState, entries: readonly Entry[], clusterName: string): ServiceSummary {
+  let [endpoints, ready, slices] = [0, 0, 0];
+  for (const { slice } of state.slices.values()) {
+    if (!managers.has(slice.metadata.labels?.[managedByLabel] ?? '')) continue;
+    slices++;
+    for (const { conditions } of slice.endpoints ?? []) {
+      endpoints++;
+      if (conditions?.ready ?? true) ready++;
+    }
+  }
+  const last = entries.findLast((entry) => entry.kind === 'completed' && entry.status === 'applied');
+  const { cluster, namespace, service: name } = state.key;
+  return {
+    cluster,
+    clusterName,
+    namespace,
+    name,
+    status: statusOf(state, endpoints, ready),
+    pods: state.pods.size,
+    endpoints,
+    ready,
+    slices,
+    lastChangeAt: last?.at ?? null,
+    lastLatencyMs: last?.kind === 'completed' ? last.latencyMs : null,
+  };
+}
+
+const managers = new Set([endpointSliceController, endpointSliceMirroringController]);
+
+/** Whether no controller writes anything for the Service. */
+function isUnmanaged({ type, selector }: Service, endpoints: Endpoints | null): boolean {
+  return type === 'ExternalName' || (selector === null && (endpoints === null || !isMirrorable(endpoints)));
+}
+
+function statusOf(state: HistoryState, endpoints: number, ready: number): ServiceStatus {
+  if (!state.isComplete) return 'unknown';
+  if (state.refused.size > 0) return 'refused';
+  if (controllers.some((controller) => state.planOf(controller) !== undefined)) return 'pending';
+  if (state.service === null) return 'deleted';
+  if (endpoints === 0 && isUnmanaged(state.service, state.endpoints)) return 'unmanaged';
+  if (ready === 0) return 'empty';
+  return ready < endpoints ? 'degraded' : 'ok';
+}

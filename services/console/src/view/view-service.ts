@@ -1,0 +1,91 @@
+import { type EndpointSlice, managedByLabel } from '@sluice/controllers';
+import { deletingSince } from '../explain/deleting-since.ts';
+import { explainPod } from '../explain/explain-pod.ts';
+import { explainService } from '../explain/explain-service.ts';
+import { lastChanges, lastUnready } from '../explain/last-changes.ts';
+import { endpointState, podOf } from '../history/endpoint-changes.ts';
+import type { HistoryState } from '../history/history-state.ts';
+import type { Entry } from './entry-schemas.ts';
+import type { PodView, ServiceDetail, SliceView } from './schemas.ts';
+import { summarize } from './summarize.ts';
+
+/** A Service at one time: its state, and its history up to then. */
+export interface Moment {
+  readonly at: number;
+  readonly live: boolean;
+  readonly state: HistoryState;
+  readonly entries: readonly Entry[];
+}
+
+/** A Service with its Pods and slices, and explanations of both. */
+export function viewService({ at, live, state, entries }: Moment, clusterName: string): ServiceDetail {
+  const slices = [...state.slices.values()].map(({ slice }) => viewSlice(slice));
+  const pods = new Set([...state.pods.keys(), ...slices.flatMap(({ endpoints }) => endpoints.map(({ pod }) => pod))]);
+  pods.delete('');
+  return {
+    at,
+    live,
+    summary: summarize(state, entries, clusterName),
+    kind: kindOf(state.service),
+    notes: explainService(state),
+    pods: [...pods].sort().map(podViewer(state, entries)),
+    slices: slices.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    endpoints: state.endpoints && {
+      ready: countAddresses(state.endpoints.subsets, 'addresses'),
+      notReady: countAddresses(state.endpoints.subsets, 'notReadyAddresses'),
+    },
+  };
+}
+
+/** One Pod, which may be deleted by now. */
+export const viewPod = ({ state, entries }: Moment, pod: string): PodView => podViewer(state, entries)(pod);
+
+function podViewer(state: HistoryState, entries: readonly Entry[]): (pod: string) => PodView {
+  const last = lastChanges(entries);
+  const deleting = deletingSince(entries);
+  const unready = lastUnready(entries);
+  return (pod) => {
+    const explained = explainPod(state, pod);
+    const lastChange = last.get(pod) ?? null;
+    const wasRemoved =
+      explained.verdict === 'unknown' && explained.placements.length === 0 && lastChange?.type === 'removed';
+    return {
+      ...explained,
+      ...(wasRemoved && { reasons: ['the Pod was deleted, or its labels no longer match the selector'] }),
+      deletingSince: deleting.get(pod) ?? null,
+      lastChange,
+      unready: unready.get(pod) ?? null,
+    };
+  };
+}
+
+function kindOf(service: HistoryState['service']): ServiceDetail['kind'] {
+  if (service === null) return null;
+  const { type, clusterIP, selector } = service;
+  return { type, headless: clusterIP === 'None', selector };
+}
+
+function viewSlice({ metadata, addressType, ports, endpoints }: EndpointSlice): SliceView {
+  return {
+    name: metadata.name,
+    addressType,
+    managedBy: metadata.labels?.[managedByLabel] ?? '',
+    ports: (ports ?? []).map(({ name, protocol, port }) => ({
+      name: name ?? '',
+      protocol: protocol ?? 'TCP',
+      port: port ?? null,
+    })),
+    endpoints: (endpoints ?? []).map((endpoint) => ({
+      pod: podOf(endpoint),
+      node: endpoint.nodeName ?? '',
+      addresses: endpoint.addresses,
+      ...endpointState(endpoint),
+    })),
+  };
+}
+
+type Subsets = NonNullable<HistoryState['endpoints']>['subsets'];
+
+function countAddresses(subsets: Subsets, of: 'addresses' | 'notReadyAddresses'): number {
+  return (subsets ?? []).reduce((sum, subset) => sum + (subset[of]?.length ?? 0), 0);
+}
