@@ -18,7 +18,7 @@ interface TimelineEntryProps {
   /** Shows only what concerns this Pod; empty: everything. */
   readonly pod: string;
   /** `current`: the last entry before the time shown; `later`: after it. */
-  readonly position: string;
+  readonly relation: string;
   readonly open: () => void;
   readonly targets: TraceTargets;
 }
@@ -26,9 +26,9 @@ interface TimelineEntryProps {
 const maxObservations = 6;
 const maxChanges = 4;
 
-export function TimelineEntry({ entry, plan, pod, position, open, targets }: TimelineEntryProps) {
+export function TimelineEntry({ entry, plan, pod, relation, open, targets }: TimelineEntryProps) {
   const isBad = entry.kind === 'completed' && entry.status !== 'applied';
-  return html`<li class=${`${entry.kind} ${isBad ? 'bad' : ''} ${position}`}>
+  return html`<li class=${`${entry.kind} ${isBad ? 'bad' : ''} ${relation}`}>
     <button class="time" onClick=${open} title="show the state at this time">${timeOfDay(entry.at)}</button>
     ${entry.kind === 'observed' && html`<${Observed} entry=${entry} pod=${pod} />`}
     ${entry.kind === 'decided' && html`<${Decided} entry=${entry} />`}

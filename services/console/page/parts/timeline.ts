@@ -43,7 +43,7 @@ export function Timeline({ entries, pod, at, travel, targets }: TimelineProps) {
           entry=${entry}
           plan=${entry.kind === 'completed' ? planFor(entries, entry) : undefined}
           pod=${pod}
-          position=${current < 0 || index > current ? '' : index === current ? 'current' : 'later'}
+          relation=${current < 0 || index > current ? '' : index === current ? 'current' : 'later'}
           open=${() => travel(entry.at)}
           targets=${targets}
         />`,
