@@ -1,4 +1,7 @@
-import { type Bus, streamStart } from '@sluice/bus';
+import { randomBytes } from 'node:crypto';
+import { type Bus, ChunkedBus, streamStart } from '@sluice/bus';
+import { systemClock } from '@sluice/process';
+import { silentLogger } from '@sluice/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
 import { after, ids, records, take, takeUntil } from './bus-records.ts';
 import type { BusFeatures, BusWorld, CreateBusWorld } from './bus-world.ts';
@@ -270,13 +273,45 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       expect(await bus.read('changes', 0, streamStart).next(1)).toEqual([]);
     });
 
-    const { maxPayload } = features;
-    test.runIf(maxPayload !== undefined)('a record that is too large is refused, and its neighbours pass', async () => {
-      const bus = await create();
-      const large = { key: 'k', id: 'large', headers: {}, payload: new Uint8Array((maxPayload ?? 0) + 1) };
-      await expect(bus.append('changes', 0, [large])).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
-      await bus.append('changes', 0, records('a', 1, 1));
-      expect(ids(await take(bus.read('changes', 0, streamStart), 1))).toEqual(['a1']);
+    test.runIf(features.limited === true)(
+      'reports its record limit: accepts a record of that size and refuses a larger one, and its neighbours pass',
+      async () => {
+        const bus = await create();
+        const { recordBytes, messageBytes } = bus.limits;
+        expect(recordBytes).toBeGreaterThan(0);
+        expect(messageBytes).toBeGreaterThanOrEqual(recordBytes);
+        const headers = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
+        const sized = (id: string, bytes: number) => ({
+          key: 'k'.repeat(500),
+          id,
+          headers,
+          payload: Buffer.alloc(bytes),
+        });
+        const tooLarge = bus.append('changes', 0, [sized('large', recordBytes + 1)]);
+        await expect(tooLarge).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
+        await bus.append('changes', 0, [sized('largest', recordBytes), ...records('a', 1, 1)]);
+        const read = await take(bus.read('changes', 0, streamStart), 2);
+        expect(ids(read)).toEqual(['largest', 'a1']);
+        expect(read[0]?.payload.length).toBe(recordBytes);
+        await bus.close();
+      },
+    );
+
+    test.runIf(features.limited === true)('a message larger than a record passes in chunks', async () => {
+      const bus = new ChunkedBus(await create(), { clock: systemClock, logger: silentLogger });
+      const { recordBytes } = bus.limits;
+      const payload = randomBytes(Math.min(bus.limits.messageBytes, 2 * recordBytes + 1));
+      await bus.append('mutations', 0, [
+        { key: 'k', id: 'large', headers: { h: 'v' }, payload },
+        ...records('a', 1, 1),
+      ]);
+      const reader = bus.read('mutations', 0, streamStart);
+      const [large, next] = await take(reader, 2);
+      expect(large).toMatchObject({ key: 'k', id: 'large', headers: { h: 'v' } });
+      expect(Buffer.compare(large?.payload ?? Buffer.of(), payload)).toBe(0);
+      expect(next?.id).toBe('a1');
+      const continued = bus.read('mutations', 0, after(reader, large));
+      expect(ids(await take(continued, 1))).toEqual(['a1']);
       await bus.close();
     });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { busContract } from './bus-contract.ts';
 import { busFaultsContract } from './bus-faults-contract.ts';
-import { jetstreamWorld, maxPayload, type NatsForTests, natsForTests } from './jetstream-world.ts';
+import { jetstreamWorld, type NatsForTests, natsForTests } from './jetstream-world.ts';
 
 let server: NatsForTests;
 
@@ -13,7 +13,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const features = { maxPayload, dedupes: true, shared: true, faults: true };
+const features = { limited: true, dedupes: true, shared: true, faults: true };
 
 busContract('JetStream', features, async (options) => jetstreamWorld(server.nats, options));
 busFaultsContract('JetStream', async (options) => jetstreamWorld(server.nats, options));

@@ -1,4 +1,3 @@
-import { defaultKafkaTopics } from '@sluice/bus-kafka';
 import { afterAll, beforeAll } from 'vitest';
 import { busContract } from './bus-contract.ts';
 import { busFaultsContract } from './bus-faults-contract.ts';
@@ -13,5 +12,5 @@ afterAll(() => worlds.stop());
 
 const create: CreateBusWorld = (options) => worlds.create(options);
 
-busContract('kafka', { maxPayload: defaultKafkaTopics.maxMessageBytes, shared: true, faults: true }, create);
+busContract('kafka', { limited: true, shared: true, faults: true }, create);
 busFaultsContract('kafka', create);

@@ -4,8 +4,8 @@ import type { Bus, Topic } from '@sluice/bus';
 export interface BusFeatures {
   /** `append` to `changes` waits while more records than this are not released. */
   readonly maxBacklog?: number;
-  /** A record with a larger payload is refused with RecordTooLargeError. Absent: none is too large. */
-  readonly maxPayload?: number;
+  /** The bus has a limit for the size of a record. */
+  readonly limited?: boolean;
   /** A record that is appended again soon, with the same id, is kept once. */
   readonly dedupes?: boolean;
   /** The log lives outside the process: every `connect` of one world sees the same logs. */

@@ -15,12 +15,9 @@ export interface NatsForTests {
   stop(): Promise<void>;
 }
 
-/** The largest message that its server takes. */
-export const maxPayload = 1024 * 1024;
-
 export async function natsForTests(options: Omit<NatsOptions, 'directory'> = {}): Promise<NatsForTests> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bus-'));
-  const nats = await startNats({ directory, maxPayload, ...options });
+  const nats = await startNats({ directory, ...options });
   return {
     nats,
     async stop() {

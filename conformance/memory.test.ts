@@ -1,5 +1,6 @@
-import { MemoryBus } from '@sluice/bus';
-import { VirtualClock } from '@sluice/runtime';
+import { ChunkedBus, MemoryBus } from '@sluice/bus';
+import { systemClock } from '@sluice/process';
+import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { busContract } from './bus-contract.ts';
 import { clusterDirectoryContract } from './cluster-directory-contract.ts';
@@ -11,6 +12,16 @@ const maxBacklog = 20;
 
 busContract('memory', { maxBacklog }, async ({ partitions }) => {
   const bus = new MemoryBus({ partitions, maxBacklog });
+  return { connect: async () => bus, dispose: () => bus.close() };
+});
+busContract('memory with limits', { limited: true }, async ({ partitions }) => {
+  const bus = new MemoryBus({ partitions, limits: { recordBytes: 1_000_000, messageBytes: 4_000_000 } });
+  return { connect: async () => bus, dispose: () => bus.close() };
+});
+busContract('memory, chunked', { maxBacklog }, async ({ partitions }) => {
+  const limits = { recordBytes: 100_000, messageBytes: 1024 ** 2 };
+  const inner = new MemoryBus({ partitions, maxBacklog, limits });
+  const bus = new ChunkedBus(inner, { clock: systemClock, logger: silentLogger });
   return { connect: async () => bus, dispose: () => bus.close() };
 });
 storeContract('memory', async () => new MemoryStore());

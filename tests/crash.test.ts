@@ -168,6 +168,10 @@ class CrashingBus implements Bus {
     this.#point = new CrashPoint(crash);
   }
 
+  get limits() {
+    return this.#inner.limits;
+  }
+
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     return this.#point.pass(() => this.#inner.append(topic, partition, records));
   }

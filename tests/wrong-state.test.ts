@@ -29,6 +29,7 @@ beforeEach(async () => {
   told = 0;
   const wrapBus = (bus: Bus): Bus => ({
     partitions: bus.partitions,
+    limits: bus.limits,
     append: (topic, partition, records) =>
       bus.append(topic, partition, topic === 'changes' ? records.map(pass) : records),
     read: bus.read.bind(bus),

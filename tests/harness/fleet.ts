@@ -1,4 +1,4 @@
-import { type Bus, MemoryBus } from '@sluice/bus';
+import { type Bus, type BusLimits, ChunkedBus, MemoryBus } from '@sluice/bus';
 import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
 import { type ReconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import { seededRandom, silentLogger, type VirtualClock } from '@sluice/runtime';
@@ -19,6 +19,8 @@ export interface FleetOptions {
   readonly maxBacklog?: number;
   /** Hands messages on as all-in-one does. Default: bytes. */
   readonly byReference?: boolean;
+  /** Sizes that the bus accepts; larger messages are sent in chunks. Default: no limits. */
+  readonly limits?: BusLimits;
   /** Puts something between the services and their bus. */
   readonly wrapBus?: (bus: Bus) => Bus;
   readonly comparePeriodMs?: number;
@@ -40,8 +42,15 @@ export const partitions = 2;
 export function startFleet(options: FleetOptions): Fleet {
   const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
   const { maxBacklog, wrapBus, comparePeriodMs: digestPeriodMs, metrics, byReference = false } = options;
-  const memory = new MemoryBus({ partitions, byReference, ...(maxBacklog !== undefined && { maxBacklog }) });
-  const bus = wrapBus?.(memory) ?? memory;
+  const { limits } = options;
+  const memory = new MemoryBus({
+    partitions,
+    byReference,
+    ...(maxBacklog !== undefined && { maxBacklog }),
+    ...(limits && { limits }),
+  });
+  const chunked = limits ? new ChunkedBus(memory, { clock, logger: silentLogger }) : memory;
+  const bus = wrapBus?.(chunked) ?? chunked;
   const cluster = new FakeClient(server, { clock, ...(faults && { faults }) });
   const stop = new AbortController();
   const requests = new AbortController();

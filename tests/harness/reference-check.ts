@@ -9,6 +9,7 @@ import { decodeMessage } from '@sluice/messages';
 export function referenceCheck(bus: Bus): Bus {
   return {
     partitions: bus.partitions,
+    limits: bus.limits,
     append(topic, partition, records) {
       for (const { id, payload, message } of records) {
         if (message === undefined) continue;

@@ -71,6 +71,7 @@ export class SimulatedProcess {
   bus(bus: Bus): Bus {
     return {
       partitions: bus.partitions,
+      limits: bus.limits,
       append: (...args) => this.#call(() => bus.append(...args)),
       beginning: (...args) => this.#call(() => bus.beginning(...args)),
       end: (...args) => this.#call(() => bus.end(...args)),

@@ -27,6 +27,10 @@ export class StallingBus implements Bus {
     return (this.#appended.get(topic) ?? 0) - (this.#read.get(topic) ?? 0);
   }
 
+  get limits() {
+    return this.#inner.limits;
+  }
+
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     this.#appended.set(topic, (this.#appended.get(topic) ?? 0) + records.length);
     return this.#inner.append(topic, partition, records);

@@ -27,6 +27,10 @@ export class UnreliableBus implements Bus {
     this.#faults = faults;
   }
 
+  get limits() {
+    return this.#inner.limits;
+  }
+
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     if (topic !== 'changes' || !this.faulty) return this.#inner.append(topic, partition, records);
     const delivered = records.flatMap((record) => this.#deliver(partition, record));

@@ -1,7 +1,7 @@
 /** Reads all Pods of a server into memory with one method and prints the cost as JSON. Its own process, to measure its peak. */
 
 import { readFileSync } from 'node:fs';
-import type { Bus, PartitionReader, StreamOffset } from '@sluice/bus';
+import { type Bus, noBusLimits, type PartitionReader, type StreamOffset } from '@sluice/bus';
 import { type ClusterReader, Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
@@ -71,6 +71,7 @@ async function readByInformer(): Promise<() => number> {
 /** Accepts all records and keeps only their count. */
 class SinkBus implements Bus {
   readonly partitions = 64;
+  readonly limits = noBusLimits;
   pods = 0;
 
   async append(topic: string, _partition: number, records: Parameters<Bus['append']>[2]): Promise<void> {

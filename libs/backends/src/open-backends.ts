@@ -1,4 +1,4 @@
-import { type Bus, isBusSetupError } from '@sluice/bus';
+import { type Bus, ChunkedBus, isBusSetupError } from '@sluice/bus';
 import type { Configuration } from '@sluice/configuration';
 import { preloadSchemas } from '@sluice/messages';
 import { UsageError } from '@sluice/process';
@@ -35,7 +35,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
     const redis = await openRedis({ ...store, fleet }, { ...ports, startLeaseThread });
     try {
       await settlePartitions(redis.store, partitions);
-      const bus = await openBus(options, ports);
+      const bus = new ChunkedBus(await openBus(options, ports), ports);
       return {
         ...redis,
         bus,

@@ -2,8 +2,11 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import {
   type Bus,
   BusClosedError,
+  type BusLimits,
   type BusRecord,
+  checkRecordBytes,
   isLogTruncatedError,
+  largestMessageBytes,
   type PartitionReader,
   type StreamOffset,
   type Topic,
@@ -35,6 +38,9 @@ export async function connectJetStreamBus(options: JetStreamBusOptions, ports: J
   }
 }
 
+/** Part of `max_payload` that is kept for headers. */
+const headerReserve = 4096;
+
 /** The bus on NATS JetStream: one stream per partition of a topic, so the stream sequence is `Delivery.offset`. */
 class JetStreamBus implements Bus {
   readonly partitions: number;
@@ -54,8 +60,17 @@ class JetStreamBus implements Bus {
     this.#publisher = new Publisher(link, this.#inboxPrefix, ports);
   }
 
+  get limits(): BusLimits {
+    const { changes, mutations } = this.#settings.maxBytes;
+    return {
+      recordBytes: Math.max(1, this.#link.maxPayload - headerReserve),
+      messageBytes: Math.min(largestMessageBytes, Math.floor(Math.min(changes, mutations) / 2)),
+    };
+  }
+
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     if (this.#link.closed) throw new BusClosedError('the bus is closed');
+    checkRecordBytes(records, this.limits.recordBytes);
     await this.#publisher.append(this.#target(this.#log(topic, partition)), records);
   }
 

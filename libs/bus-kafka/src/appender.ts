@@ -23,7 +23,10 @@ export interface AppenderOptions {
   readonly outageLogger: OutageLogger;
   readonly clock: Clock;
   readonly random: Random;
-  readonly maxMessageBytes: number;
+  /** Size limit of a batch, in bytes. */
+  readonly maxMessageBytes: () => number;
+  /** Called when a broker refuses a batch within that limit. */
+  readonly onTooLarge: () => void;
 }
 
 /**
@@ -47,7 +50,7 @@ export class Appender {
   append(topic: string, partition: number, records: readonly BusRecord[]): Promise<void> {
     if (this.#closing.signal.aborted) return Promise.reject(closedError());
     if (records.length === 0) return Promise.resolve();
-    const capacity = batchCapacity(this.#options.maxMessageBytes);
+    const capacity = batchCapacity(this.#options.maxMessageBytes());
     const messages = records.map(toMessage);
     for (const message of messages) {
       if (messageBytes(message) <= capacity) continue;
@@ -60,7 +63,7 @@ export class Appender {
     const name = `${topic}/${partition}`;
     let queue = this.#queues.get(name);
     if (queue === undefined) {
-      queue = new PartitionQueue(topic, partition, capacity);
+      queue = new PartitionQueue(topic, partition, () => batchCapacity(this.#options.maxMessageBytes()));
       this.#queues.set(name, queue);
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -113,8 +116,11 @@ export class Appender {
         break;
       case errorCode.messageTooLarge:
       case errorCode.recordListTooLarge:
+        this.#options.onTooLarge();
         queue.reject(
-          new RecordTooLargeError(`${queue.name}: max.message.bytes of the topic or broker is less than configured`),
+          new RecordTooLargeError(
+            `${queue.name}: batch exceeds max.message.bytes of the topic, which has been lowered`,
+          ),
         );
         break;
       case errorCode.topicAuthorizationFailed:

@@ -1,7 +1,10 @@
 import {
   type Bus,
   BusClosedError,
+  type BusLimits,
   type BusRecord,
+  checkRecordBytes,
+  largestMessageBytes,
   type PartitionReader,
   type StreamOffset,
   type Topic,
@@ -40,6 +43,9 @@ export async function connectKafkaBus(options: KafkaBusOptions): Promise<KafkaBu
   return bus;
 }
 
+/** Part of a batch that is kept for its header and a record's key, id and headers. */
+const batchReserve = 4096;
+
 /**
  * The bus on Kafka: one topic each for changes, mutations and requests. `Delivery.offset` is Kafka's offset + 1, and the
  * stream id is the topic id. There are no consumer groups: leases assign partitions, in milliseconds (ADR 0014).
@@ -53,21 +59,30 @@ export class KafkaBus implements Bus {
   readonly #appender: Appender;
   readonly #fetcher: Fetcher;
   readonly #closing = new AbortController();
+  /** Size limit of a batch, as the topics report it. */
+  #batchBytes: number;
 
   /** Use `connectKafkaBus`, which calls `start`. */
   constructor(options: KafkaBusOptions) {
     const { clock, random, logger, maxMessageBytes } = options;
+    this.#batchBytes = maxMessageBytes;
     this.partitions = options.partitions;
     this.#options = options;
     const names = topics.map((topic) => topicName(options, topic));
     const brokers = new Brokers(options, logger);
-    const metadata = new MetadataCache(brokers, names, () => ensureTopics(options, brokers));
+    const metadata = new MetadataCache(brokers, names, () => this.#ensureTopics());
     const outageLogger = new OutageLogger(logger);
     this.#brokers = brokers;
     this.#metadata = metadata;
     this.#outageLogger = outageLogger;
     const shared = { brokers, metadata, outageLogger, clock, random };
-    this.#appender = new Appender({ ...shared, maxMessageBytes });
+    this.#appender = new Appender({
+      ...shared,
+      maxMessageBytes: () => this.#batchBytes,
+      onTooLarge: () => {
+        this.#ensureTopics().catch((error: unknown) => outageLogger.failed('topic settings', error));
+      },
+    });
     this.#fetcher = new Fetcher({ ...shared, partitionMaxBytes: maxMessageBytes, signal: this.#closing.signal });
   }
 
@@ -79,7 +94,7 @@ export class KafkaBus implements Bus {
     const deadline = clock.monotonic() + connectWithinMs;
     const attempt = async () => {
       try {
-        await ensureTopics(this.#options, this.#brokers);
+        await this.#ensureTopics();
         await this.#metadata.refresh();
       } catch (error) {
         if (clock.monotonic() < deadline || error instanceof BusSetupError) throw error;
@@ -91,7 +106,16 @@ export class KafkaBus implements Bus {
     await this.#retry('start', attempt, deadline);
   }
 
+  get limits(): BusLimits {
+    const { changes, mutations } = this.#options.retentionBytes;
+    return {
+      recordBytes: this.#batchBytes - batchReserve,
+      messageBytes: Math.min(largestMessageBytes, Math.floor(Math.min(changes, mutations) / 2)),
+    };
+  }
+
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+    checkRecordBytes(records, this.limits.recordBytes);
     await this.#appender.append(this.#name(topic, partition), partition, records);
   }
 
@@ -121,6 +145,10 @@ export class KafkaBus implements Bus {
     this.#fetcher.close();
     await this.#appender.close();
     this.#brokers.close();
+  }
+
+  async #ensureTopics(): Promise<void> {
+    this.#batchBytes = await ensureTopics(this.#options, this.#brokers);
   }
 
   async #end(topic: string, partition: number): Promise<StreamOffset> {

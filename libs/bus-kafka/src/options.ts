@@ -33,7 +33,11 @@ export interface KafkaTopics {
   /** In-sync replicas required for an append. */
   readonly minInsyncReplicas: number;
   readonly retentionMs: Readonly<Record<Topic, number>>;
-  /** Size limit of a batch and so of a record, in bytes. */
+  /** Size limit of each partition, in bytes; the oldest segments are deleted. */
+  readonly retentionBytes: Readonly<Record<Topic, number>>;
+  /**
+   * Size limit of a batch and so of a record, in bytes. If an existing topic has a lower one, Sluice keeps to that.
+   */
   readonly maxMessageBytes: number;
 }
 
@@ -46,13 +50,15 @@ export interface KafkaBusOptions extends KafkaConnection, KafkaTopics {
 }
 
 const day = 86_400_000;
+const mebibyte = 1024 * 1024;
 
 /** For production with three brokers. A reader that is away for longer than the retention finds its log truncated. */
 export const defaultKafkaTopics = {
   replicationFactor: 3,
   minInsyncReplicas: 2,
   retentionMs: { changes: day, mutations: day, requests: day },
-  maxMessageBytes: 4 * 1024 * 1024,
+  retentionBytes: { changes: 64 * mebibyte, mutations: 64 * mebibyte, requests: 16 * mebibyte },
+  maxMessageBytes: 4 * mebibyte,
 } as const satisfies Partial<KafkaTopics>;
 
 export const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];

@@ -3,7 +3,7 @@ import { PartitionQueue } from './partition-queue.ts';
 
 /** A batch holds two of these messages, including their overhead. */
 const message = (name: string) => ({ key: '', value: Buffer.alloc(100), headers: { name } });
-const newQueue = () => new PartitionQueue('t', 0, 350);
+const newQueue = () => new PartitionQueue('t', 0, () => 350);
 
 function add(queue: PartitionQueue, ...names: string[]): Promise<string> {
   return new Promise((resolve) => {

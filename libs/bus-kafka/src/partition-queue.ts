@@ -24,14 +24,14 @@ const maxBatchMessages = 1_000;
 export class PartitionQueue {
   readonly topic: string;
   readonly partition: number;
-  readonly #batchCapacity: number;
+  readonly #batchCapacity: () => number;
   #waiting: Append[] = [];
   #batch: Batch | undefined;
   /** Failed attempts to send the batch. */
   failures = 0;
 
   /** @param batchCapacity size limit of a batch, in bytes */
-  constructor(topic: string, partition: number, batchCapacity: number) {
+  constructor(topic: string, partition: number, batchCapacity: () => number) {
     this.topic = topic;
     this.partition = partition;
     this.#batchCapacity = batchCapacity;
@@ -87,12 +87,13 @@ export class PartitionQueue {
     const messages: WireMessage[] = [];
     const appends: Append[] = [];
     let bytes = 0;
+    const capacity = this.#batchCapacity();
     while (this.#waiting[0] !== undefined) {
       const append = this.#waiting[0];
       let taken = 0;
       for (const message of append.messages) {
         bytes += messageBytes(message);
-        if (messages.length > 0 && (bytes > this.#batchCapacity || messages.length === maxBatchMessages)) break;
+        if (messages.length > 0 && (bytes > capacity || messages.length === maxBatchMessages)) break;
         messages.push(message);
         taken++;
       }

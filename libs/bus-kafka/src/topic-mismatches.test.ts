@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ExistingTopic, topicMismatches, wantedTopics } from './topic-mismatches.ts';
+import { type ExistingTopic, reportedMessageBytes, topicMismatches, wantedTopics } from './topic-mismatches.ts';
 
 const [changes, , requests] = wantedTopics({
   fleet: 'sluice',
@@ -7,6 +7,7 @@ const [changes, , requests] = wantedTopics({
   replicationFactor: 3,
   minInsyncReplicas: 2,
   retentionMs: { changes: 1000, mutations: 2000, requests: 3000 },
+  retentionBytes: { changes: 4096, mutations: 4096, requests: 2048 },
   maxMessageBytes: 500,
 });
 if (changes === undefined || requests === undefined) throw new Error('expected three topics');
@@ -26,7 +27,13 @@ test('each topic has its own retention, and requests has one partition', () => {
 
 test('accepts equal settings, longer retention and larger limits', () => {
   expect(topicMismatches(changes, existing())).toEqual([]);
-  const larger = { 'retention.ms': '-1', 'max.message.bytes': '501', 'min.insync.replicas': '3' };
+  const larger = {
+    'retention.ms': '-1',
+    'retention.bytes': '-1',
+    'segment.bytes': '1000000',
+    'max.message.bytes': '501',
+    'min.insync.replicas': '3',
+  };
   expect(topicMismatches(changes, existing({ replicas: 4 }, larger))).toEqual([]);
 });
 
@@ -36,6 +43,7 @@ test('reports every mismatch with the existing and the wanted value', () => {
     {
       'cleanup.policy': 'compact,delete',
       'retention.ms': '999',
+      'retention.bytes': '4095',
       'max.message.bytes': '499',
       'min.insync.replicas': '1',
     },
@@ -45,9 +53,33 @@ test('reports every mismatch with the existing and the wanted value', () => {
     'topic sluice.changes: replication factor is 2, want 3',
     'topic sluice.changes: cleanup.policy is compact,delete, want delete',
     'topic sluice.changes: retention.ms is 999, want at least 1000',
+    'topic sluice.changes: retention.bytes is 4095, want at least 4096',
     'topic sluice.changes: max.message.bytes is 499, want at least 500',
     'topic sluice.changes: min.insync.replicas is 1, want at least 2',
   ]);
+});
+
+test('accepts a topic that takes smaller messages than configured, down to 16 KiB', () => {
+  const [topic] = wantedTopics({
+    fleet: 'sluice',
+    partitions: 64,
+    replicationFactor: 3,
+    minInsyncReplicas: 2,
+    retentionMs: { changes: 1000, mutations: 2000, requests: 3000 },
+    retentionBytes: { changes: 4096, mutations: 4096, requests: 2048 },
+    maxMessageBytes: 4_194_304,
+  });
+  if (topic === undefined) throw new Error('expected a topic');
+  expect(topicMismatches(topic, existing({}, { 'max.message.bytes': '1048588' }))).toEqual([]);
+  expect(topicMismatches(topic, existing({}, { 'max.message.bytes': '16383' }))).toEqual([
+    'topic sluice.changes: max.message.bytes is 16383, want at least 16384',
+  ]);
+});
+
+test('the limit of a batch is the lowest that a topic reports', () => {
+  const topics = ['1048588', '4194304'].map((bytes) => existing({}, { 'max.message.bytes': bytes }));
+  expect(reportedMessageBytes(topics)).toBe(1_048_588);
+  expect(reportedMessageBytes([existing({ settings: new Map() })])).toBeUndefined();
 });
 
 test('reports a setting that the cluster does not return', () => {

@@ -5,16 +5,23 @@ import { type BusSetupCode, BusSetupError } from './errors.ts';
 import { kafkajsLogger } from './kafkajs-logger.ts';
 import { type KafkaBusOptions, type KafkaConnection, saslOptions } from './options.ts';
 import { errorCode } from './protocol.ts';
-import { type ExistingTopic, topicMismatches, type WantedTopic, wantedTopics } from './topic-mismatches.ts';
+import {
+  type ExistingTopic,
+  reportedMessageBytes,
+  topicMismatches,
+  type WantedTopic,
+  wantedTopics,
+} from './topic-mismatches.ts';
 
 /**
- * Creates missing topics and checks existing ones. Never alters a topic.
+ * Creates missing topics and checks existing ones. Never alters a topic. Returns the size limit of a batch in bytes: the
+ * lowest `max.message.bytes` of the topics, at most the configured one.
  *
  * @throws BusSetupError if a topic does not match the configuration, or Kafka refuses to create or describe it
  */
-export async function ensureTopics(options: KafkaBusOptions, brokers: Pick<Brokers, 'metadata'>): Promise<void> {
+export async function ensureTopics(options: KafkaBusOptions, brokers: Pick<Brokers, 'metadata'>): Promise<number> {
   const wanted = wantedTopics(options);
-  await withAdmin(options, options.logger, async (admin) => {
+  return await withAdmin(options, options.logger, async (admin) => {
     // admin.listTopics() fails while any topic of the cluster has a partition without a leader.
     const metadata = await brokers.metadata(wanted.map(({ name }) => name));
     const unknown = metadata.filter((topic) => topic.errorCode === errorCode.unknownTopicOrPartition);
@@ -32,6 +39,7 @@ export async function ensureTopics(options: KafkaBusOptions, brokers: Pick<Broke
       const advice = 'Alter the topic or the configuration; Sluice does not alter existing topics.';
       throw new BusSetupError('BUS_TOPIC_MISMATCH', `${mismatches.join('; ')}. ${advice}`);
     }
+    return Math.min(options.maxMessageBytes, reportedMessageBytes(existing) ?? options.maxMessageBytes);
   });
 }
 
@@ -62,11 +70,11 @@ async function describe(admin: Admin, wanted: readonly WantedTopic[]): Promise<r
   });
 }
 
-async function withAdmin(
+async function withAdmin<T>(
   { brokers, clientId, tls, sasl }: KafkaConnection,
   logger: Logger,
-  use: (admin: Admin) => Promise<void>,
-): Promise<void> {
+  use: (admin: Admin) => Promise<T>,
+): Promise<T> {
   const kafka = new kafkajs.Kafka({
     ...kafkajsLogger(logger),
     brokers: [...brokers],
@@ -80,7 +88,7 @@ async function withAdmin(
   const admin = kafka.admin();
   try {
     await admin.connect();
-    await use(admin);
+    return await use(admin);
   } catch (error) {
     throw explain(error);
   } finally {

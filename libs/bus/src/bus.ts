@@ -18,7 +18,10 @@ export interface BusRecord {
 }
 
 export interface Delivery extends BusRecord {
-  /** Position in the partition: starts at 1 and increases by exactly one per record. */
+  /**
+   * Position in the partition: starts at 1 and increases by exactly one per record. A message that was sent in chunks has
+   * the offset of its last chunk.
+   */
   readonly offset: number;
 }
 
@@ -33,6 +36,23 @@ export interface StreamOffset {
 /** The position before the first record ever appended. */
 export const streamStart: StreamOffset = { offset: 0, id: '', streamId: '' };
 
+/** Sizes that a bus accepts, in bytes of payload. They can change when the bus reconnects. */
+export interface BusLimits {
+  /** Largest payload of one record. The adapter reserves room for key, id and headers. */
+  readonly recordBytes: number;
+  /** Largest message that a partition can hold when it is split into chunks. */
+  readonly messageBytes: number;
+}
+
+/** Largest message that networked buses accept in chunks: readers hold it in memory, encoded and decoded. */
+export const largestMessageBytes = 32 * 1024 * 1024;
+
+/** Limits of a bus that hands over records in memory. */
+export const noBusLimits: BusLimits = {
+  recordBytes: Number.POSITIVE_INFINITY,
+  messageBytes: Number.POSITIVE_INFINITY,
+};
+
 /**
  * Port of the message bus: topics of ordered, partitioned logs.
  *
@@ -45,6 +65,8 @@ export const streamStart: StreamOffset = { offset: 0, id: '', streamId: '' };
  */
 export interface Bus {
   readonly partitions: number;
+  /** `append` rejects a record whose payload exceeds `recordBytes`; a ChunkedBus, one that exceeds `messageBytes`. */
+  readonly limits: BusLimits;
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader;
   /** The position just before the oldest retained record. Rejects with BusClosedError after `close`. */
@@ -82,6 +104,19 @@ export class BusClosedError extends Error {
 export class RecordTooLargeError extends Error {
   override readonly name = 'RecordTooLargeError';
   readonly code = 'RECORD_TOO_LARGE';
+}
+
+export function isRecordTooLargeError(error: unknown): error is RecordTooLargeError {
+  return error instanceof Error && 'code' in error && error.code === 'RECORD_TOO_LARGE';
+}
+
+/** @throws RecordTooLargeError if a payload exceeds `maxBytes`. Without a limit no payload is read, which would encode it. */
+export function checkRecordBytes(records: readonly BusRecord[], maxBytes: number): void {
+  if (maxBytes === Number.POSITIVE_INFINITY) return;
+  for (const { id, payload } of records) {
+    if (payload.length <= maxBytes) continue;
+    throw new RecordTooLargeError(`record ${id} has ${payload.length} bytes, more than the limit of ${maxBytes}`);
+  }
 }
 
 /** Records are gone that the reader has not received. Resume at `Bus.end` and request a resync. */

@@ -1,4 +1,5 @@
 export * from './bus.ts';
+export { ChunkedBus } from './chunked-bus.ts';
 export * from './log-bus.ts';
 export * from './memory-bus.ts';
 export * from './partition-log.ts';

@@ -1,7 +1,9 @@
 import {
   type Bus,
   BusClosedError,
+  type BusLimits,
   type BusRecord,
+  noBusLimits,
   type PartitionReader,
   type StreamOffset,
   type Topic,
@@ -11,12 +13,14 @@ import type { PartitionLog } from './partition-log.ts';
 /** A bus with in-process logs, each created on first use. */
 export abstract class LogBus<Log extends PartitionLog> implements Bus {
   readonly partitions: number;
+  readonly limits: BusLimits;
   readonly #createLog: () => Log;
   readonly #logs = new Map<string, Log>();
   #closed = false;
 
-  constructor(partitions: number, createLog: () => Log) {
+  constructor(partitions: number, createLog: () => Log, limits: BusLimits = noBusLimits) {
     this.partitions = partitions;
+    this.limits = limits;
     this.#createLog = createLog;
   }
 

@@ -1,4 +1,12 @@
-import { type BusRecord, type Delivery, LogTruncatedError, type StreamOffset, type Topic } from './bus.ts';
+import {
+  type BusLimits,
+  type BusRecord,
+  checkRecordBytes,
+  type Delivery,
+  LogTruncatedError,
+  type StreamOffset,
+  type Topic,
+} from './bus.ts';
 import { LogBus } from './log-bus.ts';
 import { PartitionLog } from './partition-log.ts';
 
@@ -15,6 +23,8 @@ export interface MemoryBusOptions {
    * as networked buses do.
    */
   readonly byReference?: boolean;
+  /** Sizes to accept, as a networked bus has them. Default: no limits. */
+  readonly limits?: BusLimits;
 }
 
 const defaultMaxBacklog = 10_000;
@@ -23,13 +33,14 @@ const defaultMaxBacklog = 10_000;
 export class MemoryBus extends LogBus<MemoryLog> {
   readonly #maxBacklog: number;
 
-  constructor({ partitions, maxBacklog = defaultMaxBacklog, byReference = false }: MemoryBusOptions) {
-    super(partitions, () => new MemoryLog(byReference));
+  constructor({ partitions, maxBacklog = defaultMaxBacklog, byReference = false, limits }: MemoryBusOptions) {
+    super(partitions, () => new MemoryLog(byReference), limits);
     this.#maxBacklog = maxBacklog;
   }
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     const log = this.openLog(topic, partition);
+    checkRecordBytes(records, this.limits.recordBytes);
     log.append(records);
     if (topic === 'changes') await log.backlogAtMost(this.#maxBacklog);
     else if (topic === 'requests') log.retain(this.#maxBacklog);

@@ -38,11 +38,7 @@ function nats(values: Values, servers: readonly string[], tls: Nats['tls'], prob
     replicas,
     duplicateWindowMs,
     maxAgeMs,
-    maxBytes: {
-      changes: values.need('bus.maxBytes.changes'),
-      mutations: values.need('bus.maxBytes.mutations'),
-      requests: values.need('bus.maxBytes.requests'),
-    },
+    maxBytes: maxBytes(values),
     connectWithinMs: values.need('bus.connectWithin'),
   };
 }
@@ -89,6 +85,7 @@ function kafka(
     replicationFactor,
     minInsyncReplicas,
     retentionMs: maxAge(values),
+    retentionBytes: maxBytes(values),
     maxMessageBytes: values.need('bus.maxMessageBytes'),
     connectWithinMs: values.need('bus.connectWithin'),
   };
@@ -158,5 +155,13 @@ function maxAge(values: Values) {
     changes: values.need('bus.maxAge.changes'),
     mutations: values.need('bus.maxAge.mutations'),
     requests: values.need('bus.maxAge.requests'),
+  };
+}
+
+function maxBytes(values: Values) {
+  return {
+    changes: values.need('bus.maxBytes.changes'),
+    mutations: values.need('bus.maxBytes.mutations'),
+    requests: values.need('bus.maxBytes.requests'),
   };
 }

@@ -163,6 +163,7 @@ describe('the bus', () => {
       replicationFactor: 1,
       minInsyncReplicas: 1,
       retentionMs: { changes: 86_400_000, mutations: 86_400_000, requests: 86_400_000 },
+      retentionBytes: { changes: 67_108_864, mutations: 67_108_864, requests: 16_777_216 },
       maxMessageBytes: 4_194_304,
       connectWithinMs: 30_000,
     });

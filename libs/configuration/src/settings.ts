@@ -100,19 +100,23 @@ export const settings = {
     defaultOf: { nats: 3_600_000, kafka: 86_400_000 },
   }),
   'bus.maxBytes.changes': setting(kinds.size, 'maximum size of a partition of `changes`', {
-    of: ['nats'],
+    of: remote,
     default: 64 * 1024 ** 2,
   }),
   'bus.maxBytes.mutations': setting(kinds.size, 'maximum size of a partition of `mutations`', {
-    of: ['nats'],
+    of: remote,
     default: 64 * 1024 ** 2,
   }),
-  'bus.maxBytes.requests': setting(kinds.size, 'maximum size of `requests`', { of: ['nats'], default: 16 * 1024 ** 2 }),
+  'bus.maxBytes.requests': setting(kinds.size, 'maximum size of `requests`', { of: remote, default: 16 * 1024 ** 2 }),
   'bus.duplicateWindow': setting(kinds.duration('1s', '24h'), 'how long the bus recognises a repeated record', {
-    of: ['nats'],
+    of: remote,
     default: 120_000,
   }),
-  'bus.maxMessageBytes': setting(kinds.size, 'largest batch of records', { of: ['kafka'], default: 4 * 1024 ** 2 }),
+  'bus.maxMessageBytes': setting(
+    kinds.size,
+    'largest batch of records; a lower limit of an existing topic takes precedence',
+    { of: ['kafka'], default: 4 * 1024 ** 2 },
+  ),
   'bus.connectWithin': setting(kinds.duration('100ms', '1h'), 'how long a start waits for the bus', {
     of: remote,
     default: 30_000,

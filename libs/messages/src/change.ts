@@ -24,6 +24,11 @@ export interface Change {
   readonly resourceVersions?: PublishedResourceVersions;
   /** Set on the messages of a snapshot, which holds all published state of the Service. */
   readonly snapshot?: SnapshotPart;
+  /**
+   * Why the Service's objects cannot be published: one exceeds what the bus accepts. The Change then has no facts, and the
+   * next one that fits is a snapshot.
+   */
+  readonly unpublishable?: string;
   /** Digest of the Service's published state once this Change is applied, to compare with the reconciler's state. */
   readonly digest?: Digest;
   readonly causes: Causes;

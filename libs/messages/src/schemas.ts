@@ -140,6 +140,7 @@ export const changeSchema = z.object({
       resourceVersions: versions,
     })
     .optional(),
+  unpublishable: z.string().optional(),
   digest: digest.optional(),
   causes,
 });

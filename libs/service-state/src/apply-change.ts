@@ -2,6 +2,7 @@ import { compareResourceVersions, isLeftover } from '@sluice/controllers';
 import { type Change, compareStamps, type PublishedResourceVersions, type Stamp } from '@sluice/messages';
 import { applyFact } from './apply-fact.ts';
 import { observerOf } from './own-slices.ts';
+import { park } from './park.ts';
 import { clearTracked, removeService } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
@@ -26,6 +27,10 @@ export function applyChange(state: ServiceState, change: Change, now: number, se
     stamp,
     resourceVersions: change.resourceVersions ?? resourceVersions,
   });
+  if (change.unpublishable !== undefined) {
+    for (const controller of settings.controllers) park(state, controller, change.unpublishable, now, null);
+    return;
+  }
   for (const fact of change.facts) {
     work.only = policy.affected(state, fact, snapshot?.initial === false);
     applyFact(state, fact, stamp, work, settings);

@@ -4,6 +4,7 @@ import type { ControllerState } from './controller-state.ts';
 import { decisionOrder } from './decision-order.ts';
 import { withDerivedNames } from './derived-name.ts';
 import { isDue } from './due.ts';
+import { park } from './park.ts';
 import { readyEndpointsDelta } from './ready-endpoints-delta.ts';
 import { reconcile, trackUnchanged } from './reconcile.ts';
 import { redeliver, redeliverAt } from './redelivery.ts';
@@ -74,7 +75,8 @@ export function decideController(
   } catch (error) {
     // One Service whose decision fails must not stop the others.
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    park(state, controller, reason, now, inputs.settings);
+    const { parkedRetryMs } = inputs.settings;
+    park(state, controller, reason, now, parkedRetryMs === null ? null : now + parkedRetryMs);
     return { kind: 'failed', controller, plan: undefined, reason };
   }
 }
@@ -144,16 +146,4 @@ function plannedMutations(
     causes,
     decidedAt: now,
   };
-}
-
-function park(
-  state: ServiceState,
-  controller: Controller,
-  reason: string,
-  now: number,
-  { parkedRetryMs }: Settings,
-): void {
-  const before = state.controller(controller);
-  const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs;
-  state.setController(controller, { ...before, dueAt, parked: reason, parkedSince: before.parkedSince ?? now });
 }

@@ -9,6 +9,7 @@ export * from './evolve.ts';
 export * from './invalidate.ts';
 export * from './is-disposable.ts';
 export { isMirrored, managerOf, slicesOf } from './own-slices.ts';
+export { withdrawPlan } from './park.ts';
 export * from './policy.ts';
 export { readyAsWritten } from './ready-endpoints-delta.ts';
 export * from './service-state.ts';

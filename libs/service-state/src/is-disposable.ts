@@ -12,6 +12,6 @@ export function isDisposable(state: ServiceState): boolean {
   if (orphaned && !snapshot.complete) return false;
   return decisionOrder.every((controller) => {
     const { dueAt, inFlight, parked } = state.controller(controller);
-    return inFlight === null && (!snapshot.complete || (dueAt === null && parked === null));
+    return inFlight === null && parked === null && (!snapshot.complete || dueAt === null);
   });
 }

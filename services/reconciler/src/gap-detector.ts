@@ -13,7 +13,7 @@ export class GapDetector {
   readonly #changed = new Set<string>();
 
   /** Records a Change. Returns the sequences that are missing before it, for people: `1204..1210`; undefined: none. */
-  observe({ key: { cluster }, stamp, previousSequence, previousEpoch, snapshot }: Change): string | undefined {
+  observe({ key: { cluster }, stamp, previousSequence, previousEpoch, ...change }: Change): string | undefined {
     if (previousSequence === undefined) return undefined;
     const last = this.#last.get(cluster);
     if (last && compareStamps(stamp, last) <= 0) return undefined;
@@ -21,7 +21,7 @@ export class GapDetector {
     this.#changed.add(cluster);
     if (last === null || previousSequence === 0) return undefined;
     // A cluster begins with a snapshot; otherwise that is lost, and perhaps the request for it too.
-    if (last === undefined) return snapshot === undefined ? `1..${previousSequence}` : undefined;
+    if (last === undefined) return isBeginning(change) ? undefined : `1..${previousSequence}`;
     const previous: Stamp = { epoch: previousEpoch ?? stamp.epoch, sequence: previousSequence };
     if (compareStamps(previous, last) <= 0) return undefined;
     const first = previous.epoch === last.epoch ? last.sequence + 1 : 1;
@@ -66,3 +66,7 @@ export class GapDetector {
     return entries;
   }
 }
+
+/** Whether a watcher's first Change can look like this: a snapshot, or what stands for one that cannot be published. */
+const isBeginning = ({ snapshot, unpublishable }: Pick<Change, 'snapshot' | 'unpublishable'>) =>
+  snapshot !== undefined || unpublishable !== undefined;

@@ -14,7 +14,7 @@ import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
 import { PartitionTraces } from './partition-traces.ts';
 import { PendingCommit } from './pending-commit.ts';
-import { planRecord, unpublishedPlans } from './plan-record.ts';
+import { unpublishedPlans } from './plan-record.ts';
 import { RecordProcessor } from './record-processor.ts';
 import { resyncRequest } from './resync-request.ts';
 import { ResyncRequester } from './resync-requester.ts';
@@ -227,7 +227,12 @@ export class PartitionWorker {
 
   /** Publishes plans that a former owner committed and may not have published. */
   async #publishUnpublished(): Promise<void> {
-    const plans = unpublishedPlans(this.#state).map(({ key, plan }) => ({ plan, record: planRecord(key, plan) }));
+    const now = this.#options.clock.now();
+    const plans = unpublishedPlans(this.#state).flatMap(({ key, state, plan }) => {
+      const record = this.#decider.publishable(key, state, plan.message.controller, now);
+      if (record === undefined) this.#pending.add([key], undefined, 0, now);
+      return record === undefined ? [] : { plan, record };
+    });
     // They continue the trace of the Change that caused them.
     const origins = new Map(plans.map(({ plan, record }) => [record.id, plan.message.causes.traces?.[0]]));
     await this.#publish(

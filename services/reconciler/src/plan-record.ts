@@ -1,6 +1,6 @@
-import type { BusRecord } from '@sluice/bus';
+import type { BusLimits, BusRecord } from '@sluice/bus';
 import { MessageRecord, traceHeaders } from '@sluice/messages';
-import { decisionOrder, type InFlight } from '@sluice/service-state';
+import { decisionOrder, type InFlight, type ServiceState } from '@sluice/service-state';
 import type { PartitionState } from './partition-state.ts';
 
 /**
@@ -13,15 +13,21 @@ export function planRecord(key: string, { message, redeliveries, trace }: InFlig
   return new MessageRecord({ id, key, headers: traceHeaders(trace) }, message);
 }
 
+/** Why the bus can never take the record; undefined if it can. Reads no payload if the bus has no limit. */
+export function oversize(record: BusRecord, { messageBytes }: BusLimits): string | undefined {
+  if (messageBytes === Number.POSITIVE_INFINITY || record.payload.length <= messageBytes) return undefined;
+  return `the plan has ${record.payload.length} bytes, more than the ${messageBytes} that the bus accepts; see docs/operations/capacity.md`;
+}
+
 /** Committed plans that may not have been published, in their order. */
 export function unpublishedPlans({
   services,
   planNumbers,
-}: PartitionState): { readonly key: string; readonly plan: InFlight }[] {
+}: PartitionState): { readonly key: string; readonly state: ServiceState; readonly plan: InFlight }[] {
   const plans = [...services].flatMap(([key, state]) =>
     decisionOrder.flatMap((controller) => {
       const plan = state.controller(controller).inFlight;
-      return plan === null || planNumbers.isPublished(plan.message.plan.number) ? [] : { key, plan };
+      return plan === null || planNumbers.isPublished(plan.message.plan.number) ? [] : { key, state, plan };
     }),
   );
   return plans.sort((a, b) => a.plan.message.plan.number - b.plan.message.plan.number);

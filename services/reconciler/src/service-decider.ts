@@ -10,14 +10,16 @@ import {
   readyAsWritten,
   type ServiceState,
   wantsDecisionAt,
+  withdrawPlan,
 } from '@sluice/service-state';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PartitionTraces } from './partition-traces.ts';
-import { planRecord } from './plan-record.ts';
+import { oversize, planRecord } from './plan-record.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
-export interface ServiceDeciderOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger' | 'fencingToken'> {
+export interface ServiceDeciderOptions
+  extends Pick<PartitionWorkerOptions, 'bus' | 'settings' | 'logger' | 'fencingToken'> {
   readonly state: PartitionState;
   readonly metrics: PartitionMetrics;
   readonly traces: PartitionTraces | undefined;
@@ -51,14 +53,28 @@ export class ServiceDecider {
     for (const controller of decisionOrder) {
       if (!isDue(service, controller, now)) continue;
       const { plan } = this.#decide(key, service, controller, now);
-      const { inFlight } = service.controller(controller);
-      if (plan !== undefined && inFlight !== null) records.push(planRecord(key, inFlight));
+      const record = plan && this.publishable(key, service, controller, now);
+      if (record !== undefined) records.push(record);
     }
     for (const controller of decisionOrder) {
       metrics.parked(key, controller, service.controller(controller).parked !== null);
     }
     state.queue.set(key, nextDueAt(service));
     return records;
+  }
+
+  /** The record of the plan in flight. If the bus can never take it, the Service is parked instead. */
+  publishable(key: string, service: ServiceState, controller: Controller, now: number): BusRecord | undefined {
+    const { bus, settings, metrics, logger } = this.#options;
+    const { inFlight } = service.controller(controller);
+    if (inFlight === null) return undefined;
+    const record = planRecord(key, inFlight);
+    const reason = oversize(record, bus.limits);
+    if (reason === undefined) return record;
+    withdrawPlan(service, controller, reason, now, settings.parkedRetryMs);
+    logger.error('plan exceeds the limit of the bus; service parked', { key, controller, reason });
+    metrics.decided(key, controller, undefined);
+    return undefined;
   }
 
   #decide(key: string, service: ServiceState, controller: Controller, now: number): Decision {

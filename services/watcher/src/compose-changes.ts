@@ -10,7 +10,7 @@ import type { DirtyEntry } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
 import { objectName, type WatchedPod } from './object-event.ts';
 
-/** Facts per Change at most, so that a Service with thousands of Pods stays below every bus's message limit. */
+/** Facts per Change at most. A Change that exceeds the record size of the bus nevertheless is split further. */
 export const factsPerChange = 200;
 
 export interface ComposedChange {
@@ -37,6 +37,15 @@ export function composeChanges(
     facts,
     snapshot: { first: i === 0, last: i === parts.length - 1, initial: dirty.initial, resourceVersions },
   }));
+}
+
+/** The same facts in two Changes. A snapshot begins with the first and ends with the second. */
+export function halves({ facts, snapshot }: ComposedChange): readonly ComposedChange[] {
+  const middle = Math.ceil(facts.length / 2);
+  return [
+    { facts: facts.slice(0, middle), ...(snapshot && { snapshot: { ...snapshot, last: false } }) },
+    { facts: facts.slice(middle), ...(snapshot && { snapshot: { ...snapshot, first: false } }) },
+  ];
 }
 
 function allFacts(indexer: Indexer, namespace: string, name: string): Fact[] {

@@ -79,7 +79,7 @@ export class Publisher {
     const { bus, fencingToken, publishedState, tracer } = options;
     this.#options = options;
     this.#traces = tracer && new ChangeTraces({ ...options, tracer });
-    this.#records = new ChangeRecords({ ...options, traces: this.#traces });
+    this.#records = new ChangeRecords({ ...options, limits: () => bus.limits, traces: this.#traces });
     this.#partitions = Array.from({ length: bus.partitions }, (_, partition) => ({
       dirty: new DirtySet(),
       inFlight: new Set<string>(),
@@ -175,10 +175,14 @@ export class Publisher {
     return services.flatMap((text) => {
       const dirty = partition.dirty.take(text);
       if (dirty === undefined || this.#isWithheld(text, dirty)) return [];
-      inFlight.add(text);
-      const { records, lastStamp } = this.#records.of(dirty, partition.lastStamp, traced);
+      const { records, lastStamp, isPublishable } = this.#records.of(dirty, partition.lastStamp, traced);
       partition.lastStamp = lastStamp;
-      if (!this.#options.indexer.has(dirty.key.namespace, dirty.key.service)) this.#published.markEmptied(text);
+      const isEmptied = !this.#options.indexer.has(dirty.key.namespace, dirty.key.service);
+      // The next Change of either starts with a snapshot.
+      if (isEmptied || !isPublishable) this.#published.markEmptied(text);
+      // Without a stored digest the next watcher tries as well.
+      if (isPublishable) inFlight.add(text);
+      else this.#publishedAt.delete(text);
       return records;
     });
   }

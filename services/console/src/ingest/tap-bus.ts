@@ -5,6 +5,9 @@ import type { History } from '../history/history.ts';
 export function tapBus(bus: Bus, history: History): Bus {
   return {
     partitions: bus.partitions,
+    get limits() {
+      return bus.limits;
+    },
     append(topic, partition, records) {
       // The order of the calls is the order of the log.
       const appended = bus.append(topic, partition, records);

@@ -3,6 +3,7 @@ import {
   BusClosedError,
   type BusRecord,
   MemoryBus,
+  noBusLimits,
   type PartitionReader,
   type StreamOffset,
   type Topic,
@@ -12,6 +13,7 @@ import { type Change, decodeMessage } from '@sluice/messages';
 /** A bus whose appends take as long as the test wants, and fail when it wants. */
 export class GatedBus implements Bus {
   readonly partitions: number;
+  readonly limits = noBusLimits;
   /** Ids of the records of each try, in order. */
   readonly tries: string[][] = [];
   readonly changes: Change[] = [];

@@ -1,15 +1,9 @@
 import type { Delivery } from '@sluice/bus';
-import {
-  MessageRecord,
-  type Outcome,
-  type PlannedMutations,
-  partitionOf,
-  traceFields,
-  traceHeaders,
-} from '@sluice/messages';
+import { type Outcome, type PlannedMutations, partitionOf, traceFields, traceHeaders } from '@sluice/messages';
 import { FencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { failureText } from './failure-events.ts';
+import { outcomeRecord } from './outcome-record.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
 import type { PlanTrace } from './plan-trace.ts';
 
@@ -41,9 +35,8 @@ export async function reportOutcome(
   const id = `${record.id}/outcome/${fencingToken}`;
   const partition = partitionOf(record.key, bus.partitions);
   const ended = trace?.ended(plan, outcome, partition, id);
-  await bus.append('changes', partition, [
-    new MessageRecord({ key: record.key, id, headers: traceHeaders(ended?.place) }, outcome),
-  ]);
+  const head = { key: record.key, id, headers: traceHeaders(ended?.place) };
+  await bus.append('changes', partition, [outcomeRecord(head, outcome, bus.limits)]);
   ended?.published();
   onOutcome?.(plan, outcome);
   if (applied.status === 'applied') return;
