@@ -1,4 +1,4 @@
-import { type Bus, type BusRecord, MemoryBus, type Topic } from '@sluice/bus';
+import { type Bus, type BusLimits, type BusRecord, ChunkedBus, MemoryBus, type Topic } from '@sluice/bus';
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { runReconciler } from '@sluice/reconciler';
@@ -10,13 +10,16 @@ import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited } from '@sluice/writer';
 import { describe, expect, test } from 'vitest';
 
-/** Where a process dies: before the n-th use of a port does anything, or after it did all and before it is told so. */
+/**
+ * Where a process crashes: before the n-th call of a port has an effect, after all of it and before the call returns, or
+ * when a bus has appended half of the records.
+ */
 interface Crash {
   readonly at: number;
-  readonly when: 'before' | 'after';
+  readonly when: 'before' | 'after' | 'halfway';
 }
 
-/** Steps at which commits or appends happen in the scenario below; more than it needs does no harm. */
+/** Steps at which commits or appends happen in the scenario below; more than it needs do no harm. */
 const steps = Array.from({ length: 24 }, (_, i) => i + 1);
 const crashes = (['before', 'after'] as const).flatMap((when) => steps.map((at): Crash => ({ at, when })));
 
@@ -34,14 +37,26 @@ describe('a crash at any step loses no Change and writes nothing twice (A10)', (
       (store) => store,
     );
   });
+
+  test.each(steps)('halfway through append %d, with messages in chunks', async (at) => {
+    await survive(
+      (bus, clock) => new ChunkedBus(new CrashingBus(bus, { at, when: 'halfway' }), { clock, logger: silentLogger }),
+      (store) => store,
+      { recordBytes: 400, messageBytes: 1_000_000 },
+    );
+  });
 });
 
-async function survive(wrapBus: (bus: Bus) => Bus, wrapStore: (store: Store) => Store): Promise<void> {
+async function survive(
+  wrapBus: (bus: Bus, clock: VirtualClock) => Bus,
+  wrapStore: (store: Store) => Store,
+  limits?: BusLimits,
+): Promise<void> {
   const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const server = new FakeApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   const population = populate(server, { services: 2, podsPerService: 3 });
   const cluster = new FakeClient(server, { clock });
-  const bus = wrapBus(new MemoryBus({ partitions: 1 }));
+  const bus = wrapBus(new MemoryBus({ partitions: 1, ...(limits && { limits }) }), clock);
   const store = wrapStore(new MemoryStore());
   const stop = new AbortController();
   const ports = { clock, random: seededRandom(2), logger: silentLogger, bus };
@@ -123,11 +138,12 @@ class CrashPoint {
     this.#crash = crash;
   }
 
-  async pass(work: () => Promise<void>): Promise<void> {
+  async pass(work: () => Promise<void>, half = work): Promise<void> {
     const strikes = ++this.#uses === this.#crash.at;
-    if (strikes && this.#crash.when === 'before') throw new CrashError();
-    await work();
-    if (strikes) throw new CrashError();
+    if (!strikes) return work();
+    if (this.#crash.when === 'after') await work();
+    else if (this.#crash.when === 'halfway') await half();
+    throw new CrashError();
   }
 }
 
@@ -173,7 +189,11 @@ class CrashingBus implements Bus {
   }
 
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
-    return this.#point.pass(() => this.#inner.append(topic, partition, records));
+    const append = (part: readonly BusRecord[]) => this.#inner.append(topic, partition, part);
+    return this.#point.pass(
+      () => append(records),
+      () => append(records.slice(0, Math.ceil(records.length / 2))),
+    );
   }
 
   read: Bus['read'] = (topic, partition, after) => this.#inner.read(topic, partition, after);

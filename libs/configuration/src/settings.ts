@@ -109,7 +109,7 @@ export const settings = {
   }),
   'bus.maxBytes.requests': setting(kinds.size, 'maximum size of `requests`', { of: remote, default: 16 * 1024 ** 2 }),
   'bus.duplicateWindow': setting(kinds.duration('1s', '24h'), 'how long the bus recognises a repeated record', {
-    of: remote,
+    of: ['nats'],
     default: 120_000,
   }),
   'bus.maxMessageBytes': setting(
