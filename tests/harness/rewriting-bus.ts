@@ -16,6 +16,10 @@ export class RewritingBus implements Bus {
     this.#rewrite = rewrite;
   }
 
+  get limits() {
+    return this.#inner.limits;
+  }
+
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     await sleep(this.#clock, 1);
     this.counts[topic] += records.length;
