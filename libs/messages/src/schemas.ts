@@ -236,7 +236,7 @@ export const outcomeSchema = z.object({
 
 export const resyncRequestSchema = z.object({
   kind: z.literal('resync'),
-  scope: z.union([z.object({ partition: index }), z.object({ key })]),
+  scope: z.union([z.object({ partition: index, cluster: z.string().optional() }), z.object({ key })]),
   reason: z.string(),
 });
 

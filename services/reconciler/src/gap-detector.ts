@@ -11,6 +11,8 @@ export class GapDetector {
   /** Stamp of the last Change by cluster; null: the next one may be any. */
   readonly #last = new Map<string, Stamp | null>();
   readonly #changed = new Set<string>();
+  /** Clusters with a gap for which no resync has been requested yet. */
+  readonly #open = new Set<string>();
 
   /** Records a Change. Returns the sequences that are missing before it, for people: `1204..1210`; undefined: none. */
   observe({ key: { cluster }, stamp, previousSequence, previousEpoch, ...change }: Change): string | undefined {
@@ -41,6 +43,18 @@ export class GapDetector {
     this.#last.set(cluster, null);
   }
 
+  /**
+   * Stores nothing of the cluster until `close`, so that the next owner detects the gap again if this one stops before it
+   * has requested a resync.
+   */
+  open(cluster: string): void {
+    this.#open.add(cluster);
+  }
+
+  close(cluster: string): void {
+    this.#open.delete(cluster);
+  }
+
   /** Whether a watcher with a later epoch has published for the cluster. */
   hasSeenEpochAfter(cluster: string, epoch: number): boolean {
     const last = this.#last.get(cluster);
@@ -49,6 +63,7 @@ export class GapDetector {
 
   /** Removes a cluster. */
   removeCluster(cluster: string): void {
+    this.#open.delete(cluster);
     if (this.#last.delete(cluster)) this.#changed.add(cluster);
   }
 
@@ -61,9 +76,9 @@ export class GapDetector {
 
   /** Returns and clears what is to be stored. */
   drainChanges(): StoredEntry[] {
-    const entries = [...this.#changed].map((key) => ({ key, field, value: this.#last.get(key) }));
-    this.#changed.clear();
-    return entries;
+    const clusters = [...this.#changed].filter((cluster) => !this.#open.has(cluster));
+    for (const cluster of clusters) this.#changed.delete(cluster);
+    return clusters.map((key) => ({ key, field, value: this.#last.get(key) }));
   }
 }
 

@@ -242,6 +242,30 @@ describe('loss', () => {
     expect(await distinct()).toEqual(['web 1/1', 'web 3/2']);
   });
 
+  test('of unread records of one cluster: only that cluster is resynced, and nothing waits', async () => {
+    const ofOther = (change: Change, previousSequence: number): Change => ({
+      ...{ ...change, previousSequence },
+      key: { ...change.key, cluster: 'other' },
+    });
+    const other = (n: number, previousSequence: number) => ofOther(aChange(n, [fact.pod('q')]), previousSequence);
+    start();
+    await send({ ...first, previousSequence: 0 });
+    await send(anOutcome(await lastPlan()));
+    await send(ofOther(first, 0), other(3, 2), other(5, 4));
+    expect((await requests()).map(({ scope }) => scope)).toEqual([{ partition: 0, cluster: 'other' }]);
+    // The second gap's request waits; the other cluster's Changes do not.
+    const before = (await plans()).length;
+    await send(aChange(2, [fact.pod('r')], { previousSequence: 1 }));
+    expect(await plans()).toHaveLength(before + 1);
+    // A crash before that request: the next owner detects the gap again.
+    await restart(2);
+    await send(other(6, 5));
+    expect((await requests()).map(({ scope }) => scope)).toEqual([
+      { partition: 0, cluster: 'other' },
+      { partition: 0, cluster: 'other' },
+    ]);
+  });
+
   test('of unread records, again and again: resyncs are requested at a limited rate', async () => {
     start();
     await send({ ...first, previousSequence: 0 });

@@ -108,7 +108,7 @@ export class PartitionWorker {
         const batch = await Promise.race([records, timer.wake(this.#wakeAt())]);
         if (batch?.length === 0) break;
         if (batch !== undefined) records = undefined;
-        await this.#step(batch ?? [], reader.streamId, signal);
+        await this.#step(batch ?? [], reader.streamId);
         reader.release(this.#checkpoint.offset);
       }
       // Saves the next owner from applying it again.
@@ -174,7 +174,7 @@ export class PartitionWorker {
     }
   }
 
-  async #step(batch: readonly Delivery[], streamId: string, signal: AbortSignal): Promise<void> {
+  async #step(batch: readonly Delivery[], streamId: string): Promise<void> {
     const now = this.#options.clock.now();
     const workSet = new Set<string>();
     for (const record of batch) {
@@ -182,7 +182,7 @@ export class PartitionWorker {
       if (reason !== undefined) await this.#deadLetter(record, reason);
       workSet.add(record.key);
     }
-    for (const key of await this.#resyncs.publishRequests(signal)) workSet.add(key);
+    for (const key of await this.#resyncs.publishRequests()) workSet.add(key);
     for (const key of this.#state.queue.take(now)) workSet.add(key);
     for (const key of workSet) this.#decider.countQueued(key, now);
     const plans: BusRecord[] = [];

@@ -66,7 +66,9 @@ export class RecordProcessor {
       case 'clusterRemoved': {
         const { cluster, epoch } = message;
         if (record.key !== cluster) throw new TypeError(`removal of cluster ${cluster} under key ${record.key}`);
-        if (!state.gaps.hasSeenEpochAfter(cluster, epoch)) state.removeCluster(cluster);
+        if (state.gaps.hasSeenEpochAfter(cluster, epoch)) return;
+        state.removeCluster(cluster);
+        this.#options.resyncs.removeCluster(cluster);
         return;
       }
       case 'change':

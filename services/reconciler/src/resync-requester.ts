@@ -1,6 +1,5 @@
 import type { BusRecord } from '@sluice/bus';
 import { type Change, parseServiceKey } from '@sluice/messages';
-import { sleep } from '@sluice/runtime';
 import { awaitsSnapshot, differences, invalidate, type ServiceState } from '@sluice/service-state';
 import { LivenessProbe } from './liveness-probe.ts';
 import type { PartitionMetrics } from './metrics.ts';
@@ -9,7 +8,7 @@ import type { PendingResyncs } from './pending-resyncs.ts';
 import { resyncRequest } from './resync-request.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
-/** Minimum time between resyncs of the partition because of gaps, in milliseconds. */
+/** Minimum time between resyncs of a cluster in the partition because of gaps, in milliseconds. */
 const resyncIntervalMs = 1_000;
 
 interface Gap {
@@ -23,13 +22,13 @@ export class ResyncRequester {
   readonly #options: PartitionWorkerOptions;
   readonly #metrics: PartitionMetrics;
   readonly #pending: PendingResyncs;
-  /** The last gap for which no resync has been requested yet. */
-  #gap: Gap | undefined;
-  /** Services that are invalidated because of it, by formatted key. */
+  /** The last gap of each cluster for which no resync has been requested yet. */
+  readonly #gaps = new Map<string, { readonly missing: string; readonly state: PartitionState }>();
+  /** Services that were invalidated because of gaps, by formatted key. */
   readonly #invalidated = new Set<string>();
   readonly #probe: LivenessProbe;
-  /** When a resync was last requested because of a gap, on the monotonic clock. */
-  #lastResync = Number.NEGATIVE_INFINITY;
+  /** When a resync of each cluster was last requested because of a gap, on the monotonic clock. */
+  readonly #lastResync = new Map<string, number>();
 
   constructor(options: PartitionWorkerOptions, metrics: PartitionMetrics, pending: PendingResyncs) {
     this.#options = options;
@@ -45,7 +44,10 @@ export class ResyncRequester {
 
   /** When a request is due although no message arrives. */
   get dueAt(): number | undefined {
-    const at = Math.min(this.#probe.dueAt ?? Number.POSITIVE_INFINITY, this.#pending.dueAt ?? Number.POSITIVE_INFINITY);
+    const { clock } = this.#options;
+    const gaps = [...this.#gaps.keys()].map((cluster) => clock.now() + this.#nextResync(cluster) - clock.monotonic());
+    const { dueAt: probeAt = Number.POSITIVE_INFINITY } = this.#probe;
+    const at = Math.min(probeAt, this.#pending.dueAt ?? Number.POSITIVE_INFINITY, ...gaps);
     return Number.isFinite(at) ? at : undefined;
   }
 
@@ -60,11 +62,12 @@ export class ResyncRequester {
   }
 
   /** Changes of a cluster are lost, of unknown Services: invalidates all of its states. */
-  reportGap({ services }: PartitionState, gap: Gap, now: number): void {
-    this.#gap = gap;
-    for (const [key, state] of services) {
-      if (state.key.cluster !== gap.cluster) continue;
-      invalidate(state, now);
+  reportGap(state: PartitionState, { cluster, missing }: Gap, now: number): void {
+    this.#gaps.set(cluster, { missing, state });
+    state.gaps.open(cluster);
+    for (const [key, service] of state.services) {
+      if (service.key.cluster !== cluster) continue;
+      invalidate(service, now);
       this.#invalidated.add(key);
     }
   }
@@ -91,30 +94,41 @@ export class ResyncRequester {
     this.#probe.remove(key);
   }
 
+  /** A cluster was removed. */
+  removeCluster(cluster: string): void {
+    this.#gaps.delete(cluster);
+    this.#lastResync.delete(cluster);
+  }
+
   /**
-   * Publishes all pending requests and returns the Services whose state was invalidated. Await it before the commit, so
-   * that no request is lost.
+   * Publishes all requests that are due and returns the Services whose state was invalidated. Await it before the commit,
+   * so that no request is lost.
    */
-  async publishRequests(signal: AbortSignal): Promise<readonly string[]> {
+  async publishRequests(): Promise<readonly string[]> {
     const invalidated = [...this.#invalidated];
-    await this.#requestPartition(signal);
+    this.#invalidated.clear();
+    await this.#requestClusters();
     await this.#requestServices();
     await this.#requestProbe();
     return invalidated;
   }
 
-  async #requestPartition(signal: AbortSignal): Promise<void> {
-    if (this.#gap === undefined) return;
+  /** At a limited rate per cluster, in case the answers are lost as well. */
+  async #requestClusters(): Promise<void> {
     const { partition, logger, clock } = this.#options;
-    logger.warn('gap in change log; resyncing partition', { ...this.#gap });
-    // A limited rate, in case the answers are lost as well.
-    const delayMs = this.#lastResync + resyncIntervalMs - clock.monotonic();
-    if (delayMs > 0) await sleep(clock, delayMs, signal);
-    this.#lastResync = clock.monotonic();
-    const reason = `gap in change log: cluster ${this.#gap.cluster}, missing ${this.#gap.missing}`;
-    await this.#publish(resyncRequest({ partition }, reason, this.#id()));
-    this.#invalidated.clear();
-    this.#gap = undefined;
+    for (const [cluster, { missing, state }] of this.#gaps) {
+      if (clock.monotonic() < this.#nextResync(cluster)) continue;
+      this.#lastResync.set(cluster, clock.monotonic());
+      logger.warn('gap in change log; resyncing cluster', { partition, cluster, missing });
+      const reason = `gap in change log: cluster ${cluster}, missing ${missing}`;
+      await this.#publish(resyncRequest({ partition, cluster }, reason, `${this.#id()}/${cluster}`));
+      this.#gaps.delete(cluster);
+      state.gaps.close(cluster);
+    }
+  }
+
+  #nextResync(cluster: string): number {
+    return (this.#lastResync.get(cluster) ?? Number.NEGATIVE_INFINITY) + resyncIntervalMs;
   }
 
   async #requestServices(): Promise<void> {

@@ -241,6 +241,10 @@ describe('a resync request', () => {
     expect(published().flatMap((change) => Object.keys(change))).toEqual(['web snapshot', 'db snapshot']);
     await request({ scope: { partition: 1 } });
     expect(published()).toEqual([]);
+    await request({ scope: { partition: 0, cluster: 'other' } });
+    expect(published()).toEqual([]);
+    await request({ scope: { partition: 0, cluster: 'c' } });
+    expect(published()).toHaveLength(2);
   });
 
   test('for a Service publishes it, even if nothing of it exists', async () => {

@@ -90,6 +90,7 @@ export class Resyncer {
     const { scope, reason } = request;
     const description = `resync: ${reason}`;
     if ('partition' in scope) {
+      if (scope.cluster !== undefined && scope.cluster !== cluster) return [];
       logger.info('resyncing partition', { cluster, partition: scope.partition, reason });
       const matches = (key: ServiceKey) => partitionOf(formatServiceKey(key), bus.partitions) === scope.partition;
       return this.#publishAll(snapshot, description, matches);
