@@ -4,8 +4,6 @@
  */
 export type ClusterPhase = 'connecting' | 'unavailable' | 'rejected' | 'serving' | 'stopping';
 
-export const clusterPhases: readonly ClusterPhase[] = ['connecting', 'unavailable', 'rejected', 'serving', 'stopping'];
-
 /** State of one configured cluster. */
 export interface ClusterState {
   readonly name: string;

@@ -6,7 +6,7 @@ import type { Values } from './values.ts';
 
 type Nats = Extract<BusConfiguration, { kind: 'nats' }>;
 
-/** What no single value shows: whether they fit each other. */
+/** Builds the bus configuration and checks that its settings are consistent. */
 export function assembleBus(values: Values, problems: Problems): BusConfiguration {
   const kind = values.get('bus.kind');
   if (kind !== 'nats' && kind !== 'kafka') return { kind: 'memory' };
@@ -29,7 +29,7 @@ function nats(values: Values, servers: readonly string[], tls: Nats['tls'], prob
       );
     }
   }
-  const credentials = natsCredentials(values, problems);
+  const credentials = credentialsOfNats(values, problems);
   return {
     kind: 'nats',
     servers: servers.map((server) => (server.includes('://') ? server : `nats://${server}`)),
@@ -43,10 +43,12 @@ function nats(values: Values, servers: readonly string[], tls: Nats['tls'], prob
   };
 }
 
-function natsCredentials(values: Values, problems: Problems): NatsCredentials | undefined {
-  const ways = (['bus.username', 'bus.token', 'bus.nkeySeed', 'bus.creds'] as const).filter((way) => values.has(way));
-  if (ways.length > 1) {
-    const all = ways.map((way) => values.where(way)).join(', ');
+function credentialsOfNats(values: Values, problems: Problems): NatsCredentials | undefined {
+  const methods = (['bus.username', 'bus.token', 'bus.nkeySeed', 'bus.creds'] as const).filter((method) =>
+    values.has(method),
+  );
+  if (methods.length > 1) {
+    const all = methods.map((method) => values.where(method)).join(', ');
     problems.add(`${all} are mutually exclusive; set one of them`);
   }
   const [token, nkeySeed, creds] = [values.get('bus.token'), values.get('bus.nkeySeed'), values.get('bus.creds')];
@@ -122,7 +124,7 @@ function tlsOf(values: Values, servers: readonly string[], problems: Problems): 
   return enabled ? pems(values, 'bus') : undefined;
 }
 
-/** The certificates of either section. */
+/** The TLS certificates and key of a section, in PEM. */
 export function pems(values: Values, section: 'bus' | 'store') {
   const [ca, cert, key] = [
     values.get(`${section}.tls.ca`),
@@ -132,7 +134,7 @@ export function pems(values: Values, section: 'bus' | 'store') {
   return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
 }
 
-/** Neither is of use without the other. */
+/** Requires that both settings are given, or neither. */
 export function checkPair(values: Values, one: Path, other: Path, problems: Problems): void {
   for (const [given, missing] of [
     [one, other],

@@ -10,7 +10,7 @@ export interface Clusters {
   readonly origin: Origin;
 }
 
-/** Those of the file, or the one that variables and flags name. */
+/** The clusters of the file, or the single one that variables and flags configure, which replaces them. */
 export function assembleClusters(values: Values, given: Layer, problems: Problems): Clusters {
   const one = oneCluster(values);
   const listed = given.get('clusters');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusal, resolve } from './testing/resolve.ts';
+import { errorOf, resolve } from './testing/resolve.ts';
 
 const open = { SLUICE_CONSOLE_BIND_ADDRESS: ':8443' };
 const tls = { SLUICE_CONSOLE_TLS_CERT: 'C', SLUICE_CONSOLE_TLS_KEY: 'K' };
@@ -9,12 +9,12 @@ test('a console listens on loopback by default, without a token', () => {
   expect(console).toMatchObject({ bindAddress: undefined, token: undefined, tls: undefined, hosts: [] });
 });
 
-test('others than this machine reach it only with a token and TLS', () => {
-  expect(refusal({ environment: open })).toMatch(
+test('listening beyond loopback requires a token and TLS', () => {
+  expect(errorOf({ environment: open })).toMatch(
     /console\.bindAddress\) is :8443, which is not loopback; set console\.token .* and console\.tls\.cert/,
   );
-  expect(refusal({ environment: { ...open, SLUICE_CONSOLE_TOKEN: 'hush' } })).toMatch(/set console\.tls\.cert/);
-  expect(refusal({ environment: { ...open, ...tls } })).toMatch(/set console\.token \(--console-token-file\) as/);
+  expect(errorOf({ environment: { ...open, SLUICE_CONSOLE_TOKEN: 'hush' } })).toMatch(/set console\.tls\.cert/);
+  expect(errorOf({ environment: { ...open, ...tls } })).toMatch(/set console\.token \(--console-token-file\) as/);
   const { console } = resolve({ environment: { ...open, ...tls, SLUICE_CONSOLE_TOKEN: 'hush' } }).configuration;
   expect(console).toMatchObject({ bindAddress: { host: '', port: 8443 }, token: 'hush', tls: { cert: 'C', key: 'K' } });
   for (const address of ['127.0.0.1:1', 'localhost:1', '[::1]:1']) {
@@ -22,9 +22,9 @@ test('others than this machine reach it only with a token and TLS', () => {
   }
 });
 
-test('what does not make sense is refused', () => {
-  expect(refusal({ environment: { SLUICE_CONSOLE_BIND_ADDRESS: '0' } })).toContain('needs an address to listen on');
-  expect(refusal({ environment: { SLUICE_CONSOLE_TLS_CERT: 'C' } })).toContain('set both');
-  expect(refusal({ environment: { SLUICE_CONSOLE_JAEGER_URL: 'http://j/trace' } })).toContain('{traceId}');
-  expect(refusal({ environment: { SLUICE_CONSOLE_HOSTS: 'Example.com:80' } })).toContain('without a port');
+test('rejects inconsistent settings', () => {
+  expect(errorOf({ environment: { SLUICE_CONSOLE_BIND_ADDRESS: '0' } })).toContain('needs an address to listen on');
+  expect(errorOf({ environment: { SLUICE_CONSOLE_TLS_CERT: 'C' } })).toContain('set both');
+  expect(errorOf({ environment: { SLUICE_CONSOLE_JAEGER_URL: 'http://j/trace' } })).toContain('{traceId}');
+  expect(errorOf({ environment: { SLUICE_CONSOLE_HOSTS: 'Example.com:80' } })).toContain('without a port');
 });

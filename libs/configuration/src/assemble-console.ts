@@ -4,7 +4,10 @@ import type { ConsoleConfiguration } from './configuration.ts';
 import type { Problems } from './problems.ts';
 import type { Values } from './values.ts';
 
-/** A console shows names of everything in the clusters, so others than this machine get it only with a token and TLS. */
+/**
+ * Builds the console configuration. A console shows names of everything in the clusters, so listening beyond loopback
+ * requires a token and TLS.
+ */
 export function assembleConsole(values: Values, problems: Problems): ConsoleConfiguration {
   const at = values.where('console.bindAddress');
   const address = values.get('console.bindAddress');

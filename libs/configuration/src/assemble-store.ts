@@ -5,7 +5,7 @@ import type { Values } from './values.ts';
 
 type Redis = Extract<StoreConfiguration, { kind: 'redis' }>;
 
-/** What no single value shows: whether they fit each other. */
+/** Builds the store configuration and checks that its settings are consistent. */
 export function assembleStore(values: Values, problems: Problems): StoreConfiguration {
   if (values.get('store.kind') !== 'redis') return { kind: 'memory' };
   const urls = values.get('store.url') ?? [];
@@ -25,7 +25,7 @@ export function assembleStore(values: Values, problems: Problems): StoreConfigur
   };
 }
 
-/** No message has the address in it: a password may stand there. */
+/** Messages never contain an address, which may include a password. */
 function checkUrls(values: Values, urls: readonly string[], mode: string, problems: Problems): void {
   const at = values.where('store.url');
   if (urls.length === 0) problems.add(`${values.where('store.kind')} is redis, but store.url is empty`);

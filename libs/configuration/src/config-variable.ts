@@ -1,2 +1,5 @@
-/** The variable that names the file. Apart from the table of settings, which only a configuration needs. */
+/**
+ * Environment variable with the path of the configuration file. In its own module, so that `--help` does not load the
+ * settings.
+ */
 export const configVariable = 'SLUICE_CONFIG';

@@ -8,7 +8,7 @@ import { addSettingsOptions } from './options/settings-options.ts';
 import { addTracesOptions } from './options/traces-options.ts';
 import { addWriterOptions } from './options/writer-options.ts';
 
-/** Adds `--config` and the flags that say the same as a file; `configurationOf` reads them. */
+/** Adds `--config` and the flags that override it; `configurationOf` reads them. */
 export function addConfigurationOptions(command: Command): Command {
   command
     .option('--config <file>', 'configuration file (YAML), see "sluice config --example" (default $SLUICE_CONFIG)')
@@ -37,7 +37,7 @@ export function addConfigurationOptions(command: Command): Command {
   return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
 }
 
-/** Adds the flags of a console; the others have them in their file, and make nothing of them. */
+/** Adds the flags of a console. Other commands accept these settings in the file and ignore them. */
 export function addConsoleOptions(command: Command): Command {
   return command
     .option('--console-bind-address <host:port>', 'address of the console, its API, /metrics, /livez and /readyz')
@@ -52,7 +52,7 @@ export function addConsoleOptions(command: Command): Command {
     .option('--jaeger-query-url <url>', 'show traces from this Jaeger query address, e.g. http://127.0.0.1:16686');
 }
 
-/** What loads the configuration of a command, from the flags that were given to it. */
+/** The sources from which to load a command's configuration: its flags as given, and the environment. */
 export function configurationSources(
   command: Command,
   environment: Environment,
@@ -68,16 +68,16 @@ export function configurationSources(
 }
 
 /**
- * The configuration of a command that has `addConfigurationOptions`: `.action(async (_, command) => …)` gets it.
+ * Loads the configuration of a command that has `addConfigurationOptions`, for use in its action.
  *
- * @throws UsageError with all that is wrong, and no secret
+ * @throws UsageError with all problems, without secrets
  */
 export async function configurationOf(
   command: Command,
   environment: Environment,
   warn: (text: string) => void,
 ): Promise<Configuration> {
-  // Loaded when needed: the checks of all settings and the YAML parser would slow every other command's start.
+  // Loaded on demand: the settings' schemas and the YAML parser would slow down every other command.
   const { loadConfiguration } = await import('./load-configuration.ts');
   return loadConfiguration(configurationSources(command, environment, warn));
 }

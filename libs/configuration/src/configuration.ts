@@ -5,32 +5,32 @@ import type { RedisOptions } from '@sluice/store-redis';
 import type { SettingsOptions } from './options/settings-options.ts';
 import type { WriterOptions } from './options/writer-options.ts';
 
-/** What a process of a fleet is told: file < environment < flags, checked, with its defaults. Holds secrets. */
+/** The validated configuration of a process, with defaults: file < environment < flags. Contains secrets. */
 export interface Configuration {
-  /** Names streams, topics and keys: fleets with different names share servers without seeing each other. */
+  /** Prefix of streams, topics and keys, so that fleets with different names can share servers. */
   readonly fleet: string;
-  /** Of `changes` and `mutations`. Set once for a fleet. */
+  /** Number of partitions of `changes` and of `mutations`. Fixed for the life of a fleet. */
   readonly partitions: number;
   readonly bus: BusConfiguration;
   readonly store: StoreConfiguration;
-  /** Each name once. Empty: the file names none, and no flag does. */
+  /** Clusters with unique names. Empty if neither the file nor a flag lists any. */
   readonly clusters: readonly ClusterConfiguration[];
-  /** Further clusters, in Secrets of a management cluster. */
+  /** Further clusters, from Secrets of a management cluster. */
   readonly clusterSecrets?: ClusterSecretsConfiguration;
-  /** heartbeatMs is less than half of ttlMs. */
+  /** In milliseconds; heartbeatMs is less than half of ttlMs. */
   readonly leases: { readonly ttlMs: number; readonly heartbeatMs: number };
-  /** For `toSettings`. */
+  /** Input of `toSettings`. */
   readonly controllers: SettingsOptions;
   readonly writer: WriterOptions;
   readonly traces: TracesConfiguration;
   readonly log: { readonly level: LogLevel; readonly format: 'text' | 'json' };
-  /** Null: nowhere. Undefined: the default address, or a free port if that is taken. */
+  /** Null: do not listen. Undefined: the default address, or a free port if it is taken. */
   readonly metricsBindAddress: BindAddress | null | undefined;
   readonly console: ConsoleConfiguration;
 }
 
 export interface ConsoleConfiguration {
-  /** On loopback, unless there are a token and TLS. Undefined: the default address, or a free port if that is taken. */
+  /** Loopback, unless a token and TLS are configured. Undefined: the default address, or a free port if it is taken. */
   readonly bindAddress: BindAddress | undefined;
   readonly hosts: readonly string[];
   readonly token: string | undefined;
@@ -38,18 +38,18 @@ export interface ConsoleConfiguration {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly maxBytes: number;
   readonly retentionMs: number;
-  /** `{traceId}` in it stands for the id of a trace. */
+  /** Address of a trace; `{traceId}` is replaced by its id. */
   readonly jaegerUrl: string | undefined;
-  /** Where Jaeger is asked for a trace. */
+  /** Address of Jaeger's query API. */
   readonly jaegerQueryUrl: string | undefined;
 }
 
 export interface TracesConfiguration {
-  /** Where OTLP over HTTP is taken. Undefined: nothing is traced. */
+  /** OTLP/HTTP endpoint. Undefined: tracing is off. */
   readonly endpoint: string | undefined;
-  /** Share of the traces that are recorded from their beginning. */
+  /** Share of the traces to record, 0 to 1. */
   readonly ratio: number;
-  /** A change that takes longer is recorded as well. */
+  /** Changes that take longer are always recorded, in milliseconds. */
   readonly slowMs: number;
 }
 
@@ -70,20 +70,20 @@ export type StoreConfiguration =
 export interface ClusterConfiguration {
   /** For logs and metrics. */
   readonly name: string;
-  /** Path of the kubeconfig, or of a directory of kubeconfigs. */
+  /** Path of a kubeconfig, or of a directory of kubeconfigs. */
   readonly kubeconfig?: string;
-  /** Context, several with commas, or `*` for all; the kubeconfig's current one if left out. */
+  /** A context, several separated by commas, or `*` for all. Default: the kubeconfig's current context. */
   readonly context?: string;
-  /** The cluster of the Pod in which this runs, as its service account. */
+  /** Use the cluster and service account of this Pod. */
   readonly inCluster?: boolean;
 }
 
 export interface ClusterSecretsConfiguration {
-  /** Of the Secrets' labels. */
+  /** Label selector of the Secrets. */
   readonly selector: string;
   readonly namespace: string;
-  /** Of the management cluster; that of the Pod in which this runs if left out. */
+  /** Kubeconfig of the management cluster. Default: the cluster of this Pod. */
   readonly kubeconfig?: string;
-  /** Context in it. */
+  /** Context in that kubeconfig. */
   readonly context?: string;
 }

@@ -5,17 +5,17 @@ import { paths, settingAt, variableOf } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The paths by their variables. */
+/** Setting paths by environment variable. */
 const known: ReadonlyMap<string, string> = new Map(
   paths.flatMap((path) =>
     (settingAt(path).file ? [path, `${path}File`] : [path]).map((one) => [variableOf(one), one] as const),
   ),
 );
 
-/** Kubernetes tells each container of each Service so: a Service `sluice-x` makes a `SLUICE_X_PORT`. */
+/** Variables that Kubernetes sets in containers for Services: a Service `sluice-x` leads to `SLUICE_X_PORT`. */
 const serviceLink = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
-/** What the variables say. One without content counts as not given; one that nobody knows is told to `warn`. */
+/** Reads the SLUICE_* variables. Empty ones count as unset; unknown ones are passed to `warn`. */
 export function environmentLayer(environment: Environment, warn: (text: string) => void): Layer {
   const layer = new Map<string, Given>();
   for (const [variable, text] of Object.entries(environment)) {

@@ -2,7 +2,7 @@ import type { Plain } from './kinds.ts';
 import { scalar } from './print.ts';
 import { isClusterPath, type Path, paths, settingAt } from './settings.ts';
 
-/** Given in the example; all else is a comment. */
+/** Settings that are active in the example; all others are commented out. */
 const active: ReadonlySet<string> = new Set<Path>(['fleet', 'partitions', 'bus.servers', 'store.url']);
 
 const clusters = `# Clusters of this fleet. Logs and metrics use these names. Paths are relative to this file.
@@ -16,7 +16,7 @@ clusters:
   #   inCluster: true
 `;
 
-/** A file to begin with: all settings, most of them as comments. */
+/** An example file with all settings, most of them commented out. */
 export function exampleFile(): string {
   const lines = [
     '# Sluice configuration. Environment variables override this file, flags override both. See "sluice config".',
@@ -63,7 +63,7 @@ function exampleOf(path: Path): Plain {
   return own === undefined ? (examples[path] ?? '') : setting.kind.show(own);
 }
 
-/** Of defaults that follow from others. */
+/** Examples for settings whose default depends on other settings. */
 const examples: Readonly<Partial<Record<Path, Plain>>> = {
   'bus.tls.enabled': true,
   'bus.minInsyncReplicas': 2,

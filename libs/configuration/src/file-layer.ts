@@ -7,7 +7,7 @@ import { type Given, type Layer, where } from './layer.ts';
 import { dig, isMap, issueText, type Problems } from './problems.ts';
 import { isClusterPath, paths, settingAt, type Visibility, visibilityOf } from './settings.ts';
 
-/** Reads a file of the system; errors have the system's `code`. */
+/** Reads a text file; errors have the system's `code`. */
 export type ReadText = (path: string) => string;
 
 export const clustersSchema = z.array(
@@ -16,9 +16,9 @@ export const clustersSchema = z.array(
       name: kinds.text.schema,
       kubeconfig: kinds.path.schema.optional(),
       context: kinds.text.schema.optional(),
-      inCluster: kinds.yesOrNo.schema.optional(),
+      inCluster: kinds.boolean.schema.optional(),
     },
-    { error: wantedMap },
+    { error: expectMap },
   ),
   { error: 'a list of clusters' },
 );
@@ -41,13 +41,13 @@ const leaves: ReadonlyMap<string, Leaf> = new Map(
         { keys: path.split('.'), schema: setting.kind.schema, visibility: visibilityOf(setting), isPath: false },
       ];
       if (!setting.file) return [value];
-      // Its text is not shown either: somebody may have put the secret itself there.
+      // Hidden as well: a user may have put the secret itself there.
       const keys = `${path}File`.split('.');
       return [value, [`${path}File`, { keys, schema: kinds.path.schema, visibility: 'hidden', isPath: true }]];
     }),
 );
 
-/** The checks of a whole file, and what each of its maps may hold. */
+/** Known keys of each section, by path; filled while the schema of the whole file is built. */
 const known = new Map<string, string[]>();
 const schema = mapOf([]);
 
@@ -59,35 +59,40 @@ function mapOf(prefix: readonly string[]): z.ZodType {
     shape[key] ??= keys.length === prefix.length + 1 ? leaf.optional() : mapOf([...prefix, key]).nullish();
   }
   known.set(prefix.join('.'), Object.keys(shape));
-  return z.strictObject(shape, { error: wantedMap });
+  return z.strictObject(shape, { error: expectMap });
 }
 
-/** Not for unknown keys, which have a message of their own. */
-function wantedMap(issue: { readonly code?: string | undefined }): string | undefined {
+/** Undefined for unknown keys, which have their own message. */
+function expectMap(issue: { readonly code?: string | undefined }): string | undefined {
   return issue.code === 'invalid_type' ? 'a map of settings' : undefined;
 }
 
-/** What the file says; what is wrong in it goes to the problems. @throws UsageError if it cannot be read at all */
+/**
+ * Reads the configuration file and adds what is invalid to `problems`.
+ *
+ * @throws UsageError if it cannot be read or parsed
+ */
 export function fileLayer(file: string, readText: ReadText, problems: Problems): Layer {
   const origin = { from: 'file', file } as const;
   const whole = { at: (path: string) => where(origin, path), path: '' };
   const raw = parse(file, read(file, readText));
   const layer = new Map<string, Given>();
-  const bad = new Set<string>();
+  const invalid = new Set<string>();
   for (const issue of schema.safeParse(raw).error?.issues ?? []) {
     const names = issue.path.filter((key) => typeof key === 'string').join('.');
     const inClusters = issue.path[0] === 'clusters';
     const visibility = inClusters && names !== 'clusters' ? 'shown' : (leaves.get(names)?.visibility ?? 'hidden');
     problems.add(issueText(whole, issue, raw, inClusters ? clusterKeys : (known.get(names) ?? []), visibility));
-    bad.add(inClusters ? 'clusters' : names);
+    invalid.add(inClusters ? 'clusters' : names);
   }
   for (const [path, { keys, isPath }] of leaves) {
     const value = dig(raw, keys);
-    if (value === undefined || bad.has(path)) continue;
+    if (value === undefined || invalid.has(path)) continue;
     layer.set(path, { raw: isPath ? resolve(dirname(file), String(value)) : value, origin });
   }
   const clusters = dig(raw, ['clusters']);
-  if (Array.isArray(clusters) && !bad.has('clusters')) layer.set('clusters', { raw: clusters.map(absolute), origin });
+  if (Array.isArray(clusters) && !invalid.has('clusters'))
+    layer.set('clusters', { raw: clusters.map(absolute), origin });
   return layer;
 
   function absolute(cluster: unknown): unknown {
@@ -107,7 +112,7 @@ function read(file: string, readText: ReadText): string {
 
 function parse(file: string, text: string): unknown {
   try {
-    // A file whose every line is a comment, or none, says nothing.
+    // An empty file, or one with only comments, sets nothing.
     return load(text.replace(/^\uFEFF/, '')) ?? {};
   } catch (error) {
     if (text.split('\n').every((line) => /^\s*(#|$)/.test(line))) return {};
@@ -115,7 +120,10 @@ function parse(file: string, text: string): unknown {
   }
 }
 
-/** The parser's message quotes lines, and its reason a name: all of these may be a secret, as in `password: *x`. */
+/**
+ * The parser's message quotes the file, which may contain secrets (`password: *x`), so only the kind of error and the
+ * line are reported.
+ */
 function yamlProblem(error: unknown): string {
   const reason = dig(error, ['reason']);
   const line = dig(error, ['mark', 'line']);

@@ -3,7 +3,7 @@ import type { Given, Layer } from './layer.ts';
 import type { Problems } from './problems.ts';
 import { settingAt } from './settings.ts';
 
-/** What the flags say. */
+/** Reads the given flags. */
 export function flagLayer(flags: ConfigurationFlags, problems: Problems): Layer {
   const layer = new Map<string, Given>();
   for (const [flag, path] of Object.entries(fileFlagPaths) as [keyof typeof fileFlagPaths, string][]) {

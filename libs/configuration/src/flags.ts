@@ -1,6 +1,6 @@
 import type { Path } from './settings.ts';
 
-/** The flags that say what a file says. Kept apart from the settings, so that `--help` needs none of their checks. */
+/** Flags and the settings they override. Kept apart from the settings, so that `--help` does not load their schemas. */
 export const flagPaths = {
   '--fleet': 'fleet',
   '--partitions': 'partitions',
@@ -38,7 +38,7 @@ export const flagPaths = {
   '--jaeger-query-url': 'console.jaegerQueryUrl',
 } as const satisfies Readonly<Record<string, Path>>;
 
-/** Flags that name a file with the value: a secret itself would be seen by everybody on the machine. */
+/** Flags that name a file with the value, because other users of the machine can read a process's arguments. */
 export const fileFlagPaths = {
   '--console-token-file': 'console.token',
   '--console-tls-cert-file': 'console.tls.cert',
@@ -47,5 +47,5 @@ export const fileFlagPaths = {
 
 export type Flag = keyof typeof flagPaths | keyof typeof fileFlagPaths;
 
-/** Those that were given, with their texts, or with what commander made of them. */
+/** The given flags with their texts, or with the values that commander parsed. */
 export type ConfigurationFlags = Readonly<Partial<Record<Flag, unknown>>>;

@@ -1,24 +1,24 @@
-/** Where a value comes from. */
+/** The source of a value. */
 export type Origin =
   | { readonly from: 'default' }
   | { readonly from: 'file'; readonly file: string }
   | { readonly from: 'environment'; readonly variable: string }
   | { readonly from: 'flag'; readonly flag: string };
 
-/** A value as it was given, not checked yet. */
+/** A value as given, not validated yet. */
 export interface Given {
   readonly raw: unknown;
   readonly origin: Origin;
 }
 
-/** What one source gives, by path: of `settings`, of the same with `File` behind it, or `clusters`. */
+/** The values of one source, by path: a setting, a setting followed by `File`, or `clusters`. */
 export type Layer = ReadonlyMap<string, Given>;
 
-/** How a message begins: which value of which source is meant. */
+/** Prefix of a message: the source and the setting it is about. */
 export function where(origin: Origin, path: string): string {
   switch (origin.from) {
     case 'file':
-      // Without a path, all of the file is meant.
+      // An empty path means the whole file.
       return path === '' ? origin.file : `${origin.file}: ${path}`;
     case 'environment':
       return `${origin.variable} (${path})`;
@@ -29,7 +29,7 @@ export function where(origin: Origin, path: string): string {
   }
 }
 
-/** Short: the comment behind a line of `sluice config`. */
+/** Short form, for the comments of `sluice config`. */
 export function originText(origin: Origin): string {
   switch (origin.from) {
     case 'file':

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from './load-configuration.ts';
-import { entry, type Given, refusal, resolve } from './testing/resolve.ts';
+import { entry, errorOf, type Given, resolve } from './testing/resolve.ts';
 
 const configurationOf = (given: Given) => resolve(given).configuration;
 
-test('with nothing given: one process, in memory, no cluster', () => {
+test('the defaults are an in-memory bus and store and no cluster', () => {
   expect(loadConfiguration({ environment: {}, flags: {} })).toEqual({
     fleet: 'sluice',
     partitions: 64,
@@ -38,7 +38,7 @@ test('with nothing given: one process, in memory, no cluster', () => {
 });
 
 test.each(['', '# nothing\n', '\n'.repeat(10_000), 'bus:\nstore:\n  # url: redis://h\n'])(
-  'a file that says nothing (%#)',
+  'an empty file gives the defaults (%#)',
   (file) => {
     expect(configurationOf({ file })).toEqual(configurationOf({}));
   },
@@ -62,7 +62,7 @@ describe('file < environment < flags', () => {
     expect(entry(resolved, 'partitions')).toEqual({ path: 'partitions', shown: partitions, origin });
   });
 
-  test('a secret and the file that holds it are one setting', () => {
+  test('a secret and the file that contains it are one setting', () => {
     const files = { '/etc/pw': 'of a file\n', '/run/pw': 'of another' };
     const store = 'store: { url: "redis://h:1", passwordFile: pw }';
     const password = (given: Given) => {
@@ -74,7 +74,7 @@ describe('file < environment < flags', () => {
     expect(password({ file: store, environment: { SLUICE_STORE_PASSWORD_FILE: '/run/pw' } })).toBe('of another');
   });
 
-  test('the cluster of flags and variables takes the place of those of the file', () => {
+  test('a cluster from flags or variables replaces those of the file', () => {
     const clusters = 'clusters: [{ name: a, kubeconfig: a.yaml }, { name: b, inCluster: true }]';
     expect(configurationOf({ file: clusters }).clusters).toEqual([
       { name: 'a', kubeconfig: '/etc/a.yaml' },
@@ -91,10 +91,10 @@ describe('file < environment < flags', () => {
   });
 });
 
-describe('a source that names another bus', () => {
+describe('a source that selects another bus', () => {
   const file = 'bus: { servers: ["nats://a"], username: u, password: p, replicas: 3 }';
 
-  test('begins anew: credentials of one are not sent to the other', () => {
+  test('discards earlier settings: credentials of one are not sent to the other', () => {
     expect(configurationOf({ file, flags: { '--bus': 'kafka://k:1' } }).bus).toMatchObject({
       kind: 'kafka',
       brokers: ['k:1'],
@@ -104,7 +104,7 @@ describe('a source that names another bus', () => {
     expect(configurationOf({ file, flags: { '--bus': 'memory' } }).bus).toEqual({ kind: 'memory' });
   });
 
-  test('keeps what is said of the same, and what was said of none', () => {
+  test('keeps the settings of the same kind, and those without a kind', () => {
     const environment = { SLUICE_BUS_SERVERS: 'nats://b,nats://c:1' };
     expect(configurationOf({ file, environment }).bus).toMatchObject({
       servers: ['nats://b', 'nats://c:1'],
@@ -136,7 +136,7 @@ describe('the bus', () => {
     ['username: u, password: p', { user: 'u', password: 'p' }],
     ['nkeySeed: SU', { nkeySeed: 'SU' }],
     ['credsFile: my.creds', { creds: 'jwt\nand seed' }],
-  ])('NATS signs in by %s', (way, credentials) => {
+  ])('NATS authenticates with %s', (way, credentials) => {
     const file = `bus: { servers: "nats://a", ${way} }`;
     expect(configurationOf({ file, files: { '/etc/my.creds': 'jwt\nand seed\n' } }).bus).toMatchObject({ credentials });
   });
@@ -188,7 +188,7 @@ describe('the store', () => {
   });
 });
 
-test('a heartbeat fits its lease, unless told', () => {
+test('the heartbeat interval derives from the lease unless it is set', () => {
   expect(configurationOf({ flags: { '--lease-ttl': '3s' } }).leases).toEqual({ ttlMs: 3_000, heartbeatMs: 250 });
   expect(configurationOf({ flags: { '--lease-ttl': '300ms' } }).leases).toEqual({ ttlMs: 300, heartbeatMs: 100 });
   expect(configurationOf({ file: 'leases: { ttl: 2s, heartbeat: 50ms }' }).leases).toEqual({
@@ -197,7 +197,7 @@ test('a heartbeat fits its lease, unless told', () => {
   });
 });
 
-describe('refused', () => {
+describe('an invalid configuration is rejected', () => {
   const at = '/etc/sluice.yaml: ';
   test.each([
     ['partitions: many', `${at}partitions is "many"; expected an integer from 1 to 4096`],
@@ -278,10 +278,10 @@ describe('refused', () => {
     ['a: [', '/etc/sluice.yaml is not valid YAML: '],
     ['a: 1\na: 2', '/etc/sluice.yaml is not valid YAML: duplicated mapping key in line 2'],
   ])('%s', (file, message) => {
-    expect(refusal({ file, files: { '/etc/empty': '\n' } })).toContain(message);
+    expect(errorOf({ file, files: { '/etc/empty': '\n' } })).toContain(message);
   });
 
-  test('a file that is not there, however it was named', () => {
+  test('if the file does not exist or is unreadable', () => {
     const load = (file: string | undefined, environment = {}) => loadConfiguration({ file, environment, flags: {} });
     expect(() => load('/nowhere/a')).toThrow('"/nowhere/a" does not exist; check --config or SLUICE_CONFIG');
     expect(() => load(undefined, { SLUICE_CONFIG: '/nowhere/b' })).toThrow('"/nowhere/b" does not exist');
@@ -297,7 +297,7 @@ describe('refused', () => {
     [{ flags: { '--in-cluster': true, '--kubeconfig': 'k' } }, 'sets both inCluster and a kubeconfig'],
     [{ flags: { '--context': 'c' } }, '--context (cluster) sets context "c" without a kubeconfig'],
   ])('%j', (given, message) => {
-    expect(refusal(given)).toContain(message);
+    expect(errorOf(given)).toContain(message);
   });
 
   test.each([
@@ -306,13 +306,13 @@ describe('refused', () => {
     { file: 'bus: { servers: "nats://a", token: [t] }' },
     { environment: { SLUICE_BUS_SERVERS: 'http://a', SLUICE_BUS_TOKEN: 't' } },
     { environment: { SLUICE_BUS_SERVERS: 'a:4222', SLUICE_BUS_TOKEN: 't' } },
-  ])('in one line if one thing is wrong: %j', (given) => {
-    expect(refusal(given).split('\n')).toHaveLength(1);
+  ])('with one line for one problem: %j', (given) => {
+    expect(errorOf(given).split('\n')).toHaveLength(1);
   });
 
-  test('with all that is wrong at once', () => {
+  test('with all problems at once', () => {
     const environment = { SLUICE_PARTITIONS: 'x', SLUICE_LOG_LEVEL: 'loud' };
-    expect(refusal({ environment, flags: { '--lease-ttl': '1h' } }).split('\n')).toEqual([
+    expect(errorOf({ environment, flags: { '--lease-ttl': '1h' } }).split('\n')).toEqual([
       'invalid configuration:',
       expect.stringContaining('SLUICE_PARTITIONS (partitions) is "x"; expected an integer'),
       expect.stringContaining('--lease-ttl (leases.ttl) is "1h"; expected a duration'),
@@ -321,7 +321,7 @@ describe('refused', () => {
   });
 
   test.each(['--bus', '--store'] as const)('credentials in %s', (flag) => {
-    const message = refusal({ flags: { [flag]: 'redis://u:hush@h' } });
+    const message = errorOf({ flags: { [flag]: 'redis://u:hush@h' } });
     expect(message).toContain(`${flag} contains credentials`);
     expect(message).not.toContain('hush');
   });

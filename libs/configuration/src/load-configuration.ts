@@ -16,27 +16,31 @@ import { Problems } from './problems.ts';
 import { check, type Entry, type Values } from './values.ts';
 
 export interface ConfigurationSources {
-  /** Path of a YAML file; that of `SLUICE_CONFIG` if left out, or none. */
+  /** Path of a YAML file. Default: `SLUICE_CONFIG`, or no file. */
   readonly file?: string | undefined;
   readonly environment: Environment;
   readonly flags: ConfigurationFlags;
-  /** Told what is no error but may be a mistake. */
+  /** Called with warnings about likely mistakes. */
   readonly warn?: (text: string) => void;
   readonly readText?: ReadText;
 }
 
-/** Also how it came about: what `sluice config` prints. */
+/** The configuration and the origin of each value, for `sluice config`. */
 export interface ResolvedConfiguration {
   readonly configuration: Configuration;
   readonly entries: readonly Entry[];
 }
 
-/** File < environment < flags. @throws UsageError with all that is wrong, and no secret */
+/**
+ * Loads the configuration: file < environment < flags.
+ *
+ * @throws UsageError with all problems, without secrets
+ */
 export function loadConfiguration(sources: ConfigurationSources): Configuration {
   return resolveConfiguration(sources).configuration;
 }
 
-/** As `loadConfiguration`, with where each value comes from. */
+/** Like `loadConfiguration`, with the origin of each value. */
 export function resolveConfiguration(sources: ConfigurationSources): ResolvedConfiguration {
   const { environment, flags, warn = () => {}, readText = (path) => readFileSync(path, 'utf8') } = sources;
   const problems = new Problems();

@@ -15,8 +15,8 @@ const kindOfScheme: Readonly<Record<string, string>> = {
 };
 
 /**
- * The layers on top of each other, the last on top. One that names another kind of bus or store begins that section
- * anew: credentials of one are not sent to the other.
+ * Merges layers; later ones take precedence. A layer that selects another kind of bus or store discards the settings of
+ * that section from earlier layers, so credentials are never sent to another server.
  */
 export function merge(layers: readonly Layer[], problems: Problems): Layer {
   const merged = new Map<string, Given>();
@@ -30,7 +30,7 @@ export function merge(layers: readonly Layer[], problems: Problems): Layer {
     for (const [path, given] of layer) {
       if (layer.has(`${path}File`))
         problems.add(`${where(given.origin, path)} and ${path}File are both set: remove one of them`);
-      // The value itself and the file that holds it are two ways to say the same.
+      // A value and the file that contains it are alternatives, so one replaces the other.
       merged.delete(path.endsWith('File') ? path.slice(0, -'File'.length) : `${path}File`);
       merged.set(path, given);
     }
@@ -38,7 +38,7 @@ export function merge(layers: readonly Layer[], problems: Problems): Layer {
   return merged;
 }
 
-/** A scheme tells the kind. */
+/** Derives the kind of bus and store from the scheme of their addresses. */
 function withKinds(layer: Layer): Layer {
   const result = new Map(layer);
   for (const { name, addresses } of sections) {

@@ -1,4 +1,4 @@
-/** The candidate that was most likely meant, if one is near enough to be worth a question. */
+/** The most similar candidate for a misspelled word, or undefined if none is similar. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;
@@ -11,7 +11,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Characters to insert, delete, replace or swap with their neighbour (Damerau and Levenshtein). */
+/** Damerau–Levenshtein distance: characters to insert, delete, replace or swap with a neighbour. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number) => rows[i]?.[j] ?? 0;

@@ -2,8 +2,8 @@ import type { Environment } from './environment-layer.ts';
 import type { Given, Layer } from './layer.ts';
 
 /**
- * What OpenTelemetry's own variables say of traces. Sluice's variables and flags come before them. Those of the exporter
- * (`OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`, `_CERTIFICATE`…) it reads itself.
+ * Reads OpenTelemetry's standard variables for traces; Sluice's own variables and flags take precedence. The exporter
+ * reads its own variables (`OTEL_EXPORTER_OTLP_HEADERS`, `_TIMEOUT`, `_COMPRESSION`, `_CERTIFICATE`…).
  */
 export function openTelemetryLayer(environment: Environment, warn: (text: string) => void): Layer {
   const layer = new Map<string, Given>();
@@ -15,9 +15,9 @@ export function openTelemetryLayer(environment: Environment, warn: (text: string
   for (const variable of ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const) {
     const text = environment[variable];
     if (!text) continue;
-    // The general one is the address of all signals, that of traces is below it.
+    // The general variable is a base URL; that of traces is complete.
     give('traces.endpoint', variable.includes('TRACES') ? text : `${text.replace(/\/+$/, '')}/v1/traces`, variable);
-    warnOfProtocol(environment, warn);
+    warnAboutProtocol(environment, warn);
     break;
   }
   const ratio = ratioOf(environment, warn);
@@ -45,7 +45,7 @@ function ratioOf(environment: Environment, warn: (text: string) => void): number
   }
 }
 
-function warnOfProtocol(environment: Environment, warn: (text: string) => void): void {
+function warnAboutProtocol(environment: Environment, warn: (text: string) => void): void {
   const protocol = environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (!protocol || protocol === 'http/protobuf') return;
   warn(`OTEL_EXPORTER_OTLP_PROTOCOL is ${JSON.stringify(protocol)}; Sluice supports http/protobuf only`);

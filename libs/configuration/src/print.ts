@@ -3,7 +3,7 @@ import type { Plain } from './kinds.ts';
 import { originText } from './layer.ts';
 import type { Entry } from './values.ts';
 
-/** As a configuration file, with where each value comes from behind it. */
+/** Formats the configuration as a YAML file, with the origin of each value as a comment. */
 export function toYaml(entries: readonly Entry[]): string {
   const lines: string[] = [];
   let open: readonly string[] = [];
@@ -20,7 +20,7 @@ export function toYaml(entries: readonly Entry[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The same as JSON, without where it comes from; it is a configuration file as well. */
+/** Formats the configuration as JSON, which is a valid configuration file too. */
 export function toJson(entries: readonly Entry[]): string {
   const root: Record<string, unknown> = {};
   for (const { path, shown } of entries) {
@@ -39,7 +39,7 @@ function indent(depth: number): string {
   return '  '.repeat(depth);
 }
 
-/** What stands behind the colon, and the lines below. */
+/** The text after the colon, followed by further lines. */
 function block(value: Plain, margin: string): readonly string[] {
   if (!Array.isArray(value)) return [` ${scalar(value)}`];
   if (value.length === 0) return [' []'];
@@ -53,7 +53,7 @@ function listItem(item: Plain, margin: string): readonly string[] {
   );
 }
 
-/** Plain if it is read back as it is, in quotes otherwise. JSON is YAML. */
+/** Formats a scalar, quoted unless YAML reads the plain text back unchanged. JSON is YAML. */
 export function scalar(value: Plain): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   return isPlain(value) ? value : JSON.stringify(value);

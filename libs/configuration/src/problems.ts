@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { nearest } from './nearest.ts';
 import type { Visibility } from './settings.ts';
 
-/** All that is wrong with a configuration, so that one look at it is enough. */
+/** Collects all problems of a configuration, so that they are reported at once. */
 export class Problems {
   readonly #texts: string[] = [];
 
@@ -23,10 +23,10 @@ export class Problems {
   }
 }
 
-/** Where a value stands, which a message on it begins with, by its path. */
+/** Prefix of a message about the value at a path. */
 type At = (path: string) => string;
 
-/** One of zod's issues on the value at `path`, told without any value that may be a secret. */
+/** Describes a zod issue for the value at `path`, without values that may be secret. */
 export function issueText(
   { at, path }: { readonly at: At; readonly path: string },
   issue: z.core.$ZodIssue,
@@ -53,7 +53,10 @@ function instead(key: string, known: readonly string[]): string {
   return meant === undefined ? `known settings: ${known.join(', ')}` : `did you mean ${meant}?`;
 }
 
-/** A list may be given as one text with commas; a comma before an @ may as well be one of a password. */
+/**
+ * Reads a nested value. A list may be one comma-separated string, unless it contains an @: then a comma may be part of
+ * a password.
+ */
 export function dig(raw: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => {
     if (typeof value === 'string' && typeof key === 'number') {
@@ -67,7 +70,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What stands there; only its sort, where it may be a secret. */
+/** Describes a value; only its type if it may be secret. */
 function describe(value: unknown, visibility: Visibility): string {
   if (value === undefined || value === null || value === '') return 'empty';
   if (Array.isArray(value)) return 'a list';

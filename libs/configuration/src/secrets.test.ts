@@ -5,10 +5,10 @@ import { toJson, toYaml } from './print.ts';
 import { paths, settingAt, variableOf } from './settings.ts';
 import { entry, type Given, resolve } from './testing/resolve.ts';
 
-/** In every secret of these tests, so that any part of one that shows is seen. */
+/** Part of every secret in these tests, to detect any leak. */
 const mark = 'hUsH';
 
-/** All that a user gets to see: what is printed, warnings, the error. */
+/** Everything a user can see: printed configuration, warnings, errors. */
 function visible(given: Given): string {
   try {
     const { entries, warnings } = resolve(given);
@@ -21,7 +21,7 @@ function visible(given: Given): string {
 
 const secrets = paths.filter((path) => settingAt(path).secret);
 
-test('the secrets are these', () => {
+test('these settings are secret', () => {
   expect(secrets.map((path) => path.split('.').at(-1))).toEqual([
     ...['password', 'token', 'nkeySeed', 'creds', 'key'],
     ...['password', 'sentinelPassword', 'key'],
@@ -29,7 +29,7 @@ test('the secrets are these', () => {
   ]);
 });
 
-/** Around the mark whatever a person or a generator puts into passwords, and what YAML takes for something else. */
+/** The mark within characters that occur in passwords or have a meaning in YAML. */
 const secret = fc
   .tuple(
     fc.constantFrom('', '*', '!', '&', '{', '[', '"', "'", '|', '>', '%', '@', '`', '- ', '? ', 'a: ', 'a #', '~'),
@@ -38,7 +38,7 @@ const secret = fc
   )
   .map(([first, before, after]) => `${first}${before}${mark}${after}`);
 
-/** As somebody writes it behind a key: right, or in any of many wrong ways, on one line. */
+/** A secret after a key as a user may write it, correctly or not, on one line. */
 const written = secret.chain((text) =>
   fc.constantFrom(
     JSON.stringify(text),
@@ -97,8 +97,8 @@ const file = fc
   })
   .map((sections) => sections.map(([name, lines]) => `${name}:\n${lines.join('\n')}\n`).join(''));
 
-describe('no secret is seen', () => {
-  test('whatever is in the file, right or wrong', () => {
+describe('no secret is shown', () => {
+  test('from a valid or invalid file', () => {
     fc.assert(
       fc.property(file, (text) => {
         expect(visible({ file: text })).not.toContain(mark);
@@ -107,7 +107,7 @@ describe('no secret is seen', () => {
     );
   });
 
-  test('whatever is in the variables and the files that they name', () => {
+  test('from variables and the files they name', () => {
     const variables = secrets.flatMap((path) => [variableOf(path), variableOf(`${path}File`)]);
     const environment = fc.dictionary(fc.constantFrom(...variables, 'SLUICE_STORE_URL', 'SLUICE_BUS_SERVERS'), secret);
     fc.assert(
@@ -123,7 +123,7 @@ describe('no secret is seen', () => {
     );
   });
 
-  test('in an address that is used', () => {
+  test('from an address in use', () => {
     fc.assert(
       fc.property(secret, (text) => {
         const url = `redis://${encodeURIComponent(text)}:${encodeURIComponent(text)}@h:1/2`;
@@ -135,7 +135,7 @@ describe('no secret is seen', () => {
   });
 });
 
-test('what is right in a file arrives as it was written', () => {
+test('a valid secret in a file is read unchanged', () => {
   fc.assert(
     fc.property(secret, (text) => {
       const { bus } = resolve({ file: `bus: { servers: "nats://n", token: ${JSON.stringify(text)} }` }).configuration;

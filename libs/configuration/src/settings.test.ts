@@ -12,7 +12,7 @@ import { fileFlagPaths, flagPaths } from './flags.ts';
 import { toJson, toYaml } from './print.ts';
 import { Problems } from './problems.ts';
 import { isClusterPath, type Path, paths, settingAt, variableOf } from './settings.ts';
-import { entry, type Given, refusal, resolve } from './testing/resolve.ts';
+import { entry, errorOf, type Given, resolve } from './testing/resolve.ts';
 import { settingsTable } from './testing/settings-table.ts';
 
 const nats = { SLUICE_BUS_SERVERS: 'nats://n' };
@@ -23,7 +23,7 @@ const rediss = { SLUICE_STORE_URL: 'rediss://r' };
 const sentinel = { ...redis, SLUICE_STORE_MODE: 'sentinel', SLUICE_STORE_MASTER_NAME: 'm' };
 const kubeconfig = { SLUICE_CLUSTER_KUBECONFIG: '/k' };
 
-/** Of each setting: a text for its variable, how that is shown, and variables that it needs beside it. */
+/** For each setting: a value for its variable, how it is shown, and other variables that it requires. */
 const samples: Readonly<
   Record<Path, readonly [text: string, shown: unknown, beside?: Readonly<Record<string, string>>]>
 > = {
@@ -107,7 +107,7 @@ const samples: Readonly<
 const shownAt = (path: Path) => (isClusterPath(path) ? 'clusters' : path);
 
 describe('each documented variable works', () => {
-  test.each(paths)('of %s', (path) => {
+  test.each(paths)('for %s', (path) => {
     const [text, shown, beside] = samples[path];
     const variable = variableOf(path);
     const resolved = resolve({ environment: { ...beside, [variable]: text } });
@@ -117,7 +117,7 @@ describe('each documented variable works', () => {
     if (!isClusterPath(path)) expect(found?.origin).toEqual({ from: 'environment', variable });
   });
 
-  test.each(paths.filter((path) => settingAt(path).file))('of the file with %s', (path) => {
+  test.each(paths.filter((path) => settingAt(path).file))('for the file with %s', (path) => {
     const [text, , beside] = samples[path];
     const variable = variableOf(`${path}File`);
     const { [variableOf(path)]: _, ...others } = beside ?? {};
@@ -132,13 +132,13 @@ describe('each documented variable works', () => {
   });
 });
 
-describe('variables that nobody knows', () => {
+describe('unknown variables', () => {
   test.each([
     ['SLUICE_BUS_SERVER', 'did you mean SLUICE_BUS_SERVERS?'],
     ['SLUICE_CONFG', 'did you mean SLUICE_CONFIG?'],
     ['SLUICE_STORE_PASWORD_FILE', 'did you mean SLUICE_STORE_PASSWORD_FILE?'],
     ['SLUICE_SOMETHING_ELSE_ALTOGETHER', 'unknown environment variable SLUICE_SOMETHING_ELSE_ALTOGETHER'],
-  ])('%s is told', (variable, warning) => {
+  ])('%s causes a warning', (variable, warning) => {
     expect(resolve({ environment: { [variable]: 'hush' } }).warnings).toEqual([expect.stringContaining(warning)]);
   });
 
@@ -149,12 +149,12 @@ describe('variables that nobody knows', () => {
     'SLUICE_PORT_10270_TCP',
     'SLUICE_PORT_10270_TCP_ADDR',
     'PATH',
-  ])('%s, which Kubernetes sets for a Service or is not ours, is not', (variable) => {
+  ])('%s, which Kubernetes sets for a Service or belongs to others, is ignored', (variable) => {
     expect(resolve({ environment: { [variable]: 'x' } }).warnings).toEqual([]);
   });
 });
 
-describe('variables of OpenTelemetry', () => {
+describe('OpenTelemetry variables', () => {
   const traces = (environment: Record<string, string>, file?: string) => {
     const { configuration, warnings } = resolve({ environment, ...(file !== undefined && { file }) });
     expect(warnings).toEqual([]);
@@ -162,7 +162,7 @@ describe('variables of OpenTelemetry', () => {
   };
   const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/otlp/' };
 
-  test('name the collector of all signals, or that of traces', () => {
+  test('set the endpoint of all signals, or that of traces', () => {
     expect(traces(base).endpoint).toBe('http://c:4318/otlp/v1/traces');
     expect(traces({ ...base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://t/x' }).endpoint).toBe('http://t/x');
     expect(traces({}).endpoint).toBeUndefined();
@@ -173,19 +173,19 @@ describe('variables of OpenTelemetry', () => {
     [{ OTEL_TRACES_SAMPLER: 'traceidratio' }, 1],
     [{ OTEL_TRACES_SAMPLER: 'parentbased_always_on' }, 1],
     [{ OTEL_TRACES_SAMPLER: 'always_off' }, 0],
-  ])('say how much is sampled: %j', (environment, ratio) => expect(traces(environment).ratio).toBe(ratio));
+  ])('set the sampling ratio: %j', (environment, ratio) => expect(traces(environment).ratio).toBe(ratio));
 
-  test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])('%j switches them off', (off) => {
+  test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])('%j disables tracing', (off) => {
     expect(traces({ ...base, ...off }).endpoint).toBeUndefined();
   });
 
-  test('come after a file and before the variables and flags of Sluice', () => {
+  test('override the file and are overridden by Sluice variables and flags', () => {
     const file = 'traces: { endpoint: "http://file", ratio: 0.1 }';
     expect(traces(base, file)).toMatchObject({ endpoint: 'http://c:4318/otlp/v1/traces', ratio: 0.1 });
     expect(traces({ ...base, SLUICE_TRACES_ENDPOINT: 'http://own' }).endpoint).toBe('http://own/v1/traces');
   });
 
-  test('that ask for what there is not are warned of, and wrong ones refused', () => {
+  test('with unsupported values cause warnings; invalid ones are rejected', () => {
     const { warnings } = resolve({
       environment: { ...base, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'jaeger_remote' },
     });
@@ -194,8 +194,8 @@ describe('variables of OpenTelemetry', () => {
       'OTEL_TRACES_SAMPLER is "jaeger_remote", which Sluice does not support; --trace-ratio applies',
     ]);
     const wrong = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' };
-    expect(refusal({ environment: wrong })).toContain('OTEL_TRACES_SAMPLER (traces.ratio)');
-    expect(refusal({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:hush@c' } })).not.toContain('hush');
+    expect(errorOf({ environment: wrong })).toContain('OTEL_TRACES_SAMPLER (traces.ratio)');
+    expect(errorOf({ environment: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:hush@c' } })).not.toContain('hush');
   });
 });
 
@@ -207,21 +207,21 @@ describe('flags', () => {
   };
   const offered = addConsoleOptions(addConfigurationOptions(new Command('console'))).options.map(({ long }) => long);
 
-  test('those that are offered are those that are read', () => {
+  test('all defined flags are read', () => {
     expect(offered.toSorted()).toEqual(
       ['--config', ...Object.keys(flagPaths), ...Object.keys(fileFlagPaths)].toSorted(),
     );
   });
 
-  test('none that was not given counts, whatever its default', () => {
+  test('defaults of flags that were not given are ignored', () => {
     expect(parse('--config', 'f')).toMatchObject({ file: 'f', flags: {} });
   });
 
-  test('none is for a secret', () => {
+  test('no flag takes a secret', () => {
     for (const path of Object.values(flagPaths)) expect(settingAt(path).secret).not.toBe(true);
   });
 
-  test.each(Object.keys(fileFlagPaths) as (keyof typeof fileFlagPaths)[])('%s names the file', (flag) => {
+  test.each(Object.keys(fileFlagPaths) as (keyof typeof fileFlagPaths)[])('%s names a file', (flag) => {
     const path = fileFlagPaths[flag];
     const [text, shown, beside] = samples[path];
     const { flags } = parse(`${flag}=/f`);
@@ -230,7 +230,7 @@ describe('flags', () => {
     expect(shown).toBeDefined();
   });
 
-  test.each(Object.keys(flagPaths) as (keyof typeof flagPaths)[])('%s sets what its variable sets', (flag) => {
+  test.each(Object.keys(flagPaths) as (keyof typeof flagPaths)[])('%s sets the same as its variable', (flag) => {
     const path = flagPaths[flag];
     const [sample, , beside] = samples[path];
     const text = path === 'store.url' ? 'redis://a' : sample;
@@ -245,13 +245,13 @@ describe('flags', () => {
   });
 });
 
-describe('what is printed', () => {
+describe('the printed configuration', () => {
   const clusters = [
     '[]',
     '[{ name: a b, kubeconfig: /k }, { name: "true", inCluster: true }]',
     '[{ name: 1s, inCluster: true }]',
   ];
-  /** Some settings that go together, none of them secret. */
+  /** Settings that are valid together, none of them secret. */
   const givens: readonly Given[] = paths
     .filter((path) => !/password|token|creds|nkey|tls.key|tls.cert|username|url/i.test(path))
     .flatMap((path, index): Given[] => {
@@ -263,14 +263,14 @@ describe('what is printed', () => {
   test.each([
     ['YAML', toYaml],
     ['JSON', toJson],
-  ])('is a file that says the same, as %s', (_, print) => {
+  ])('is an equivalent configuration file as %s', (_, print) => {
     for (const given of givens) {
       const { configuration, entries } = resolve(given);
       expect(resolve({ file: print(entries) }).configuration).toEqual(configuration);
     }
   });
 
-  test('any text is read back', () => {
+  test('quotes any text so that it is read back unchanged', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: 'grapheme' }), (name) => {
         fc.pre(name !== '***');
@@ -282,7 +282,7 @@ describe('what is printed', () => {
     );
   });
 
-  test('says where each value comes from', () => {
+  test('shows the origin of each value', () => {
     const { entries } = resolve({
       file: 'fleet: shop\nbus: { servers: "nats://n", username: u, passwordFile: pw }',
       files: { '/etc/pw': 'hush' },
@@ -305,15 +305,15 @@ describe('what is printed', () => {
   });
 });
 
-describe('the example', () => {
-  test('loads, and names NATS and Redis', () => {
+describe('the example file', () => {
+  test('loads, with NATS and Redis', () => {
     expect(resolve({ file: exampleFile() }).configuration).toMatchObject({
       bus: { kind: 'nats' },
       store: { kind: 'redis' },
     });
   });
 
-  test('has every setting, each of which is right once it is no comment any more', () => {
+  test('contains every setting, valid once uncommented', () => {
     const problems = new Problems();
     const uncommented = exampleFile().replace(/^( *)# (\w+: | {2}\w+: |- name)/gm, '$1$2');
     const layer = fileLayer('/x', () => uncommented, problems);
@@ -325,12 +325,12 @@ describe('the example', () => {
   });
 });
 
-test('the defaults are those of the adapters', () => {
+test('the defaults match the adapters', () => {
   expect(resolve({ environment: kafka }).configuration.bus).toMatchObject(defaultKafkaTopics);
   expect(resolve({ environment: nats }).configuration.bus).toMatchObject(defaultJetStreamOptions);
 });
 
-test('docs/reference/settings.md has the table of all settings, as it is printed here', () => {
+test('docs/reference/settings.md contains the table of all settings', () => {
   const page = readFileSync(new URL('../../../docs/reference/settings.md', import.meta.url), 'utf8');
   expect(page).toContain(settingsTable());
 });

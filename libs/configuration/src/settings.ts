@@ -7,20 +7,20 @@ import { writerDefaults } from './options/writer-options.ts';
 
 export interface Setting<T> {
   readonly kind: Kind<T>;
-  /** For the guide and the example. */
+  /** Description for the documentation and the example. */
   readonly about: string;
   readonly default?: T;
-  /** Where the kinds of bus have defaults of their own. */
+  /** Default per kind of bus, if they differ. */
   readonly defaultOf?: Readonly<Record<string, T>>;
-  /** Never shown. */
+  /** Never printed. */
   readonly secret?: boolean;
-  /** An address: somebody may have put a password into it. */
+  /** An address, which may contain a password. */
   readonly address?: boolean;
-  /** Its content may come from a file, which `<path>File` names. */
+  /** The value may be read from a file, named by `<path>File`. */
   readonly file?: boolean;
-  /** Kinds of bus or store that have it; all if left out. */
+  /** Kinds of bus or store to which the setting applies. Default: all. */
   readonly of?: readonly string[];
-  /** A value for the example file, if the default says too little. */
+  /** Value for the example file, if the default is not helpful. */
   readonly example?: kinds.Plain;
 }
 
@@ -32,11 +32,11 @@ const pem = { file: true, example: '-----BEGIN CERTIFICATE-----…' } as const;
 const secret = { file: true, secret: true } as const;
 const remote = ['nats', 'kafka'] as const;
 const { batchPeriodMs } = defaultSettings;
-const upTo1000 = kinds.whole(1, 1000);
+const upTo1000 = kinds.integer(1, 1000);
 const batchPeriod = kinds.duration('0', '1h');
 const age = kinds.duration('1m', '8760h');
 
-/** All settings by their path in the file; the variables' names follow from the paths. `clusters` stand beside them. */
+/** All settings by path in the file. Names of variables derive from the paths. `clusters` is separate. */
 export const settings = {
   fleet: setting(
     kinds.fleetName,
@@ -45,7 +45,7 @@ export const settings = {
       default: 'sluice',
     },
   ),
-  partitions: setting(kinds.whole(1, 4096), 'partitions of `changes` and of `mutations`; set once per fleet', {
+  partitions: setting(kinds.integer(1, 4096), 'partitions of `changes` and of `mutations`; set once per fleet', {
     default: 64,
   }),
 
@@ -69,7 +69,7 @@ export const settings = {
     of: ['kafka'],
     default: 'scram-sha-512',
   }),
-  'bus.tls.enabled': setting(kinds.yesOrNo, 'use TLS; implied by `tls://` or any other setting of `bus.tls`', {
+  'bus.tls.enabled': setting(kinds.boolean, 'use TLS; implied by `tls://` or any other setting of `bus.tls`', {
     of: remote,
   }),
   'bus.tls.ca': setting(kinds.text, 'certificate authorities in PEM; default: those of the system', {
@@ -82,12 +82,12 @@ export const settings = {
     of: ['kafka'],
     example: 'kafka.example.com',
   }),
-  'bus.replicas': setting(kinds.whole(1, 15), 'replicas of each stream or topic; with NATS 1, 3 or 5', {
+  'bus.replicas': setting(kinds.integer(1, 15), 'replicas of each stream or topic; with NATS 1, 3 or 5', {
     of: remote,
     defaultOf: { nats: 1, kafka: 3 },
   }),
   'bus.minInsyncReplicas': setting(
-    kinds.whole(1, 15),
+    kinds.integer(1, 15),
     'replicas an append waits for; default 2, or 1 with one replica',
     {
       of: ['kafka'],
@@ -162,10 +162,14 @@ export const settings = {
     of: ['redis'],
     default: 10_000,
   }),
-  'store.maxDeadLetters': setting(kinds.whole(1, 1_000_000), 'maximum number of dead letters; the oldest are dropped', {
-    of: ['redis'],
-    default: 1000,
-  }),
+  'store.maxDeadLetters': setting(
+    kinds.integer(1, 1_000_000),
+    'maximum number of dead letters; the oldest are dropped',
+    {
+      of: ['redis'],
+      default: 1000,
+    },
+  ),
 
   'clusterSecrets.selector': setting(kinds.text, 'label selector of Secrets with kubeconfigs, one cluster each'),
   'clusterSecrets.namespace': setting(kinds.text, 'namespace of these Secrets', { default: 'sluice' }),
@@ -206,17 +210,17 @@ export const settings = {
     { default: batchPeriodMs.endpointslicemirroring },
   ),
 
-  'writer.takeOver': setting(kinds.yesOrNo, 'write even if kube-controller-manager seems to write the same objects', {
+  'writer.takeOver': setting(kinds.boolean, 'write even if kube-controller-manager seems to write the same objects', {
     default: writerDefaults.takeOver,
   }),
   'writer.maxInFlight': setting(upTo1000, 'maximum concurrent requests per cluster', {
     default: writerDefaults.maxWritesInFlight,
   }),
-  'writer.maxPerSecond': setting(kinds.whole(0, 10_000), 'maximum requests per second and cluster; 0: unlimited', {
+  'writer.maxPerSecond': setting(kinds.integer(0, 10_000), 'maximum requests per second and cluster; 0: unlimited', {
     default: writerDefaults.maxWritesPerSecond,
   }),
   'writer.maxRemovalPercent': setting(
-    kinds.whole(1, 100),
+    kinds.integer(1, 100),
     'percentage of its ready endpoints a cluster may lose in a minute before removals need confirmation; 100: no guard',
     { default: writerDefaults.maxRemovalPercent },
   ),
@@ -270,7 +274,7 @@ export const settings = {
   }),
 } as const;
 
-/** One cluster, by variables or flags: it takes the place of the `clusters` of the file. */
+/** A single cluster from variables or flags, which replaces the `clusters` of the file. */
 export const clusterSettings = {
   'cluster.name': setting(kinds.text, 'name in logs and metrics; default: the context, or `default`'),
   'cluster.kubeconfig': setting(kinds.path, 'kubeconfig of the cluster, or a directory of kubeconfigs'),
@@ -278,7 +282,7 @@ export const clusterSettings = {
     kinds.text,
     'context in that kubeconfig, several with commas, or `*`; default: the current one',
   ),
-  'cluster.inCluster': setting(kinds.yesOrNo, 'use the cluster of this Pod'),
+  'cluster.inCluster': setting(kinds.boolean, 'use the cluster of this Pod'),
 } as const;
 
 const all = { ...settings, ...clusterSettings };
@@ -288,7 +292,7 @@ export type ValueOf<P extends Path> = (typeof all)[P] extends Setting<infer T> ?
 
 export const paths = Object.keys(all) as readonly Path[];
 
-/** The same, without the types of the single settings. */
+/** Setting without the type of its value. */
 export function settingAt(path: Path): Setting<unknown> {
   return all[path];
 }

@@ -4,25 +4,25 @@ import { type Layer, type Origin, where } from './layer.ts';
 import { issueText, type Problems } from './problems.ts';
 import { isClusterPath, type Path, paths, settingAt, type ValueOf, visibilityOf } from './settings.ts';
 
-/** One line of `sluice config`: as a file would have it, secrets masked. */
+/** One line of `sluice config`, in the form of the file, with secrets masked. */
 export interface Entry {
   readonly path: string;
   readonly shown: Plain;
   readonly origin: Origin;
 }
 
-/** The checked values by path, with what they were given by. */
+/** Validated values by path, with their origins. */
 export class Values {
   readonly #values = new Map<Path, unknown>();
   readonly #origins = new Map<Path, Origin>();
 
-  /** Undefined: neither given nor by default. */
+  /** Undefined if neither given nor defaulted. */
   get<P extends Path>(path: P): ValueOf<P> | undefined {
-    // A value is set only as the schema of its own path has made it.
+    // Safe: each value was parsed by the schema of its own path.
     return this.#values.get(path) as ValueOf<P> | undefined;
   }
 
-  /** Of a setting that has a default. */
+  /** The value of a setting that has a default. */
   need<P extends Path>(path: P): ValueOf<P> {
     const value = this.get(path);
     if (value === undefined) throw new Error(`${path} has neither a value nor a default`);
@@ -33,7 +33,7 @@ export class Values {
     return this.#values.has(path);
   }
 
-  /** Begins a message on this value. */
+  /** Prefix of a message about this value. */
   where(path: Path): string {
     return where(this.originOf(path), path);
   }
@@ -47,12 +47,12 @@ export class Values {
     this.#origins.set(path, origin);
   }
 
-  /** For what follows from other values: takes effect where nothing was given. */
+  /** Sets a default that depends on other values. */
   setDefault<P extends Path>(path: P, value: ValueOf<P>): void {
     if (!this.has(path)) this.set(path, value, { from: 'default' });
   }
 
-  /** In the order of the settings, clusters apart. */
+  /** In the order of the settings, without clusters. */
   entries(given: Layer): readonly Entry[] {
     return paths
       .filter((path) => this.has(path) && !isClusterPath(path))
@@ -66,13 +66,13 @@ export class Values {
   }
 }
 
-/** All before the last @ of an address is left out, so that nothing of an odd password stays. */
+/** Masks everything before the last @ of an address, so that no part of an unusual password remains. */
 function withoutCredentials(shown: Plain): Plain {
   if (typeof shown === 'string') return shown.replace(/^([a-z]+:\/\/).*@/s, '$1***@');
   return Array.isArray(shown) ? shown.map(withoutCredentials) : shown;
 }
 
-/** Checks each value, and adds the defaults of the kinds of bus and store that were chosen. */
+/** Validates each value and adds the defaults for the chosen kinds of bus and store. */
 export function check(given: Layer, readText: ReadText, problems: Problems): Values {
   const values = new Values();
   const misplaced: string[] = [];
@@ -91,10 +91,10 @@ export function check(given: Layer, readText: ReadText, problems: Problems): Val
     for (const issue of error?.issues ?? []) problems.add(issueText(at, issue, raw, [], visibility));
     if (error !== undefined) continue;
     if (applies(path, given)) values.set(path, data, found.origin);
-    else if (lacksKind(path, given)) problems.add(`${at.at(path)} ${kindWanted}`);
+    else if (lacksKind(path, given)) problems.add(`${at.at(path)} ${missingScheme}`);
     else misplaced.push(`${at.at(path)} applies to ${setting.of?.join(' and ')} only, but ${kindText(path, given)}`);
   }
-  // Otherwise an address is wrong, perhaps, that would have told the kind.
+  // Skipped if there are other problems: an invalid address may be why the kind is wrong.
   if (problems.none) for (const text of misplaced) problems.add(text);
   addDefaults(values, given);
   return values;
@@ -109,13 +109,13 @@ function addDefaults(values: Values, given: Layer): void {
   }
 }
 
-const kindWanted = 'has no scheme; expected nats://, tls:// or kafka://, or set bus.kind';
+const missingScheme = 'has no scheme; expected nats://, tls:// or kafka://, or set bus.kind';
 
 function applies(path: Path, given: Layer): boolean {
   return settingAt(path).of?.includes(kindOf(sectionOf(path), given)) ?? true;
 }
 
-/** Addresses without a scheme, and no kind beside them. Those of a store always have one. */
+/** True for bus addresses without a scheme if no kind is set. Store addresses always have a scheme. */
 function lacksKind(path: Path, given: Layer): boolean {
   return path === 'bus.servers' && !given.has('bus.kind');
 }
@@ -132,7 +132,7 @@ function kindOf(section: string, given: Layer): string {
   return String(given.get(`${section}.kind`)?.raw ?? 'memory');
 }
 
-/** Without the line feed that editors put at the end. */
+/** Reads the value from a file, without the trailing newline. */
 function content(file: string, readText: ReadText): string | Error {
   try {
     const text = readText(file).replace(/\r?\n$/, '');

@@ -6,18 +6,18 @@ test.each([
   ['localhost:0', { host: 'localhost', port: 0 }],
   ['[::1]:9090', { host: '::1', port: 9090 }],
   [':8080', { host: '', port: 8080 }],
-])('%s is an address', (text, address) => {
+])('parses and formats %s', (text, address) => {
   const parsed = parseBindAddress(text);
   expect(parsed).toEqual(address);
   expect(parsed && formatBindAddress(parsed)).toBe(text);
 });
 
-test('0 is none', () => {
+test('0 disables listening', () => {
   expect(parseBindAddress('0')).toBeNull();
 });
 
 test.each(['', '10270', 'localhost', '127.0.0.1:65536', '127.0.0.1:x', '::1:80', 'http://localhost:80', ':-1'])(
-  '%j is refused with what to write instead',
+  'rejects %j with an example',
   (text) => {
     expect(() => parseBindAddress(text)).toThrow(`"${text}" is not a bind address; expected for example 127.0.0.1:`);
   },

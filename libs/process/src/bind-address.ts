@@ -1,15 +1,15 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Where to listen. An empty host means all interfaces; port 0 any free port. */
+/** An address to listen on. An empty host means all interfaces; port 0 means any free port. */
 export interface BindAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Beside the ports that Kubernetes' own components have (10248–10260). */
+/** Next to the ports of Kubernetes' own components (10248–10260). */
 export const defaultBindAddress: BindAddress = { host: '127.0.0.1', port: 10270 };
 
-/** Reads `host:port`, `[ipv6]:port` or `:port` as Kubernetes components do; null: `0`, do not listen. */
+/** Parses `host:port`, `[ipv6]:port` or `:port`, as Kubernetes components do. Returns null for `0`: do not listen. */
 export function parseBindAddress(text: string): BindAddress | null {
   if (text === '0') return null;
   const parts = /^(?:\[(?<ipv6>[0-9A-Fa-f:.]+)\]|(?<name>[^:[\]\s/]*)):(?<port>\d{1,5})$/.exec(text)?.groups;
@@ -26,7 +26,7 @@ export function formatBindAddress({ host, port }: BindAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Whether only this machine can reach it. */
+/** Whether only this machine can connect. */
 export function isLoopback({ host }: BindAddress): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

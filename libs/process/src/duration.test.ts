@@ -15,9 +15,12 @@ describe('parseDuration', () => {
     expect(parseDuration(text)).toBe(ms);
   });
 
-  test.each(['', '20', 's', '-1s', '1 s', '1d', '20s ', '1.s', '1e3s', 'x20s', '20sx'])('%j is none', (text) => {
-    expect(parseDuration(text)).toBeUndefined();
-  });
+  test.each(['', '20', 's', '-1s', '1 s', '1d', '20s ', '1.s', '1e3s', 'x20s', '20sx'])(
+    '%j is not a duration',
+    (text) => {
+      expect(parseDuration(text)).toBeUndefined();
+    },
+  );
 });
 
 test.each([
@@ -43,7 +46,7 @@ test.each([
   [90_000, '1m30s'],
   [86_400_000, '24h'],
   [3_723_004, '1h2m3s4ms'],
-])('exactDuration(%d) is %s, and is read as that again', (ms, text) => {
+])('exactDuration(%d) is %s, which parses to the same value', (ms, text) => {
   expect(exactDuration(ms)).toBe(text);
   expect(parseDuration(text)).toBe(ms);
 });

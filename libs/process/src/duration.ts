@@ -1,6 +1,9 @@
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Reads a duration as Go and Kubernetes write it (`20s`, `1m30s`, `500ms`), into milliseconds; undefined if it is none. */
+/**
+ * Parses a duration in the format of Go and Kubernetes (`20s`, `1m30s`, `500ms`) to milliseconds. Undefined if
+ * malformed.
+ */
 export function parseDuration(text: string): number | undefined {
   if (!/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/.test(text)) return text === '0' ? 0 : undefined;
   let total = 0;
@@ -10,9 +13,9 @@ export function parseDuration(text: string): number | undefined {
   return total;
 }
 
-/** For people: three digits that matter. */
+/** Formats milliseconds for people, with up to three significant digits. */
 export function formatDuration(ms: number): string {
-  // The limits are those of the rounded values: 59.97 s is a minute, not 60.0 s.
+  // Compare with the rounded values: 59.97 s is shown as a minute, not as 60.0 s.
   if (ms < 9.95) return `${ms.toFixed(1)} ms`;
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
@@ -20,7 +23,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** As `parseDuration` takes it, and nothing left out: `24h`, `1h30m`, `500ms`. */
+/** Formats milliseconds exactly, as `parseDuration` accepts: `24h`, `1h30m`, `500ms`. */
 export function exactDuration(ms: number): string {
   let rest = ms;
   let text = '';

@@ -16,7 +16,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('an event is one line, with the fields of its logger and its own', () => {
+test('an event is one line with the fields of its logger and its own', () => {
   const logger = createLogger('text', 'info').with({ role: 'writer' });
   logger.warn('plan not applied', { reason: 'line 1\nline 2', trace_id: 'abc', error: new TypeError('no token') });
   expect(lines).toEqual([
@@ -26,7 +26,7 @@ test('an event is one line, with the fields of its logger and its own', () => {
   ]);
 });
 
-test('the level can be changed while it is in use, and all loggers made of it follow', () => {
+test('changing the level of the root logger applies to all its child loggers', () => {
   const root = createLogger('text', 'info');
   const child = root.with({ role: 'writer' }).with({ partition: 3 });
   child.debug('one');
@@ -38,7 +38,7 @@ test('the level can be changed while it is in use, and all loggers made of it fo
   expect(lines.map((line) => /one|two|three|four/.exec(line)?.[0])).toEqual(['two', 'four']);
 });
 
-test('as JSON, a line is an object with time, level and msg', () => {
+test('a JSON line is an object with time, level and msg', () => {
   const module = JSON.stringify(new URL('./logger.ts', import.meta.url).href);
   const script = `import(${module}).then(({ createLogger }) => {
     const logger = createLogger('json', 'info').with({ role: 'writer' });

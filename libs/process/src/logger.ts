@@ -5,15 +5,16 @@ import { pino } from 'pino';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-/** A logger whose level can be changed while it is in use; those made with its `with` follow. */
+/** A logger whose level can be changed at run time, also for its child loggers. */
 export interface RootLogger extends Logger {
   level: LogLevel;
 }
 
-/** Logs go to standard error, so that standard output holds only what was asked for (docs/operations/logs.md). */
+/**
+ * Creates a logger that writes to standard error, which keeps standard output for results (docs/operations/logs.md).
+ */
 export function createLogger(format: 'text' | 'json', level: LogLevel): RootLogger {
-  const root = new Root(format === 'json' ? jsonSink() : textSink, level);
-  return root;
+  return new Root(format === 'json' ? jsonSink() : textSink, level);
 }
 
 /** Writes one event as one line. */
@@ -49,8 +50,8 @@ class FieldLogger implements Logger {
   }
 
   #write(level: LogLevel, message: string, fields: LogFields | undefined): void {
-    const { sink, level: least } = this.#root();
-    if (logLevels.indexOf(level) >= logLevels.indexOf(least))
+    const { sink, level: minimum } = this.#root();
+    if (logLevels.indexOf(level) >= logLevels.indexOf(minimum))
       sink(level, message, plain({ ...this.#bound, ...fields }));
   }
 }
@@ -77,14 +78,14 @@ function jsonSink(): Sink {
   return (level, message, fields) => lines[level](fields, message);
 }
 
-const marks = { debug: colors.dim('debug'), info: 'info ', warn: colors.yellow('warn '), error: colors.red('error') };
+const labels = { debug: colors.dim('debug'), info: 'info ', warn: colors.yellow('warn '), error: colors.red('error') };
 
 const textSink: Sink = (level, message, fields) => {
   const details = Object.entries(fields).map(([key, value]) => ` ${colors.dim(`${key}=`)}${text(value)}`);
-  process.stderr.write(`${marks[level]} ${message}${details.join('')}\n`);
+  process.stderr.write(`${labels[level]} ${message}${details.join('')}\n`);
 };
 
-/** Errors become their message, so that no request, header or token of theirs is ever printed. */
+/** Replaces errors by name and message, so that no request, header or token of an error object is logged. */
 function plain(fields: LogFields): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [

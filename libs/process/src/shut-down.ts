@@ -31,12 +31,12 @@ export async function stopInOrder(
       (error: unknown) => ({ error }),
     );
     const waiting = new AbortController();
-    const late = sleep(clock, graceMs, waiting.signal).then(() => 'late' as const);
-    const found = await Promise.race([outcome, late]);
+    const timeout = sleep(clock, graceMs, waiting.signal).then(() => 'timeout' as const);
+    const found = await Promise.race([outcome, timeout]);
     waiting.abort();
     if (found === 'stopped') continue;
     failed.push(component);
-    if (found === 'late') logger.error('shutdown timed out', { component, graceMs });
+    if (found === 'timeout') logger.error('shutdown timed out', { component, graceMs });
     else logger.error('shutdown failed', { component, ...found });
   }
   return failed;

@@ -11,14 +11,14 @@ afterEach(() => {
   }
 });
 
-it('comes after the given time', async () => {
+it('resolves after the given time', async () => {
   vi.useFakeTimers();
   const { stopped } = stopSignal(20_000, silentLogger);
   await vi.advanceTimersByTimeAsync(20_000);
   await stopped;
 });
 
-it('comes with SIGTERM, and leaves no timer behind that would keep the process alive', async () => {
+it('resolves on SIGTERM, and cancel leaves no timer that keeps the process alive', async () => {
   vi.useFakeTimers();
   const { stopped, cancel } = stopSignal(20_000, silentLogger);
   process.emit('SIGTERM', 'SIGTERM');

@@ -1,4 +1,4 @@
-/** Rows in columns under their headings, as kubectl shows them. */
+/** Formats rows as a table with headings, in the style of kubectl. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const table = [headings, ...rows];
   const widths = headings.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
@@ -10,7 +10,7 @@ export const timestamp = (at: number): string => new Date(at).toISOString();
 
 export const firstLine = (text: string): string => text.split('\n')[0] ?? '';
 
-/** What a terminal can show: control characters would be obeyed by it. */
+/** Escapes control characters, which a terminal would interpret. */
 export function printable(text: string): string {
   return text.replaceAll(
     /[\p{Cc}--[\n\t]]/gv,

@@ -1,4 +1,7 @@
-/** What the user gave cannot be used. The message says what, where and what to do; the exit status is 2. */
+/**
+ * Invalid arguments, configuration or environment. The message says what is wrong, where, and what to do; the process
+ * exits with status 2.
+ */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly code = 'USAGE';

@@ -1,12 +1,9 @@
 export const version = '0.1.0';
 
-/** What it is called in `managedFields`: its user agent up to the slash. */
+/** Sluice's name in `managedFields`: the part of the user agent before the slash. */
 export const fieldManager = 'sluice';
 
-/**
- * By which audit logs, metrics and `managedFields` of API servers know this program, and which of its roles it is. Up to
- * the slash it is the field manager.
- */
+/** The User-Agent, which identifies Sluice and the role in audit logs, metrics and `managedFields` of API servers. */
 export function userAgent(role?: string): string {
   const platform = `${process.platform}/${process.arch}`;
   return `${fieldManager}/${version} (${platform})${role === undefined ? '' : ` ${role}`}`;

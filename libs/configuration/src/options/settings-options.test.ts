@@ -26,7 +26,7 @@ test('the defaults are those of kube-controller-manager (A5)', () => {
   });
 });
 
-test('each flag sets what it names (A5)', () => {
+test('each flag sets its setting (A5)', () => {
   const { settings } = parse(
     ...['--max-endpoints-per-slice', '7', '--mirroring-max-endpoints-per-subset', '8'],
     ...['--endpoint-updates-batch-period', '1s', '--endpointslice-updates-batch-period', '2s'],
@@ -40,7 +40,7 @@ test('each flag sets what it names (A5)', () => {
 });
 
 describe.each(['max-endpoints-per-slice', 'mirroring-max-endpoints-per-subset'])('--%s (A5)', (flag) => {
-  test.each(['1', '1000'])('takes %s', (n) => {
+  test.each(['1', '1000'])('accepts %s', (n) => {
     expect(parse(`--${flag}`, n)).toHaveProperty('settings');
   });
 
@@ -50,7 +50,7 @@ describe.each(['max-endpoints-per-slice', 'mirroring-max-endpoints-per-subset'])
     ['1001', `${flag} must not be more than 1000, but got 1001`],
     ['many', '"many" is not an integer'],
     ['1.5', '"1.5" is not an integer'],
-  ])('refuses %s', (n, text) => {
+  ])('rejects %s', (n, text) => {
     expect(parse(`--${flag}=${n}`).error).toContain(text);
   });
 });
@@ -73,14 +73,14 @@ describe('--controllers (A2)', () => {
     expect(controllers(list)).toEqual(expected);
   });
 
-  test.each(['', 'nodes', '-nodes', 'endpoint,nodes', '**'])('refuses %j, and says what there is', (list) => {
+  test.each(['', 'nodes', '-nodes', 'endpoint,nodes', '**'])('rejects %j and lists the known controllers', (list) => {
     expect(parse(`--controllers=${list}`).error).toMatch(
       /is not in the list of known controllers: endpoints-controller, endpointslice-controller, endpointslice-mirroring-controller/,
     );
   });
 });
 
-test('a batch period that is no duration is refused with an example', () => {
+test('an invalid batch period is rejected with an example', () => {
   expect(parse('--endpoint-updates-batch-period', '5').error).toContain(
     '"5" is not a duration; expected for example 20s',
   );

@@ -3,7 +3,7 @@ import { parseDuration } from '@sluice/process';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** The controllers by the names that kube-controller-manager gives them, with their aliases (A2). */
+/** Controllers by their names in kube-controller-manager, with aliases (A2). */
 const controllerNames: Readonly<Record<string, Controller>> = {
   'endpoints-controller': 'endpoints',
   endpoint: 'endpoints',
@@ -22,7 +22,7 @@ export interface SettingsOptions {
   readonly mirroringEndpointsliceUpdatesBatchPeriod: number;
 }
 
-/** Adds the flags that kube-controller-manager has for the three controllers, with its defaults and ranges (A5). */
+/** Adds kube-controller-manager's flags for the three controllers, with its defaults and ranges (A5). */
 export function addSettingsOptions(command: Command): Command {
   return command
     .addOption(
@@ -78,22 +78,26 @@ export function toSettings(options: SettingsOptions): Settings {
 
 export type Controllers = ReadonlySet<Controller>;
 
-/** As `--controllers` takes it: the names of those that run, or `*`. */
+/** The controllers as a value of `--controllers`; `*` for all. */
 export function controllerList(controllers: Controllers): string {
   const known = Object.entries(controllerNames).filter(([name]) => name.endsWith('-controller'));
-  const running = known.filter(([, controller]) => controllers.has(controller)).map(([name]) => name);
-  if (running.length === known.length) return '*';
-  // No name at all would be all of them.
-  return running.length === 0 ? known.map(([name]) => `-${name}`).join(',') : running.join(',');
+  const enabled = known.filter(([, controller]) => controllers.has(controller)).map(([name]) => name);
+  if (enabled.length === known.length) return '*';
+  // An empty list would mean all controllers.
+  return enabled.length === 0 ? known.map(([name]) => `-${name}`).join(',') : enabled.join(',');
 }
 
-/** @throws InvalidArgumentError naming the word that is no controller */
+/**
+ * Parses a value of `--controllers`.
+ *
+ * @throws InvalidArgumentError with the unknown name
+ */
 export function parseControllers(list: string): Controllers {
   const words = list.split(',').map((word) => word.trim());
   const chosen = new Set<Controller>(
     words.includes('*') || words.every((w) => w.startsWith('-')) ? defaultSettings.controllers : [],
   );
-  // Of several words about one controller the first counts, as in kube-controller-manager.
+  // If a controller is listed several times, the first entry wins, as in kube-controller-manager.
   for (const word of words.toReversed()) {
     if (word === '*') continue;
     const controller = controllerNames[word.replace(/^-/, '')];
@@ -107,14 +111,14 @@ export function parseControllers(list: string): Controllers {
   return chosen;
 }
 
-/** Error texts as kube-controller-manager's (A5). */
-export function inRange(flag: string, least: number, most: number): (text: string) => number {
+/** Parser for an integer flag, with kube-controller-manager's error messages (A5). */
+export function inRange(flag: string, min: number, max: number): (text: string) => number {
   return (text) => {
     const n = Number(text);
     if (!Number.isInteger(n)) throw new InvalidArgumentError(`"${text}" is not an integer`);
     const name = flag.replace(/^--/, '');
-    if (n < least) throw new InvalidArgumentError(`${name} must not be less than ${least}, but got ${n}`);
-    if (n > most) throw new InvalidArgumentError(`${name} must not be more than ${most}, but got ${n}`);
+    if (n < min) throw new InvalidArgumentError(`${name} must not be less than ${min}, but got ${n}`);
+    if (n > max) throw new InvalidArgumentError(`${name} must not be more than ${max}, but got ${n}`);
     return n;
   };
 }

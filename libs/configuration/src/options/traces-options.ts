@@ -1,20 +1,20 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { durationFlag } from './settings-options.ts';
 
-/** What is traced, and where it goes (docs/guides/tracing.md). */
+/** Flags for tracing (docs/guides/tracing.md). */
 export interface TracesOptions {
-  /** Where OTLP over HTTP is taken, with its path. Undefined: nothing is traced. */
+  /** OTLP/HTTP endpoint with its path. Undefined: tracing is off. */
   readonly otlpEndpoint?: string | undefined;
-  /** Share of the traces that are recorded from their beginning, 0 to 1. */
+  /** Share of the traces to record, 0 to 1. */
   readonly traceRatio: number;
-  /** Changes that take longer are always recorded. In milliseconds. */
+  /** Changes that take longer are always recorded, in milliseconds. */
   readonly traceSlow: number;
 }
 
-/** By default the cost is small; what fails or is slow is recorded anyway. */
+/** A low ratio keeps the overhead small; failed and slow changes are recorded anyway. */
 export const defaultTraces = { traceRatio: 0.05, traceSlow: 1_000 } as const;
 
-/** Adds the flags for traces. */
+/** Adds the flags for tracing. */
 export function addTracesOptions(command: Command): Command {
   return command
     .option('--otlp-endpoint <url>', 'OTLP/HTTP endpoint for traces, e.g. http://127.0.0.1:4318', parseEndpoint)
@@ -26,7 +26,7 @@ export function addTracesOptions(command: Command): Command {
     .option('--trace-slow <duration>', 'a change that takes longer than this is slow (default 1s)', durationFlag);
 }
 
-/** The same flags for another process. */
+/** The options as flags for a child process. */
 export function tracesFlags({ otlpEndpoint, traceRatio, traceSlow }: Partial<TracesOptions>): readonly string[] {
   return [
     ...(otlpEndpoint === undefined ? [] : ['--otlp-endpoint', otlpEndpoint]),
@@ -35,7 +35,7 @@ export function tracesFlags({ otlpEndpoint, traceRatio, traceSlow }: Partial<Tra
   ];
 }
 
-/** The path that OpenTelemetry has for traces is added where there is none. @throws InvalidArgumentError */
+/** Parses an OTLP endpoint; without a path, OpenTelemetry's path for traces is added. @throws InvalidArgumentError */
 export function parseEndpoint(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
@@ -48,14 +48,14 @@ export function parseEndpoint(text: string): string {
   return url.href;
 }
 
-/** Where a trace is shown to people; `{traceId}` stands for its id. @throws InvalidArgumentError */
+/** Parses the address of a trace in a UI, which must contain `{traceId}`. @throws InvalidArgumentError */
 export function parseTraceUrl(text: string): string {
   const url = URL.parse(text.replaceAll('{traceId}', '0'));
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && text.includes('{traceId}')) return text;
   throw new InvalidArgumentError('not a URL such as http://127.0.0.1:16686/trace/{traceId}');
 }
 
-/** Where Jaeger answers queries. @throws InvalidArgumentError */
+/** Parses the address of Jaeger's query API. @throws InvalidArgumentError */
 export function parseQueryUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && url.username === '' && url.search === '' && url.hash === '';

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import { inRange } from './settings-options.ts';
 
-/** What is done to one cluster, at most. */
+/** Limits per cluster. */
 export interface WriterLimits {
   readonly maxWritesInFlight: number;
-  /** 0: however many. */
+  /** 0: unlimited. */
   readonly maxWritesPerSecond: number;
-  /** In percent; see MassRemovalGuard. */
+  /** Percentage; see MassRemovalGuard. */
   readonly maxRemovalPercent: number;
 }
 
-/** How clusters are written to. */
+/** Flags of the writer. */
 export interface WriterOptions extends WriterLimits {
-  /** Writes though another controller seems to write the same. */
+  /** Write even if another controller seems to write the same objects. */
   readonly takeOver: boolean;
 }
 

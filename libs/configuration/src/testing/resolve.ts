@@ -12,7 +12,7 @@ export interface Given {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** What comes of it, with files that are on no disk. */
+/** Resolves a configuration with in-memory files. */
 export function resolve(given: Given): ResolvedConfiguration & { readonly warnings: readonly string[] } {
   const { file, environment = {}, flags = {}, files = {} } = given;
   const warnings: string[] = [];
@@ -31,18 +31,18 @@ export function resolve(given: Given): ResolvedConfiguration & { readonly warnin
   return { ...resolved, warnings };
 }
 
-/** The message of the UsageError that it is refused with. */
-export function refusal(given: Given): string {
+/** The message of the UsageError that resolving throws. */
+export function errorOf(given: Given): string {
   try {
     resolve(given);
   } catch (error) {
     if (isUsageError(error)) return error.message;
     throw error;
   }
-  throw new Error('it was not refused');
+  throw new Error('the configuration is valid');
 }
 
-/** Where a value comes from, and how it is shown. */
+/** The entry of a path: its shown value and its origin. */
 export function entry({ entries }: ResolvedConfiguration, path: string) {
   return entries.find((one) => one.path === path);
 }

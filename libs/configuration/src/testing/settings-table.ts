@@ -1,7 +1,7 @@
 import { fileFlagPaths, flagPaths } from '../flags.ts';
 import { type Path, paths, settingAt, variableOf } from '../settings.ts';
 
-/** The table of docs/reference/settings.md: a test holds them together. */
+/** Renders the table of docs/reference/settings.md. */
 export function settingsTable(): string {
   const rows = paths.map(row);
   const head = ['setting', 'variable', 'flag', 'default', 'meaning'];
