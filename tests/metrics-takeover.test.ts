@@ -1,10 +1,9 @@
 import { MemoryBus } from '@sluice/bus';
 import { aService } from '@sluice/controllers/testing';
 import { encodeMessage, formatServiceKey } from '@sluice/messages';
-import { runReconciler } from '@sluice/reconciler';
+import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { defaultSettings } from '@sluice/service-state';
-import { reconcilerMetrics } from '@sluice/sluice';
 import { MemoryStore } from '@sluice/store';
 import { Metrics } from '@sluice/telemetry';
 import { parseScrape, sampleOf } from '@sluice/telemetry/testing';

@@ -73,7 +73,7 @@ describe.each(ways)('a run on %s ends at SIGTERM', (_, kubeconfig) => {
 
   test('with a write that is never answered; a second signal ends it at once', async () => {
     faults.add({ verb: 'create', resource: 'endpointslices', latencyMs: 3_600_000 });
-    const hanging = async () => {
+    const wrapIndented = async () => {
       const run = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfig()]);
       sluice = run;
       const requests = vi.spyOn(faults, 'take').mockClear();
@@ -86,10 +86,10 @@ describe.each(ways)('a run on %s ends at SIGTERM', (_, kubeconfig) => {
       );
       return run;
     };
-    const first = await hanging();
+    const first = await wrapIndented();
     expect(await first.stop()).toBe(0);
     expect(first.events('summary')).toHaveLength(1);
-    const second = await hanging();
+    const second = await wrapIndented();
     const ended = second.stop();
     await second.until(() => second.stderr.includes('shutting down'), 60_000, 'it has heard');
     expect([await second.stop(), await ended]).toEqual([143, 143]);

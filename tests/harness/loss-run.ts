@@ -104,10 +104,10 @@ export class LossRun {
     this.#fleet.mend();
     await advance(this.#clock, 400_000);
     const wrong = whatIsWrong(this.#server);
-    const hanging = await this.#stop();
+    const wrapIndented = await this.#stop();
     const spun = this.calls > mostCalls ? ['calls without end'] : [];
     const left = await this.#leftForFreshStart();
-    return [...spun, ...this.#audit.problems, ...this.#needless(), ...wrong, ...hanging, ...left];
+    return [...spun, ...this.#audit.problems, ...this.#needless(), ...wrong, ...wrapIndented, ...left];
   }
 
   async #stop(): Promise<readonly string[]> {

@@ -32,7 +32,7 @@ class Pipeline {
     this.#tracing = tracing;
     this.#replay = new Replay(shape, ({ identity, clock }) => ({
       tracers: tracing?.tracers,
-      ...(metrics && { metrics: new Metrics({ clusters: new Map([[identity, 'c']]), spans: () => tracing?.counts }) }),
+      ...(metrics && { metrics: new Metrics({ clusters: new Map([[identity, 'c']]), spans: () => tracing?.exporter.counts }) }),
       ...(history && { tap: startConsole(() => [], {}, { clock, logger: silentLogger }).tap }),
     }));
   }
@@ -54,14 +54,14 @@ class Pipeline {
   }
 
   async round(changes: number): Promise<void> {
-    const sent = this.#tracing?.counts.exported ?? 0;
-    this.cpu.push(await this.#replay.round(changes, () => Promise.resolve(this.#tracing?.flush(10_000))));
-    this.spansPerChange = ((this.#tracing?.counts.exported ?? 0) - sent) / changes;
+    const sent = this.#tracing?.exporter.counts.exported ?? 0;
+    this.cpu.push(await this.#replay.round(changes, () => Promise.resolve(this.#tracing?.exporter.flush(10_000))));
+    this.spansPerChange = ((this.#tracing?.exporter.counts.exported ?? 0) - sent) / changes;
   }
 
   async stop(): Promise<void> {
     await this.#replay.stop();
-    await this.#tracing?.close(1_000);
+    await this.#tracing?.exporter.close(1_000);
   }
 }
 

@@ -1,3 +1,4 @@
-export * from './backends.ts';
-export * from './open-backends.ts';
+export * from './infrastructure.ts';
+export * from './open-infrastructure.ts';
+export * from './retry-until-connected.ts';
 export * from './start-lease-thread.ts';

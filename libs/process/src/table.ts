@@ -6,6 +6,12 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
   return table.map((row) => `${line(row).trimEnd()}\n`).join('');
 }
 
+/** Formats labelled values, one per line, with the values aligned. An empty label continues the one before. */
+export function formatFields(fields: readonly (readonly [label: string, value: string])[]): string {
+  const width = Math.max(...fields.map(([label]) => label.length)) + 3;
+  return fields.map(([label, value]) => `${(label && `${label}:`).padEnd(width)}${value}\n`).join('');
+}
+
 export const timestamp = (at: number): string => new Date(at).toISOString();
 
 export const firstLine = (text: string): string => text.split('\n')[0] ?? '';

@@ -1,5 +1,6 @@
 export type { HeldLease, LeaseMetrics, OwningRole, PartitionTopic } from './lease-metrics.ts';
 export { Metrics, type MetricsOptions } from './metrics.ts';
+export { partitionLag } from './partition-lag.ts';
 export type { WriteVerb } from './pipeline-metrics.ts';
 export * from './server/event-loop-monitor.ts';
 export * from './server/health.ts';
@@ -12,4 +13,5 @@ export * from './traces/attributes.ts';
 export * from './traces/semantic-conventions.ts';
 export type { Span, SpanAttributes, Tracer } from './traces/tracer.ts';
 export { startOtlpTracing } from './tracing/start-otlp-tracing.ts';
+export { watchIdleTimes } from './watch-idle-times.ts';
 export type { WorkQueue } from './workqueue-metrics.ts';

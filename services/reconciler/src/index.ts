@@ -1,4 +1,6 @@
 export type { CompletedPlan, Decided, PartitionMetrics, ReconcilerMetrics, RestoredState } from './metrics.ts';
 export { noPartitionMetrics } from './metrics.ts';
+export { observeDecisions } from './observe-decisions.ts';
 export { type ReconcilerOptions, runReconciler, workPartition } from './reconciler.ts';
+export { reconcilerMetrics } from './reconciler-metrics.ts';
 export type { PartitionWorkerOptions } from './worker-options.ts';

@@ -62,7 +62,7 @@ export async function serveWorld(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>):
     },
     async stop() {
       await fleet.stop(0);
-      await tracing?.close(1_000);
+      await tracing?.exporter.close(1_000);
       await console.close();
       await telemetry.close();
     },

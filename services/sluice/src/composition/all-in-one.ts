@@ -3,18 +3,16 @@ import type { Cluster } from '@sluice/clusters';
 import type { WriterLimits } from '@sluice/configuration';
 import type { Resource } from '@sluice/kubernetes';
 import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { runReconciler } from '@sluice/reconciler';
+import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { Settings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
+import { partitionLag, watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, removeCluster } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
 import { drainable } from './drainable-cluster.ts';
-import { partitionLag } from './telemetry/partition-lag.ts';
-import { reconcilerMetrics } from './telemetry/reconciler-metrics.ts';
-import type { Tracers } from './telemetry/traces/tracers.ts';
-import { watchAges } from './telemetry/watch-ages.ts';
+import type { Tracers } from './telemetry/start-tracing.ts';
 import { writable } from './writable-cluster.ts';
 
 export interface AllInOneOptions {
@@ -24,44 +22,44 @@ export interface AllInOneOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly partitions?: number;
-  /** Of all leases, since only one process owns everything here. Default: the time of the start. */
+  /** Fencing token of all leases, because only one process owns everything here. Default: the start time. */
   readonly epoch?: number;
-  /** Between resyncs of each watcher. */
+  /** Interval between resyncs of each watcher, in milliseconds. */
   readonly resyncPeriodMs?: number;
   readonly retry?: RetryOptions;
-  /** Of each cluster. Default: as of the flags. */
+  /** Limits per cluster. Default: those of the flags. */
   readonly limits?: Partial<WriterLimits>;
-  /** Stands between the services and the bus, for what looks on. */
+  /** Wraps the bus of the services, for observers such as the console. */
   readonly tap?: (bus: Bus) => Bus;
-  /** Default: nothing is counted. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics;
-  /** Default: nothing is traced. */
+  /** Default: no tracing. */
   readonly tracers?: Tracers | undefined;
   readonly onOutcome?: (cluster: Cluster, plan: PlannedMutations, outcome: Outcome) => void;
   readonly onWatchState?: (cluster: Cluster, resource: Resource, state: string, detail: string) => void;
   readonly onMalformed?: (cluster: Cluster, resource: Resource) => void;
-  /** All lists of a cluster that came later are in. */
+  /** Called once the caches of a cluster that was added later are synced. */
   readonly onSynced?: (cluster: Cluster) => void;
-  /** What is not known here may still come: its plans are tried again instead of being set aside. */
+  /** Whether an unknown cluster may still connect: its plans are then retried instead of being dead-lettered. */
   readonly mayConnect?: (identity: string) => boolean;
 }
 
 export interface AllInOne {
-  /** Resolves once every cluster's lists are in. */
+  /** Resolves once the caches of all initial clusters are synced. */
   readonly synced: Promise<unknown>;
-  /** Serves one more cluster until `signal` aborts; resolves when nothing of it is under way any more. */
+  /** Serves another cluster until `signal` aborts and its work in progress is done. */
   serve(cluster: Cluster, signal: AbortSignal): Promise<void>;
-  /** Removes the state of a cluster that is not served anymore from the reconcilers. */
+  /** Removes the state of a cluster that is not served any more. */
   removeCluster(identity: string): Promise<void>;
-  /** Makes every watcher tell its Services all over again. */
+  /** Makes every watcher resync all Services. */
   resync(): void;
-  /** Rejects if a service fails in a way that it cannot mend; never resolves before `stop`. */
+  /** Rejects on a fatal error; never resolves before `stop`. */
   readonly done: Promise<unknown>;
-  /** Stops watching, gives plans under way up to `graceMs` to finish, and ends. */
+  /** Stops watching, waits up to `graceMs` for plans in progress, and stops. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** All services in this process, on the in-process bus and store. */
+/** Runs all services in this process, on the in-process bus and store. */
 export function startAllInOne(options: AllInOneOptions): AllInOne {
   const { clock, random, logger, settings } = options;
   const memory = new MemoryBus({ partitions: options.partitions ?? defaultPartitions, byReference: true });
@@ -80,7 +78,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
   const pipeline = options.metrics?.pipeline;
 
   const watchers = new Set<ClusterWatcher>();
-  // One that watches the same cluster later has to be believed.
+  // Increases with each watcher, so that a later watcher of the same cluster supersedes the earlier one.
   let lastEpoch = epoch - 1;
   const nextEpoch = () => (lastEpoch = lastEpoch < epoch ? epoch : Math.max(lastEpoch + 1, Math.floor(clock.now())));
   const watch = (cluster: Cluster) => {
@@ -93,7 +91,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
       onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),
-      onProgress: watchAges(options.metrics, cluster.identity, clock).heard,
+      onProgress: watchIdleTimes(options.metrics, cluster.identity, clock).observe,
       onMalformed: (resource) => {
         pipeline?.malformed(cluster.identity, resource);
         options.onMalformed?.(cluster, resource);

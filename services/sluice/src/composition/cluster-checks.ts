@@ -2,8 +2,8 @@ import type { ClusterSet } from '@sluice/clusters';
 import { type Check, condition } from '@sluice/telemetry';
 
 /**
- * Whether it is known of each cluster that it can be reached, or cannot. One that cannot makes no process unready: the others
- * go on.
+ * Ready once a connection to each cluster was attempted. An unavailable cluster does not make the process unready,
+ * because the others are served.
  */
 export function clusterChecks(clusters: Pick<ClusterSet, 'states' | 'initialized'>): readonly Check[] {
   return [

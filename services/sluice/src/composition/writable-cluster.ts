@@ -16,23 +16,23 @@ import {
 export interface WritableOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of each cluster. Default: as of the flags. */
+  /** Limits per cluster. Default: those of the flags. */
   readonly limits?: Partial<WriterLimits>;
   /** Share of the partitions that this process works on, 0 to 1. Default: 1. */
   readonly partitionShare?: () => number;
-  /** Default: nothing is counted. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics;
 }
 
-/** Between lines that say the same of a cluster at the top of their voice, in milliseconds. */
-const quietMs = 60_000;
+/** Minimum time between repeated error logs about one cluster, in milliseconds. */
+const repeatLogMs = 60_000;
 
-/** What is measured of it is told until it is closed. */
+/** Its metrics are exposed until it is closed. */
 export interface ClosableCluster extends WritableCluster {
   close(): void;
 }
 
-/** The cluster as a writer uses it. All that is remembered of it for that goes with it. */
+/** The cluster with the limits and guards that a writer needs. */
 export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {
   const { clock, metrics, partitionShare } = options;
   const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent } = { ...writerDefaults, ...options.limits };
@@ -63,11 +63,11 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
 }
 
 function reportRemovalChecks({ identity, name }: Cluster, { clock, logger, metrics }: WritableOptions) {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   return (result: RemovalCheck, reason: string) => {
     metrics?.pipeline.removalChecked(identity, result);
-    if (result === 'confirmed' || result === 'overtaken' || clock.monotonic() - toldAt < quietMs) return;
-    toldAt = clock.monotonic();
+    if (result === 'confirmed' || result === 'overtaken' || clock.monotonic() - loggedAt < repeatLogMs) return;
+    loggedAt = clock.monotonic();
     logger.error('removals held back; the cluster does not confirm them', { cluster: name, reason });
   };
 }

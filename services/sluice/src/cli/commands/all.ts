@@ -2,10 +2,7 @@ import type { Command } from 'commander';
 
 type Add = (program: Command) => unknown;
 
-/**
- * All commands, by the names under which they are called. Each is loaded only when it is called, since loading is most of
- * what a start costs.
- */
+/** All commands by name. Each is loaded only when it is called, because loading dominates the start time. */
 const commands: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
   { names: ['watcher', 'reconciler', 'writer'], load: async () => (await import('./role.ts')).addRoleCommands },
@@ -18,12 +15,12 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['config'], load: async () => (await import('./config.ts')).addConfigCommand },
 ];
 
-/** The names under which commands are called, in the order of the help. */
+/** Names of all commands, in the order of the help. */
 export const commandNames: readonly string[] = commands.flatMap(({ names }) => names);
 
-/** Adds the command that is called by this name; all of them if there is none, for the help or for what is wrong. */
+/** Adds the called command, or all commands for the help or an unknown name. */
 export async function addCommands(program: Command, called: string | undefined): Promise<void> {
-  const wanted = commands.filter(({ names }) => called !== undefined && names.includes(called));
-  const adds = await Promise.all((wanted.length > 0 ? wanted : commands).map(({ load }) => load()));
+  const matching = commands.filter(({ names }) => called !== undefined && names.includes(called));
+  const adds = await Promise.all((matching.length > 0 ? matching : commands).map(({ load }) => load()));
   for (const add of adds) add(program);
 }

@@ -13,11 +13,11 @@ import { condition } from '@sluice/telemetry';
 import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
-import type { ManyClustersOptions } from './many-clusters.ts';
 import type { RunOptions } from './run-options.ts';
+import type { ClusterOptions } from './selects-many-clusters.ts';
 import type { ServedClusters } from './served-clusters.ts';
 
-/** Every cluster that the flags name; clusters are added and removed as their sources change. */
+/** Serves every cluster that the flags select; clusters are added and removed as their sources change. */
 export async function openClusterSet(options: RunOptions, logger: Logger): Promise<ServedClusters> {
   const ports = { clock: systemClock, random: systemRandom, logger };
   const names = new Map<string, string>();
@@ -70,7 +70,7 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
   };
 }
 
-function sourcesFrom(options: ManyClustersOptions, ports: Parameters<typeof clusterSources>[2]) {
+function sourcesFrom(options: ClusterOptions, ports: Parameters<typeof clusterSources>[2]) {
   if (options.named !== undefined) return clusterSources(options.named, process.env, ports);
   const { kubeconfig, context, inCluster, clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
   const secrets: ClusterSecretsConfiguration | undefined =
@@ -91,6 +91,6 @@ function sourcesFrom(options: ManyClustersOptions, ports: Parameters<typeof clus
   return clusterSources({ clusters, clusterSecrets: secrets }, process.env, ports);
 }
 
-/** The state in the console's terms. */
+/** The state as the console shows it. */
 const describeState = ({ phase, reason }: ClusterState): string =>
   phase === 'serving' ? 'watched' : reason === '' ? phase : `${phase}: ${reason}`;

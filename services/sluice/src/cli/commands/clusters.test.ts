@@ -14,9 +14,9 @@ import { seededRandom } from '@sluice/runtime';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addClustersCommand } from './clusters.ts';
-import type { ManyClustersOptions } from './many-clusters.ts';
 import { runAllInOne } from './run-all-in-one.ts';
 import type { RunOptions } from './run-options.ts';
+import type { ClusterOptions } from './selects-many-clusters.ts';
 
 let directory: string;
 let closers: (() => Promise<unknown>)[];
@@ -205,10 +205,7 @@ describe('of several clusters at once', () => {
   }
 
   /** Runs them while `check` is made true. */
-  async function whileRunning(
-    options: ManyClustersOptions & Pick<RunOptions, 'metricsBindAddress'>,
-    check: () => unknown,
-  ) {
+  async function whileRunning(options: ClusterOptions & Pick<RunOptions, 'metricsBindAddress'>, check: () => unknown) {
     const stop = Promise.withResolvers<void>();
     const running = runAllInOne(stop.promise, { ...defaults, ...options });
     try {

@@ -20,15 +20,13 @@ export function addConfigCommand(program: Command): void {
   addConsoleOptions(addConfigurationOptions(command)).action(config);
 }
 
-async function config(options: ConfigOptions, command: Command): Promise<void> {
-  process.stdout.write(await text(options, command));
-}
-
-async function text({ output, example }: ConfigOptions, command: Command): Promise<string> {
-  if (example) return (await import('@sluice/configuration')).exampleFile();
-  const { resolveConfiguration } = await import('@sluice/configuration');
-  const { toJson, toYaml } = await import('@sluice/configuration');
+async function config({ output, example }: ConfigOptions, command: Command): Promise<void> {
+  // Loaded on demand: the settings' schemas and the YAML parser would slow down --help.
+  const { exampleFile, resolveConfiguration, toJson, toYaml } = await import('@sluice/configuration');
   const warn = (warning: string) => void process.stderr.write(`${colors.yellow('warning:')} ${warning}\n`);
-  const { entries } = resolveConfiguration(configurationSources(command, process.env, warn));
-  return output === 'json' ? toJson(entries) : toYaml(entries);
+  const text = () => {
+    const { entries } = resolveConfiguration(configurationSources(command, process.env, warn));
+    return output === 'json' ? toJson(entries) : toYaml(entries);
+  };
+  process.stdout.write(example ? exampleFile() : text());
 }

@@ -1,13 +1,13 @@
 import type { OpenInfrastructure } from '@sluice/backends';
 import { UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import { describeLetter, listLetters, toJsonLetter } from '../dead-letters/print.ts';
-import { replayLetter } from '../dead-letters/replay.ts';
+import { deadLetterJson, describeDeadLetter, listDeadLetters } from '../dead-letters/print.ts';
+import { replayDeadLetter } from '../dead-letters/replay.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';
 
 type Output = 'text' | 'json';
 
-/** What is done with the fleet, and what is printed of it. */
+/** Runs on the fleet and returns what to print. */
 type Action = (fleet: OpenInfrastructure, names: readonly string[], output: Output) => Promise<string>;
 
 export function addDeadLettersCommand(program: Command): void {
@@ -20,12 +20,12 @@ export function addDeadLettersCommand(program: Command): void {
     );
   add(group, 'list', 'list dead letters, oldest first', async ({ deadLetters }, _, output) => {
     const letters = await deadLetters.list();
-    return output === 'json' ? letters.map(toJsonLetter).join('') : listLetters(letters);
+    return output === 'json' ? letters.map(deadLetterJson).join('') : listDeadLetters(letters);
   });
   add(group, 'show <name>', 'show one in full', async (fleet, names, output) => {
     const [letter] = await find(fleet, names);
     if (letter === undefined) return '';
-    return output === 'json' ? toJsonLetter(letter) : describeLetter(letter);
+    return output === 'json' ? deadLetterJson(letter) : describeDeadLetter(letter);
   });
   add(
     group,
@@ -34,7 +34,7 @@ export function addDeadLettersCommand(program: Command): void {
     async (fleet, names) => {
       const letters = await find(fleet, names);
       for (const letter of letters) {
-        await replayLetter(fleet.bus, letter);
+        await replayDeadLetter(fleet.bus, letter);
         await fleet.deadLetters.drop(letter.name);
       }
       return letters.map(({ name }) => `${name} replayed\n`).join('');
@@ -48,7 +48,7 @@ export function addDeadLettersCommand(program: Command): void {
 }
 
 function add(group: Command, usage: string, summary: string, action: Action): void {
-  const form = { usage, summary, forms: ['text', 'json'] as const };
+  const form = { usage, summary, formats: ['text', 'json'] as const };
   addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args, options }) =>
     withFleet(await configure(), (fleet) => action(fleet, args, options.output)),
   );

@@ -13,7 +13,7 @@ interface RunnableCluster extends ConnectedCluster {
   pause(): void;
 }
 
-/** The cluster that the flags name, or the demo cluster. Rejects if the API server refuses the connection. */
+/** Connects to the cluster that the flags select, or starts the demo cluster. Rejects if the cluster cannot be used. */
 export async function openOneCluster(
   options: RunOptions,
   signal: AbortSignal,

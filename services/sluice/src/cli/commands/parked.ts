@@ -4,9 +4,9 @@ import { findByName, findParked, matchesFilter, type ParkedFilter, type ParkedKe
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import { systemClock, UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import { releaseParked, retryParked } from '../../composition/parked/retry.ts';
+import { releaseParked, retryParked } from '../../composition/parked-requests.ts';
 import { clientFor } from '../inspect/client-for.ts';
-import { describeParked, listParked, toJsonParked } from '../parked/print.ts';
+import { describeParked, listParked, parkedJson } from '../parked/print.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';
 
 interface Options extends ParkedFilter {
@@ -16,7 +16,7 @@ interface Options extends ParkedFilter {
   readonly consoleTokenFile?: string;
 }
 
-/** What is done with the fleet, and what is printed of it. */
+/** Runs on the fleet and returns what to print. */
 type Action = (
   fleet: OpenInfrastructure,
   parked: readonly ParkedKey[],
@@ -43,13 +43,16 @@ export function addParkedCommand(program: Command): void {
     );
   add(group, 'show <service>', 'show one in detail', (_fleet, parked, names, { output }) => {
     const found = find(parked, names);
-    return output === 'json' ? found.map(toJsonParked).join('') : found.map(describeParked).join('\n');
+    return output === 'json' ? found.map(parkedJson).join('') : found.map(describeParked).join('\n');
   });
-  addAsking(group, 'retry', 'request a resync of them, and thus a retry tried again', ({ bus }, key) =>
+  addRequestCommand(group, 'retry', 'retry them now, by requesting a resync', ({ bus }, key) =>
     retryParked(bus, key, randomUUID()),
   );
-  addAsking(group, 'release', 'release held-back removals of endpoints without checking the cluster', (fleet, key) =>
-    releaseParked(fleet.bus, key, systemClock.now(), randomUUID()),
+  addRequestCommand(
+    group,
+    'release',
+    'release held-back removals of endpoints without checking the cluster',
+    (fleet, key) => releaseParked(fleet.bus, key, systemClock.now(), randomUUID()),
   );
 }
 
@@ -57,31 +60,32 @@ function listed(parked: readonly ParkedKey[], { output, cluster, namespace }: Op
   const wanted = parked.filter((key) =>
     matchesFilter(key, { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }),
   );
-  return output === 'json' ? wanted.map(toJsonParked).join('') : listParked(wanted);
+  return output === 'json' ? wanted.map(parkedJson).join('') : listParked(wanted);
 }
 
-/** A command that asks something for each Service that is named. */
-function addAsking(
+/** Adds a command that sends a request for each given Service. */
+function addRequestCommand(
   group: Command,
   name: string,
   summary: string,
-  ask: (fleet: OpenInfrastructure, key: ServiceKey) => Promise<void>,
+  request: (fleet: OpenInfrastructure, key: ServiceKey) => Promise<void>,
 ): void {
   const command = add(group, `${name} [service...]`, summary, async (fleet, parked, names, { output, all }) => {
     if (names.length === 0 && !all) throw new UsageError(`name the Services to ${name}, or pass --all`);
     const wanted = all ? parked : find(parked, names);
     const services = new Map(wanted.map(({ key }) => [formatServiceKey(key), key]));
-    for (const key of services.values()) await ask(fleet, key);
-    const asked = [...services.keys()];
-    if (output === 'json') return asked.map((service) => `${JSON.stringify({ service, asked: true })}\n`).join('');
-    if (asked.length === 0) return 'No parked Services.\n';
-    return asked.map((service) => `${service} ${name} requested\n`).join('');
+    for (const key of services.values()) await request(fleet, key);
+    const requested = [...services.keys()];
+    if (output === 'json')
+      return requested.map((service) => `${JSON.stringify({ service, requested: true })}\n`).join('');
+    if (requested.length === 0) return 'No parked Services.\n';
+    return requested.map((service) => `${service} ${name} requested\n`).join('');
   });
   command.option('--all', 'all parked Services');
 }
 
 function add(group: Command, usage: string, summary: string, action: Action): Command {
-  const form = { usage, summary, forms: ['table', 'json'] as const };
+  const form = { usage, summary, formats: ['table', 'json'] as const };
   return addConfiguredCommand<Options>(group, form, async ({ configure, args, options }) => {
     if (options.console !== undefined) {
       const parked = await clientFor({ ...options, console: options.console }).parked();

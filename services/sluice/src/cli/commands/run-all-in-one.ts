@@ -2,16 +2,16 @@ import { toSettings } from '@sluice/configuration';
 import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom, tracesGraceMs } from '@sluice/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
-import { startTracing } from '../../composition/telemetry/traces/start-tracing.ts';
+import { startTracing } from '../../composition/telemetry/start-tracing.ts';
+import { recordOutcome } from '../display/applied.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
-import { watchOutcomes } from '../display/watch-outcomes.ts';
 import { openClusterSet } from './cluster-set.ts';
-import { namesMany } from './many-clusters.ts';
 import { openOneCluster } from './one-cluster.ts';
 import { addresses, openConsole } from './run-console.ts';
 import type { RunOptions } from './run-options.ts';
 import { tracesOf } from './run-traces.ts';
+import { selectsManyClusters } from './selects-many-clusters.ts';
 
 /** Runs all services in this process until `stopped` resolves. */
 export async function runAllInOne(stopped: Promise<void>, options: RunOptions): Promise<void> {
@@ -22,7 +22,7 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
   const traces = tracesOf(options, process.env, logger);
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
-  const opened = namesMany(options)
+  const opened = selectsManyClusters(options)
     ? openClusterSet(options, logger)
     : openOneCluster(options, stopping.signal, logger);
   const clusters = await opened.catch((error: unknown) => {
@@ -39,7 +39,7 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
   const metrics =
     address === null
       ? undefined
-      : new Metrics({ clusters: names, spans: () => tracing?.counts, ...(phases && { fleet: true, phases }) });
+      : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, ...(phases && { fleet: true, phases }) });
   const console = openConsole(() => clusters.views(), options, logger);
   const server =
     metrics &&
@@ -58,7 +58,8 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     ...(metrics && { metrics }),
     tracers: tracing?.tracers,
     ...(console && { tap: console.tap }),
-    ...watchOutcomes(statistics, display),
+    onOutcome: ({ name: cluster }, plan, outcome) => recordOutcome(statistics, display, { cluster, plan, outcome }),
+    onMalformed: () => void statistics.malformed++,
   });
   if (clusters.initial.length > 0) {
     services.synced.then(
@@ -83,7 +84,11 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
           graceMs: graceMs + marginMs,
           stop: () => Promise.all([serving, services.stop(graceMs)]),
         },
-        { component: 'trace export', graceMs: tracesGraceMs + marginMs, stop: () => tracing?.close(tracesGraceMs) },
+        {
+          component: 'trace export',
+          graceMs: tracesGraceMs + marginMs,
+          stop: () => tracing?.exporter.close(tracesGraceMs),
+        },
         { component: 'console', graceMs: marginMs, stop: () => console?.console.close() },
         { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
         { component: 'cluster connections', graceMs: marginMs, stop: () => clusters.close() },

@@ -6,7 +6,7 @@ import { isUsageError } from '@sluice/process';
 import { defaultSettings } from '@sluice/service-state';
 import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type ConfiguredOptions, withConfiguration } from './run-configuration.ts';
+import { withConfiguration } from './run-configuration.ts';
 import { addRunOptions, checkRunOptions, type RunOptions } from './run-options.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-run-configuration-'));
@@ -14,11 +14,11 @@ const file = join(directory, 'sluice.yaml');
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-function options(yaml: string, args: readonly string[], environment: Environment = {}): Promise<ConfiguredOptions> {
+function options(yaml: string, args: readonly string[], environment: Environment = {}): Promise<RunOptions> {
   writeFileSync(file, yaml);
   const command = addRunOptions(new Command('run')).exitOverride();
   command.parse(args, { from: 'user' });
-  return withConfiguration(command.opts<ConfiguredOptions>(), command, environment, () => {});
+  return withConfiguration(command.opts<RunOptions>(), command, environment, () => {});
 }
 
 const all = `

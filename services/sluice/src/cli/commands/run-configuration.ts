@@ -1,47 +1,29 @@
-import type {
-  ClusterConfiguration,
-  Configuration,
-  ConfigurationFlags,
-  Environment,
-  SettingsOptions,
-  TracesOptions,
-  WriterOptions,
-} from '@sluice/configuration';
+import type { ClusterConfiguration, Configuration, ConfigurationFlags, Environment } from '@sluice/configuration';
 import { configVariable } from '@sluice/configuration';
-import type { BindAddress, LogLevel } from '@sluice/process';
 import { UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import type { ManyClustersOptions } from './many-clusters.ts';
-
-/** What `sluice run` takes from a configuration. */
-export interface ConfiguredOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {
-  readonly config?: string;
-  readonly jaegerUrl?: string;
-  readonly jaegerQueryUrl?: string;
-  readonly logLevel: LogLevel;
-  readonly metricsBindAddress?: { readonly address: BindAddress | null };
-}
+import type { RunOptions } from './run-options.ts';
 
 /**
- * The options of `sluice run`, with what file and environment say of those that no flag gives. Without `--config` and
- * `SLUICE_CONFIG` they stay as they are.
+ * The options of `sluice run`, completed from file and environment. Without `--config` and `SLUICE_CONFIG` they are
+ * unchanged.
  *
- * @throws UsageError with all that is wrong, also if it is the configuration of a fleet
+ * @throws UsageError with all problems, and for the configuration of a fleet
  */
-export async function withConfiguration<T extends ConfiguredOptions>(
-  options: T,
+export async function withConfiguration(
+  options: RunOptions,
   command: Command,
   environment: Environment,
   warn: (text: string) => void,
-): Promise<T> {
+): Promise<RunOptions> {
   const file = options.config ?? (environment[configVariable] || undefined);
   if (file === undefined) return options;
-  // Loaded when needed, as by the other commands.
+  // Loaded on demand, as in the other commands.
   const { loadConfiguration } = await import('@sluice/configuration');
   const configuration = loadConfiguration({ file, environment, flags: clusterFlags(options), warn });
   checkOneProcess(configuration);
   const { controllers, writer, traces, log, metricsBindAddress, console } = configuration;
-  const configured: Partial<ConfiguredOptions> = {
+  const configured: Partial<RunOptions> = {
     ...controllers,
     ...writer,
     ...{ otlpEndpoint: traces.endpoint, traceRatio: traces.ratio, traceSlow: traces.slowMs },
@@ -54,11 +36,11 @@ export async function withConfiguration<T extends ConfiguredOptions>(
   return { ...options, ...configured, ...clustersOf(configuration), ...Object.fromEntries(given) };
 }
 
-/** These and the file say together which clusters there are. */
-function clusterFlags(options: ConfiguredOptions): ConfigurationFlags {
+/** The flags that select clusters, which override those of the file. */
+function clusterFlags(options: RunOptions): ConfigurationFlags {
   const { kubeconfig, context, inCluster } = options;
   const { clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
-  const flags: ConfigurationFlags = {
+  return {
     '--kubeconfig': kubeconfig,
     '--context': context,
     '--in-cluster': inCluster,
@@ -66,10 +48,9 @@ function clusterFlags(options: ConfiguredOptions): ConfigurationFlags {
     '--cluster-secrets-namespace': clusterSecretsNamespace,
     '--cluster-secrets-kubeconfig': clusterSecretsKubeconfig,
   };
-  return flags;
 }
 
-/** A process with a bus of its own beside a fleet would write what the fleet writes. */
+/** A process with its own bus would write the same objects as the fleet. */
 function checkOneProcess({ bus, store }: Configuration): void {
   const foreign = [bus.kind === 'memory' ? [] : 'a bus', store.kind === 'memory' ? [] : 'a store'].flat();
   if (foreign.length === 0) return;
@@ -79,8 +60,11 @@ function checkOneProcess({ bus, store }: Configuration): void {
   );
 }
 
-/** One cluster is run by its flags, since what is wrong with it is then said at once; more come and go. */
-function clustersOf({ clusters, clusterSecrets }: Configuration): Partial<ConfiguredOptions> {
+/**
+ * A single cluster becomes flags, so that errors in it are reported at start; several clusters become a set that can
+ * change.
+ */
+function clustersOf({ clusters, clusterSecrets }: Configuration): Partial<RunOptions> {
   if (clusters.length === 0 && clusterSecrets === undefined) return {};
   if (clusters.length > 1 || clusterSecrets !== undefined) return { named: { clusters, clusterSecrets } };
   const [{ kubeconfig, context, inCluster } = {} as Partial<ClusterConfiguration>] = clusters;

@@ -1,17 +1,13 @@
 import type { ClusterView } from '@sluice/console';
-import { type BindAddress, isLoopback, systemClock } from '@sluice/process';
+import { isLoopback, systemClock } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
-import { type JaegerAddresses, type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
-
-export interface LocalConsoleOptions extends JaegerAddresses {
-  readonly console: boolean;
-  readonly metricsBindAddress?: { readonly address: BindAddress | null };
-}
+import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
+import type { RunOptions } from './run-options.ts';
 
 /** The console of this process, on the metrics address; undefined if disabled or if the address is not loopback. */
 export function openConsole(
   clusters: () => readonly ClusterView[],
-  options: LocalConsoleOptions,
+  options: RunOptions,
   logger: Logger,
 ): LocalConsole | undefined {
   const address = options.metricsBindAddress?.address;

@@ -1,31 +1,13 @@
-import { type TracesOptions, tracesFlags } from '@sluice/configuration';
+import { tracesFlags } from '@sluice/configuration';
 import { startSimulation } from '@sluice/demo';
-import type { DistributedBus } from '@sluice/demo/distributed';
-import {
-  createLogger,
-  type LogLevel,
-  marginMs,
-  shutDown,
-  systemClock,
-  systemRandom,
-  UsageError,
-} from '@sluice/process';
-import { createDisplay, type OutputFormat } from '../display/create-display.ts';
+import { createLogger, marginMs, shutDown, systemClock, systemRandom, UsageError } from '@sluice/process';
+import { recordOutcome } from '../display/applied.ts';
+import { createDisplay } from '../display/create-display.ts';
 import { Statistics } from '../display/statistics.ts';
-
-export interface DistributedRunOptions extends Partial<TracesOptions> {
-  /** Default: nats. */
-  readonly bus?: DistributedBus;
-  readonly output: OutputFormat;
-  readonly logLevel: LogLevel;
-  readonly seed?: number;
-  readonly rate?: number;
-  readonly jaegerUrl?: string;
-  readonly jaegerQueryUrl?: string;
-}
+import type { RunOptions } from './run-options.ts';
 
 /** Runs the simulated world on a fleet of processes with its own bus and store. */
-export async function runDistributed(stopped: Promise<void>, options: DistributedRunOptions): Promise<void> {
+export async function runDistributed(stopped: Promise<void>, options: RunOptions): Promise<void> {
   const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
   const ports = { clock: systemClock, random: systemRandom, logger };
   const display = createDisplay(options.output);
@@ -53,10 +35,7 @@ export async function runDistributed(stopped: Promise<void>, options: Distribute
         ...(options.jaegerQueryUrl === undefined ? [] : ['--jaeger-query-url', options.jaegerQueryUrl]),
       ],
       onOutcome: (plan, outcome) => {
-        const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
-        const applied = { cluster: world.name, plan, outcome, latencyMs: outcome.completedAt - since };
-        statistics.add(applied);
-        display.applied(applied);
+        recordOutcome(statistics, display, { cluster: world.name, plan, outcome });
       },
       onLine: (process, line) => void globalThis.process.stderr.write(`${process}: ${line}\n`),
     });

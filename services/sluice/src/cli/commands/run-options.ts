@@ -21,12 +21,12 @@ import {
 } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import type { OutputFormat } from '../display/create-display.ts';
-import { type ManyClustersOptions, namesMany } from './many-clusters.ts';
+import { type ClusterOptions, selectsManyClusters } from './selects-many-clusters.ts';
 
-/** Not imported: `--help` would load the demo. */
+/** Repeated here, because importing the demo would slow down --help. */
 const distributedBuses: readonly DistributedBus[] = ['nats', 'kafka'];
 
-export interface RunOptions extends SettingsOptions, WriterOptions, ManyClustersOptions, Partial<TracesOptions> {
+export interface RunOptions extends SettingsOptions, WriterOptions, ClusterOptions, Partial<TracesOptions> {
   readonly config?: string;
   readonly for?: number;
   readonly output: OutputFormat;
@@ -39,9 +39,9 @@ export interface RunOptions extends SettingsOptions, WriterOptions, ManyClusters
   readonly rate?: number;
   readonly jaegerUrl?: string;
   readonly jaegerQueryUrl?: string;
-  /** In an object, since commander takes a null for a flag without a value. Null: none. */
+  /** In an object, because commander takes null for a flag without a value. Null: do not listen. */
   readonly metricsBindAddress?: { readonly address: BindAddress | null };
-  /** False: no page, and nothing is kept for it. */
+  /** False: no console, and no history is kept. */
   readonly console: boolean;
 }
 
@@ -104,7 +104,7 @@ export function addRunOptions(command: Command): Command {
   return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
 }
 
-/** Throws UsageError where flags do not go together. */
+/** @throws UsageError if flags contradict each other */
 export function checkRunOptions(options: RunOptions): void {
   if (options.context !== undefined && options.kubeconfig === undefined) {
     throw new UsageError('--context requires --kubeconfig FILE');
@@ -112,7 +112,7 @@ export function checkRunOptions(options: RunOptions): void {
   if (options.inCluster && options.kubeconfig !== undefined) {
     throw new UsageError('--in-cluster and --kubeconfig are mutually exclusive');
   }
-  const namesCluster = options.kubeconfig !== undefined || options.inCluster || namesMany(options);
+  const namesCluster = options.kubeconfig !== undefined || options.inCluster || selectsManyClusters(options);
   if (options.distributed && namesCluster) {
     throw new UsageError(
       '--distributed runs the simulated cluster; on a real cluster, start the roles: sluice watcher --help',
@@ -123,7 +123,7 @@ export function checkRunOptions(options: RunOptions): void {
       '--bus requires --distributed; to use your own bus, run the roles: see "sluice watcher --help"',
     );
   }
-  if (options.shadow && namesMany(options)) {
+  if (options.shadow && selectsManyClusters(options)) {
     throw new UsageError('--shadow compares one cluster: give one --kubeconfig FILE and one --context');
   }
   if (options.shadow && options.kubeconfig === undefined && !options.inCluster) {

@@ -1,26 +1,19 @@
 import { connectReading } from '@sluice/clusters';
-import { type SettingsOptions, toSettings } from '@sluice/configuration';
-import type { BindAddress } from '@sluice/process';
-import { createLogger, graceMs, type LogLevel, marginMs, shutDown, systemClock, systemRandom } from '@sluice/process';
+import { toSettings } from '@sluice/configuration';
+import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom } from '@sluice/process';
 import { sleep } from '@sluice/runtime';
 import { readCurrentState } from '@sluice/shadow';
 import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
-import { startShadow } from '../../composition/shadow/start-shadow.ts';
+import { startShadow } from '../../composition/start-shadow.ts';
 import type { OutputFormat } from '../display/create-display.ts';
 import { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from '../display/shadow-display.ts';
+import type { RunOptions } from './run-options.ts';
 
-export interface ShadowRunOptions extends SettingsOptions {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly inCluster?: boolean;
-  readonly shadowGracePeriod: number;
-  readonly output: OutputFormat;
-  readonly logLevel: LogLevel;
-  readonly metricsBindAddress?: { readonly address: BindAddress | null };
-}
-
-/** Everything but the write. The exit status is 1 if a difference that nothing explains is there at the end. */
-export async function runShadow(stopped: Promise<void>, options: ShadowRunOptions): Promise<void> {
+/**
+ * Decides like a normal run, but writes nothing and compares instead. Exits with status 1 if an unexplained difference
+ * remains.
+ */
+export async function runShadow(stopped: Promise<void>, options: RunOptions): Promise<void> {
   const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { kubeconfig, context, inCluster, metricsBindAddress } = options;

@@ -11,7 +11,7 @@ import { UsageError } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
 import { errorMessage } from '@sluice/runtime';
 
-/** What is traced: flags before OpenTelemetry's variables. @throws UsageError */
+/** The tracing configuration from flags, then OpenTelemetry's variables. @throws UsageError */
 export function tracesOf(
   options: Partial<TracesOptions>,
   environment: Environment,

@@ -3,7 +3,7 @@ import type { ClusterView } from '@sluice/console';
 import type { Health, Metrics } from '@sluice/telemetry';
 import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
 
-/** The clusters that one process serves: one that is given at the start, or a set that changes at run time. */
+/** The clusters that one process serves: one that is known at start, or a set that changes at run time. */
 export interface ServedClusters {
   /** Lines to print at startup. */
   readonly introduction: readonly string[];

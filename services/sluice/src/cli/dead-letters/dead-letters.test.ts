@@ -1,8 +1,8 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import type { DeadLetter } from '@sluice/store';
 import { expect, test } from 'vitest';
-import { describeLetter, listLetters, toJsonLetter } from './print.ts';
-import { replayLetter } from './replay.ts';
+import { deadLetterJson, describeDeadLetter, listDeadLetters } from './print.ts';
+import { replayDeadLetter } from './replay.ts';
 
 const letter = (given: Partial<DeadLetter> = {}, payload = '{\u001b[31m'): DeadLetter => ({
   name: 'changes/3/7',
@@ -16,40 +16,40 @@ const letter = (given: Partial<DeadLetter> = {}, payload = '{\u001b[31m'): DeadL
 });
 
 test('a list has a line for each, with the first line of its reason', () => {
-  expect(listLetters([letter(), letter({ name: 'changes/12/4711' })])).toBe(
+  expect(listDeadLetters([letter(), letter({ name: 'changes/12/4711' })])).toBe(
     'NAME              TIME                       KEY          REASON\n' +
       'changes/3/7       2026-01-02T03:04:05.000Z   c/shop/web   not JSON: expected a name\n' +
       'changes/12/4711   2026-01-02T03:04:05.000Z   c/shop/web   not JSON: expected a name\n',
   );
-  expect(listLetters([])).toBe('No dead letters.\n');
+  expect(listDeadLetters([])).toBe('No dead letters.\n');
 });
 
 test('one is shown with all that is in it, but nothing that a terminal would obey', () => {
-  const shown = describeLetter(letter());
+  const shown = describeDeadLetter(letter());
   expect(shown).toContain('From:       offset 7 of changes, partition 3\n');
   expect(shown).toContain('Headers:    traceparent=00-1\n');
   expect(shown).toMatch(/\{\\x1b\[31m\n$/);
-  expect(describeLetter(letter({ record: { ...letter().record, payload: Uint8Array.of(255, 0) } }))).toMatch(
+  expect(describeDeadLetter(letter({ record: { ...letter().record, payload: Uint8Array.of(255, 0) } }))).toMatch(
     /\nff00\n$/,
   );
 });
 
 test('as JSON it is one line, with a payload that is no text in base64', () => {
-  expect(JSON.parse(toJsonLetter(letter()))).toMatchObject({
+  expect(JSON.parse(deadLetterJson(letter()))).toMatchObject({
     name: 'changes/3/7',
     key: 'c/shop/web',
     payload: '{\u001b[31m',
   });
   const binary = letter({ record: { ...letter().record, payload: Uint8Array.of(255) } });
-  expect(JSON.parse(toJsonLetter(binary))).toMatchObject({ payloadBase64: '/w==' });
-  expect(toJsonLetter(letter()).match(/\n/g)).toHaveLength(1);
+  expect(JSON.parse(deadLetterJson(binary))).toMatchObject({ payloadBase64: '/w==' });
+  expect(deadLetterJson(letter()).match(/\n/g)).toHaveLength(1);
 });
 
 test('one that is sent again goes to its partition, as a record of its own', async () => {
   const bus = new MemoryBus({ partitions: 4 });
-  await replayLetter(bus, letter());
+  await replayDeadLetter(bus, letter());
   const [record] = await bus.read('changes', 3, streamStart).next(1);
   expect(record).toMatchObject({ id: 'r/replayed/7', key: 'c/shop/web', headers: { traceparent: '00-1' } });
-  await expect(replayLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of topic changes');
-  await expect(replayLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of topic other');
+  await expect(replayDeadLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of topic changes');
+  await expect(replayDeadLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of topic other');
 });

@@ -1,10 +1,7 @@
-import { firstLine, formatTable, printable, timestamp } from '@sluice/process';
+import { firstLine, formatFields, formatTable, printable, timestamp } from '@sluice/process';
 import type { DeadLetter } from '@sluice/store';
 
-const headings = ['NAME', 'TIME', 'KEY', 'REASON'] as const;
-
-/** As kubectl lists things. */
-export function listLetters(letters: readonly DeadLetter[]): string {
+export function listDeadLetters(letters: readonly DeadLetter[]): string {
   if (letters.length === 0) return 'No dead letters.\n';
   const rows = letters.map(({ name, deadLetteredAt, record, reason }) => [
     name,
@@ -12,26 +9,34 @@ export function listLetters(letters: readonly DeadLetter[]): string {
     record.key,
     firstLine(reason),
   ]);
-  return formatTable(headings, rows);
+  return formatTable(['NAME', 'TIME', 'KEY', 'REASON'], rows);
 }
 
-export function describeLetter({ name, topic, partition, offset, deadLetteredAt, reason, record }: DeadLetter): string {
+export function describeDeadLetter({
+  name,
+  topic,
+  partition,
+  offset,
+  deadLetteredAt,
+  reason,
+  record,
+}: DeadLetter): string {
   const headers = Object.entries(record.headers).map(([header, value]) => `${header}=${value}`);
-  const lines = [
+  const fields = formatFields([
     ['Name', name],
     ['From', `offset ${offset} of ${topic}, partition ${partition}`],
     ['Time', timestamp(deadLetteredAt)],
     ['Reason', reason],
     ['Record', record.id],
     ['Key', record.key],
-    ...(headers.length > 0 ? [['Headers', headers.join(', ')]] : []),
+    ...(headers.length > 0 ? [['Headers', headers.join(', ')] as const] : []),
     ['Payload', `${record.payload.length} bytes`],
-  ];
-  return `${lines.map(([label, value]) => `${`${label}:`.padEnd(12)}${value}`).join('\n')}\n\n${text(record.payload)}\n`;
+  ]);
+  return `${fields}\n${text(record.payload)}\n`;
 }
 
-/** One line; the payload as text where it is text, else in base64. */
-export function toJsonLetter({ record, deadLetteredAt, ...letter }: DeadLetter): string {
+/** One line of JSON, with the payload as text, or in base64 if it is not UTF-8. */
+export function deadLetterJson({ record, deadLetteredAt, ...letter }: DeadLetter): string {
   const payload = utf8(record.payload);
   const body = payload === undefined ? { payloadBase64: Buffer.from(record.payload).toString('base64') } : { payload };
   const { id, key, headers } = record;
@@ -48,6 +53,5 @@ function utf8(payload: Uint8Array): string | undefined {
 
 function text(payload: Uint8Array): string {
   const decoded = utf8(payload);
-  if (decoded === undefined) return Buffer.from(payload).toString('hex');
-  return printable(decoded);
+  return decoded === undefined ? Buffer.from(payload).toString('hex') : printable(decoded);
 }

@@ -4,8 +4,14 @@ import type { DeadLetter } from '@sluice/store';
 
 const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
 
-/** Appends the record to where it came from. Its id is new: under its own the bus might take it for a repetition. */
-export async function replayLetter(bus: Bus, { name, topic, partition, offset, record }: DeadLetter): Promise<void> {
+/**
+ * Appends the record to its original partition. It gets a new id, because the bus could drop the old one as a
+ * duplicate.
+ */
+export async function replayDeadLetter(
+  bus: Bus,
+  { name, topic, partition, offset, record }: DeadLetter,
+): Promise<void> {
   const known = topics.find((one) => one === topic);
   if (known === undefined || partition >= bus.partitions) {
     throw new UsageError(`cannot replay ${name}: this fleet has no partition ${partition} of topic ${topic}`);

@@ -4,7 +4,7 @@ import { TextDisplay } from './text-display.ts';
 
 export type OutputFormat = 'text' | 'json' | 'none';
 
-/** What shows a run on standard output. */
+/** The display of a run on standard output. */
 export function createDisplay(output: OutputFormat): Display {
   const write = (text: string) => void process.stdout.write(text);
   switch (output) {

@@ -1,10 +1,10 @@
 import type { Applied } from './applied.ts';
 import type { Statistics } from './statistics.ts';
 
-/** Shows a run to whoever started it. */
+/** Shows the progress of a run. */
 export interface Display {
   started(lines: readonly string[]): void;
-  /** All lists are in: from here on, what is written is complete. */
+  /** All caches are synced. */
   synced(): void;
   applied(applied: Applied): void;
   ended(statistics: Statistics, ranMs: number): void;

@@ -3,7 +3,7 @@ import type { Display } from './display.ts';
 import type { Statistics } from './statistics.ts';
 import { writesOf } from './writes.ts';
 
-/** One JSON object a line, with stable keys. */
+/** Prints one JSON object per line, with stable keys. */
 export class JsonDisplay implements Display {
   readonly #write: (line: string) => void;
 

@@ -6,11 +6,11 @@ import {
   type ShadowReport,
 } from '@sluice/shadow';
 
-/** Shows a shadow run to whoever started it. */
+/** Shows the progress of a shadow run. */
 export interface ShadowDisplay {
-  /** How often `status` is to be called, in milliseconds. */
+  /** Interval between calls of `status`, in milliseconds. */
   readonly everyMs: number;
-  /** All lists are in. */
+  /** All caches are synced. */
   started(report: ShadowReport): void;
   status(report: ShadowReport): void;
   difference(difference: ReportedDifference): void;
@@ -20,7 +20,7 @@ export interface ShadowDisplay {
 
 type Write = (text: string) => void;
 
-/** One JSON object a line, the last one the report. */
+/** Prints one JSON object per line; the last one is the report. */
 export function jsonShadow(write: Write): ShadowDisplay {
   const line = (value: object) => write(`${JSON.stringify(value)}\n`);
   return {
@@ -37,7 +37,7 @@ export function jsonShadow(write: Write): ShadowDisplay {
 const up = (lines: number) => (lines === 0 ? '' : `\u001b[${lines}A`);
 const clearBelow = '\r\u001b[J';
 
-/** A page that is written over and over in place. */
+/** Redraws a page in place. */
 export function pageShadow(write: Write, size: () => PageSize): ShadowDisplay {
   let shown = 0;
   const show = (report: ShadowReport, { width, height }: PageSize) => {
@@ -48,7 +48,7 @@ export function pageShadow(write: Write, size: () => PageSize): ShadowDisplay {
   return {
     everyMs: 1_000,
     started() {},
-    // The line below the last one is the cursor's.
+    // One line less than the terminal, for the cursor.
     status: (report) => show(report, { ...size(), height: size().height - 1 }),
     difference() {},
     resolved() {},
@@ -56,7 +56,7 @@ export function pageShadow(write: Write, size: () => PageSize): ShadowDisplay {
   };
 }
 
-/** Where standard output is no terminal: differences as they are found, and the page now and then. */
+/** For output that is not a terminal: differences when found, and a page from time to time. */
 export function logShadow(write: Write, width: number): ShadowDisplay {
   const page = (report: ShadowReport, height: number) =>
     write(`${renderPage(report, { width, height }).join('\n')}\n\n`);

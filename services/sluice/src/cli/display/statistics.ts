@@ -7,10 +7,10 @@ export interface Latencies {
   readonly max: number;
 }
 
-/** Latencies kept for the percentiles; of a longer run, the latest. */
-const kept = 100_000;
+/** Number of latest latencies maxLatencies for the percentiles. */
+const maxLatencies = 100_000;
 
-/** Counts a run. */
+/** Counts plans, writes and latencies of a run. */
 export class Statistics {
   plans = 0;
   failures = 0;
@@ -30,14 +30,14 @@ export class Statistics {
     for (const write of writesOf(plan, outcome)) {
       if (write.applied) this.writes[write.verb]++;
     }
-    this.#latencies[(this.plans - 1) % kept] = latencyMs;
+    this.#latencies[(this.plans - 1) % maxLatencies] = latencyMs;
   }
 
   get services(): number {
     return this.#services.size;
   }
 
-  /** By nearest rank: the least latency that so many of the plans did not exceed. Undefined if there was no plan. */
+  /** Percentiles by nearest rank. Undefined if there was no plan. */
   get latencies(): Latencies | undefined {
     const sorted = this.#latencies.toSorted((a, b) => a - b);
     const at = (q: number) => sorted[Math.ceil(q * sorted.length) - 1];

@@ -8,10 +8,10 @@ import { type Write, writesOf } from './writes.ts';
 
 const signs = { create: colors.green('+'), update: colors.cyan('~'), delete: colors.red('-') };
 const indent = ' '.repeat(15);
-/** At a start, a line for each Service would say the same over and over. */
+/** Limit of lines about the initial sync, which has one per Service. */
 const startLinesShown = 12;
 
-/** For people: what happened in the cluster, what was written for it, and how long that took. */
+/** Prints what happened in the cluster, what was written for it, and the latency. */
 export class TextDisplay implements Display {
   readonly #write: (text: string) => void;
   readonly #width: () => number;
@@ -28,7 +28,7 @@ export class TextDisplay implements Display {
     this.#line('');
   }
 
-  /** What is written then says it well enough. */
+  /** Not shown; the writes make it obvious. */
   synced(): void {}
 
   applied(applied: Applied): void {

@@ -41,7 +41,7 @@ function count(object: Endpoints | EndpointSlice): { endpoints: number; ready: n
     return { endpoints: endpoints.length, ready, addressType: object.addressType };
   }
   const subsets = object.subsets ?? [];
-  // An address is listed once per group of ports; for people it counts once.
+  // An address is listed once per group of ports, but counts once.
   const ready = new Set(subsets.flatMap((subset) => (subset.addresses ?? []).map(({ ip }) => ip)));
   const notReady = new Set(subsets.flatMap((subset) => (subset.notReadyAddresses ?? []).map(({ ip }) => ip)));
   return { endpoints: ready.union(notReady).size, ready: ready.size };

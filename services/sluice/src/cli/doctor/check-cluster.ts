@@ -20,10 +20,10 @@ interface Ports {
   readonly logger: Logger;
 }
 
-/** Clocks that differ by more make times in logs and metrics wrong, in milliseconds; the header Date has whole seconds. */
+/** Maximum clock difference before a warning, in milliseconds. The Date header has a resolution of one second. */
 const skewMs = 5_000;
 
-/** What there is to say of one cluster. Reads only, and asks "may I?". Never throws for what the cluster does. */
+/** Checks one cluster with reads and access reviews. Problems of the cluster become checks, not errors. */
 export async function checkCluster(name: string, access: ClusterAccess, ports: Ports): Promise<readonly Check[]> {
   const about = `cluster ${name}`;
   const connection = new Connection({ access, userAgent: userAgent('doctor'), timeoutMs: 10_000, ...ports });
@@ -64,7 +64,7 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
       );
     }
     await attempt('other controllers', 'grant list on EndpointSlices', async () => {
-      const search = { connection, ownManager: fieldManager, now: ports.clock.now(), sample: 5_000 };
+      const search = { connection, ownManager: fieldManager, now: ports.clock.now() };
       const evidence = await findCompetingControllerEvidence(search, signal);
       return [
         competingControllerCheck(about, assessCompetingController(evidence)),
@@ -94,7 +94,7 @@ function otherManagersCheck(about: string, writers: readonly string[]): readonly
   return [warning(about, 'other writers', `${first}${more}`, advice)];
 }
 
-/** Against the middle of the request, since nobody knows when within it the server looked at its clock. */
+/** Compares with the middle of the request, because the server read its clock at an unknown time within it. */
 function clockSkew(about: string, server: number | undefined, from: number, to: number): readonly Check[] {
   if (server === undefined) return [];
   const ms = Math.abs(server + 500 - (from + to) / 2);

@@ -6,10 +6,7 @@ import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
 import { heldBackReason } from '@sluice/writer';
 import { type Check, failed, ok, warning } from './check.ts';
 
-/**
- * Connects to bus and store as a role does: what would keep it from starting is told in the same words, and what it would
- * warn of is a warning here (eviction, persistence, versions, partitions, rights).
- */
+/** Connects to bus and store like a role. Errors and warnings at that point become checks with the same text. */
 export async function checkInfrastructure(
   configuration: Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>,
   ports: { readonly clock: Clock; readonly random: Random },
@@ -21,7 +18,7 @@ export async function checkInfrastructure(
   }
   const warnings: string[] = [];
   try {
-    const opened = await openInfrastructure(configuration, { ...ports, logger: collecting(warnings) });
+    const opened = await openInfrastructure(configuration, { ...ports, logger: collectWarnings(warnings) });
     try {
       const letters = await opened.deadLetters.list();
       const checks = [ok(about, 'connection', `${bus.kind} and ${store.kind}, ${configuration.partitions} partitions`)];
@@ -46,7 +43,7 @@ export async function checkInfrastructure(
   }
 }
 
-/** What is parked, removals that are held back before all else. */
+/** Reports parked Services, those with held-back removals first. */
 export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check {
   const [first] = parked;
   if (first === undefined) return ok(about, 'parked', 'none');
@@ -58,7 +55,7 @@ export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check 
   return warning(about, 'parked', detail, `run "sluice parked list"; see docs/operations/runbooks/${runbook}`);
 }
 
-function collecting(warnings: string[]): Logger {
+function collectWarnings(warnings: string[]): Logger {
   const note = (message: string, fields?: LogFields) => {
     const { error, ...rest } = fields ?? {};
     const details = Object.entries(rest).map(([name, value]) => `${name} ${String(value)}`);

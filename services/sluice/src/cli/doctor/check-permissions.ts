@@ -6,22 +6,22 @@ const advice = 'run kubectl apply -k infra/kubernetes, or grant them another way
 
 export const permissionsOf = (work: ClusterWork): string => `permissions of the ${roles[work]}`;
 
-/** Whether a role may do what it needs, and what it had better be allowed besides. Asks for nothing more than that. */
+/** Checks the permissions that a role requires and those that it can use optionally. */
 export async function checkPermissions(
   about: string,
   work: ClusterWork,
-  mayI: (accesses: readonly Access[]) => Promise<readonly boolean[]>,
+  reviewAccess: (accesses: readonly Access[]) => Promise<readonly boolean[]>,
 ): Promise<readonly Check[]> {
   const check = permissionsOf(work);
   const needed = neededAccess([work]);
   const useful = usefulAccess([work]);
-  const answers = await mayI([...needed, ...useful.map(({ access }) => access)]);
+  const answers = await reviewAccess([...needed, ...useful.map(({ access }) => access)]);
   const missing = needed.filter((_, i) => !answers[i]).map(textOf);
-  const wanting = Map.groupBy(
+  const missingUseful = Map.groupBy(
     useful.filter((_, i) => !answers[needed.length + i]),
     ({ without }) => without,
   );
-  const warnings = [...wanting].map(([without, those]) => {
+  const warnings = [...missingUseful].map(([without, those]) => {
     const list = those.map(({ access }) => textOf(access)).join(', ');
     return warning(about, check, `missing: ${list}; ${without}`, advice);
   });

@@ -1,13 +1,13 @@
 import { formatTable, printable } from '@sluice/process';
 
-/** What a look at one thing found. */
+/** The result of one check. */
 export interface Check {
   /** `cluster production`, `bus`, `store`, `configuration` */
   readonly about: string;
   readonly check: string;
   readonly result: 'ok' | 'warning' | 'failed';
   readonly detail: string;
-  /** What to do; nothing if all is well. */
+  /** What to do; absent if the check passed. */
   readonly advice?: string;
 }
 
@@ -27,7 +27,7 @@ export const failed = (about: string, check: string, detail: string, advice: str
   advice,
 });
 
-/** A table, then what to do, in the order of the table. */
+/** A table of the checks, followed by recommendations in the same order. */
 export function listChecks(checks: readonly Check[]): string {
   const rows = checks.map(({ result, about, check, detail }) => [result, about, check, printable(detail)]);
   const table = formatTable(['RESULT', 'ABOUT', 'CHECK', 'DETAIL'], rows);
@@ -37,6 +37,6 @@ export function listChecks(checks: readonly Check[]): string {
   return advice.length === 0 ? table : `${table}\nRecommendations:\n${advice.map((line) => `  ${line}`).join('')}`;
 }
 
-/** One line each. */
+/** One line of JSON per check. */
 export const jsonChecks = (checks: readonly Check[]): string =>
   checks.map((check) => `${JSON.stringify(check)}\n`).join('');

@@ -10,7 +10,7 @@ export interface ConsoleOptions {
 
 export const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
 
-/** The console that the flags name; its token may be in the environment. */
+/** A client of the console that the flags select. The token may come from the environment. */
 export function clientFor({ console: url, consoleTokenFile }: ConsoleOptions): ConsoleClient {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {

@@ -1,14 +1,14 @@
 import { parseDuration } from '@sluice/process';
 
-/** `1h` before now, in milliseconds since the Unix epoch; undefined if it is no duration. */
+/** The time a duration (`1h`) before now, in milliseconds since the Unix epoch; undefined if malformed. */
 export function parseSince(text: string, now: number): number | undefined {
   const ms = parseDuration(text);
   return ms === undefined ? undefined : now - ms;
 }
 
 /**
- * A point in time as people write it: RFC 3339 (`2026-03-01T03:12:00Z`), a time of today (`03:12`, `03:12:30`) or
- * `5m ago`. In milliseconds since the Unix epoch; undefined if it is none of these.
+ * Parses a time: RFC 3339 (`2026-03-01T03:12:00Z`), a time of today (`03:12`, `03:12:30`) or `5m ago`. Returns
+ * milliseconds since the Unix epoch; undefined if malformed.
  */
 export function parseAt(text: string, now: number): number | undefined {
   const [, ago] = /^(\S+) ago$/.exec(text) ?? [];
@@ -25,7 +25,7 @@ function timeOfToday([hours = 0, minutes = 0, seconds = 0]: readonly number[], n
   return new Date(now).setHours(hours, minutes, seconds, 0);
 }
 
-/** `03:12:30.120` in local time, with the date unless it is today. */
+/** Formats a local time as `03:12:30.120`, with the date unless it is today. */
 export function localTime(at: number, now: number): string {
   const date = new Date(at);
   const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');

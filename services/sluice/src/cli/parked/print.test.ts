@@ -1,6 +1,6 @@
 import type { ParkedKey } from '@sluice/console';
 import { expect, test } from 'vitest';
-import { describeParked, listParked, toJsonParked } from './print.ts';
+import { describeParked, listParked, parkedJson } from './print.ts';
 
 const startedAt = Date.parse('2026-01-01T00:00:00Z');
 const key: ParkedKey = {
@@ -21,5 +21,5 @@ test('parked keys are printed without terminal control sequences', () => {
   );
   expect(describeParked(key)).toContain('Reason:      forbidden\\x1b[31m\nby a webhook\n');
   expect(describeParked(key)).toContain('Cause:       Pod shop/web-1 added, 2026-01-01T00:00:00.000Z\n');
-  expect(JSON.parse(toJsonParked(key))).toMatchObject({ cluster: 'c', service: 'web', nextTryAt: null });
+  expect(JSON.parse(parkedJson(key))).toMatchObject({ cluster: 'c', service: 'web', nextTryAt: null });
 });

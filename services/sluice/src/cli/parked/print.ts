@@ -1,5 +1,5 @@
 import type { ParkedKey } from '@sluice/console';
-import { firstLine, formatTable, printable, timestamp } from '@sluice/process';
+import { firstLine, formatFields, formatTable, printable, timestamp } from '@sluice/process';
 
 const headings = ['CLUSTER', 'NAMESPACE', 'SERVICE', 'CONTROLLER', 'SINCE', 'NEXT TRY', 'REASON'] as const;
 
@@ -15,24 +15,22 @@ export function listParked(keys: readonly ParkedKey[]): string {
 }
 
 export function describeParked({ key, controller, since, nextTryAt, reason, causes }: ParkedKey): string {
-  const lines = [
+  return formatFields([
     ['Cluster', key.cluster],
     ['Service', `${key.namespace}/${key.service}`],
     ['Controller', controller],
     ['Since', timestamp(since)],
     ['Next try', nextTry(nextTryAt)],
     ['Reason', printable(reason)],
-    ...causes.first.map(({ description, observedAt }) => [
-      'Cause',
-      `${printable(description)}, ${timestamp(observedAt)}`,
-    ]),
-    ...(causes.more > 0 ? [['', `and ${causes.more} more`]] : []),
-  ];
-  return lines.map(([label = '', value]) => `${(label && `${label}:`).padEnd(13)}${value}\n`).join('');
+    ...causes.first.map(
+      ({ description, observedAt }) => ['Cause', `${printable(description)}, ${timestamp(observedAt)}`] as const,
+    ),
+    ...(causes.more > 0 ? [['', `and ${causes.more} more`] as const] : []),
+  ]);
 }
 
-/** One line. */
-export function toJsonParked({ name, key, controller, reason, since, nextTryAt, causes }: ParkedKey): string {
+/** One line of JSON. */
+export function parkedJson({ name, key, controller, reason, since, nextTryAt, causes }: ParkedKey): string {
   const times = { since: timestamp(since), nextTryAt: nextTryAt === null ? null : timestamp(nextTryAt) };
   return `${JSON.stringify({ name, ...key, controller, reason, ...times, causes })}\n`;
 }

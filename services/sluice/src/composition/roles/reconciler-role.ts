@@ -1,7 +1,6 @@
-import { workPartition } from '@sluice/reconciler';
+import { reconcilerMetrics, workPartition } from '@sluice/reconciler';
 import type { Settings } from '@sluice/service-state';
-import { partitionLag } from '../telemetry/partition-lag.ts';
-import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
+import { partitionLag } from '@sluice/telemetry';
 import { deadLetter } from './dead-letter.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
 
@@ -10,17 +9,17 @@ export interface ReconcilerRoleOptions extends RoleOptions {
 }
 
 /**
- * Most records say that something was written as planned, and lead to nothing. They wait for the next commit of a plan, but
- * not for longer, in milliseconds: who takes over after a crash has so much more to fold.
+ * Most records lead to no plan. Their offset is committed with the next plan, but at most this much later, in
+ * milliseconds. After a crash, the next owner repeats that much work.
  */
 const commitDelayMs = 100;
 
-/** Longer than the hour within which watchers compare each of their Services, in milliseconds. */
+/** Longer than the hour in which watchers compare the digests of all Services, in milliseconds. */
 const probeAfterMs = 2 * 3_600_000;
 
 /** Reconciles this process's share of the partitions. */
 export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions, signal: AbortSignal): Promise<void> {
-  const counting = metrics && { metrics: reconcilerMetrics(metrics, options.clock) };
+  const reconcilerMetricsOption = metrics && { metrics: reconcilerMetrics(metrics, options.clock) };
   return own(
     { ...options, ...(metrics && { metrics }) },
     {
@@ -35,7 +34,7 @@ export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions
           started();
           lag.reached(offset);
         };
-        const hooks = { ...counting, onDeadLetter, onCheckpoint };
+        const hooks = { ...reconcilerMetricsOption, onDeadLetter, onCheckpoint };
         try {
           await workPartition(
             { ...options, ...hooks, commitDelayMs, probeAfterMs, store, partition, fencingToken, isCurrent },

@@ -9,21 +9,21 @@ export interface RoleHealthOptions {
   readonly clock: Clock;
   readonly member: string;
   readonly leaseTimes: { readonly ttlMs: number };
-  /** What is to be said of the clusters of this process. */
+  /** Checks of this process's clusters. */
   readonly clusters: () => readonly Check[];
 }
 
-/** One group in which this process takes part. */
+/** Health of a lease group in which this process takes part. */
 export interface GroupHealth {
   heartbeat(): void;
   observe(state: GroupState): void;
   close(): void;
 }
 
-/** A heartbeat is over within the lease's length; this is far beyond that. */
+/** A heartbeat takes less than the lease; a loop that is silent for this long is stuck, in milliseconds. */
 const stuckMs = 60_000;
 
-/** Whether a role is alive, and whether all that it needs is there. */
+/** Liveness and readiness of a role. */
 export class RoleHealth implements Health {
   readonly #options: RoleHealthOptions;
   readonly #groups = new Map<string, { readonly loop: LoopMonitor; readonly ready: Check }>();
@@ -34,19 +34,19 @@ export class RoleHealth implements Health {
     const { bus, store, clock } = options;
     this.#options = options;
     const end = new SharedRequest(clock, () => bus.end('requests', 0));
-    // A wiped store gets the number of partitions again.
+    // This check also writes the number of partitions to a store that was wiped.
     const partitions = new SharedRequest(clock, () => store.setIfAbsent('partitions', String(bus.partitions)));
-    const answers = (name: string, request: SharedRequest<unknown>): Check => ({
+    const responds = (name: string, request: SharedRequest<unknown>): Check => ({
       name,
       run: async () => {
         await request.send();
         return '';
       },
     });
-    this.#servers = [answers('bus', end), answers('store', partitions)];
+    this.#servers = [responds('bus', end), responds('store', partitions)];
   }
 
-  /** `scopes`: how many there are to be shared. */
+  /** `scopes`: number of scopes that the group shares. */
   group(group: string, scopes: number): GroupHealth {
     const { clock, member, leaseTimes } = this.#options;
     const loop = new LoopMonitor(`leases/${group}`, clock, stuckMs + 2 * leaseTimes.ttlMs);
@@ -69,7 +69,7 @@ export class RoleHealth implements Health {
     };
   }
 
-  /** This process watches the cluster of that name. */
+  /** Adds a readiness check for the caches of a cluster that this process watches. */
   watching(cluster: string): { synced(): void; ended(): void } {
     let synced = false;
     const name = `caches/${cluster}`;

@@ -15,48 +15,48 @@ export interface RoleOptions extends Infrastructure {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Shared by all CPU-bound work of the process, so that it renews its leases in time. */
+  /** Shared by all CPU-bound work of the process, so that heartbeats stay in time. */
   readonly yieldQueue?: YieldQueue;
-  /** Undefined: nothing is traced. */
+  /** Default: no tracing. */
   readonly tracer?: Tracer | undefined;
-  /** Default: nobody counts. */
+  /** Default: no metrics. */
   readonly metrics?: Metrics;
-  /** Default: nobody asks. */
+  /** Default: no health checks. */
   readonly health?: RoleHealth;
   readonly onDeadLetter?: (topic: 'changes' | 'mutations') => void;
 }
 
-/** What a role does with its share. */
+/** What a role owns, and the work it does with it. */
 export interface Share extends Pick<OwnershipOptions, 'group' | 'scopes'> {
   readonly role: OwningRole;
-  /** `store` is the fleet's, with its refusals counted. */
-  readonly work: (tenure: HeldLease, store: Store) => Promise<void>;
-  /** How the scope is called in metrics. */
+  /** `store` counts commits that are rejected because the lease was lost. */
+  readonly work: (lease: HeldLease, store: Store) => Promise<void>;
+  /** Name of the scope in metrics. Default: the scope. */
   readonly nameOf?: (scope: string) => string;
 }
 
-/** Keeps this process's share of the group's scopes until `signal` aborts and all of it is handed over. */
+/** Owns this process's share of the group's scopes until `signal` aborts and all leases are handed over. */
 export async function own(
   { store, leases, member, leaseTimes, clock, random, logger, metrics, health }: RoleOptions,
   { role, group, scopes, work, nameOf = (scope) => scope }: Share,
   signal: AbortSignal,
 ): Promise<void> {
-  const standing = health?.group(group, scopes.length);
+  const groupHealth = health?.group(group, scopes.length);
   const ownership = new Ownership({
     ...{ leases, member, ...leaseTimes, clock, random, logger, group, scopes },
-    onHeartbeat: () => standing?.heartbeat(),
-    onGroup: (state) => standing?.observe(state),
-    work: async (tenure) => {
-      if (metrics === undefined) return work(tenure, store);
-      const held = metrics.leases.hold(role, nameOf(tenure.scope), tenure.fencingToken);
+    onHeartbeat: () => groupHealth?.heartbeat(),
+    onGroup: (state) => groupHealth?.observe(state),
+    work: async (lease) => {
+      if (metrics === undefined) return work(lease, store);
+      const held = metrics.leases.hold(role, nameOf(lease.scope), lease.fencingToken);
       const isCurrent = () => {
-        const current = tenure.isCurrent();
-        // Whoever asks does nothing then.
+        const current = lease.isCurrent();
+        // A caller that is not current drops its work, which counts as fenced.
         if (!current) held.fenced();
         return current;
       };
       try {
-        await work({ ...tenure, isCurrent }, countFencedErrors(store, held.fenced));
+        await work({ ...lease, isCurrent }, countFencedErrors(store, held.fenced));
       } finally {
         held.release();
       }
@@ -65,7 +65,7 @@ export async function own(
   try {
     await ownership.run(signal);
   } finally {
-    standing?.close();
+    groupHealth?.close();
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Infrastructure } from '@sluice/backends';
-import type { ClusterState } from '@sluice/clusters';
 import { ClusterSet, type ConnectedCluster, clusterSources, connectTo, PendingClusters } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { toSettings } from '@sluice/configuration';
@@ -10,7 +9,7 @@ import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
 import { clusterChecks } from '../cluster-checks.ts';
 import { drainable } from '../drainable-cluster.ts';
-import type { Tracing } from '../telemetry/traces/start-tracing.ts';
+import type { Tracing } from '../telemetry/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import type { RoleOptions } from './role.ts';
@@ -24,13 +23,13 @@ export interface StartRoleOptions {
   readonly role: Role;
   readonly infrastructure: Infrastructure;
   readonly member: string;
-  /** Its clusters are of no use to a reconciler, which sees none. */
+  /** Reconcilers ignore the clusters. */
   readonly configuration: Pick<
     Configuration,
     'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'writer' | 'metricsBindAddress'
   >;
   readonly environment: NodeJS.ProcessEnv;
-  /** Undefined: nothing is traced. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -38,18 +37,16 @@ export interface StartRoleOptions {
 }
 
 export interface RunningRole {
-  /** Undefined: they are to be served nowhere, so nothing is counted. */
+  /** Undefined if metrics are disabled. */
   readonly metrics: Metrics | undefined;
   readonly health: Health;
-  /** Where each cluster of this process stands. */
-  clusters(): readonly ClusterState[];
-  /** Rejects if it cannot go on; resolves after `stop`. */
+  /** Rejects on a fatal error; resolves after `stop`. */
   readonly done: Promise<unknown>;
-  /** Hands over, gives requests under way up to `graceMs`, and ends. */
+  /** Hands over its leases, waits up to `graceMs` for requests in flight, and stops. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts one role in this process. The infrastructure stays the caller's to close. */
+/** Starts one role in this process. The caller closes the infrastructure. */
 export function startRole(options: StartRoleOptions): RunningRole {
   const { role, infrastructure, configuration, member, tracing, clock, random, logger } = options;
   const working = new AbortController();
@@ -59,9 +56,9 @@ export function startRole(options: StartRoleOptions): RunningRole {
     configuration.metricsBindAddress === null
       ? undefined
       : new Metrics({
-          ...{ clusters: names, fleet: true, spans: () => tracing?.counts, phases: () => clusters.states },
+          ...{ clusters: names, fleet: true, spans: () => tracing?.exporter.counts, phases: () => clusters.states },
         });
-  const counting = metrics && { metrics };
+  const metricsOption = metrics && { metrics };
   const health = new RoleHealth({
     ...{ ...infrastructure, clock, member, leaseTimes: configuration.leases },
     clusters: () => (role === 'reconciler' ? [] : clusterChecks(clusters)),
@@ -75,11 +72,11 @@ export function startRole(options: StartRoleOptions): RunningRole {
     random,
     logger,
     yieldQueue: new YieldQueue(setImmediate),
-    ...counting,
+    ...metricsOption,
     health,
     onDeadLetter: (topic) => metrics?.pipeline.deadLettered(topic),
   };
-  const reached = new Map<string, WritableCluster>();
+  const connected = new Map<string, WritableCluster>();
   let held = 0;
   const partitionShare = () => held / infrastructure.bus.partitions;
   const pending = new PendingClusters(clock);
@@ -94,14 +91,14 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const write = async (cluster: ConnectedCluster, signal: AbortSignal) => {
     const { identity } = cluster;
     const writing = drainable(
-      writable(cluster, { ...counting, clock, logger, partitionShare, limits: configuration.writer }),
+      writable(cluster, { ...metricsOption, clock, logger, partitionShare, limits: configuration.writer }),
     );
-    reached.set(identity, writing.cluster);
+    connected.set(identity, writing.cluster);
     pending.connected(identity);
     await aborted(signal);
-    // When the process stops, its workers stop by themselves.
+    // At shutdown, the partition workers stop on their own.
     if (working.signal.aborted) return;
-    reached.delete(identity);
+    connected.delete(identity);
     if (signal.reason === 'removed') pending.removed(identity);
     await writing.drain();
   };
@@ -131,20 +128,21 @@ export function startRole(options: StartRoleOptions): RunningRole {
       case 'watcher':
         return clusters.run(working.signal);
       case 'writer': {
-        // Connections are needed until the last partition is handed over.
-        const reaching = new AbortController();
+        // Clusters stay connected until the last partition is handed over.
+        const connecting = new AbortController();
         const applying = runWriterRole(
           {
             ...roleOptions,
             requests: requests.signal,
             onPartitionHeld: (change) => (held += change),
             cluster: (identity) =>
-              reached.get(identity) ?? (pending.mayConnect(identity, clusters.allConnected) ? 'connecting' : undefined),
+              connected.get(identity) ??
+              (pending.mayConnect(identity, clusters.allConnected) ? 'connecting' : undefined),
             onOutcome: (plan, outcome) => metrics?.pipeline.requestsRetried(plan.key.cluster, outcome.retries),
           },
           working.signal,
-        ).finally(() => reaching.abort());
-        return Promise.all([clusters.run(reaching.signal), applying]);
+        ).finally(() => connecting.abort());
+        return Promise.all([clusters.run(connecting.signal), applying]);
       }
     }
   };
@@ -152,7 +150,6 @@ export function startRole(options: StartRoleOptions): RunningRole {
   return {
     metrics,
     health,
-    clusters: () => clusters.states,
     done,
     async stop(graceMs) {
       working.abort();

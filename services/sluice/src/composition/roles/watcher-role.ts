@@ -1,34 +1,26 @@
-import type { ClusterReader } from '@sluice/kubernetes';
+import type { Cluster } from '@sluice/clusters';
 import type { Logger } from '@sluice/runtime';
+import { watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
-import { watchAges } from '../telemetry/watch-ages.ts';
 import { own, type RoleOptions } from './role.ts';
-
-export interface WatchedCluster {
-  readonly name: string;
-  readonly identity: string;
-  readonly reader: ClusterReader;
-  /** For people, as far as they are known. */
-  readonly version?: string;
-  readonly server?: string;
-}
 
 export interface WatcherRoleOptions
   extends RoleOptions,
     Pick<ClusterWatcherOptions, 'resyncPeriodMs' | 'onState' | 'onMalformed'> {
-  readonly cluster: WatchedCluster;
+  /** Version and server are shown to users, if known. */
+  readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & { readonly version?: string };
 }
 
 /**
- * A Change that was lost last of all, in a partition where nothing more happens, is noticed within this time, and a view
- * that is wrong for another reason within sixty times as long.
+ * Interval of digest comparisons of recently changed Services, in milliseconds. It bounds how long the loss of the last
+ * Change of a partition stays unnoticed; all Services are compared within sixty times this interval.
  */
 const digestPeriodMs = 60_000;
 
 /**
- * Watches one cluster, or stands by while another process does. Each cluster is a group of its own, so that processes with
- * different clusters make one fleet. If `served` aborts because the cluster is `removed`, the process that watches it
- * removes the cluster's state from the fleet.
+ * Watches one cluster, or stands by while another process does. Each cluster is a group of its own, so processes with
+ * different clusters can form one fleet. If `served` aborts with the reason `removed`, the process that watches the
+ * cluster removes its state from the fleet.
  */
 export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal): Promise<void> {
   const { cluster } = options;
@@ -42,25 +34,25 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
       nameOf: () => cluster.name,
       work: async ({ fencingToken, signal, started }, store) => {
         const { identity, reader } = cluster;
-        const ages = watchAges(options.metrics, identity, options.clock);
-        const watched = { cluster: identity, fencingToken, reader, store, onProgress: ages.heard };
+        const idleTimes = watchIdleTimes(options.metrics, identity, options.clock);
+        const watched = { cluster: identity, fencingToken, reader, store, onProgress: idleTimes.observe };
         const watcher = new ClusterWatcher({ digestPeriodMs, ...options, logger, ...watched });
         logger.info('watching cluster', { fencingToken });
-        const standing = options.health?.watching(cluster.name);
+        const cacheHealth = options.health?.watching(cluster.name);
         void watcher.synced.then(() => {
-          standing?.synced();
+          cacheHealth?.synced();
           started();
         });
-        const told = tellOf(options, logger);
+        const publishedName = publishClusterName(options, logger);
         try {
           await watcher.run(signal);
         } finally {
-          standing?.ended();
-          ages.close();
+          cacheHealth?.ended();
+          idleTimes.close();
         }
         if (served.reason !== 'removed') return;
         await removeCluster({ cluster: identity, fencingToken, bus: options.bus, store: options.store });
-        await told;
+        await publishedName;
         await options.directory?.remove(identity);
       },
     },
@@ -68,8 +60,8 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
   );
 }
 
-/** For those who show the fleet to people; the work does not depend on it. */
-async function tellOf({ directory, cluster }: WatcherRoleOptions, logger: Logger): Promise<void> {
+/** Publishes the cluster's name for the console. Failure does not affect the work. */
+async function publishClusterName({ directory, cluster }: WatcherRoleOptions, logger: Logger): Promise<void> {
   const { identity, name, version = '', server = '' } = cluster;
   try {
     await directory?.put({ identity, name, version, server });

@@ -1,6 +1,6 @@
 import { sleep } from '@sluice/runtime';
+import { partitionLag } from '@sluice/telemetry';
 import { defaultRetry, type PlanPartitionWorkerOptions, type RetryOptions, runPlanPartition } from '@sluice/writer';
-import { partitionLag } from '../telemetry/partition-lag.ts';
 import { deadLetter } from './dead-letter.ts';
 import { own, partitionScopes, type RoleOptions } from './role.ts';
 
@@ -35,20 +35,20 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
           started();
           lag.reached(offset);
         };
-        const told = { onDeadLetter, onCheckpoint };
+        const hooks = { onDeadLetter, onCheckpoint };
         options.onPartitionHeld?.(1);
-        const given = new AbortController();
-        const giveUp = () => void sleep(options.clock, handoverMs, given.signal).then(() => given.abort());
-        signal.addEventListener('abort', giveUp, { once: true });
-        const requestSignal = AbortSignal.any([options.requests, given.signal]);
+        const handover = new AbortController();
+        const limitHandover = () => void sleep(options.clock, handoverMs, handover.signal).then(() => handover.abort());
+        signal.addEventListener('abort', limitHandover, { once: true });
+        const requestSignal = AbortSignal.any([options.requests, handover.signal]);
         try {
           await runPlanPartition(
-            { ...options, ...told, requestSignal, retry, store, partition, fencingToken, isCurrent },
+            { ...options, ...hooks, requestSignal, retry, store, partition, fencingToken, isCurrent },
             signal,
           );
         } finally {
-          signal.removeEventListener('abort', giveUp);
-          given.abort();
+          signal.removeEventListener('abort', limitHandover);
+          handover.abort();
           lag.close();
           options.onPartitionHeld?.(-1);
         }

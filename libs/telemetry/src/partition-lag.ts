@@ -1,7 +1,12 @@
-import type { Bus } from '@sluice/bus';
 import type { Clock } from '@sluice/runtime';
-import type { Metrics, PartitionTopic } from '@sluice/telemetry';
-import { SharedRequest } from '@sluice/telemetry';
+import type { PartitionTopic } from './lease-metrics.ts';
+import type { Metrics } from './metrics.ts';
+import { SharedRequest } from './shared-request.ts';
+
+/** The part of a bus that tells where a partition ends. */
+interface PartitionEnds {
+  end(topic: PartitionTopic, partition: number): Promise<{ readonly offset: number }>;
+}
 
 export interface PartitionLag {
   /** All records up to this offset are processed. */
@@ -12,7 +17,7 @@ export interface PartitionLag {
 /** Exposes the number of unprocessed records of a partition. Reads the end of the partition at each scrape. */
 export function partitionLag(
   metrics: Metrics | undefined,
-  { bus, clock }: { readonly bus: Bus; readonly clock: Clock },
+  { bus, clock }: { readonly bus: PartitionEnds; readonly clock: Clock },
   topic: PartitionTopic,
   partition: number,
 ): PartitionLag {

@@ -2,8 +2,8 @@ import type { Bus } from '@sluice/bus';
 import { encodeMessage, formatServiceKey, partitionOf, type ServiceKey } from '@sluice/messages';
 
 /**
- * Asks the watcher of the cluster to tell the Service again. What it tells re-arms every parked controller of it, which
- * then decides on what is there now.
+ * Requests a resync of the Service from the watcher of its cluster. The resync re-arms every parked controller of the
+ * Service.
  */
 export async function retryParked(bus: Bus, key: ServiceKey, id: string): Promise<void> {
   const payload = encodeMessage({ kind: 'resync', scope: { key }, reason: 'retry requested by an operator' });
@@ -12,7 +12,10 @@ export async function retryParked(bus: Bus, key: ServiceKey, id: string): Promis
   ]);
 }
 
-/** Tells the reconciler of the Service that a person lets its endpoints go. It decides at once, and nobody looks again. */
+/**
+ * Releases held-back removals of the Service. Its reconciler decides again at once, and the writer does not confirm the
+ * removals.
+ */
 export async function releaseParked(bus: Bus, key: ServiceKey, releasedAt: number, id: string): Promise<void> {
   const name = formatServiceKey(key);
   const payload = encodeMessage({ kind: 'release', key, releasedAt });

@@ -1,8 +1,8 @@
 import type { Controller } from '@sluice/controllers';
-import type { Decided, PartitionMetrics, ReconcilerMetrics } from '@sluice/reconciler';
+import type { Decided, PartitionMetrics, ReconcilerMetrics } from './metrics.ts';
 
 /** Called after each decision; `decided` is undefined if no decision was possible. */
-export type OnDecided = (key: string, controller: Controller, decided: Decided | undefined) => void;
+type OnDecided = (key: string, controller: Controller, decided: Decided | undefined) => void;
 
 /** Wraps the metrics so that `onDecided` sees each decision. */
 export function observeDecisions(metrics: ReconcilerMetrics, onDecided: OnDecided): ReconcilerMetrics {

@@ -1,7 +1,7 @@
 import { MemoryBus } from '@sluice/bus';
 import { type ClusterReader, chainReader } from '@sluice/kubernetes';
 import { encodeMessage, parseServiceKey, type ResyncRequest, type ServiceKey } from '@sluice/messages';
-import { runReconciler } from '@sluice/reconciler';
+import { observeDecisions, reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { Settings } from '@sluice/service-state';
 import {
@@ -16,8 +16,6 @@ import {
 import { MemoryStore } from '@sluice/store';
 import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
-import { reconcilerMetrics } from '../telemetry/reconciler-metrics.ts';
-import { observeDecisions } from './observe-decisions.ts';
 
 export interface ShadowOptions {
   readonly clusters: readonly (ShadowedCluster & { readonly reader: ClusterReader })[];

@@ -1,9 +1,9 @@
 import { type Controller, type CountedSlices, controllers } from '@sluice/controllers';
 import { watcherStarted } from '@sluice/messages';
-import type { CompletedPlan, Decided, PartitionMetrics, ReconcilerMetrics, RestoredState } from '@sluice/reconciler';
 import type { Clock } from '@sluice/runtime';
 import type { StatePart } from '@sluice/service-state';
 import type { Metrics, WorkQueue } from '@sluice/telemetry';
+import type { CompletedPlan, Decided, PartitionMetrics, ReconcilerMetrics, RestoredState } from './metrics.ts';
 
 /** Records the events of reconcilers as metrics. */
 export function reconcilerMetrics(metrics: Metrics, clock: Clock): ReconcilerMetrics {

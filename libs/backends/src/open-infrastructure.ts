@@ -4,7 +4,7 @@ import { preloadSchemas } from '@sluice/messages';
 import { UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ClusterDirectory } from '@sluice/store';
-import type { Infrastructure } from './backends.ts';
+import type { Infrastructure } from './infrastructure.ts';
 import { startLeaseThread } from './start-lease-thread.ts';
 
 type InfrastructureOptions = Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>;

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { ConfiguredClusters } from '@sluice/clusters';
 
-export interface ManyClustersOptions {
-  /** Those of a configuration, with what the flags say of them. */
+export interface ClusterOptions {
+  /** Clusters from a configuration, including the overrides of flags. */
   readonly named?: ConfiguredClusters;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -12,8 +12,8 @@ export interface ManyClustersOptions {
   readonly clusterSecretsKubeconfig?: string;
 }
 
-/** Whether the flags may name more than one cluster, now or later. */
-export function namesMany({ named, kubeconfig, context, clusterSecrets }: ManyClustersOptions): boolean {
+/** Whether the options can select more than one cluster, now or later. */
+export function selectsManyClusters({ named, kubeconfig, context, clusterSecrets }: ClusterOptions): boolean {
   if (named !== undefined || clusterSecrets !== undefined) return true;
   if (kubeconfig === undefined) return false;
   return (

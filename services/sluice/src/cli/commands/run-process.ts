@@ -1,0 +1,68 @@
+import { type OpenInfrastructure, openInfrastructure, retryUntilConnected } from '@sluice/backends';
+import { type Configuration, configurationOf } from '@sluice/configuration';
+import {
+  closing,
+  createLogger,
+  exitSoon,
+  type RootLogger,
+  type ShutdownStep,
+  shutDown,
+  stopSignal,
+  systemClock,
+  systemRandom,
+} from '@sluice/process';
+import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Command } from 'commander';
+
+export interface Ports {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** What a started process does until it is stopped. */
+export interface Running {
+  /** Rejects on a fatal error. */
+  readonly done: Promise<unknown>;
+  /** Stops the process, before bus and store are closed. */
+  readonly stop: readonly ShutdownStep[];
+}
+
+/** Loads the configuration of a command and logs its warnings. */
+export async function configure(
+  command: Command,
+): Promise<{ readonly configuration: Configuration; readonly log: RootLogger }> {
+  const warnings: string[] = [];
+  const configuration = await configurationOf(command, process.env, (warning) => warnings.push(warning));
+  const log = createLogger(configuration.log.format, configuration.log.level);
+  for (const warning of warnings) log.warn(warning);
+  return { configuration, log };
+}
+
+/** Connects to bus and store of a fleet and runs a process in the foreground until SIGINT or SIGTERM. */
+export async function runProcess(
+  configuration: Configuration,
+  logger: Logger,
+  start: (infrastructure: OpenInfrastructure, ports: Ports) => Promise<Running>,
+): Promise<void> {
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const { stopped, cancel } = stopSignal(undefined, logger);
+  try {
+    const infrastructure = await retryUntilConnected(() => openInfrastructure(configuration, ports), ports, stopped);
+    if (infrastructure === undefined) return logger.info('stopped before connecting to bus and store');
+    try {
+      const { done, stop } = await start(infrastructure, ports);
+      try {
+        await Promise.race([stopped, done]);
+      } finally {
+        await shutDown(stop, ports);
+      }
+      logger.info('stopped');
+    } finally {
+      await shutDown([closing(infrastructure)], ports);
+    }
+  } finally {
+    cancel();
+    exitSoon(logger);
+  }
+}
