@@ -7,6 +7,6 @@ export interface Infrastructure {
   readonly store: Store;
   readonly leases: Leases;
   readonly deadLetters: DeadLetters;
-  /** Undefined: the clusters of the fleet are not listed anywhere. */
+  /** Undefined if the clusters of the fleet are not listed. */
   readonly directory?: ClusterDirectory;
 }

@@ -21,20 +21,20 @@ export interface OpenInfrastructure extends Infrastructure {
 }
 
 /**
- * Connects to bus and store, and makes sure that they are this fleet's.
+ * Connects to bus and store, and checks that they belong to this fleet.
  *
- * @throws UsageError what is wrong with them, in words of the adapter
+ * @throws UsageError with the adapter's message
  */
 export async function openInfrastructure(options: InfrastructureOptions, ports: Ports): Promise<OpenInfrastructure> {
   const { fleet, store, partitions } = options;
-  if (store.kind === 'memory') throw inMemory('--store redis://HOST');
+  if (store.kind === 'memory') throw notShared('--store redis://HOST');
   await preloadSchemas();
   try {
-    // The adapters are large; a process loads those that it uses.
+    // Loaded on demand, because the adapters are large.
     const { openRedis } = await import('@sluice/store-redis');
     const redis = await openRedis({ ...store, fleet }, { ...ports, startLeaseThread });
     try {
-      await settlePartitions(redis.store, partitions);
+      await claimPartitions(redis.store, partitions);
       const bus = new ChunkedBus(await openBus(options, ports), ports);
       return {
         ...redis,
@@ -54,13 +54,13 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
   }
 }
 
-/** What is in one process is no good to another. */
-function inMemory(instead: string): UsageError {
+/** An in-memory bus or store cannot be shared by the processes of a fleet. */
+function notShared(instead: string): UsageError {
   return new UsageError(`a fleet needs a bus and a store that all its processes share: pass ${instead}`);
 }
 
 async function openBus({ bus, fleet, partitions }: InfrastructureOptions, ports: Ports): Promise<Bus> {
-  if (bus.kind === 'memory') throw inMemory('--bus nats://HOST or kafka://HOST');
+  if (bus.kind === 'memory') throw notShared('--bus nats://HOST or kafka://HOST');
   if (bus.kind === 'nats') {
     const { connectJetStreamBus } = await import('@sluice/bus-jetstream');
     return connectJetStreamBus({ ...bus, fleet, partitions }, ports);
@@ -69,16 +69,16 @@ async function openBus({ bus, fleet, partitions }: InfrastructureOptions, ports:
   return connectKafkaBus({ ...defaultKafkaTopics, ...bus, clientId: 'sluice', fleet, partitions, ...ports });
 }
 
-/** Another number would send Services to other partitions than those that hold their views. */
-async function settlePartitions(store: Infrastructure['store'], partitions: number): Promise<void> {
-  const settled = await store.setIfAbsent('partitions', String(partitions));
-  if (settled === String(partitions)) return;
+/** Checks the number of partitions. Another number would map Services to partitions that do not hold their state. */
+async function claimPartitions(store: Infrastructure['store'], partitions: number): Promise<void> {
+  const existing = await store.setIfAbsent('partitions', String(partitions));
+  if (existing === String(partitions)) return;
   throw new UsageError(
-    `this fleet was created with ${settled} partitions, not ${partitions}: pass --partitions ${settled} or another --fleet`,
+    `this fleet was created with ${existing} partitions, not ${partitions}: pass --partitions ${existing} or another --fleet`,
   );
 }
 
-/** Errors with which the adapters tell people what to change. */
+/** Errors of the adapters that the user can fix. */
 function isSetupError(error: unknown): error is Error {
   return isBusSetupError(error) || (error instanceof Error && error.name === 'RedisStoreError');
 }

@@ -5,8 +5,9 @@ import { expect, test } from 'vitest';
 import { retryUntilConnected } from './retry-until-connected.ts';
 
 const clock = new VirtualClock();
-const away = () => asUsage(new RedisStoreError('TIMEOUT', 'checking Redis: no answer from Redis within 10000 ms'));
-const asUsage = (cause: Error) => new UsageError(cause.message, { cause });
+const unavailable = () =>
+  asUsageError(new RedisStoreError('TIMEOUT', 'checking Redis: no answer from Redis within 10000 ms'));
+const asUsageError = (cause: Error) => new UsageError(cause.message, { cause });
 const never = new Promise<void>(() => {});
 
 function attempts(...results: (Error | string)[]) {
@@ -27,28 +28,28 @@ async function pass(ms: number): Promise<void> {
   while (clock.step(until));
 }
 
-test('a server that does not answer at the start is waited for, and it is said why', async () => {
-  const { open, ports, warnings } = attempts(away(), away(), 'open');
-  const reached = retryUntilConnected(open, ports, never);
+test('retries while a server is unavailable, and logs the reason', async () => {
+  const { open, ports, warnings } = attempts(unavailable(), unavailable(), 'open');
+  const connected = retryUntilConnected(open, ports, never);
   await pass(60_000);
-  expect(await reached).toBe('open');
+  expect(await connected).toBe('open');
   expect(warnings).toHaveLength(2);
   expect(warnings[0]).toMatchObject({ reason: expect.stringContaining('no answer from Redis within') });
 });
 
-test('what somebody has to set right is not waited for', async () => {
-  const wrong = asUsage(new RedisStoreError('CREDENTIALS', 'check user name and password'));
+test('throws errors that need a change of the configuration', async () => {
+  const wrong = asUsageError(new RedisStoreError('CREDENTIALS', 'check user name and password'));
   const { open, ports } = attempts(wrong, 'open');
   await expect(retryUntilConnected(open, ports, never)).rejects.toBe(wrong);
 });
 
-test('who is told to stop waits no longer', async () => {
-  const { open, ports, tried } = attempts(away());
+test('stops retrying when stopped', async () => {
+  const { open, ports, tried } = attempts(unavailable());
   const stop = Promise.withResolvers<void>();
-  const reached = retryUntilConnected(open, ports, stop.promise);
+  const connected = retryUntilConnected(open, ports, stop.promise);
   await pass(1_000);
   stop.resolve();
   await pass(60_000);
-  expect(await reached).toBeUndefined();
+  expect(await connected).toBeUndefined();
   expect(tried()).toBeLessThan(4);
 });

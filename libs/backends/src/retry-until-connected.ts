@@ -1,9 +1,14 @@
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 
 /** Transient error codes: the server is down, frozen or loading. Misconfiguration is not transient. */
-const passing: ReadonlySet<unknown> = new Set(['UNREACHABLE', 'TIMEOUT', 'BUS_UNREACHABLE', 'BUS_TOO_FEW_BROKERS']);
+const transientCodes: ReadonlySet<unknown> = new Set([
+  'UNREACHABLE',
+  'TIMEOUT',
+  'BUS_UNREACHABLE',
+  'BUS_TOO_FEW_BROKERS',
+]);
 
-const pause = { baseMs: 500, maxMs: 10_000 };
+const retry = { baseMs: 500, maxMs: 10_000 };
 
 interface Ports {
   readonly clock: Clock;
@@ -26,8 +31,8 @@ export async function retryUntilConnected<T>(
     try {
       return await Promise.race([open(), stopped.then(() => undefined)]);
     } catch (error) {
-      if (!passes(error)) throw error;
-      const delayMs = Math.round(backoffMs(pause, failures, random));
+      if (!isTransient(error)) throw error;
+      const delayMs = Math.round(backoffMs(retry, failures, random));
       logger.warn('bus or store unavailable; retrying', { reason: error.message, delayMs });
       await sleep(clock, delayMs, stopping.signal);
     }
@@ -35,7 +40,7 @@ export async function retryUntilConnected<T>(
   return undefined;
 }
 
-function passes(error: unknown): error is Error {
+function isTransient(error: unknown): error is Error {
   const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause && passing.has(cause.code);
+  return cause instanceof Error && 'code' in cause && transientCodes.has(cause.code);
 }

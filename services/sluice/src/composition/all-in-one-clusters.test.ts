@@ -54,7 +54,7 @@ function addPod(server: FakeApiServer, n: number): void {
   });
 }
 
-/** What is ready by the slices of a cluster, and by its Endpoints. */
+/** Ready addresses in the slices and in the Endpoints of a cluster. */
 function addresses(server: FakeApiServer): readonly (readonly string[])[] {
   type Object = RawObject & {
     readonly endpoints?:
@@ -77,7 +77,7 @@ const both = (...ips: string[]) => [ips, ips];
 
 interface Served {
   readonly identity: string;
-  /** Resolves when nothing of it is under way any more. */
+  /** Resolves when its work in progress is done. */
   remove(): Promise<void>;
   ended(): boolean;
 }
@@ -103,7 +103,7 @@ function serve(server: FakeApiServer, name: string, faults = new FaultPlan()): S
 
 const pass = (ms = 30_000) => advance(clock, ms);
 
-test('clusters that come are served, each as itself', async () => {
+test('added clusters are served independently', async () => {
   serve(a, 'a');
   await pass();
   addPod(b, 2);
@@ -114,8 +114,8 @@ test('clusters that come are served, each as itself', async () => {
   expect(addresses(b)).toEqual(both('10.0.0.1', '10.0.0.2'));
 });
 
-describe('one that is removed', () => {
-  test('keeps what it has and gets nothing more; the other goes on', async () => {
+describe('a removed cluster', () => {
+  test('keeps its objects and gets no further writes; the other cluster is served', async () => {
     const served = serve(a, 'a');
     serve(b, 'b');
     await pass();
@@ -128,7 +128,7 @@ describe('one that is removed', () => {
     expect(addresses(b)).toEqual(both('10.0.0.1', '10.0.0.2'));
   });
 
-  test('is waited for until the writes under way are done', async () => {
+  test('is removed after its writes in flight are done', async () => {
     const faults = new FaultPlan();
     const served = serve(a, 'a', faults);
     await pass();
@@ -143,7 +143,7 @@ describe('one that is removed', () => {
     expect(addresses(a)[0]).toEqual(['10.0.0.1', '10.0.0.2']);
   });
 
-  test('comes back, time and again, and what went meanwhile is made good', async () => {
+  test('catches up each time it is added again', async () => {
     for (let n = 2; n < 5; n++) {
       const served = serve(a, 'a');
       await pass();
@@ -160,7 +160,7 @@ describe('one that is removed', () => {
   });
 });
 
-test('a cluster that is made anew is begun with anew, and gets nothing of the one before', async () => {
+test('a recreated cluster starts from scratch and gets no writes of the one before', async () => {
   addPod(a, 9);
   const served = serve(a, 'a');
   await pass();
@@ -173,10 +173,10 @@ test('a cluster that is made anew is begun with anew, and gets nothing of the on
 });
 
 describe.each([
-  ['of an earlier watcher', 1],
-  ['of a later one', Date.parse('2030-01-01T00:00:00Z')],
+  ['from an earlier watcher', 1],
+  ['from a later watcher', Date.parse('2030-01-01T00:00:00Z')],
 ])('a forged message %s that a cluster is forgotten', (_, epoch) => {
-  test('takes nothing away, and changes go on', async () => {
+  test('removes nothing, and changes are still applied', async () => {
     const { identity } = serve(a, 'a');
     await pass();
     const before = a.resourceVersion;
@@ -190,7 +190,7 @@ describe.each([
     await pass();
     expect(a.resourceVersion).toBe(before);
     addPod(a, 2);
-    // Also while something is under way.
+    // Also while writes are in flight.
     await forge();
     await pass();
     a.delete('pods', 'shop', 'web-1');

@@ -27,7 +27,7 @@ afterEach(async () => {
   fleet = undefined;
 });
 
-describe('all services in one process, on the simulated API server', () => {
+describe('all services in one process, on the fake API server', () => {
   test('a Pod becomes ready: its EndpointSlice and Endpoints follow', async () => {
     server.create('services', service('web'));
     server.put('pods', pod('web-1', '10.1.0.1', false));
@@ -48,7 +48,7 @@ describe('all services in one process, on the simulated API server', () => {
     expect(endpoints('lonely')).toBeDefined();
   });
 
-  test('at rest nothing is written, not even after a restart', async () => {
+  test('nothing is written once converged, not even after a restart', async () => {
     server.create('services', service('web'));
     server.put('pods', pod('web-1', '10.1.0.1', true));
     await start();
@@ -70,7 +70,7 @@ describe('all services in one process, on the simulated API server', () => {
     expect(readyAddresses('db')).toEqual(['10.1.0.1']);
   });
 
-  test('a slice that a user edits or deletes is repaired', async () => {
+  test('a slice edited or deleted by a user is repaired', async () => {
     server.create('services', service('web'));
     server.put('pods', pod('web-1', '10.1.0.1', true));
     await start();
@@ -85,7 +85,7 @@ describe('all services in one process, on the simulated API server', () => {
     expect(endpoints('web')?.subsets).toHaveLength(1);
   });
 
-  test('Endpoints go with their Service, and not merely because there is none', async () => {
+  test('Endpoints are deleted with their Service, but not merely because there is no Service', async () => {
     server.create('services', service('web'));
     server.put('pods', pod('web-1', '10.1.0.1', true));
     await start();
@@ -97,7 +97,7 @@ describe('all services in one process, on the simulated API server', () => {
     expect(endpoints('early')).toBeDefined();
   });
 
-  test('Endpoints that a user makes under the name of a Service that went are left alone', async () => {
+  test('Endpoints that a user creates under the name of a deleted Service are kept', async () => {
     server.create('services', service('web'));
     server.create('endpoints', { metadata: { name: 'swept', namespace: 'shop' }, subsets: [] });
     await start();
@@ -111,7 +111,7 @@ describe('all services in one process, on the simulated API server', () => {
     for (const name of ['web', 'swept']) expect(endpoints(name)).toBeDefined();
   });
 
-  test('Endpoints left over from a Service that went while nobody watched are swept at the start', async () => {
+  test('Endpoints of a Service that was deleted during downtime are deleted at start', async () => {
     server.create('endpoints', { metadata: { name: 'left', namespace: 'shop' }, subsets: [] });
     await start();
     expect(endpoints('left')).toBeUndefined();
@@ -129,7 +129,7 @@ describe('all services in one process, on the simulated API server', () => {
     expect(slices('ext')).toEqual([]);
   });
 
-  test('a Pod whose Node is not there yet is added when the Node comes', async () => {
+  test('a Pod is added once its Node exists', async () => {
     server.create('services', service('web'));
     server.put('pods', pod('web-1', '10.1.0.1', true, 'late'));
     await start();
@@ -158,7 +158,7 @@ describe('all services in one process, on the simulated API server', () => {
     },
   );
 
-  test('changes that nobody saw while the watch was cut and its past forgotten are found by listing again', async () => {
+  test('changes missed during an expired watch are found by a relist', async () => {
     server.create('services', service('web'));
     server.put('pods', pod('web-1', '10.1.0.1', true));
     server.put('pods', pod('web-2', '10.1.0.2', true));
@@ -186,7 +186,7 @@ async function start(): Promise<void> {
   await fleet.synced;
 }
 
-/** Lets everything that can happen happen: all pending promises, and the timers of the next two minutes. */
+/** Runs all pending promises and the timers of the next two minutes. */
 async function settle(): Promise<void> {
   const until = clock.now() + 120_000;
   do await new Promise((resolve) => setImmediate(resolve));

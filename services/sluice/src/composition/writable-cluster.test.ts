@@ -33,7 +33,7 @@ test('exposes its concurrency limit until it is closed, then that of its success
   expect(await metric('sluice_write_concurrency_limit{')).toEqual([]);
 });
 
-test('removals that are held back are counted each, and told at the top of the voice once a minute', async () => {
+test('held-back removals are each counted, and logged as an error once a minute', async () => {
   cluster.massRemovalGuard?.recordCheck('confirmed', '');
   for (let i = 0; i < 3; i++) cluster.massRemovalGuard?.recordCheck('refuted', 'Pod p is ready');
   expect(await metric('sluice_mass_removal_checks_total{')).toEqual([
@@ -51,7 +51,7 @@ test('removals that are held back are counted each, and told at the top of the v
   expect(logged).toHaveLength(2);
 });
 
-test('another writer is named', async () => {
+test('a competing write is counted and logged with its manager', async () => {
   const key = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
   const causes = { first: [], more: 0 };
   const plan = { kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number: 1 } } as const;

@@ -4,14 +4,14 @@ import { addCommands, commandNames } from './all.ts';
 
 const namesOf = (program: Command) => program.commands.map((command) => command.name());
 
-describe('the commands', () => {
-  test('are called by the names under which they are loaded', async () => {
+describe('commands', () => {
+  test('are registered under the names by which they are loaded', async () => {
     const program = new Command();
     await addCommands(program, undefined);
     expect(namesOf(program)).toEqual(commandNames);
   });
 
-  test('are loaded one by one', async () => {
+  test('are loaded one at a time', async () => {
     for (const name of commandNames) {
       const program = new Command();
       await addCommands(program, name);
@@ -20,7 +20,7 @@ describe('the commands', () => {
     }
   });
 
-  test('are all there for a name that is none of them', async () => {
+  test('are all registered for an unknown name', async () => {
     const program = new Command();
     await addCommands(program, '--help');
     expect(namesOf(program)).toEqual(commandNames);

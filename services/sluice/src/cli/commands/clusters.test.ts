@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A cluster on loopback. */
+/** Serves a fake cluster on loopback. */
 async function cluster(seed: number) {
   const server = new FakeApiServer({ clock: systemClock, random: seededRandom(seed) });
   const http = new ApiServerHttp({ server, clock: systemClock });
@@ -42,7 +42,7 @@ async function cluster(seed: number) {
 
 type Answering = (path: string) => readonly [status: number, body: object];
 
-/** Something on loopback that answers so; its URL. */
+/** Serves a fixed response on loopback; returns its URL. */
 async function answering(answer: Answering, tls?: { readonly cert: Buffer; readonly key: Buffer }): Promise<string> {
   const listener: RequestListener = (request, response) => {
     const [status, body] = answer(request.url ?? '');
@@ -75,8 +75,8 @@ async function clusters(...args: readonly string[]): Promise<string> {
 
 const lines = (text: string) => text.trimEnd().split('\n');
 
-describe('of a directory', () => {
-  test('each is listed with what it is, or what is wrong with it', async () => {
+describe('clusters of a directory', () => {
+  test('each is listed with its state, or with what is wrong', async () => {
     const { server, url } = await cluster(1);
     await name('good.yaml', url);
     await name('same.yaml', url);
@@ -91,7 +91,7 @@ describe('of a directory', () => {
     expect(listed.find((line) => line.startsWith('notes'))).toMatch(/ rejected .*not a kubeconfig/);
   });
 
-  test('each that cannot be used says why, and the good one can be', async () => {
+  test('each unusable one is listed with the reason', async () => {
     const { url } = await cluster(1);
     await name('good.yaml', url);
     await name('down.yaml', 'http://127.0.0.1:1');
@@ -133,7 +133,7 @@ describe('of a directory', () => {
     });
   }, 60_000);
 
-  test('one is shown, also as JSON; one that is not there is wrong usage', async () => {
+  test('show prints one, also as JSON; an unknown name is a usage error', async () => {
     const { server, url } = await cluster(1);
     await name('good.yaml', url);
     expect(await clusters('show', 'good', '--kubeconfig', directory)).toContain(`Identity:  ${server.identity}\n`);
@@ -143,7 +143,7 @@ describe('of a directory', () => {
   });
 });
 
-describe('of Secrets', () => {
+describe('clusters of Secrets', () => {
   async function management(status: number, items: readonly object[]): Promise<readonly string[]> {
     const answer = status === 200 ? { items } : { kind: 'Status', message: 'not for you', code: status };
     await name('management', await answering(() => [status, answer]));
@@ -155,7 +155,7 @@ describe('of Secrets', () => {
     data: { kubeconfig: Buffer.from(text).toString('base64') },
   });
 
-  test('each is listed; one that names a plugin is not used', async () => {
+  test('each is listed; one with an exec plugin is rejected', async () => {
     const { url } = await cluster(1);
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'touch', args: [file('was-run')] };
     const flags = await management(200, [
@@ -170,7 +170,7 @@ describe('of Secrets', () => {
     expect(states[1].reason).toContain('names an exec plugin');
   });
 
-  test('that may not be read is said in words', async () => {
+  test('a forbidden list of Secrets is reported', async () => {
     const flags = await management(403, []);
     await expect(clusters('list', ...flags)).rejects.toMatchObject({
       name: 'UsageError',
@@ -181,7 +181,7 @@ describe('of Secrets', () => {
   });
 });
 
-describe('of several clusters at once', () => {
+describe('sluice run on several clusters', () => {
   const flags = addWriterOptions(addSettingsOptions(new Command()))
     .parse([], { from: 'user' })
     .opts<SettingsOptions & WriterOptions>();
@@ -204,7 +204,7 @@ describe('of several clusters at once', () => {
     return made;
   }
 
-  /** Runs them while `check` is made true. */
+  /** Runs them until `check` passes. */
   async function whileRunning(options: ClusterOptions & Pick<RunOptions, 'metricsBindAddress'>, check: () => unknown) {
     const stop = Promise.withResolvers<void>();
     const running = runAllInOne(stop.promise, { ...defaults, ...options });
@@ -216,7 +216,7 @@ describe('of several clusters at once', () => {
     }
   }
 
-  test('all of a directory are run, and one that is down holds up none', async () => {
+  test('serves all clusters of a directory; one that is down delays no other', async () => {
     const [one, two] = [await withService(1), await withService(2)];
     await name('one.yaml', one.url);
     await name('two.yaml', two.url);
@@ -226,7 +226,7 @@ describe('of several clusters at once', () => {
     });
   }, 30_000);
 
-  test('those of a configuration are run, each with its state, readiness and metrics', async () => {
+  test('serves the clusters of a configuration, each with its state, readiness and metrics', async () => {
     const [one, two] = [await withService(1), await withService(2)];
     await name('one.yaml', one.url);
     await name('two.yaml', two.url);

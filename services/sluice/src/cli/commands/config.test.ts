@@ -23,7 +23,7 @@ function sluice(args: readonly string[], environment: Readonly<Record<string, st
   return { status, stdout, stderr };
 }
 
-test('prints what comes of file, environment and flags', () => {
+test('prints the result of file, environment and flags', () => {
   const environment = { SLUICE_CONFIG: file, SLUICE_STORE_URL: 'redis://:hush@r', SLUICE_LOG_LEVL: 'debug' };
   const { status, stdout, stderr } = sluice(['--partitions', '8'], environment);
   expect(status).toBe(0);
@@ -38,7 +38,7 @@ test('prints what comes of file, environment and flags', () => {
   expect(JSON.parse(sluice(['--partitions', '8', '-o', 'json'], environment).stdout)).toEqual(load(stdout));
 });
 
-test('ends with status 2 and prints nothing if it cannot be used', () => {
+test('exits with status 2 and prints nothing if the configuration is invalid', () => {
   expect(sluice(['--config', file, '--partitions', '0'])).toEqual({
     status: 2,
     stdout: '',
@@ -46,7 +46,7 @@ test('ends with status 2 and prints nothing if it cannot be used', () => {
   });
 });
 
-test('prints an example that can be used', () => {
+test('prints a valid example', () => {
   const example = join(root, 'example.yaml');
   writeFileSync(example, sluice(['--example']).stdout);
   expect(sluice(['--config', example])).toMatchObject({ status: 0, stderr: '' });

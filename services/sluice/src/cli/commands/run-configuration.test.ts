@@ -29,7 +29,7 @@ log: { level: warn }
 metricsBindAddress: '127.0.0.1:9'
 `;
 
-test('the file says what no flag says', async () => {
+test('the file sets what flags do not set', async () => {
   expect(await options(all, ['--config', file])).toMatchObject({
     kubeconfig: join(directory, 'here.kubeconfig'),
     context: 'sluice',
@@ -50,7 +50,7 @@ test('file < environment < flags', async () => {
   const found = await options(all, flags, environment);
   expect(found).toMatchObject({ logLevel: 'error', traceRatio: 1, maxEndpointsPerSlice: 7, inCluster: true });
   expect(found.metricsBindAddress).toEqual({ address: null });
-  // A cluster that is named by flag takes the place of the file's.
+  // A cluster from a flag replaces the file's.
   expect(found.kubeconfig).toBeUndefined();
 });
 
@@ -58,7 +58,7 @@ describe('several clusters', () => {
   const two = 'clusters: [{ name: a, kubeconfig: a }, { name: b, inCluster: true }]\n';
   const a = { name: 'a', kubeconfig: join(directory, 'a') };
 
-  test('are those of the file, beside those of Secrets', async () => {
+  test('come from the file and from Secrets', async () => {
     const { named } = await options(`${two}clusterSecrets: { selector: a=b }`, ['--config', file]);
     expect(named).toEqual({
       clusters: [a, { name: 'b', inCluster: true }],
@@ -66,7 +66,7 @@ describe('several clusters', () => {
     });
   });
 
-  test('by flag take the place of those of the file, each for itself', async () => {
+  test('from flags replace those of the file', async () => {
     const secrets = ['--config', file, '--cluster-secrets', 'c=d', '--cluster-secrets-namespace', 'n'];
     expect((await options(two, secrets)).named).toMatchObject({
       clusters: [a, { name: 'b' }],
@@ -77,7 +77,7 @@ describe('several clusters', () => {
     expect(one.kubeconfig).toBe('other');
   });
 
-  test('are none for shadow mode, nor for a world of its own', async () => {
+  test('are rejected with shadow mode and with the simulated cluster', async () => {
     for (const [flag, message] of [
       ['--shadow', 'compares one cluster'],
       ['--distributed', 'simulated cluster'],
@@ -89,7 +89,7 @@ describe('several clusters', () => {
   });
 });
 
-test('without a file nothing else is read', async () => {
+test('without a file, the environment is ignored', async () => {
   expect(await options(all, [], { SLUICE_LOG_LEVEL: 'error' })).toMatchObject({ logLevel: 'info' });
 });
 

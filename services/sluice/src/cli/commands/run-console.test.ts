@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openConsole } from './run-console.ts';
 import { addRunOptions, type RunOptions } from './run-options.ts';
 
-/** Whether a run with these flags keeps a history to show. */
+/** Whether a run with these flags keeps a history for the console. */
 function keeps(...flags: readonly string[]): boolean {
   const command = addRunOptions(new Command('run')).exitOverride();
   command.parse(flags, { from: 'user' });

@@ -7,21 +7,21 @@ import { expect, test } from 'vitest';
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const sluice = (...args: string[]) => promisify(execFile)(process.execPath, [main, ...args]);
 
-test('--metrics-bind-address 0 serves no metrics, and the run goes on without', async () => {
+test('--metrics-bind-address 0 disables metrics', async () => {
   const { stdout } = await sluice('run', '--metrics-bind-address', '0', '--for', '1s', '--output', 'json');
   const [started = ''] = stdout.split('\n');
   expect(JSON.parse(started)).toMatchObject({ event: 'started' });
   expect(started).not.toContain('Metrics');
 }, 60_000);
 
-/** The command line of each process that this one has started. */
+/** Command lines of all child processes. */
 function children(of: number | undefined): readonly string[][] {
   return readdirSync('/proc').flatMap((pid) => {
     try {
       const parent = /^PPid:\s(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
       return Number(parent) === of ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')] : [];
     } catch {
-      // No process, or gone meanwhile.
+      // Not a process, or it has exited.
       return [];
     }
   });

@@ -15,7 +15,7 @@ const letter = (given: Partial<DeadLetter> = {}, payload = '{\u001b[31m'): DeadL
   ...given,
 });
 
-test('a list has a line for each, with the first line of its reason', () => {
+test('the list has a line per dead letter, with the first line of its reason', () => {
   expect(listDeadLetters([letter(), letter({ name: 'changes/12/4711' })])).toBe(
     'NAME              TIME                       KEY          REASON\n' +
       'changes/3/7       2026-01-02T03:04:05.000Z   c/shop/web   not JSON: expected a name\n' +
@@ -24,17 +24,17 @@ test('a list has a line for each, with the first line of its reason', () => {
   expect(listDeadLetters([])).toBe('No dead letters.\n');
 });
 
-test('one is shown with all that is in it, but nothing that a terminal would obey', () => {
+test('show prints the whole record with control characters escaped', () => {
   const shown = describeDeadLetter(letter());
-  expect(shown).toContain('From:       offset 7 of changes, partition 3\n');
-  expect(shown).toContain('Headers:    traceparent=00-1\n');
+  expect(shown).toContain('From:     offset 7 of changes, partition 3\n');
+  expect(shown).toContain('Headers:  traceparent=00-1\n');
   expect(shown).toMatch(/\{\\x1b\[31m\n$/);
   expect(describeDeadLetter(letter({ record: { ...letter().record, payload: Uint8Array.of(255, 0) } }))).toMatch(
     /\nff00\n$/,
   );
 });
 
-test('as JSON it is one line, with a payload that is no text in base64', () => {
+test('JSON is one line, with a binary payload in base64', () => {
   expect(JSON.parse(deadLetterJson(letter()))).toMatchObject({
     name: 'changes/3/7',
     key: 'c/shop/web',
@@ -45,7 +45,7 @@ test('as JSON it is one line, with a payload that is no text in base64', () => {
   expect(deadLetterJson(letter()).match(/\n/g)).toHaveLength(1);
 });
 
-test('one that is sent again goes to its partition, as a record of its own', async () => {
+test('replay appends to the original partition under a new id', async () => {
   const bus = new MemoryBus({ partitions: 4 });
   await replayDeadLetter(bus, letter());
   const [record] = await bus.read('changes', 3, streamStart).next(1);

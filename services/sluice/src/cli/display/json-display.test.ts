@@ -10,7 +10,7 @@ function lines(show: (display: JsonDisplay) => void): string[] {
   return out.slice(0, -1).split('\n');
 }
 
-test('every event is one JSON object on one line, whatever is in it', () => {
+test('every event is one JSON object on one line', () => {
   const all = lines((display) => {
     display.started(['with\nnewline', '"quotes"']);
     display.applied(anApplied({ message: 'line\nbreak', status: 'rejected', causes: ['a\u2028b'] }));
@@ -21,7 +21,7 @@ test('every event is one JSON object on one line, whatever is in it', () => {
   expect(all.map((line) => JSON.parse(line).event)).toEqual(['started', 'plan', 'plan', 'summary']);
 });
 
-test('the keys of a plan, and what they say', () => {
+test('the keys and values of a plan', () => {
   const [line = ''] = lines((display) =>
     display.applied(anApplied({ causes: ['x', 'y'], more: 2, latencyMs: 3.21987 })),
   );
@@ -51,7 +51,7 @@ test('the keys of a plan, and what they say', () => {
   });
 });
 
-test('a plan that failed says why', () => {
+test('a failed plan has its reason', () => {
   const [line = ''] = lines((display) => display.applied(anApplied({ status: 'conflict', message: 'modified' })));
   expect(JSON.parse(line)).toMatchObject({
     status: 'conflict',

@@ -23,7 +23,7 @@ const plain = (given: ShadowReport, width: number, height: number) =>
   renderPage(given, { width, height }).map(stripVTControlCharacters);
 
 describe('the page', () => {
-  test('says where everything stands', () => {
+  test('shows the state of all comparisons', () => {
     const text = plain(report([difference('web')]), 200, 40).join('\n');
     expect(text).toContain('Shadow mode: prod (Kubernetes v1.36.3) at https://prod, read-only');
     expect(text).toContain('7: 6 agree, 0 waiting, 0 explained, 1 unexplained');
@@ -34,21 +34,21 @@ describe('the page', () => {
 
   const many = Array.from({ length: 50 }, (_, i) => difference(`s${i}`, i !== 40));
 
-  test.each([1, 5, 9, 10, 11, 24, 60])('of %i lines is kept, however many differences there are', (height) => {
+  test.each([1, 5, 9, 10, 11, 24, 60])('fits into %i lines with many differences', (height) => {
     expect(plain(report(many), 80, height).length).toBeLessThanOrEqual(height);
   });
 
-  test.each([20, 80, 200])('of %i columns is kept', (width) => {
+  test.each([20, 80, 200])('fits into %i columns', (width) => {
     for (const line of plain(report(many), width, 40)) expect(line.length).toBeLessThanOrEqual(width);
   });
 
-  test('shows what is unexplained first, and says how many are left out', () => {
+  test('shows unexplained differences first, and the number of omitted ones', () => {
     const lines = plain(report(many), 120, 20);
     expect(lines.findIndex((line) => line.includes('shop/s40 '))).toBeLessThan(10);
     expect(lines.at(-1)).toMatch(/and \d+ more/);
   });
 
-  test('is written over in place: as many lines up as were written before', () => {
+  test('is redrawn in place', () => {
     const out: string[] = [];
     const display = pageShadow(
       (text) => out.push(text),
@@ -62,7 +62,7 @@ describe('the page', () => {
   });
 });
 
-test('as JSON, each event is a line, and the last one is the whole report', () => {
+test('JSON has one line per event, and the report last', () => {
   let out = '';
   const display = jsonShadow((text) => {
     out += text;

@@ -9,7 +9,7 @@ function after(latencies: readonly number[]): Statistics {
 }
 
 describe('percentiles', () => {
-  test('there are none without a plan', () => {
+  test('are undefined without a plan', () => {
     expect(new Statistics().latencies).toBeUndefined();
   });
 
@@ -19,11 +19,11 @@ describe('percentiles', () => {
     [[10, 9, 100], { p50: 10, p99: 100, max: 100 }],
     [Array.from({ length: 100 }, (_, i) => 100 - i), { p50: 50, p99: 99, max: 100 }],
     [Array.from({ length: 1_000 }, (_, i) => i + 1), { p50: 500, p99: 990, max: 1_000 }],
-  ])('go by nearest rank, as numbers', (latencies, expected) => {
+  ])('use nearest rank: %j', (latencies, expected) => {
     expect(after(latencies).latencies).toEqual(expected);
   });
 
-  test('of a long run are those of the latest 100,000 plans', () => {
+  test('of a long run cover the latest 100,000 plans', () => {
     const applied = anApplied({ latencyMs: 1_000 });
     const statistics = new Statistics();
     for (let i = 0; i < 50_000; i++) statistics.add(applied);

@@ -5,7 +5,7 @@ import { Statistics } from './statistics.ts';
 import { anApplied, type GivenApplied } from './testing/applied.ts';
 import { TextDisplay } from './text-display.ts';
 
-// Before the display is loaded, which asks for it once.
+// Before the display is loaded, which reads it once.
 vi.hoisted(() => {
   process.env.FORCE_COLOR = '1';
   delete process.env.NO_COLOR;
@@ -30,7 +30,7 @@ function shown(...given: GivenApplied[]): string[] {
   const lines = colored(160, (display) => {
     for (const one of given) display.applied(anApplied(one));
   });
-  // The time of day depends on where the test runs.
+  // The time of day depends on the time zone.
   return lines.map((line) =>
     plain(line)
       .replace(/^\d\d:\d\d:\d\d\.\d{3} {2}/, '> ')
@@ -42,7 +42,7 @@ const written = (name: string) =>
   expect.stringMatching(new RegExp(`^\\+ EndpointSlice shop/${name} +1/2 ready +3.2 ms$`));
 
 describe('writes', () => {
-  test('stand under what they were made for, which is said once', () => {
+  test('follow a heading with their cause', () => {
     expect(shown({ slices: ['a'] }, { slices: ['b', 'c'] }, { slices: ['d'], causes: ['Node n1 deleted'] })).toEqual([
       '> Pod shop/web-1 became ready',
       ...['a', 'b', 'c'].map(written),
@@ -51,7 +51,7 @@ describe('writes', () => {
     ]);
   });
 
-  test('for another Service have a heading of their own, though the cause is the same', () => {
+  test('of another Service have their own heading, even for the same cause', () => {
     const causes = ['Node n1 deleted'];
     expect(shown({ slices: ['a'], causes }, { slices: ['b'], causes, service: 'db' })).toHaveLength(4);
   });
@@ -60,15 +60,15 @@ describe('writes', () => {
     [[], 0, '> retry'],
     [['x', 'y'], 0, '> x, and 1 more'],
     [['x', 'y'], 9, '> x, and 10 more'],
-  ])('of several causes name the first: %j and %i', (causes, more, heading) => {
+  ])('with several causes show the first: %j and %i', (causes, more, heading) => {
     expect(shown({ causes, more })[0]).toBe(heading);
   });
 
-  test('that are none are not shown', () => {
+  test('are not shown for an empty plan', () => {
     expect(shown({ slices: [] })).toEqual([]);
   });
 
-  test('that failed say why', () => {
+  test('show the reason of a failure', () => {
     expect(shown({ status: 'rejected', message: 'forbidden', slices: ['a'] }).slice(1)).toEqual([
       expect.stringMatching(/^! EndpointSlice shop\/a/),
       '! rejected forbidden',
@@ -76,7 +76,7 @@ describe('writes', () => {
     expect(shown({ status: 'namespaceTerminating', slices: [] }).at(-1)).toContain('the namespace is terminating');
   });
 
-  test('at a start are shown for some Services, and then not any more', () => {
+  test('of the initial sync are shown for the first Services only', () => {
     const services = Array.from({ length: 40 }, (_, i) => ({
       service: `s${i}`,
       slices: [`x${i}`],
@@ -98,16 +98,16 @@ describe('the width', () => {
     display.ended(new Statistics(), 5);
   };
 
-  test.each([10, 16, 17, 20, 40, 79, 80, 120, 300])('of %i columns is kept', (width) => {
+  test.each([10, 16, 17, 20, 40, 79, 80, 120, 300])('fits into %i columns', (width) => {
     for (const line of colored(width, show)) expect(plain(line).length, line).toBeLessThanOrEqual(width);
   });
 
-  test('a line that fits is not cut', () => {
+  test('a line that fits is not truncated', () => {
     expect(colored(60, (display) => display.started(['x'.repeat(60)]))[0]).toBe('x'.repeat(60));
     expect(colored(59, (display) => display.started(['x'.repeat(60)]))[0]).toBe(`${'x'.repeat(58)}…`);
   });
 
-  test('a line that is cut leaves no colour on, and no half of a code', () => {
+  test('a truncated line resets colours and contains no partial escape code', () => {
     for (let width = 2; width < 120; width++) {
       for (const line of colored(width, show)) {
         const codes = [...line.matchAll(colorCode)].map(([, code]) => code);
@@ -119,7 +119,7 @@ describe('the width', () => {
   });
 });
 
-test('the end sums up', () => {
+test('prints a summary at the end', () => {
   const statistics = new Statistics();
   statistics.add(anApplied({ slices: ['a', 'b'], latencyMs: 4 }));
   statistics.add(anApplied({ status: 'conflict', retries: 2, service: 'db', latencyMs: 8 }));

@@ -10,7 +10,7 @@ const parked = (service: string, reason: string): ParkedKey => ({
   ...{ reason, since: 1, nextTryAt: null, causes: noCauses },
 });
 
-test('what is parked is warned of, and removals that are held back come first', () => {
+test('parked Services cause a warning, held-back removals first', () => {
   expect(parkedCheck('bus and store', [])).toMatchObject({ result: 'ok' });
   const refused = parked('a', 'forbidden\nby a webhook');
   expect(parkedCheck('bus and store', [refused])).toMatchObject({

@@ -21,7 +21,7 @@ const granting = loadAll(
   readFileSync(new URL('../../../../../infra/kubernetes/rbac.yaml', import.meta.url), 'utf8'),
 ) as readonly Granting[];
 
-/** In one line each: `verb group/resource/subresource namespace name`. */
+/** One line per permission: `verb group/resource/subresource namespace name`. */
 function granted(role: string): string[] {
   return granting
     .filter(({ kind, metadata }) => kind.endsWith('Role') && metadata.name === role)
@@ -52,17 +52,17 @@ describe('permissions', () => {
   const without = (...lines: string[]) =>
     checkPermissions('cluster c', 'write', async (accesses) => accesses.map((access) => !lines.includes(line(access))));
 
-  test('that are all there', async () => {
+  test('that are all granted pass', async () => {
     expect(await without()).toMatchObject([{ result: 'ok', detail: expect.stringMatching(/^all \d+ granted$/) }]);
   });
 
-  test('that are needed fail', async () => {
+  test('that are required and missing fail', async () => {
     expect(await without('update discovery.k8s.io/endpointslices  ', 'get /namespaces  kube-system')).toMatchObject([
       { result: 'failed', detail: 'missing: get namespaces kube-system, update endpointslices.discovery.k8s.io' },
     ]);
   });
 
-  test('that are only useful are warned of, with what is missing then', async () => {
+  test('that are optional and missing cause a warning with the effect', async () => {
     expect(await without('update /services/finalizers  ', 'create /events  ')).toMatchObject([
       { result: 'warning', detail: 'missing: create events; Sluice records no Events' },
       { result: 'warning', detail: expect.stringMatching(/^missing: update services\/finalizers; with OwnerRef/) },

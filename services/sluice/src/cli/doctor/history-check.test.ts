@@ -4,14 +4,14 @@ import { historyCheck } from './history-check.ts';
 
 const found = (file: string) => historyCheck(resolve({ file }).configuration);
 
-test('in one process history is what it saw itself', () => {
+test('an in-memory bus keeps history since the process started', () => {
   expect(found('{}')).toMatchObject({
     result: 'ok',
     detail: expect.stringMatching(/since process start, at most 24h/),
   });
 });
 
-test('in a fleet the shorter of bus and console decides, and a bus that keeps less is warned of', () => {
+test('the shorter retention of bus and console applies; a shorter one of the bus causes a warning', () => {
   const bus = (more = '') => `bus: { kind: nats, servers: [nats://127.0.0.1:4222]${more} }\n`;
   expect(found(bus())).toMatchObject({ result: 'ok', detail: '24h, at most 128 MiB per console' });
   expect(found(`${bus()}console: { retention: 1h }\n`)).toMatchObject({

@@ -4,7 +4,7 @@ import { localTime, parseAt, parseSince } from './times.ts';
 const now = new Date(2026, 2, 1, 14, 30, 0, 0).getTime();
 const today = (hours: number, minutes: number, seconds = 0) => new Date(2026, 2, 1, hours, minutes, seconds).getTime();
 
-test('since when, as a duration', () => {
+test('parseSince takes a duration', () => {
   expect(parseSince('1h', now)).toBe(now - 3_600_000);
   expect(parseSince('1m30s', now)).toBe(now - 90_000);
   for (const text of ['', 'yesterday', '-5m', '5']) expect(parseSince(text, now)).toBeUndefined();
@@ -27,7 +27,7 @@ test.each(['', 'noon', '24:00', '03:60', '2026-03-01', '2026-13-01T00:00:00Z', '
   },
 );
 
-test('times are local, with the date only on other days', () => {
+test('localTime shows the date only on other days', () => {
   expect(localTime(today(3, 2, 1) + 7, now)).toBe('03:02:01.007');
   expect(localTime(new Date(2026, 1, 28, 23, 59, 59).getTime(), now)).toBe('2026-02-28 23:59:59.000');
 });

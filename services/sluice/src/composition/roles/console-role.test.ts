@@ -43,7 +43,7 @@ async function start(given: Partial<ConsoleConfiguration>, bus = new MemoryBus({
   return running;
 }
 
-test('serves page, API and metrics, and is ready once the logs are read', async () => {
+test('serves page, API and metrics, and is ready once the history is loaded', async () => {
   const { url } = await start({});
   await vi.waitFor(async () => expect(await (await fetch(`${url}/readyz`)).text()).toBe('ok'));
   expect((await fetch(url)).headers.get('content-type')).toContain('text/html');
@@ -53,7 +53,7 @@ test('serves page, API and metrics, and is ready once the logs are read', async 
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('sluice_console_partitions_backfilling 0');
 });
 
-test('is not ready while it cannot read the bus, and says why', async () => {
+test('is not ready while it cannot read the bus, with the reason', async () => {
   const bus = new MemoryBus({ partitions: 2 });
   bus.beginning = () => new Promise(() => {});
   const { url } = await start({}, bus);
@@ -62,7 +62,7 @@ test('is not ready while it cannot read the bus, and says why', async () => {
   expect((await fetch(`${url}/livez`)).status).toBe(200);
 });
 
-test('with TLS and a token, under its own name only', async () => {
+test('serves TLS with a token, under its own host name only', async () => {
   const { url } = await start({ tls, token: 'secret', hosts: ['sluice.example.com'] });
   expect(url).toMatch(/^https:/);
   const ask = (path: string, headers: Record<string, string>) =>
@@ -81,7 +81,7 @@ test('with TLS and a token, under its own name only', async () => {
   expect((await ask('/livez', {})).status).toBe(200);
 });
 
-test('what it cannot listen with or on is said', async () => {
+test('reports why it cannot listen', async () => {
   await expect(start({ tls: { ...tls, key: 'nonsense' } })).rejects.toThrow('invalid certificate or key');
   const { url } = await start({});
   const taken = { host: '127.0.0.1', port: Number(new URL(url).port) };

@@ -55,7 +55,7 @@ async function advance(ms: number): Promise<void> {
   while (clock.step(end));
 }
 
-/** Time goes on while it is answered: what is away is not waited for long. */
+/** Advances the clock during the check, because an unavailable server is not awaited for long. */
 async function ask(health: RoleHealth, name: 'livez' | 'readyz'): Promise<string> {
   const answer = answerHealth(name, undefined, new URLSearchParams('verbose'), health[name]());
   await advance(1_000);
@@ -64,7 +64,7 @@ async function ask(health: RoleHealth, name: 'livez' | 'readyz'): Promise<string
   return body.split('\n').slice(0, -2).join('\n');
 }
 
-test('of two that share, each says how much it holds; one beyond the partitions stands by', async () => {
+test('members report how many partitions they hold; a member without any stands by', async () => {
   const [one, two, three] = ['a', 'b', 'c'].map((name) => member(name));
   if (!one || !two || !three) throw new Error('three are needed');
   await advance(5_000);
@@ -79,7 +79,7 @@ test('of two that share, each says how much it holds; one beyond the partitions 
   );
 });
 
-test('a bus that does not answer and a store that fails make it not ready, with the reason, but stay alive', async () => {
+test('an unresponsive bus or a failing store makes it not ready, with the reason, but it stays live', async () => {
   const health = member('a');
   await advance(2_000);
   bus.end = () => new Promise(() => {});
@@ -89,12 +89,12 @@ test('a bus that does not answer and a store that fails make it not ready, with 
   const text = await ask(health, 'readyz');
   expect(text).toContain('[-]bus failed: no response for 1.0 s\n[-]store failed: READONLY You can not write\n');
   expect(text).toMatch(/\[-\]leases\/reconciler failed: no heartbeat for 60\d\.\d s/);
-  // The same question is still on its way.
+  // The previous request is still in flight.
   expect(await ask(health, 'readyz')).toContain('[-]bus failed: no response for 2.0 s');
   expect(await ask(health, 'livez')).toBe('[+]ping ok\n[+]leases/reconciler ok');
 });
 
-test('a loop that does not go round any more is not alive', async () => {
+test('a stuck loop is not live', async () => {
   const stuck = Promise.withResolvers<never>();
   let isStuck = false;
   const leases: Leases = {
@@ -113,7 +113,7 @@ test('a loop that does not go round any more is not alive', async () => {
   stuck.reject(new Error('away'));
 });
 
-test('a watcher is ready when its lists are in, or when it stands by', async () => {
+test('a watcher is ready when its caches are synced, or when it stands by', async () => {
   const health = member('a');
   await advance(2_000);
   const watching = health.watching('c');
@@ -124,7 +124,7 @@ test('a watcher is ready when its lists are in, or when it stands by', async () 
   expect(await ask(health, 'readyz')).not.toContain('caches/c');
 });
 
-test('shows what it holds under which epoch, and counts what was refused', async () => {
+test('exposes held leases with their fencing token, and counts fenced operations', async () => {
   store.commit = () => Promise.reject(new FencedError('another one has it'));
   const refused: string[] = [];
   const work: Share['work'] = async (tenure, counted) => {

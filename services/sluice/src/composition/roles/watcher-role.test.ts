@@ -69,7 +69,7 @@ async function forgotten(): Promise<number> {
   return count;
 }
 
-test('a cluster is listed while somebody watches it, and still when it is handed over', async () => {
+test('a cluster is listed while it is watched, and after a hand-over', async () => {
   const [one] = [start('a')];
   await advance(clock, 5_000);
   expect(await listed()).toEqual(['prod']);
@@ -78,7 +78,7 @@ test('a cluster is listed while somebody watches it, and still when it is handed
   expect(await forgotten()).toBe(0);
 });
 
-test('a cluster that is removed is forgotten in each partition, and listed no more', async () => {
+test('a removed cluster is removed from each partition and from the list', async () => {
   const one = start('a');
   await advance(clock, 5_000);
   await one.end('removed');
@@ -86,7 +86,7 @@ test('a cluster that is removed is forgotten in each partition, and listed no mo
   expect(await forgotten()).toBe(partitions);
 });
 
-test('removed where it is watched, but not where somebody stands by, it goes on there, and is listed again', async () => {
+test('a cluster removed from its watcher but not from a standby continues there and is listed again', async () => {
   const one = start('a');
   await advance(clock, 5_000);
   start('b');

@@ -9,7 +9,7 @@ import { unlimited } from '@sluice/writer';
 import { expect, test } from 'vitest';
 import { runWriterRole } from './writer-role.ts';
 
-test('a lane is handed over though a cluster does not answer; what was under way is repeated by the next owner', async () => {
+test('a partition is handed over despite an unresponsive cluster; the next owner repeats the requests in flight', async () => {
   const clock = new VirtualClock(1_000);
   const bus = new MemoryBus({ partitions: 1 });
   const shared = {
@@ -54,7 +54,7 @@ test('a lane is handed over though a cluster does not answer; what was under way
   await second.running;
 });
 
-/** `silent` never answers; it takes an abort to end a request. */
+/** `silent` never responds; only an abort ends a request. */
 function clusterOf(identity: string, onWrite: (what: string) => void): ClusterWriter {
   const write = async (object: { readonly metadata: { readonly name: string } }, signal: AbortSignal) => {
     const { name } = object.metadata;

@@ -6,7 +6,7 @@ export interface GivenApplied {
   readonly service?: string;
   readonly causes?: readonly string[];
   readonly more?: number;
-  /** Names of the slices that were created; none if empty. */
+  /** Names of the created slices. */
   readonly slices?: readonly string[];
   readonly status?: Outcome['status'];
   readonly message?: string;
@@ -14,7 +14,7 @@ export interface GivenApplied {
   readonly latencyMs?: number;
 }
 
-/** A plan with its Outcome, for displays. */
+/** A plan with its Outcome, for tests of displays. */
 export function anApplied(given: GivenApplied = {}): Applied {
   const { service = 'web', causes = ['Pod shop/web-1 became ready'], more = 0, slices = ['web-x'] } = given;
   const { status = 'applied', message = '', retries = 0, latencyMs = 3.21 } = given;
