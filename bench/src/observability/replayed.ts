@@ -32,7 +32,9 @@ class Pipeline {
     this.#tracing = tracing;
     this.#replay = new Replay(shape, ({ identity, clock }) => ({
       tracers: tracing?.tracers,
-      ...(metrics && { metrics: new Metrics({ clusters: new Map([[identity, 'c']]), spans: () => tracing?.exporter.counts }) }),
+      ...(metrics && {
+        metrics: new Metrics({ clusters: new Map([[identity, 'c']]), spans: () => tracing?.exporter.counts }),
+      }),
       ...(history && { tap: startConsole(() => [], {}, { clock, logger: silentLogger }).tap }),
     }));
   }
