@@ -3,8 +3,8 @@ import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom, t
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
-import { recordOutcome } from '../display/applied.ts';
 import { createDisplay } from '../display/create-display.ts';
+import { recordOutcome } from '../display/record-outcome.ts';
 import { Statistics } from '../display/statistics.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { openOneCluster } from './one-cluster.ts';

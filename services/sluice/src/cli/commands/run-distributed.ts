@@ -1,8 +1,8 @@
 import { tracesFlags } from '@sluice/configuration';
 import { startSimulation } from '@sluice/demo';
 import { createLogger, marginMs, shutDown, systemClock, systemRandom, UsageError } from '@sluice/process';
-import { recordOutcome } from '../display/applied.ts';
 import { createDisplay } from '../display/create-display.ts';
+import { recordOutcome } from '../display/record-outcome.ts';
 import { Statistics } from '../display/statistics.ts';
 import type { RunOptions } from './run-options.ts';
 
