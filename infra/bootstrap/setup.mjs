@@ -44,7 +44,7 @@ function writeStamp(wanted, packages) {
 
 async function install() {
   const manager = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).packageManager;
-  say(`installing packages with ${manager} (only now and when they change)`);
+  say(`installing packages with ${manager.split('+')[0]} (only now and when they change)`);
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   const log = openSync(LOG, 'w');
   const stopTicking = tick();
