@@ -6,6 +6,7 @@ import { connect, createClient } from './client.ts';
 import { LeaseThreadClient, type StartLeaseThread } from './lease-thread.ts';
 import { logConnection } from './log-connection.ts';
 import { RedisClusterDirectory } from './redis-cluster-directory.ts';
+import { RedisConnection } from './redis-connection.ts';
 import { RedisDeadLetters } from './redis-dead-letters.ts';
 import { leasesTimeoutMs, RedisLeases } from './redis-leases.ts';
 import type { RedisOptions } from './redis-options.ts';
@@ -67,13 +68,13 @@ export async function openRedis(
   logConnection(client, 'store', logger);
   logConnection(leaseClient, 'leases', logger);
   logConnection(subscriber, 'lease changes', logger);
-  const parts = { client, clock, fleet, commandTimeoutMs };
+  const connection = new RedisConnection({ client, clock, fleet, commandTimeoutMs });
+  const leaseConnection = new RedisConnection({ client: leaseClient, clock, fleet, commandTimeoutMs });
   return {
-    store: new RedisStore(parts),
-    leases: new RedisLeases({ ...parts, client: leaseClient, subscriber, thread }),
-    directory: new RedisClusterDirectory(parts),
-    deadLetters: new RedisDeadLetters({
-      ...parts,
+    store: new RedisStore(connection),
+    leases: new RedisLeases({ connection: leaseConnection, subscriber, thread }),
+    directory: new RedisClusterDirectory(connection),
+    deadLetters: new RedisDeadLetters(connection, {
       ...(max !== undefined && { max }),
       ...(maxBytes !== undefined && { maxBytes }),
     }),
