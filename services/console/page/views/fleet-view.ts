@@ -8,6 +8,7 @@ import { Link, navigate } from '../router.ts';
 import { type Loaded, useLoaded } from '../use-loaded.ts';
 
 const refreshMs = 5_000;
+const ownerColors = ['#5cc8e0', '#8fd694', '#f2c14e', '#b9a5f5', '#f49d6e', '#7fb0ff', '#e59bd1', '#a8c686'];
 
 /** Clusters, refused writes, owners of partitions, and dead letters. */
 export function FleetView() {
@@ -90,23 +91,29 @@ type Share = Omit<PartitionView, 'writer'>;
 /** A cell for each partition, in the color of its owner. */
 function Shares({ title, items }: { title: string; items: readonly Share[] }) {
   const owners = [...new Set(items.map(({ owner }) => owner))].filter((owner) => owner !== '').sort();
-  const color = (owner: string) => (owner === '' ? 'unowned' : `owner-${owners.indexOf(owner) % 8}`);
-  const held = (owner: string) => items.filter((item) => item.owner === owner);
+  const background = (owner: string) =>
+    owner === '' ? 'var(--bad)' : ownerColors[owners.indexOf(owner) % ownerColors.length];
   const lags = items.map(({ lag }) => lag ?? 0);
   const [total, largest] = [lags.reduce((sum, lag) => sum + lag, 0), Math.max(0, ...lags)];
   return html`<h3>${title} <small>${total === 0 ? 'no lag' : `lag ${total} records, at most ${largest} in one partition`}</small></h3>
     <div class="partitions">
       ${items.map(
         ({ partition, owner, epoch, lag }) => html`<span
-          class=${`${color(owner)} ${lag !== null && lag > 1_000 ? 'behind' : ''}`}
+          class=${lag !== null && lag > 1_000 ? 'behind' : ''}
+          style=${{ background: background(owner) }}
           title=${`partition ${partition}: ${owner || 'no owner'}, fencing token ${epoch}${lag === null ? '' : `, lag ${lag}`}`}
           >${partition}</span
         >`,
       )}
     </div>
     <ul class="legend">
-      ${owners.map((owner) => html`<li><i class=${color(owner)}></i>${owner} <b>${held(owner).length}</b></li>`)}
-      ${held('').length > 0 && html`<li><i class="unowned"></i>no owner <b>${held('').length}</b></li>`}
+      ${[...owners, ''].map((owner) => {
+        const { length } = items.filter((item) => item.owner === owner);
+        return (
+          length > 0 &&
+          html`<li><i style=${{ background: background(owner) }}></i>${owner || 'no owner'} <b>${length}</b></li>`
+        );
+      })}
     </ul>`;
 }
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { anOutcome, aPlan, journalOf, pod, podChange, service, sliceOf, snapshot } from '../testing/records.ts';
 import { explainPod } from './explain-pod.ts';
 import { explainService } from './explain-service.ts';
-import { lastChanges, lastUnready } from './last-changes.ts';
 
 type Messages = Parameters<typeof journalOf>;
 
@@ -67,17 +66,6 @@ describe('explainPod', () => {
   test('unknown: no such Pod, or an incomplete history', () => {
     expect(explain(snapshot(1, 1_000, [service()])).reasons[0]).toContain('selector app=web');
     expect(explain(podChange(1, 1_000, service())).reasons[0]).toContain('incomplete until the next snapshot');
-  });
-
-  test('lastChanges returns time, causes and latency', () => {
-    const { entries } = journalOf(snapshot(1, 1_000, [service(), pod('web-1', {})]), ...written(true));
-    expect(lastUnready(entries).size).toBe(0);
-    expect(lastChanges(entries).get('web-1')).toEqual({
-      at: 1_020,
-      type: 'added',
-      causes: ['Pod shop/web-1 modified'],
-      latencyMs: 20,
-    });
   });
 });
 

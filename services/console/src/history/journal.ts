@@ -4,7 +4,7 @@ import type { Entry } from '../view/entry-schemas.ts';
 import type { HistoryState } from './history-state.ts';
 import { recordStored, type StoredVersions, withoutOwnWrites } from './own-writes.ts';
 import { Replay } from './replay.ts';
-import { type RetainedRecord, sizeOf } from './retained-record.ts';
+import type { RetainedRecord } from './retained-record.ts';
 
 /** How many of the Changes before an Outcome are searched for the watch echo of its writes. */
 const earlyEchoes = 8;
@@ -40,40 +40,23 @@ export class Journal {
   }
 
   add(topic: Topic, record: RetainedRecord): void {
-    const retained = topic === 'changes' ? this.#withoutOwnWrites(record) : record;
+    const { content } = record;
+    const isOutcome = !(content instanceof Uint8Array) && content.kind === 'outcome';
+    if (isOutcome && recordStored(this.#stored, content)) this.#dropEarlyEchoes();
+    const retained = withoutOwnWrites(record, this.#stored);
+    (topic === 'changes' ? this.#changes : this.#mutations).push(retained);
     this.bytes += retained.size;
     this.version++;
-    this.lastReceivedAt = retained.receivedAt;
-    if (topic === 'changes') this.#changes.push(retained);
-    else this.#mutations.push(retained);
+    this.lastReceivedAt = record.receivedAt;
   }
 
-  /** Drops content that a retained plan repeats. Encoded records stay as they are. */
-  #withoutOwnWrites(record: RetainedRecord): RetainedRecord {
-    const { content } = record;
-    if (content instanceof Uint8Array) return record;
-    if (content.kind === 'change') return this.#withoutOwnWrite(record);
-    // The watch echo may arrive before the Outcome.
-    if (content.kind === 'outcome' && recordStored(this.#stored, content)) {
-      const { length } = this.#changes;
-      for (let i = Math.max(0, length - earlyEchoes); i < length; i++) {
-        const before = this.#changes[i];
-        if (before === undefined) continue;
-        const after = this.#withoutOwnWrite(before);
-        this.#changes[i] = after;
-        this.bytes += after.size - before.size;
-      }
+  /** Drops the content of watch echoes that arrived before their Outcome. */
+  #dropEarlyEchoes(): void {
+    for (const record of this.#changes.splice(-earlyEchoes)) {
+      const retained = withoutOwnWrites(record, this.#stored);
+      this.#changes.push(retained);
+      this.bytes += retained.size - record.size;
     }
-    return record;
-  }
-
-  #withoutOwnWrite(record: RetainedRecord): RetainedRecord {
-    const { content } = record;
-    if (content instanceof Uint8Array || content.kind !== 'change') return record;
-    const { change, ownWrites } = withoutOwnWrites(content, this.#stored);
-    if (change === content) return record;
-    const names = [...new Set([...(record.ownWrites ?? []), ...ownWrites])];
-    return { ...record, content: change, ownWrites: names, size: sizeOf(change) };
   }
 
   /** The current state. */

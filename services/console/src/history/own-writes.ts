@@ -1,6 +1,7 @@
 import { controllers, type EndpointSlice, type Endpoints } from '@sluice/controllers';
 import type { Change, Fact, Outcome } from '@sluice/messages';
 import type { ServiceState } from '@sluice/service-state';
+import { type RetainedRecord, sizeOf } from './retained-record.ts';
 
 /** resourceVersion of the last write to each slice, by name, and to the Endpoints. */
 export type StoredVersions = Map<string, string>;
@@ -22,29 +23,42 @@ export function recordStored(versions: StoredVersions, { results }: Outcome): bo
 }
 
 /**
- * Drops the content of objects that a plan wrote, because the plan is retained as well. Returns the names of those objects.
- * Snapshots are not modified.
+ * Drops the content of objects that a plan wrote from a Change, because the plan is retained as well. Encoded records and
+ * snapshots are not modified.
  */
-export function withoutOwnWrites(
-  change: Change,
-  versions: StoredVersions,
-): { readonly change: Change; readonly ownWrites: readonly string[] } {
-  const ownWrites = change.snapshot === undefined ? change.facts.flatMap((fact) => ownWrite(fact, versions)) : [];
-  if (ownWrites.length === 0) return { change, ownWrites };
-  const facts = change.facts.map((fact) => (ownWrite(fact, versions).length > 0 ? withoutContent(fact) : fact));
-  return { change: { ...change, facts }, ownWrites };
+export function withoutOwnWrites(record: RetainedRecord, versions: StoredVersions): RetainedRecord {
+  const { content } = record;
+  if (content instanceof Uint8Array || content.kind !== 'change' || content.snapshot !== undefined) return record;
+  const ownWrites = new Set(record.ownWrites);
+  const facts = content.facts.map((fact): Fact => {
+    const object = fact.kind === 'slice' ? fact.slice : fact.kind === 'endpoints' ? fact.endpoints : null;
+    const name = fact.kind === 'slice' ? fact.name : endpointsName;
+    const version = versions.get(name);
+    if (version === undefined || object?.metadata.resourceVersion !== version) return fact;
+    ownWrites.add(name);
+    if (fact.kind === 'slice') return { ...fact, slice: { ...(object as EndpointSlice), endpoints: [] } };
+    return { ...(fact as Fact & { kind: 'endpoints' }), endpoints: { ...(object as Endpoints), subsets: [] } };
+  });
+  if (ownWrites.size === (record.ownWrites?.length ?? 0)) return record;
+  const change = { ...content, facts };
+  return { ...record, content: change, ownWrites: [...ownWrites], size: sizeOf(change) };
 }
 
 /** Restores the content of these objects from the plan in flight or, after its Outcome, from the state. */
 export function restoreOwnWrites(change: Change, ownWrites: readonly string[], state: ServiceState): Change {
   if (ownWrites.length === 0) return change;
+  const planned = [...plannedObjects(state)];
   const facts = change.facts.map((fact): Fact => {
     if (fact.kind === 'slice' && fact.slice !== null && ownWrites.includes(fact.name)) {
-      const content = plannedSlice(state, fact.name) ?? state.slices.get(fact.name)?.slice;
+      const mutation = planned.find(
+        (one) => one.resource === 'endpointslices' && one.object.metadata.name === fact.name,
+      );
+      const content = (mutation?.object as EndpointSlice | undefined) ?? state.slices.get(fact.name)?.slice;
       return content === undefined ? fact : { ...fact, slice: { ...content, metadata: fact.slice.metadata } };
     }
     if (fact.kind === 'endpoints' && fact.endpoints !== null && ownWrites.includes(endpointsName)) {
-      const content = plannedEndpoints(state) ?? state.endpoints?.endpoints;
+      const mutation = planned.find(({ resource }) => resource === 'endpoints');
+      const content = (mutation?.object as Endpoints | undefined) ?? state.endpoints?.endpoints;
       return content === undefined ? fact : { ...fact, endpoints: { ...content, metadata: fact.endpoints.metadata } };
     }
     return fact;
@@ -52,43 +66,11 @@ export function restoreOwnWrites(change: Change, ownWrites: readonly string[], s
   return { ...change, facts };
 }
 
-function ownWrite(fact: Fact, versions: StoredVersions): readonly string[] {
-  if (fact.kind === 'slice') return isVersion(versions.get(fact.name), fact.slice) ? [fact.name] : [];
-  return fact.kind === 'endpoints' && isVersion(versions.get(endpointsName), fact.endpoints) ? [endpointsName] : [];
-}
-
-function withoutContent(fact: Fact): Fact {
-  if (fact.kind === 'slice' && fact.slice !== null) return { ...fact, slice: { ...fact.slice, endpoints: [] } };
-  if (fact.kind === 'endpoints' && fact.endpoints !== null)
-    return { ...fact, endpoints: { ...fact.endpoints, subsets: [] } };
-  return fact;
-}
-
-function plannedSlice(state: ServiceState, name: string): EndpointSlice | undefined {
-  for (const mutation of plannedMutations(state)) {
-    if (mutation.verb === 'delete' || mutation.resource !== 'endpointslices') continue;
-    if (mutation.object.metadata.name === name) return mutation.object;
-  }
-  return undefined;
-}
-
-function plannedEndpoints(state: ServiceState): Endpoints | undefined {
-  for (const mutation of plannedMutations(state)) {
-    if (mutation.verb !== 'delete' && mutation.resource === 'endpoints') return mutation.object;
-  }
-  return undefined;
-}
-
-function* plannedMutations(state: ServiceState) {
+/** Objects that plans in flight create or update. */
+function* plannedObjects(state: ServiceState) {
   for (const controller of controllers) {
-    const groups = state.controller(controller).inFlight?.message.groups ?? [];
-    for (const { mutations } of groups) yield* mutations;
+    for (const { mutations } of state.controller(controller).inFlight?.message.groups ?? []) {
+      for (const mutation of mutations) if (mutation.verb !== 'delete') yield mutation;
+    }
   }
-}
-
-function isVersion(
-  version: string | undefined,
-  object: { readonly metadata: { readonly resourceVersion?: string } } | null,
-): boolean {
-  return version !== undefined && object?.metadata.resourceVersion === version;
 }

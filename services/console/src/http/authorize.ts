@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { Problem } from './problem.ts';
 
 export interface Access {
@@ -6,15 +7,6 @@ export interface Access {
   readonly token?: string;
   /** Accepted host names, besides those of loopback. */
   readonly hosts: readonly string[];
-}
-
-export interface Credentials {
-  readonly method: string;
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-  readonly authorization: string | undefined;
-  readonly cookie: string | undefined;
-  readonly queryToken: string | undefined;
 }
 
 export const tokenCookie = 'sluice_console';
@@ -25,10 +17,9 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
  *
  * @throws Problem
  */
-export function authorize(request: Credentials, access: Access): void {
-  if (request.method !== 'GET' && request.method !== 'HEAD')
-    throw new Problem(405, 'the console is read-only; use GET or HEAD');
-  const host = hostName(request.host);
+export function authorize({ method, url = '/', headers }: IncomingMessage, access: Access): void {
+  if (method !== 'GET' && method !== 'HEAD') throw new Problem(405, 'the console is read-only; use GET or HEAD');
+  const host = hostName(headers.host);
   if (!loopback.has(host) && !access.hosts.includes(host)) {
     throw new Problem(
       421,
@@ -36,21 +27,28 @@ export function authorize(request: Credentials, access: Access): void {
       'use the printed address, or add the name with --console-host',
     );
   }
-  if (request.origin !== undefined && urlHost(request.origin) !== request.host?.toLowerCase()) {
+  if (headers.origin !== undefined && URL.parse(headers.origin)?.host !== headers.host?.toLowerCase()) {
     throw new Problem(403, 'requests from other origins are not allowed');
   }
-  if (access.token !== undefined && !hasToken(access.token, request)) {
+  if (access.token !== undefined && !hasToken(access.token, headers, queryToken(url))) {
     throw new Problem(401, 'a token is required', 'send it as Authorization: Bearer TOKEN, or open /?token=TOKEN once');
   }
 }
 
-function hasToken(token: string, { authorization, cookie, queryToken }: Credentials): boolean {
+/** The token in the query of a URL. */
+export function queryToken(url: string): string | undefined {
+  return new URL(url, 'http://console').searchParams.get('token') ?? undefined;
+}
+
+type Headers = IncomingMessage['headers'];
+
+function hasToken(token: string, { authorization, cookie }: Headers, fromQuery: string | undefined): boolean {
   const bearer = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
   const stored = (cookie ?? '')
     .split('; ')
     .find((pair) => pair.startsWith(`${tokenCookie}=`))
     ?.slice(tokenCookie.length + 1);
-  return [bearer, stored && decode(stored), queryToken].some((given) => given !== undefined && isSame(given, token));
+  return [bearer, stored && decode(stored), fromQuery].some((given) => given !== undefined && isSame(given, token));
 }
 
 function isSame(given: string, token: string): boolean {
@@ -67,7 +65,3 @@ function decode(text: string): string {
 }
 
 const hostName = (host: string | undefined): string => (host ?? '').toLowerCase().replace(/:\d+$/, '');
-
-function urlHost(origin: string): string {
-  return URL.parse(origin)?.host ?? '';
-}

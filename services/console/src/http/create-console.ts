@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock, Logger } from '@sluice/runtime';
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';
 import { ServiceIndex } from '../view/service-index.ts';
-import { type Access, authorize, tokenCookie } from './authorize.ts';
+import { type Access, authorize, queryToken, tokenCookie } from './authorize.ts';
 import { eventRoutes } from './event-routes.ts';
 import { EventStream } from './event-stream.ts';
 import { openApi } from './openapi.ts';
@@ -44,7 +44,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   const app = Fastify({ routerOptions: { maxParamLength: 512 } });
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    authorize(credentialsOf(request), access);
+    authorize(request.raw, access);
   });
   app.setErrorHandler((error, request, reply) => {
     const { status, message, hint } = toProblem(error);
@@ -73,7 +73,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   }
   const page = await loadPage();
   app.get('/*', (request, reply) => {
-    const token = queryToken(request);
+    const token = queryToken(request.url);
     if (token !== undefined) {
       const attributes = `Path=/; HttpOnly; SameSite=Strict${'encrypted' in request.raw.socket ? '; Secure' : ''}`;
       return reply.header('Set-Cookie', `${tokenCookie}=${encodeURIComponent(token)}; ${attributes}`).redirect('/');
@@ -125,13 +125,4 @@ function toProblem(error: unknown): Problem {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   if (status >= 400 && status < 500) return new Problem(status, error instanceof Error ? error.message : 'bad request');
   return new Problem(500, 'internal error; see the log of the console');
-}
-
-function credentialsOf(request: FastifyRequest) {
-  const { host, origin, authorization, cookie } = request.headers;
-  return { method: request.method, host, origin, authorization, cookie, queryToken: queryToken(request) };
-}
-
-function queryToken(request: FastifyRequest): string | undefined {
-  return new URL(request.url, 'http://console').searchParams.get('token') ?? undefined;
 }

@@ -1,8 +1,7 @@
 import { type EndpointSlice, managedByLabel } from '@sluice/controllers';
-import { deletingSince } from '../explain/deleting-since.ts';
 import { explainPod } from '../explain/explain-pod.ts';
 import { explainService } from '../explain/explain-service.ts';
-import { lastChanges, lastUnready } from '../explain/last-changes.ts';
+import { noHistory, podHistories } from '../explain/pod-histories.ts';
 import { endpointState, podOf } from '../history/endpoint-changes.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { Entry } from './entry-schemas.ts';
@@ -41,21 +40,13 @@ export function viewService({ at, live, state, entries }: Moment, clusterName: s
 export const viewPod = ({ state, entries }: Moment, pod: string): PodView => podViewer(state, entries)(pod);
 
 function podViewer(state: HistoryState, entries: readonly Entry[]): (pod: string) => PodView {
-  const last = lastChanges(entries);
-  const deleting = deletingSince(entries);
-  const unready = lastUnready(entries);
+  const histories = podHistories(entries);
   return (pod) => {
-    const explained = explainPod(state, pod);
-    const lastChange = last.get(pod) ?? null;
+    const view = { ...explainPod(state, pod), ...(histories.get(pod) ?? noHistory) };
     const wasRemoved =
-      explained.verdict === 'unknown' && explained.placements.length === 0 && lastChange?.type === 'removed';
-    return {
-      ...explained,
-      ...(wasRemoved && { reasons: ['the Pod was deleted, or its labels no longer match the selector'] }),
-      deletingSince: deleting.get(pod) ?? null,
-      lastChange,
-      unready: unready.get(pod) ?? null,
-    };
+      view.verdict === 'unknown' && view.placements.length === 0 && view.lastChange?.type === 'removed';
+    if (!wasRemoved) return view;
+    return { ...view, reasons: ['the Pod was deleted, or its labels no longer match the selector'] };
   };
 }
 

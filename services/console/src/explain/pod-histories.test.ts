@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { anOutcome, aPlan, journalOf, pod, podChange, service, sliceOf, snapshot } from '../testing/records.ts';
+import { podHistories } from './pod-histories.ts';
+
+type Messages = Parameters<typeof journalOf>;
+
+const historyOf = (...messages: Messages) => podHistories(journalOf(...messages).entries).get('web-1');
+
+describe('deletingSince', () => {
+  const first = snapshot(1, 1_000, [service(), pod('web-1', {}), pod('web-2', { terminating: true })]);
+  const deleted = podChange(2, 2_000, pod('web-1', { terminating: true }));
+  const unready = podChange(3, 3_000, pod('web-1', { terminating: true, ready: false }));
+  const removed = podChange(4, 4_000, { kind: 'pod', name: 'web-1', uid: 'web-1-uid', node: null, pod: null } as never);
+  const recreated = podChange(5, 5_000, pod('web-1', { uid: 'another' }));
+
+  test('is when the deletion was first observed, also after the removal', () => {
+    const histories = podHistories(journalOf(first, deleted, unready, removed).entries);
+    expect(histories.get('web-1')?.deletingSince).toBe(2_000);
+    expect(histories.get('web-2')?.deletingSince).toBeNull();
+  });
+
+  test('ignores an earlier Pod of the same name', () => {
+    const replaced = { ...recreated, stamp: { epoch: 1, sequence: 3 } };
+    expect(historyOf(first, deleted, removed, recreated)?.deletingSince).toBeNull();
+    expect(historyOf(first, deleted, replaced)?.deletingSince).toBeNull();
+  });
+});
+
+describe('writes', () => {
+  const write = (number: number, at: number, ready: boolean): Messages => {
+    const verb = number === 1 ? 'create' : 'update';
+    return [
+      aPlan(number, at, [{ verb, object: sliceOf('web-1', { version: number === 1 ? '' : '11', ready }) }]),
+      anOutcome(number, at + 10, at - 10, [{ verb, version: `${10 + number}` }]),
+    ];
+  };
+  const ready = [snapshot(1, 1_000, [service(), pod('web-1', {})]), ...write(1, 1_010, true)];
+  const expected = { causes: ['Pod shop/web-1 modified'], latencyMs: 20 };
+
+  test('lastChange is the last write with its causes and latency', () => {
+    expect(historyOf(...ready)).toMatchObject({ unready: null, lastChange: { ...expected, type: 'added', at: 1_020 } });
+  });
+
+  test('unready is the write that made the endpoint not ready, until it is ready again', () => {
+    const notReady = [...ready, podChange(2, 2_000, pod('web-1', { ready: false })), ...write(2, 2_010, false)];
+    expect(historyOf(...notReady)).toMatchObject({ unready: { ...expected, at: 2_020 } });
+    const again = [...notReady, podChange(3, 3_000, pod('web-1', {})), ...write(3, 3_010, true)];
+    expect(historyOf(...again)).toMatchObject({ unready: null, lastChange: { type: 'changed', at: 3_020 } });
+  });
+});

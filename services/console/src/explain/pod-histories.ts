@@ -1,0 +1,37 @@
+import { isBeingDeleted } from '../history/describe-pod-change.ts';
+import type { Entry } from '../view/entry-schemas.ts';
+import type { PodView } from '../view/schemas.ts';
+
+export type PodHistory = Pick<PodView, 'deletingSince' | 'lastChange' | 'unready'>;
+
+export const noHistory: PodHistory = { deletingSince: null, lastChange: null, unready: null };
+
+/** What the entries say about each Pod by name: the start of its deletion, and the last writes to its endpoints. */
+export function podHistories(entries: readonly Entry[]): ReadonlyMap<string, PodHistory> {
+  const histories = new Map<string, PodHistory>();
+  const update = (pod: string, part: Partial<PodHistory>) =>
+    histories.set(pod, { ...(histories.get(pod) ?? noHistory), ...part });
+  for (const entry of entries) {
+    if (entry.kind === 'observed') {
+      const pods = entry.observations.filter(({ of }) => of === 'pod');
+      // Another Pod of this name, or one observed for the first time: the start of its deletion is unknown.
+      for (const { name, text } of pods)
+        if (/^(appeared|was replaced)/.test(text)) update(name, { deletingSince: null });
+      for (const { name, text } of pods) if (text === isBeingDeleted) update(name, { deletingSince: entry.at });
+    }
+    if (entry.kind !== 'completed' || entry.endpoints.length === 0) continue;
+    const write = { at: entry.at, causes: describeCauses(entry.causes), latencyMs: entry.latencyMs };
+    for (const { pod, type, before, after } of entry.endpoints) {
+      if (pod === '') continue;
+      update(pod, { lastChange: { ...write, type } });
+      if (after?.ready) update(pod, { unready: null });
+      else if (before?.ready) update(pod, { unready: write });
+    }
+  }
+  return histories;
+}
+
+function describeCauses({ first, more }: Entry['causes']): string[] {
+  const listed = first.map(({ description }) => description);
+  return more > 0 ? [...listed, `and ${more} more`] : listed;
+}
