@@ -1,11 +1,12 @@
-import type { ClusterView, DeadLetterView, ParkedView, PartitionView, TraceView } from './view/schemas.ts';
+import type { ParkedKey } from './fleet/parked-key.ts';
+import type { ClusterView, DeadLetterView, PartitionView, TraceView } from './view/schemas.ts';
 
 /** Data besides the history. Routes whose source is missing answer 404. */
 export interface ConsoleSources {
   readonly clusters: () => readonly ClusterView[];
   readonly partitions?: () => Promise<readonly PartitionView[]>;
   /** Default: plans in the history that the API server refused. */
-  readonly parked?: () => Promise<readonly ParkedView[]>;
+  readonly parked?: () => Promise<readonly ParkedKey[]>;
   readonly deadLetters?: () => Promise<readonly DeadLetterView[]>;
   /**
    * Reads a recorded trace; null if there is none with this id.

@@ -21,7 +21,7 @@ export function FleetView() {
     <h1 class="visually-hidden">Fleet</h1>
     <section>
       <h2>Clusters</h2>
-      ${shown(overview, 'clusters', ({ clusters }) => html`<${Clusters} clusters=${clusters} />`)}
+      ${shown('Clusters', overview, ({ clusters }) => html`<${Clusters} clusters=${clusters} />`)}
       ${
         overview.state === 'ready' &&
         html`<p class="faint">
@@ -31,23 +31,18 @@ export function FleetView() {
         </p>`
       }
     </section>
-    <section>
-      <h2>Refused writes</h2>
-      ${shown(parked, 'refused writes', ({ items }) => html`<${ParkedList} items=${items} />`)}
-    </section>
-    <section>
-      <h2>Partitions</h2>
-      ${shown(partitions, 'partitions', ({ items }) => html`<${Partitions} items=${items} />`)}
-    </section>
-    <section>
-      <h2>Dead letters</h2>
-      ${shown(deadLetters, 'dead letters', ({ items }) => html`<${DeadLetters} items=${items} />`)}
-    </section>
+    ${section('Refused writes', parked, ({ items }) => html`<${ParkedList} items=${items} />`)}
+    ${section('Partitions', partitions, ({ items }) => html`<${Partitions} items=${items} />`)}
+    ${section('Dead letters', deadLetters, ({ items }) => html`<${DeadLetters} items=${items} />`)}
   </div>`;
 }
 
-function shown<T>(loaded: Loaded<T>, what: string, view: (value: T) => unknown) {
-  if (loaded.state === 'loading') return html`<${Loading} what=${what} />`;
+function section<T>(title: string, loaded: Loaded<T>, view: (value: T) => unknown) {
+  return html`<section><h2>${title}</h2>${shown(title, loaded, view)}</section>`;
+}
+
+function shown<T>(title: string, loaded: Loaded<T>, view: (value: T) => unknown) {
+  if (loaded.state === 'loading') return html`<${Loading} what=${title.toLowerCase()} />`;
   // 404: only a fleet has it.
   if (loaded.state === 'failed' && loaded.problem.status === 404)
     return html`<${Empty} title="Not available">${loaded.problem.message}; ${loaded.problem.hint}<//>`;

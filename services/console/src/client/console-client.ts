@@ -28,9 +28,6 @@ export interface ServiceName {
 
 export type HistoryEntry = Entry;
 
-/** A Service that a controller has parked. */
-export type Parked = ParkedView & { readonly clusterName: string };
-
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** Timeout of a request, in milliseconds. The first read of a long history replays all of it. */
@@ -66,8 +63,8 @@ export class ConsoleClient {
     return this.#get(`${pathOf(name)}/history`, query);
   }
 
-  async parked(): Promise<readonly Parked[]> {
-    const { items } = await this.#get<{ readonly items: readonly Parked[] }>('/api/v1/parked');
+  async parked(): Promise<readonly ParkedView[]> {
+    const { items } = await this.#get<{ readonly items: readonly ParkedView[] }>('/api/v1/parked');
     return items;
   }
 

@@ -3,9 +3,9 @@ import type { StreamOffset } from '@sluice/bus';
 import { type Clock, type Logger, sleep } from '@sluice/runtime';
 import type { Checkpoint } from '@sluice/store';
 import type { ConsoleSources } from '../ports.ts';
-import type { ClusterView, DeadLetterView, ParkedView, PartitionView } from '../view/schemas.ts';
+import type { ClusterView, DeadLetterView, PartitionView } from '../view/schemas.ts';
 import { cached } from './cached.ts';
-import { findParked } from './parked-key.ts';
+import { findParked, type ParkedKey } from './parked-key.ts';
 
 type Fleet = Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'deadLetters' | 'directory'>;
 
@@ -22,7 +22,7 @@ const [clustersMs, startupClustersMs, startupMs] = [5_000, 250, 30_000] as const
 /** Reads clusters, leases, lags, parked Services and dead letters of a fleet from its bus and store. Writes nothing. */
 export class FleetSources implements ConsoleSources {
   readonly partitions: () => Promise<readonly PartitionView[]>;
-  readonly parked: () => Promise<readonly ParkedView[]>;
+  readonly parked: () => Promise<readonly ParkedKey[]>;
   readonly deadLetters: () => Promise<readonly DeadLetterView[]>;
   readonly trace: ConsoleSources['trace'];
   readonly #fleet: Fleet;
@@ -35,7 +35,7 @@ export class FleetSources implements ConsoleSources {
     this.#ports = ports;
     const { clock } = ports;
     this.partitions = cached(clock, ttlMs, () => readPartitions(fleet));
-    this.parked = cached(clock, parkedTtlMs, () => readParked(fleet));
+    this.parked = cached(clock, parkedTtlMs, () => findParked(fleet.store, fleet.bus.partitions));
     this.deadLetters = cached(clock, ttlMs, () => readDeadLetters(fleet));
   }
 
@@ -104,14 +104,6 @@ function lagOf(checkpoint: Checkpoint | null, end: StreamOffset): number | null 
   const { streamId } = checkpoint;
   if (streamId !== end.streamId && streamId !== '' && end.streamId !== '') return null;
   return Math.max(0, end.offset - checkpoint.offset);
-}
-
-async function readParked({ store, bus }: Fleet): Promise<readonly ParkedView[]> {
-  const keys = await findParked(store, bus.partitions);
-  return keys.map(({ key, controller, reason, since, nextTryAt }) => {
-    const { cluster, namespace, service: name } = key;
-    return { cluster, namespace, name, controller, message: reason, since, nextTryAt };
-  });
 }
 
 async function readDeadLetters(fleet: Fleet): Promise<readonly DeadLetterView[]> {

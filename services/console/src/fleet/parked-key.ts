@@ -46,7 +46,7 @@ export async function findParked(store: Store, partitions: number): Promise<read
 }
 
 /** Converts a console response, which has no causes. */
-export function toParkedKey(view: ParkedView): ParkedKey {
+export function toParkedKey(view: Omit<ParkedView, 'clusterName'>): ParkedKey {
   const { cluster, namespace, name: service, controller, message: reason, since, nextTryAt } = view;
   return {
     ...{ name: `${cluster}/${namespace}/${service}/${controller}`, key: { cluster, namespace, service } },

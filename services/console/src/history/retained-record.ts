@@ -1,6 +1,6 @@
 import type { BusRecord } from '@sluice/bus';
 import { countAddresses, type EndpointSlice, type Endpoints } from '@sluice/controllers';
-import { decodeMessage, type Fact, type Message, type PlannedMutations } from '@sluice/messages';
+import { decodeMessage, type Message } from '@sluice/messages';
 
 /** A record of the bus: encoded, or as the message object if it was created in this process. Immutable. */
 export interface RetainedRecord {
@@ -37,32 +37,26 @@ const [messageBytes, objectBytes, endpointBytes] = [1_000, 900, 350];
 
 /** Estimated size of a message in memory, in bytes, by counting its objects and endpoints. */
 export function sizeOf(message: Message): number {
-  switch (message.kind) {
-    case 'change':
-      return message.facts.reduce((sum, fact) => sum + objectBytes + sizeOfFact(fact), messageBytes);
-    case 'mutations':
-      return messageBytes + sizeOfPlan(message);
-    case 'outcome':
-      return message.results.reduce((sum, { current }) => sum + objectBytes + sizeOfObject(current), messageBytes);
-    default:
-      return messageBytes;
-  }
-}
-
-function sizeOfFact(fact: Fact): number {
-  if (fact.kind === 'slice') return sizeOfObject(fact.slice);
-  return fact.kind === 'endpoints' ? sizeOfObject(fact.endpoints) : 0;
-}
-
-function sizeOfPlan({ groups }: PlannedMutations): number {
-  let size = 0;
-  for (const { mutations } of groups) {
-    for (const mutation of mutations)
-      size += objectBytes + (mutation.verb === 'delete' ? 0 : sizeOfObject(mutation.object));
-  }
+  let size = messageBytes;
+  for (const object of objectsOf(message))
+    size += objectBytes + ((object?.endpoints?.length ?? 0) + countAddresses(object?.subsets ?? [])) * endpointBytes;
   return size;
 }
 
-function sizeOfObject(object: Partial<EndpointSlice & Endpoints> | null | undefined): number {
-  return ((object?.endpoints?.length ?? 0) + countAddresses(object?.subsets ?? [])) * endpointBytes;
+/** Content of each object in a message, if it is a slice or Endpoints. */
+function objectsOf(message: Message): readonly (Partial<EndpointSlice & Endpoints> | null | undefined)[] {
+  switch (message.kind) {
+    case 'change':
+      return message.facts.map((fact) =>
+        fact.kind === 'slice' ? fact.slice : fact.kind === 'endpoints' ? fact.endpoints : null,
+      );
+    case 'mutations':
+      return message.groups.flatMap(({ mutations }) =>
+        mutations.map((mutation) => (mutation.verb === 'delete' ? null : mutation.object)),
+      );
+    case 'outcome':
+      return message.results.map(({ current }) => current);
+    default:
+      return [];
+  }
 }

@@ -177,10 +177,11 @@ async function recentChanges({ history, index, clock }: RouteContext, count: num
 async function parked({ sources, history, index }: RouteContext) {
   if (sources.parked !== undefined) {
     const names = new Map(sources.clusters().map(({ identity, name }) => [identity, name]));
-    return (await sources.parked()).map((item) => ({
-      ...item,
-      clusterName: names.get(item.cluster) ?? item.cluster,
-    }));
+    return (await sources.parked()).map(({ key, controller, reason, since, nextTryAt }) => {
+      const { cluster, namespace, service: name } = key;
+      const clusterName = names.get(cluster) ?? cluster;
+      return { cluster, clusterName, namespace, name, controller, message: reason, since, nextTryAt };
+    });
   }
   await index.refresh();
   return [...history.journals].flatMap((journal) => {

@@ -7,9 +7,10 @@ import {
   readUntilAborted,
   type Topic,
 } from '@sluice/bus';
-import { decodeMessage } from '@sluice/messages';
+import type { Message } from '@sluice/messages';
 import { type Clock, type Logger, type Random, runWithBackoff } from '@sluice/runtime';
 import type { History } from '../history/history.ts';
+import { messageOf, retain } from '../history/retained-record.ts';
 
 interface FollowerOptions {
   readonly bus: Bus;
@@ -101,20 +102,13 @@ export class BusFollower {
 
 /** Time of the first record that has one. */
 function firstTime(records: readonly Delivery[]): number | undefined {
-  for (const { payload } of records) {
-    const at = timeOf(payload);
+  for (const record of records) {
+    const message = messageOf(retain(record, 0));
+    const at = message?.kind === 'change' ? message.causes.first[0]?.observedAt : decidedAt(message);
     if (at !== undefined) return at;
   }
   return undefined;
 }
 
-function timeOf(payload: Uint8Array): number | undefined {
-  try {
-    const message = decodeMessage(payload);
-    if (message.kind === 'change') return message.causes.first[0]?.observedAt;
-    return 'decidedAt' in message ? message.decidedAt : undefined;
-  } catch {
-    // The service that processes the record dead-letters it and logs why.
-    return undefined;
-  }
-}
+const decidedAt = (message: Message | undefined) =>
+  message !== undefined && 'decidedAt' in message ? message.decidedAt : undefined;

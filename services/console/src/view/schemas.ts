@@ -163,7 +163,7 @@ export const parkedView = z.object({
   since: time,
   nextTryAt: time.nullable().describe('time of the next retry; null: unknown, or only after a change or a resync'),
 });
-export type ParkedView = Omit<z.infer<typeof parkedView>, 'clusterName'>;
+export type ParkedView = z.infer<typeof parkedView>;
 
 export const deadLetterView = z.object({
   name: z.string(),
