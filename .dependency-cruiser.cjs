@@ -55,7 +55,7 @@ module.exports = {
     room('libs/configuration', 'bus-jetstream', 'bus-kafka', 'store-redis', 'controllers', 'process', 'service-state'),
     ...testedRoom(
       'libs/clusters',
-      ['configuration', 'controllers', 'kubernetes', 'preflight', 'process', 'runtime'],
+      ['configuration', 'controllers', 'kubernetes', 'preflight', 'process', 'runtime', 'store'],
       ['fake-apiserver'],
     ),
 

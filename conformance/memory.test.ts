@@ -1,9 +1,10 @@
 import { ChunkedBus, MemoryBus } from '@sluice/bus';
 import { systemClock } from '@sluice/process';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { MemoryClusterDirectory, MemoryClusterPins, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { busContract } from './bus-contract.ts';
 import { clusterDirectoryContract } from './cluster-directory-contract.ts';
+import { clusterPinsContract } from './cluster-pins-contract.ts';
 import { deadLettersContract } from './dead-letters-contract.ts';
 import { leasesContract } from './leases-contract.ts';
 import { storeContract } from './store-contract.ts';
@@ -26,6 +27,7 @@ busContract('memory, chunked', { maxBacklog }, async ({ partitions }) => {
 });
 storeContract('memory', async () => new MemoryStore());
 clusterDirectoryContract('memory', async () => new MemoryClusterDirectory());
+clusterPinsContract('memory', async () => new MemoryClusterPins());
 deadLettersContract('memory', async () => new MemoryDeadLetters({ max: 5, maxBytes: 1_500 }));
 leasesContract('memory', async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1));

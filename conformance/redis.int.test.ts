@@ -6,6 +6,7 @@ import { startRedis, startRedisCluster, startRedisSentinel } from '@sluice/local
 import type { RedisOptions } from '@sluice/store-redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clusterDirectoryContract } from './cluster-directory-contract.ts';
+import { clusterPinsContract } from './cluster-pins-contract.ts';
 import { deadLettersContract } from './dead-letters-contract.ts';
 import { leasesContract } from './leases-contract.ts';
 import { Connections, documentedRights, SLUICE_PASSWORD, SLUICE_USER } from './redis-fixture.ts';
@@ -58,6 +59,7 @@ for (const [kind, start] of Object.entries(KINDS)) {
 
     storeContract(kind, async () => (await connections.open()).store);
     clusterDirectoryContract(kind, async () => (await connections.open()).directory);
+    clusterPinsContract(kind, async () => (await connections.open()).clusterPins);
     deadLettersContract(
       kind,
       async () => (await connections.open({ maxDeadLetters: 5, maxDeadLetterBytes: 1_500 })).deadLetters,

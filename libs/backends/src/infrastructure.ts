@@ -1,5 +1,5 @@
 import type { Bus } from '@sluice/bus';
-import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
+import type { ClusterDirectory, ClusterPins, DeadLetters, Leases, Store } from '@sluice/store';
 
 /** Bus and store of a fleet, as its roles use them. */
 export interface Infrastructure {
@@ -9,4 +9,6 @@ export interface Infrastructure {
   readonly deadLetters: DeadLetters;
   /** Undefined if the clusters of the fleet are not listed. */
   readonly directory?: ClusterDirectory;
+  /** Undefined: cluster identities are not pinned. */
+  readonly clusterPins?: ClusterPins;
 }

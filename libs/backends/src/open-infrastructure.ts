@@ -3,7 +3,7 @@ import type { Configuration } from '@sluice/configuration';
 import { preloadSchemas } from '@sluice/messages';
 import { UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { ClusterDirectory } from '@sluice/store';
+import type { ClusterDirectory, ClusterPins } from '@sluice/store';
 import type { Infrastructure } from './infrastructure.ts';
 import { startLeaseThread } from './start-lease-thread.ts';
 
@@ -17,6 +17,7 @@ interface Ports {
 
 export interface OpenInfrastructure extends Infrastructure {
   readonly directory: ClusterDirectory;
+  readonly clusterPins: ClusterPins;
   close(): Promise<void>;
 }
 

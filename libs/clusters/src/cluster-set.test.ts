@@ -2,10 +2,12 @@ import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { ClusterAccess } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
+import { MemoryClusterPins } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-source.ts';
 import type { ConnectedCluster } from './connect.ts';
+import { StoredIdentities } from './identity/identity-registry.ts';
 
 let clock: VirtualClock;
 let reading: SourceReading | Error;
@@ -283,4 +285,82 @@ test('a failed cluster worker is reported and restarted with backoff', async () 
   failing = false;
   await pass(40_000);
   expect(phases()).toEqual({ a: 'serving' });
+});
+
+describe('with pinned identities', () => {
+  /** Two processes of a fleet with one store; each has its own view of the sources and the network. */
+  const stored = () => new StoredIdentities(pins);
+  let pins: MemoryClusterPins;
+  let others: AbortController;
+
+  beforeEach(() => {
+    pins = new MemoryClusterPins();
+    others = new AbortController();
+  });
+  afterEach(() => others.abort());
+
+  function process(...candidates: readonly ClusterCandidate[]) {
+    const served: string[] = [];
+    const source: ClusterSource = { about: 'test', read: async () => ({ candidates, problems: [] }) };
+    const one = new ClusterSet({
+      ...{ sources: [source], open, clock, random: seededRandom(2), logger: silentLogger, identities: stored() },
+      serve: async ({ name }, signal) => {
+        served.push(name);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        served.splice(served.indexOf(name), 1);
+      },
+    });
+    void one.run(others.signal);
+    return { served, states: () => Object.fromEntries(one.states.map(({ name, phase }) => [name, phase])), set: one };
+  }
+
+  test('a clone of a cluster is served by no process under no name, until an operator accepts one of them', async () => {
+    const uid = server(1);
+    servers.set('prod', uid).set('staging', server(1));
+    // One process reaches prod first; the other cannot reach prod and finds staging.
+    const first = process(named('prod'));
+    await pass();
+    expect(first.served).toEqual(['prod']);
+    const second = process(named('staging'));
+    await pass();
+    expect(second.served).toEqual([]);
+    expect(second.states()).toEqual({ staging: 'conflict' });
+    await pass(10_000);
+    expect(first.served).toEqual([]);
+    expect(first.states()).toEqual({ prod: 'conflict' });
+    expect(first.set.states[0]?.reason).toContain('sluice clusters accept');
+    await stored().accept('prod', { identity: uid.identity, server: 'prod', authorities: [] });
+    await pass(60_000);
+    expect([first.served, second.served]).toEqual([['prod'], []]);
+  });
+
+  test('an address that answers with another identity is served again only once it is accepted', async () => {
+    servers.set('a', server(1));
+    const one = process(named('a'));
+    await pass();
+    others.abort();
+    others = new AbortController();
+    const recreated = server(2);
+    servers.set('a', recreated);
+    const next = process(named('a'));
+    await pass(60_000);
+    expect([one.served, next.states()]).toEqual([[], { a: 'conflict' }]);
+    await stored().accept('a', { identity: recreated.identity, server: 'a', authorities: [] });
+    await pass(60_000);
+    expect(next.served).toEqual(['a']);
+  });
+
+  test('nothing is served while the pins cannot be read; what is served stays', async () => {
+    servers.set('a', server(1)).set('b', server(2));
+    const one = process(named('a'));
+    await pass();
+    const read = pins.read.bind(pins);
+    pins.read = () => Promise.reject(new Error('store away'));
+    const two = process(named('b'));
+    await pass(60_000);
+    expect([one.served, two.states()]).toEqual([['a'], { b: 'unavailable' }]);
+    pins.read = read;
+    await pass(60_000);
+    expect(two.served).toEqual(['b']);
+  });
 });

@@ -3,6 +3,8 @@ import { backoffMs, type Clock, errorMessage, type Logger, type Random, sleep } 
 import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { ConnectedCluster } from './connect.ts';
+import type { IdentityRegistry } from './identity/identity-registry.ts';
+import type { ClusterEvidence } from './identity/pinned-clusters.ts';
 import { uniqueNames, unreadableCandidates } from './unique-names.ts';
 
 /** Why serving a cluster stops. */
@@ -20,7 +22,9 @@ export interface ClusterSetOptions {
   readonly serve: (cluster: ConnectedCluster, signal: AbortSignal) => Promise<unknown>;
   /** Called after a cluster was removed and serving it has stopped. */
   readonly onRemoved?: (cluster: ConnectedCluster) => Promise<unknown>;
-  /** Interval between reads of a source, in milliseconds. Default 5,000. */
+  /** Pinned identities: a cluster is served only while they admit it. Default: every cluster is admitted. */
+  readonly identities?: IdentityRegistry | undefined;
+  /** Interval between reads of a source and checks of pinned identities, in milliseconds. Default 5,000. */
   readonly refreshMs?: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -42,7 +46,7 @@ const retry = { baseMs: 500, maxMs: 30_000 };
 /**
  * Serves each cluster that the sources list, for as long as it is listed. Clusters are independent: one that is
  * unreachable or invalid delays no other. A cluster's key is its identity; its name is for people. Of two names for one
- * cluster, the later is rejected.
+ * cluster, the later is rejected. A cluster whose identity contradicts the fleet's pinned one is not served (ADR 0053).
  */
 export class ClusterSet {
   readonly #options: ClusterSetOptions;
@@ -149,7 +153,19 @@ export class ClusterSet {
       state: { ...unidentified({ name, from: candidate.from, reason: '' }), phase: 'connecting' },
     };
     this.#entries.set(name, entry);
-    entry.done = this.#connectAndServe(entry).finally(() => this.#entries.delete(name));
+    entry.done = this.#connectAndServe(entry)
+      .then(() => this.#unpin(entry))
+      .finally(() => this.#entries.delete(name));
+  }
+
+  /** Lets another cluster take the name of one that is not configured anymore. */
+  async #unpin({ stop, state: { name } }: Entry): Promise<void> {
+    if (stop.signal.reason !== ('removed' satisfies StopReason)) return;
+    try {
+      await this.#options.identities?.release(name);
+    } catch (error) {
+      this.#options.logger.warn('cannot unpin the identity of a removed cluster', { cluster: name, error });
+    }
   }
 
   /** Connects to the cluster and serves it, with retries, until it is removed or the set stops. */
@@ -181,6 +197,12 @@ export class ClusterSet {
       entry.state = { ...entry.state, phase: 'unavailable', reason: errorMessage(error), from: entry.candidate.from };
       return undefined;
     }
+    const refusal = await this.#admit(entry, cluster);
+    if (refusal !== undefined) {
+      await cluster.close();
+      entry.state = { ...entry.state, ...refusal, from: entry.candidate.from };
+      return undefined;
+    }
     const holder = this.#holders.get(cluster.identity);
     if (holder === undefined) {
       // Set synchronously: another name for this cluster may be connecting.
@@ -191,6 +213,47 @@ export class ClusterSet {
     const reason = `same cluster as ${holder.state.name}: remove one of them`;
     entry.state = { ...entry.state, phase: 'rejected', reason, identity: cluster.identity };
     return undefined;
+  }
+
+  /** Asks the pinned identities. Returns the resulting state if the cluster must not be served. */
+  async #admit(
+    { state }: Entry,
+    cluster: ConnectedCluster,
+  ): Promise<Pick<ClusterState, 'phase' | 'reason' | 'identity' | 'server'> | undefined> {
+    const { identities, logger } = this.#options;
+    const { name, identity, server } = cluster;
+    try {
+      const reason = await identities?.admit(name, evidenceOf(cluster));
+      if (reason === undefined) return undefined;
+      if (state.phase !== 'conflict') {
+        logger.error('cluster identity conflict; not serving cluster', { cluster: name, identity, server, reason });
+      }
+      return { phase: 'conflict', reason, identity, server };
+    } catch (error) {
+      const reason = `cannot compare its identity with the pinned one: ${errorMessage(error)}`;
+      return { phase: 'unavailable', reason, identity, server };
+    }
+  }
+
+  /** Stops serving the cluster once its identity is in conflict. A store that cannot be read changes nothing. */
+  async #verifyIdentity(
+    cluster: ConnectedCluster,
+    { signal, stopServing }: { readonly signal: AbortSignal; readonly stopServing: (reason: StopReason) => void },
+  ): Promise<void> {
+    const { identities, clock, logger, refreshMs = 5_000 } = this.#options;
+    if (identities === undefined) return;
+    while (!signal.aborted) {
+      await sleep(clock, refreshMs, signal);
+      if (signal.aborted) return;
+      try {
+        const reason = await identities.verify(cluster.name, evidenceOf(cluster));
+        if (reason === undefined || signal.aborted) continue;
+        logger.error('cluster identity conflict; stopping to serve cluster', { cluster: cluster.name, reason });
+        stopServing('handover');
+      } catch (error) {
+        logger.debug('cannot compare the identity of a cluster with the pinned one', { cluster: cluster.name, error });
+      }
+    }
   }
 
   /** Returns false if serving failed. */
@@ -212,7 +275,10 @@ export class ClusterSet {
     });
     entry.state = { name, from: candidate.from, phase: 'serving', reason: '', identity, server, version };
     log.info('serving cluster', { identity, server, from: candidate.from });
-    const watchingCandidate = this.#stopWhenChanged(entry, candidate, identity, { signal, stopServing });
+    const watchingCandidate = Promise.all([
+      this.#stopWhenChanged(entry, candidate, identity, { signal, stopServing }),
+      this.#verifyIdentity(cluster, { signal, stopServing }),
+    ]);
     let failure = '';
     try {
       const reader = chainReader(cluster.reader, middleware);
@@ -276,6 +342,10 @@ export class ClusterSet {
       }
     }
   }
+}
+
+function evidenceOf({ identity, server, authorities = [] }: ConnectedCluster): ClusterEvidence {
+  return { identity, server, authorities };
 }
 
 function unidentified({ name, from, reason }: InvalidCluster) {

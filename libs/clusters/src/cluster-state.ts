@@ -1,8 +1,9 @@
 /**
  * `connecting`: first attempt in progress. `unavailable`: cannot be reached or used; retried. `rejected`: invalid, or a
- * duplicate by name or identity. `serving`: connected. `stopping`: removed or handed over; work in progress finishes.
+ * duplicate by name or identity. `conflict`: its identity contradicts the pinned one, and an operator must decide (ADR
+ * 0053). `serving`: connected. `stopping`: removed or handed over; work in progress finishes.
  */
-export type ClusterPhase = 'connecting' | 'unavailable' | 'rejected' | 'serving' | 'stopping';
+export type ClusterPhase = 'connecting' | 'unavailable' | 'rejected' | 'conflict' | 'serving' | 'stopping';
 
 /** State of one configured cluster. */
 export interface ClusterState {

@@ -50,6 +50,8 @@ export interface ConnectedCluster extends Cluster {
   readonly server: string;
   readonly connection: Connection;
   readonly version: string;
+  /** Fingerprints of the certificate authorities of its server. Default: none. */
+  readonly authorities?: readonly string[];
   /** Aborts requests in flight and closes all connections. */
   close(): Promise<void>;
 }
@@ -216,6 +218,7 @@ async function openOn(
       server: connection.server,
       connection,
       version: version.gitVersion,
+      authorities: await connection.authorities(),
       reader: chainReader(http, ...middleware),
       writer: http,
       record(events) {

@@ -4,6 +4,7 @@ import { ClusterSet } from './cluster-set.ts';
 import type { ClusterSource } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { connectTo } from './connect.ts';
+import type { IdentityRegistry } from './identity/identity-registry.ts';
 
 interface Ports {
   readonly clock: Clock;
@@ -22,6 +23,7 @@ const timeoutMs = 35_000;
 export async function readClusterStates(
   sources: readonly ClusterSource[],
   ports: Ports,
+  identities?: IdentityRegistry,
 ): Promise<readonly ClusterState[]> {
   for (const source of sources) {
     await source.read(AbortSignal.timeout(timeoutMs)).catch((error: unknown) => {
@@ -33,6 +35,7 @@ export async function readClusterStates(
   const set = new ClusterSet({
     ...ports,
     sources,
+    identities,
     // `sluice doctor` reports competing controllers.
     open: (access, signal) => connectTo(access, { ...ports, signal, takeOver: true }),
     serve: (_, signal) => aborted(signal),

@@ -3,6 +3,7 @@ import { decodeStatus, MalformedProtobufError, protobufMediaType, TextTable } fr
 import type { Clock, Logger } from '@sluice/runtime';
 import type { Dispatcher } from 'undici';
 import type { ApiError } from './api-error.ts';
+import { certificateFingerprints } from './certificate-fingerprints.ts';
 import { invalidAnswerError, readOnlyError } from './connection-error.ts';
 import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
@@ -110,6 +111,12 @@ export class Connection {
       limit.end();
       throw this.#failed(limit, error);
     }
+  }
+
+  /** SHA-256 fingerprints of the configured certificate authorities; empty if there are none, or they are not verified. */
+  async authorities(): Promise<readonly string[]> {
+    const { ca, rejectUnauthorized } = (await this.#credentials.current()).tls;
+    return ca === undefined || rejectUnauthorized === false ? [] : certificateFingerprints(ca);
   }
 
   /** Waits for what runs, then closes the connections. */

@@ -2,6 +2,7 @@ export * from './aborted.ts';
 export * from './backoff.ts';
 export * from './clock.ts';
 export * from './error-message.ts';
+export * from './error-message.ts';
 export * from './json-record.ts';
 export * from './logger.ts';
 export * from './random.ts';

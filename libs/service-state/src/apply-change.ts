@@ -1,7 +1,7 @@
 import { compareResourceVersions, isLeftover } from '@sluice/controllers';
 import { type Change, compareStamps, type PublishedResourceVersions, type Stamp } from '@sluice/messages';
 import { applyFact } from './apply-fact.ts';
-import { controllerToRepair } from './own-slices.ts';
+import { observerOf } from './own-slices.ts';
 import { park } from './park.ts';
 import { clearTracked, removeService } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
@@ -52,7 +52,7 @@ function removeUnpublished(state: ServiceState, versions: PublishedResourceVersi
   for (const [name, { slice, stamp }] of [...state.slices]) {
     if (stamp !== null || !isUpTo(slice.metadata.resourceVersion, versions.endpointslices)) continue;
     state.removeSlice(name);
-    work.repair(controllerToRepair(slice));
+    work.repair(observerOf(slice));
   }
   const { endpoints } = state;
   if (endpoints === null || endpoints.stamp !== null) return;

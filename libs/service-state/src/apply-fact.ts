@@ -1,6 +1,6 @@
 import { compareResourceVersions } from '@sluice/controllers';
 import { compareStamps, type Fact, type Stamp } from '@sluice/messages';
-import { controllerToRepair } from './own-slices.ts';
+import { observerOf } from './own-slices.ts';
 import { removeService, removeTracked } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
@@ -78,7 +78,7 @@ function applySlice(state: ServiceState, fact: Extract<Fact, { kind: 'slice' }>,
     }
     if (entry === undefined || !isDeleted(entry, entry.slice.metadata.uid, fact.uid, stamp)) return;
     state.removeSlice(fact.name);
-    const controller = controllerToRepair(entry.slice);
+    const controller = observerOf(entry.slice);
     if (!isDeletedByPlan(state, controller, fact.uid)) work.repair(controller);
     return;
   }
@@ -90,7 +90,7 @@ function applySlice(state: ServiceState, fact: Extract<Fact, { kind: 'slice' }>,
   if (order < 0) return;
   state.setSlice(fact.name, { slice: order === 0 && known ? known : fact.slice, stamp });
   if (order === 0) return;
-  for (const controller of new Set([fact.slice, ...(known ? [known] : [])].map(controllerToRepair))) {
+  for (const controller of new Set([fact.slice, ...(known ? [known] : [])].map(observerOf))) {
     if (!recordWatchEcho(state, controller, fact.name, resourceVersion)) work.repair(controller);
   }
 }

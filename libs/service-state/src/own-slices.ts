@@ -24,7 +24,7 @@ export function managerOf(slice: EndpointSlice): SliceController | undefined {
 }
 
 /** The controller that decides again when the slice changes, also for slices that none of ours manages. */
-export function controllerToRepair(slice: EndpointSlice): SliceController {
+export function observerOf(slice: EndpointSlice): SliceController {
   return managerOf(slice) ?? 'endpointslice';
 }
 

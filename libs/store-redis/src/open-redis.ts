@@ -1,12 +1,12 @@
 import type { Clock, Logger } from '@sluice/runtime';
-import type { ClusterDirectory, DeadLetters, Leases, Store } from '@sluice/store';
+import type { ClusterDirectory, ClusterPins, DeadLetters, Leases, Store } from '@sluice/store';
 import { Cluster, type Redis } from 'ioredis';
 import { checkServer } from './check-server.ts';
 import { connect, createClient } from './client.ts';
 import { LeaseThreadClient, type StartLeaseThread } from './lease-thread.ts';
 import { logConnection } from './log-connection.ts';
 import { RedisClusterDirectory } from './redis-cluster-directory.ts';
-import { RedisConnection } from './redis-connection.ts';
+import { RedisClusterPins } from './redis-cluster-pins.ts';
 import { RedisDeadLetters } from './redis-dead-letters.ts';
 import { leasesTimeoutMs, RedisLeases } from './redis-leases.ts';
 import type { RedisOptions } from './redis-options.ts';
@@ -20,6 +20,7 @@ export interface RedisPorts {
   readonly leases: Leases;
   readonly deadLetters: DeadLetters;
   readonly directory: ClusterDirectory;
+  readonly clusterPins: ClusterPins;
   /** Disconnects; commands in flight reject. */
   close(): void;
 }
@@ -68,13 +69,14 @@ export async function openRedis(
   logConnection(client, 'store', logger);
   logConnection(leaseClient, 'leases', logger);
   logConnection(subscriber, 'lease changes', logger);
-  const connection = new RedisConnection({ client, clock, fleet, commandTimeoutMs });
-  const leaseConnection = new RedisConnection({ client: leaseClient, clock, fleet, commandTimeoutMs });
+  const parts = { client, clock, fleet, commandTimeoutMs };
   return {
-    store: new RedisStore(connection),
-    leases: new RedisLeases({ connection: leaseConnection, subscriber, thread }),
-    directory: new RedisClusterDirectory(connection),
-    deadLetters: new RedisDeadLetters(connection, {
+    store: new RedisStore(parts),
+    leases: new RedisLeases({ ...parts, client: leaseClient, subscriber, thread }),
+    directory: new RedisClusterDirectory(parts),
+    clusterPins: new RedisClusterPins(parts),
+    deadLetters: new RedisDeadLetters({
+      ...parts,
       ...(max !== undefined && { max }),
       ...(maxBytes !== undefined && { maxBytes }),
     }),

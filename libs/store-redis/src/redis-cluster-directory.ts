@@ -1,30 +1,41 @@
+import type { Clock } from '@sluice/runtime';
 import { byIdentity, type ClusterDirectory, type KnownCluster } from '@sluice/store';
-import type { RedisConnection } from './redis-connection.ts';
+import { hashTagged } from './keys.ts';
+import type { Client } from './script.ts';
+import { withTimeout } from './with-timeout.ts';
+
+export interface RedisClusterDirectoryOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly fleet: string;
+  readonly commandTimeoutMs: number;
+}
 
 /** Cluster directory in Redis: one hash with a JSON value per cluster. */
 export class RedisClusterDirectory implements ClusterDirectory {
-  readonly #connection: RedisConnection;
+  readonly #options: RedisClusterDirectoryOptions;
   readonly #key: string;
 
-  constructor(connection: RedisConnection) {
-    this.#connection = connection;
-    this.#key = connection.key('clusters');
+  constructor(options: RedisClusterDirectoryOptions) {
+    this.#options = options;
+    this.#key = hashTagged(options.fleet, 'clusters');
   }
 
   async put(cluster: KnownCluster): Promise<void> {
-    const { client } = this.#connection;
-    await this.#connection.withTimeout(
-      'adding a cluster',
-      client.hset(this.#key, cluster.identity, JSON.stringify(cluster)),
-    );
+    const { client } = this.#options;
+    await this.#withTimeout('adding a cluster', client.hset(this.#key, cluster.identity, JSON.stringify(cluster)));
   }
 
   async remove(identity: string): Promise<void> {
-    await this.#connection.withTimeout('removing a cluster', this.#connection.client.hdel(this.#key, identity));
+    await this.#withTimeout('removing a cluster', this.#options.client.hdel(this.#key, identity));
   }
 
   async list(): Promise<readonly KnownCluster[]> {
-    const clusters = await this.#connection.withTimeout('listing clusters', this.#connection.client.hgetall(this.#key));
+    const clusters = await this.#withTimeout('listing clusters', this.#options.client.hgetall(this.#key));
     return byIdentity(Object.values(clusters).map((text) => JSON.parse(text) as KnownCluster));
+  }
+
+  #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
+    return withTimeout(this.#options.clock, this.#options.commandTimeoutMs, what, answer);
   }
 }

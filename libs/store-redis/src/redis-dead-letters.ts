@@ -1,3 +1,4 @@
+import type { Clock } from '@sluice/runtime';
 import {
   type DeadLetter,
   type DeadLetters,
@@ -7,10 +8,15 @@ import {
   type NewDeadLetter,
 } from '@sluice/store';
 import { decodeFrame, encodeFrame } from './frame.ts';
-import type { RedisConnection } from './redis-connection.ts';
-import { Script } from './script.ts';
+import { hashTagged } from './keys.ts';
+import { type Client, Script } from './script.ts';
+import { withTimeout } from './with-timeout.ts';
 
-export interface DeadLetterLimits {
+export interface RedisDeadLettersOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly fleet: string;
+  readonly commandTimeoutMs: number;
   /** Maximum number kept. Default 1,000. */
   readonly max?: number;
   /** Maximum size of all that are kept, in bytes. Default 64 MiB. */
@@ -27,39 +33,36 @@ const CHUNK = 50;
 
 /** Dead letters in Redis. */
 export class RedisDeadLetters implements DeadLetters {
-  readonly #connection: RedisConnection;
-  readonly #limits: DeadLetterLimits;
+  readonly #options: RedisDeadLettersOptions;
   readonly #letters: string;
   readonly #order: string;
   readonly #bytes: string;
 
-  constructor(connection: RedisConnection, limits: DeadLetterLimits = {}) {
-    this.#connection = connection;
-    this.#limits = limits;
-    const tag = connection.key('dead-letters');
+  constructor(options: RedisDeadLettersOptions) {
+    this.#options = options;
+    const tag = hashTagged(options.fleet, 'dead-letters');
     this.#letters = `${tag}:letters`;
     this.#order = `${tag}:order`;
     this.#bytes = `${tag}:bytes`;
   }
 
   async add(letter: NewDeadLetter): Promise<void> {
-    const { max = maxDeadLetters, maxBytes = maxDeadLetterBytes } = this.#limits;
+    const { client, max = maxDeadLetters, maxBytes = maxDeadLetterBytes } = this.#options;
     const { payload, ...record } = letter.record;
     const frame = encodeFrame({ ...letter, record } satisfies Header, payload);
     const name = deadLetterName(letter);
     const args = [name, frame, max, maxBytes];
-    const added = addScript.run(this.#connection.client, this.#keys, args);
-    await this.#connection.withTimeout(`dead-lettering ${name}`, added);
+    await this.#withTimeout(`dead-lettering ${name}`, addScript.run(client, this.#keys, args));
   }
 
   async list(): Promise<readonly DeadLetter[]> {
-    const { client } = this.#connection;
+    const { client } = this.#options;
     const what = 'listing dead letters';
-    const names = await this.#connection.withTimeout(what, client.lrange(this.#order, 0, -1));
+    const names = await this.#withTimeout(what, client.lrange(this.#order, 0, -1));
     const letters: DeadLetter[] = [];
     for (let i = 0; i < names.length; i += CHUNK) {
       const chunk = names.slice(i, i + CHUNK);
-      const frames = await this.#connection.withTimeout(what, client.hmgetBuffer(this.#letters, ...chunk));
+      const frames = await this.#withTimeout(what, client.hmgetBuffer(this.#letters, ...chunk));
       for (const [index, frame] of frames.entries()) {
         // A missing frame was dropped after the names were read.
         if (frame !== null) letters.push(decodeLetter(chunk[index] ?? '', frame));
@@ -70,15 +73,16 @@ export class RedisDeadLetters implements DeadLetters {
 
   async drop(name: string): Promise<boolean> {
     return (
-      (await this.#connection.withTimeout(
-        `dropping ${name}`,
-        dropScript.run(this.#connection.client, this.#keys, [name]),
-      )) === 1
+      (await this.#withTimeout(`dropping ${name}`, dropScript.run(this.#options.client, this.#keys, [name]))) === 1
     );
   }
 
   get #keys(): readonly string[] {
     return [this.#letters, this.#order, this.#bytes];
+  }
+
+  #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
+    return withTimeout(this.#options.clock, this.#options.commandTimeoutMs, what, answer);
   }
 }
 

@@ -1,18 +1,22 @@
+import type { Clock } from '@sluice/runtime';
 import type { GroupState, Heartbeat, KeepAlive, KeepAliveOptions, Lease, Leases } from '@sluice/store';
 import { hashTagged } from './keys.ts';
 import type { LeaseThreadClient } from './lease-thread.ts';
-import type { RedisConnection } from './redis-connection.ts';
 import { RedisStoreError } from './redis-error.ts';
 import { strings } from './redis-store.ts';
 import { type Client, Script } from './script.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export interface RedisLeasesOptions {
-  /** Its client must reject commands at once while disconnected. */
-  readonly connection: RedisConnection;
+  /** Must reject commands at once while disconnected. */
+  readonly client: Client;
   /** Separate client for Pub/Sub; connects on the first watch. */
   readonly subscriber: Client;
   /** Undefined: only heartbeats renew leases. */
   readonly thread?: LeaseThreadClient | undefined;
+  readonly clock: Clock;
+  readonly fleet: string;
+  readonly commandTimeoutMs: number;
 }
 
 /** Socket timeout of the leases' connections, in milliseconds: short, because heartbeats are small and frequent. */
@@ -42,23 +46,29 @@ export class RedisLeases implements Leases {
   }
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
-    const { connection } = this.#options;
+    const { client, clock } = this.#options;
     const { group, member, ttlMs, release, acquire, started = [], leaving = false } = heartbeat;
     const args = [member, ttlMs, leaving ? 1 : 0, release.length, started.length, ...release, ...started, ...acquire];
-    const answer = heartbeatScript.run(connection.client, this.#keys(group), args);
-    return groupState(await connection.withTimeout(`heartbeat of ${member} in ${group}`, answer, ttlMs));
+    const answer = heartbeatScript.run(client, this.#keys(group), args);
+    return groupState(await withTimeout(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
   }
 
   async leave(group: string, member: string): Promise<void> {
-    const { connection } = this.#options;
-    const answer = leaveScript.run(connection.client, this.#keys(group), [member]);
-    await connection.withTimeout(`leave of ${member} from ${group}`, answer);
+    const { client, clock, commandTimeoutMs } = this.#options;
+    const answer = leaveScript.run(client, this.#keys(group), [member]);
+    await withTimeout(clock, commandTimeoutMs, `leave of ${member} from ${group}`, answer);
   }
 
   async state(group: string): Promise<GroupState> {
-    const { connection } = this.#options;
-    const answer = stateScript.run(connection.client, this.#keys(group), []);
-    return groupState(await connection.withTimeout(`reading group ${group}`, answer));
+    const { client, clock, commandTimeoutMs } = this.#options;
+    return groupState(
+      await withTimeout(
+        clock,
+        commandTimeoutMs,
+        `reading group ${group}`,
+        stateScript.run(client, this.#keys(group), []),
+      ),
+    );
   }
 
   watch(group: string, onChange: () => void): () => void {
@@ -75,7 +85,7 @@ export class RedisLeases implements Leases {
   }
 
   #keys(group: string): readonly [string, string, string] {
-    return groupKeys(this.#options.connection.fleet, group);
+    return groupKeys(this.#options.fleet, group);
   }
 }
 
@@ -90,8 +100,8 @@ function groupState(answer: unknown): GroupState {
   const [members, flat] = [strings(answer[0]), strings(answer[1])];
   const leases: Lease[] = [];
   for (let i = 0; i < flat.length; i += 4) {
-    const [scope = '', holder = '', fencingToken, started] = flat.slice(i, i + 4);
-    leases.push({ scope, holder, fencingToken: Number(fencingToken), started: started === '1' });
+    const [scope = '', holder = '', epoch, started] = flat.slice(i, i + 4);
+    leases.push({ scope, holder, fencingToken: Number(epoch), started: started === '1' });
   }
   return { members, leases };
 }

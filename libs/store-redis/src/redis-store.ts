@@ -1,3 +1,4 @@
+import type { Clock } from '@sluice/runtime';
 import {
   type Checkpoint,
   type Commit,
@@ -6,9 +7,18 @@ import {
   type Store,
   type StoredEntry,
 } from '@sluice/store';
-import type { RedisConnection } from './redis-connection.ts';
+import { hashTagged } from './keys.ts';
 import { RedisStoreError } from './redis-error.ts';
-import { type Argument, Script } from './script.ts';
+import { type Argument, type Client, Script } from './script.ts';
+import { withTimeout } from './with-timeout.ts';
+
+export interface RedisStoreOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly fleet: string;
+  /** Timeout of one command, in milliseconds. */
+  readonly commandTimeoutMs: number;
+}
 
 const claimScript = new Script(['incarnation', 'version', 'claim']);
 const verifyScript = new Script(['incarnation', 'verify'], ['no-writes']);
@@ -39,11 +49,11 @@ interface Claimed {
  * If a commit rejects with anything but FencedError, Redis may have executed it or may still execute it: claim again.
  */
 export class RedisStore implements Store {
-  readonly #connection: RedisConnection;
+  readonly #options: RedisStoreOptions;
   readonly #known = new Map<string, KnownVersion>();
 
-  constructor(connection: RedisConnection) {
-    this.#connection = connection;
+  constructor(options: RedisStoreOptions) {
+    this.#options = options;
   }
 
   async claim(scope: string, fencingToken: number): Promise<ScopeState> {
@@ -73,7 +83,7 @@ export class RedisStore implements Store {
     const known = this.#known.get(scope);
     const version = known?.fencingToken === fencingToken ? known.version : '';
     const args = commitArguments(commit, version);
-    const answer = await this.#run(commitScript, `commit to ${scope}`, [meta, state], scope, args);
+    const answer = await this.#run(commitScript, `commit to ${scope}`, [meta, view], scope, args);
     const [verdict, held = ''] = strings(answer);
     if (verdict !== 'committed') throw fenced(commit, verdict, held);
     this.#known.set(scope, { fencingToken, version: held });
@@ -86,18 +96,24 @@ export class RedisStore implements Store {
   }
 
   async setIfAbsent(name: string, value: string): Promise<string> {
-    const existing = this.#connection.client.set(this.#connection.key(`constant/${name}`), value, 'NX', 'GET');
-    return (await this.#connection.withTimeout(`setting ${name}`, existing)) ?? value;
+    const { client, clock, commandTimeoutMs, fleet } = this.#options;
+    const existing = client.set(hashTagged(fleet, `settled/${name}`), value, 'NX', 'GET');
+    return (await withTimeout(clock, commandTimeoutMs, `setting ${name}`, existing)) ?? value;
   }
 
   async checkpoint(scope: string): Promise<Checkpoint | null> {
-    const answer = this.#connection.client.hget(this.#key(scope, meta), 'checkpoint');
-    const stored = await this.#connection.withTimeout(`checkpoint of ${scope}`, answer);
+    const { client, clock, commandTimeoutMs } = this.#options;
+    const stored = await withTimeout(
+      clock,
+      commandTimeoutMs,
+      `checkpoint of ${scope}`,
+      client.hget(this.#key(scope, meta), 'checkpoint'),
+    );
     return stored === null ? null : (JSON.parse(stored) as Checkpoint);
   }
 
   async #claim(scope: string, fencingToken: number): Promise<Claimed> {
-    const answer = await this.#run(claimScript, `claim of ${scope}`, [meta, state], scope, [fencingToken, CHUNK]);
+    const answer = await this.#run(claimScript, `claim of ${scope}`, [meta, view], scope, [fencingToken, CHUNK]);
     if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
     const [verdict, version = '', incarnation = '', checkpoint = '', intact] = strings(answer.slice(0, 5));
     const fields: unknown = answer[5];
@@ -112,12 +128,13 @@ export class RedisStore implements Store {
   }
 
   async #entries(scope: string, pattern = '*'): Promise<readonly StoredEntry[]> {
+    const { client, clock, commandTimeoutMs } = this.#options;
     // HSCAN may return a field more than once.
     const values = new Map<string, string>();
     let cursor = '0';
     do {
-      const page = this.#connection.client.hscan(this.#key(scope, state), cursor, 'MATCH', pattern, 'COUNT', CHUNK);
-      const [next, flat] = await this.#connection.withTimeout(`reading ${scope}`, page);
+      const page = client.hscan(this.#key(scope, view), cursor, 'MATCH', pattern, 'COUNT', CHUNK);
+      const [next, flat] = await withTimeout(clock, commandTimeoutMs, `reading ${scope}`, page);
       for (const [name, value] of pairs(flat)) values.set(name, String(value));
       cursor = next;
     } while (cursor !== '0');
@@ -125,17 +142,18 @@ export class RedisStore implements Store {
   }
 
   #key(scope: string, part: string): string {
-    return `${this.#connection.key(scope)}:${part}`;
+    return `${hashTagged(this.#options.fleet, scope)}:${part}`;
   }
 
   #run(script: Script, what: string, parts: readonly string[], scope: string, args: readonly Argument[]) {
+    const { client, clock, commandTimeoutMs } = this.#options;
     const keys = parts.map((part) => this.#key(scope, part));
-    return this.#connection.withTimeout(what, script.run(this.#connection.client, keys, args));
+    return withTimeout(clock, commandTimeoutMs, what, script.run(client, keys, args));
   }
 }
 
 const meta = 'meta';
-const state = 'state';
+const view = 'view';
 
 function commitArguments(commit: Commit, version: string): readonly Argument[] {
   const { fencingToken, expectedOffset, checkpoint, entries } = commit;

@@ -7,7 +7,7 @@ import {
   projectService,
 } from '@sluice/controllers';
 import type { RawObject, Resource } from '@sluice/kubernetes';
-import { asRecord, asString, errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/runtime';
 import type { WatchedObjects } from './object-event.ts';
 
 /** One object of a list or watch, reduced to the fields that Sluice uses. */
@@ -28,11 +28,12 @@ export function decodeObject<R extends Resource>(
   raw: RawObject,
   onMalformed: (reason: string) => void,
 ): DecodedObject<R> {
-  const metadata = asRecord(raw.metadata);
+  const metadata = (raw.metadata ?? {}) as Readonly<Record<string, unknown>>;
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
   const identity = {
-    namespace: asString(metadata.namespace),
-    name: asString(metadata.name),
-    resourceVersion: asString(metadata.resourceVersion),
+    namespace: text(metadata.namespace),
+    name: text(metadata.name),
+    resourceVersion: text(metadata.resourceVersion),
   };
   try {
     const object = projections[resource](raw);

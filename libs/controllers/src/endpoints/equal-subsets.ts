@@ -1,5 +1,5 @@
-import { equalObjectReferences } from '../comparison/object-references.ts';
 import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
+import type { ObjectReference } from '../objects/metadata.ts';
 
 /** Whether two lists of subsets are equal, including their order, ignoring the resourceVersion of targets (D19). */
 export function equalSubsets(a: readonly EndpointSubset[], b: readonly EndpointSubset[]): boolean {
@@ -46,6 +46,18 @@ export function equalAddresses(a: EndpointAddress, b: EndpointAddress): boolean 
     (a.ip === b.ip &&
       (a.hostname ?? '') === (b.hostname ?? '') &&
       (a.nodeName ?? null) === (b.nodeName ?? null) &&
-      equalObjectReferences(a.targetRef, b.targetRef))
+      equalTargets(a.targetRef ?? null, b.targetRef ?? null))
+  );
+}
+
+function equalTargets(a: ObjectReference | null, b: ObjectReference | null): boolean {
+  if (a === null || b === null) return a === b;
+  return (
+    (a.uid ?? '') === (b.uid ?? '') &&
+    (a.name ?? '') === (b.name ?? '') &&
+    (a.namespace ?? '') === (b.namespace ?? '') &&
+    (a.kind ?? '') === (b.kind ?? '') &&
+    (a.apiVersion ?? '') === (b.apiVersion ?? '') &&
+    (a.fieldPath ?? '') === (b.fieldPath ?? '')
   );
 }

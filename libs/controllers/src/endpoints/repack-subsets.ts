@@ -1,12 +1,11 @@
-import { fnv1a128 } from '../hashing/fnv-1a-128.ts';
-import { memoisedHash, sortedByHash } from '../hashing/sorted-by-hash.ts';
+import { fnv1a128, memoisedFnv1a128 } from '../hashing/fnv-1a-128.ts';
 import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
 import { dumpEndpointSubset, dumpEndpointsPort } from './subset-dump.ts';
 
 /**
  * Returns the canonical form of a list of subsets (D25). Ports with appProtocol are not merged across input subsets.
  */
-export function repackSubsets(subsets: readonly EndpointSubset[] | null | undefined): readonly EndpointSubset[] {
+export function repackSubsets(subsets: readonly EndpointSubset[] | null | undefined): EndpointSubset[] {
   const packer = new SubsetPacker();
   subsets?.forEach((subset, i) => {
     const ports = subset.ports ?? [];
@@ -60,7 +59,7 @@ export class SubsetPacker {
     if (offered.readiness.get(number) !== false) offered.readiness.set(number, ready);
   }
 
-  pack(): readonly EndpointSubset[] {
+  pack(): EndpointSubset[] {
     const ordered = [...this.#addresses.values()].sort((a, b) => compareAddresses(a.address, b.address));
     const subsets = this.#portsByAddresses().map((group) => subsetOf(ordered, group));
     return sortedByHash(subsets, (subset) => fnv1a128(dumpEndpointSubset(subset)));
@@ -113,10 +112,19 @@ function subsetOf(ordered: readonly IndexedAddress[], group: readonly PortAddres
 }
 
 /** A zero port number offers addresses without a port. */
-function portsOf(group: readonly PortAddresses[]): readonly EndpointsPort[] {
+function portsOf(group: readonly PortAddresses[]): EndpointsPort[] {
   const ports: EndpointsPort[] = [];
   for (const { port } of group) if (port !== null && port.port > 0) ports.push(port);
-  return sortedByHash(ports, (port) => memoisedHash(dumpEndpointsPort(port)));
+  return sortedByHash(ports, (port) => portHash(dumpEndpointsPort(port)));
+}
+
+const portHash = memoisedFnv1a128(4096);
+
+function sortedByHash<T>(items: T[], hash: (item: T) => string): T[] {
+  if (items.length < 2) return items;
+  const hashed = items.map((item) => ({ item, hash: hash(item) }));
+  hashed.sort((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0));
+  return hashed.map(({ item }) => item);
 }
 
 /** Orders by IP as text, then by target UID, missing first (D25). */

@@ -1,5 +1,5 @@
-import { equalObjectReferences } from '../comparison/object-references.ts';
 import type { Endpoint } from '../objects/endpointslice.ts';
+import type { ObjectReference } from '../objects/metadata.ts';
 
 /** Returns the endpoint with sorted addresses, which is how endpoints are written (C23). */
 export function withSortedAddresses(endpoint: Endpoint): Endpoint {
@@ -17,7 +17,20 @@ export function endpointsEqualBeyondHash(a: Endpoint, b: Endpoint): boolean {
     (a.conditions?.ready ?? null) === (b.conditions?.ready ?? null) &&
     (a.conditions?.serving ?? null) === (b.conditions?.serving ?? null) &&
     (a.conditions?.terminating ?? null) === (b.conditions?.terminating ?? null) &&
-    equalObjectReferences(a.targetRef, b.targetRef)
+    equalTargets(a.targetRef ?? null, b.targetRef ?? null)
+  );
+}
+
+function equalTargets(a: ObjectReference | null, b: ObjectReference | null): boolean {
+  if (a === b) return true;
+  if (a === null || b === null) return false;
+  return (
+    (a.uid ?? '') === (b.uid ?? '') &&
+    (a.kind ?? '') === (b.kind ?? '') &&
+    (a.name ?? '') === (b.name ?? '') &&
+    (a.namespace ?? '') === (b.namespace ?? '') &&
+    (a.apiVersion ?? '') === (b.apiVersion ?? '') &&
+    (a.fieldPath ?? '') === (b.fieldPath ?? '')
   );
 }
 

@@ -1,4 +1,4 @@
-import { memoisedHash, sortedByHash } from '../hashing/sorted-by-hash.ts';
+import { memoisedFnv1a128 } from '../hashing/fnv-1a-128.ts';
 import type { EndpointPort } from '../objects/endpointslice.ts';
 
 /** Ports in the order in which they are written, and the key shared by slices with the same ports (C25). */
@@ -6,6 +6,9 @@ export interface KeyedPorts {
   readonly key: string;
   readonly ports: readonly EndpointPort[];
 }
+
+/** One memo for both kinds of text: a cluster has few distinct ports and port lists. */
+const hashOf = memoisedFnv1a128(8192);
 
 /** Keys of known lists. A slice keeps its list object across versions. */
 const known = new WeakMap<readonly EndpointPort[], KeyedPorts>();
@@ -15,11 +18,18 @@ export function portMapKey(ports: readonly EndpointPort[] | null | undefined): K
   const list = ports ?? [];
   let keyed = known.get(list);
   if (keyed === undefined) {
-    const sorted = sortedByHash(list, (port) => memoisedHash(dumpEndpointPort(port)));
-    keyed = { key: memoisedHash(dumpEndpointPorts(sorted)), ports: sorted };
+    const sorted = sortedPorts(list);
+    keyed = { key: hashOf(dumpEndpointPorts(sorted)), ports: sorted };
     known.set(list, keyed);
   }
   return keyed;
+}
+
+function sortedPorts(ports: readonly EndpointPort[]): readonly EndpointPort[] {
+  if (ports.length < 2) return ports;
+  const hashed = ports.map((port) => ({ port, hash: hashOf(dumpEndpointPort(port)) }));
+  hashed.sort((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0));
+  return hashed.map(({ port }) => port);
 }
 
 /** Go's dump of a port, over which the order of ports is hashed (L2). */

@@ -45,3 +45,19 @@ function isAscii(text: string): boolean {
 function hex16(limb: number): string {
   return limb.toString(16).padStart(4, '0');
 }
+
+/**
+ * Returns a memoised hash function for recurring texts such as those of ports. The memo is cleared when it reaches
+ * `limit` entries.
+ */
+export function memoisedFnv1a128(limit: number): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const remembered = known.get(text);
+    if (remembered !== undefined) return remembered;
+    if (known.size >= limit) known.clear();
+    const hash = fnv1a128(text);
+    known.set(text, hash);
+    return hash;
+  };
+}

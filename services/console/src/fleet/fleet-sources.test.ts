@@ -98,3 +98,11 @@ test('reads clusters frequently at first, then every few seconds', async () => {
   stop.abort();
   await running;
 });
+
+test('a cluster whose identity is in conflict says so', async () => {
+  await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
+  const conflicts = async () => [{ name: 'staging', identity: 'uid-1', reason: 'https://two has the identity of it' }];
+  sources = new FleetSources(fleet, { clock, logger: silentLogger }, undefined, conflicts);
+  await sources.readClusters();
+  expect(sources.clusters()).toMatchObject([{ state: 'identity conflict: https://two has the identity of it' }]);
+});

@@ -9,6 +9,13 @@ import { findParked, type ParkedKey } from './parked-key.ts';
 
 type Fleet = Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'deadLetters' | 'directory'>;
 
+/** A cluster that is not served because its identity contradicts the pinned one. */
+export interface ClusterConflict {
+  readonly name: string;
+  readonly identity: string;
+  readonly reason: string;
+}
+
 interface Ports {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,10 +34,17 @@ export class FleetSources implements ConsoleSources {
   readonly trace: ConsoleSources['trace'];
   readonly #fleet: Fleet;
   readonly #ports: Ports;
+  readonly #conflicts: () => Promise<readonly ClusterConflict[]>;
   #clusters: readonly ClusterView[] = [];
 
-  constructor(fleet: Fleet, ports: Ports, trace?: ConsoleSources['trace']) {
+  constructor(
+    fleet: Fleet,
+    ports: Ports,
+    trace?: ConsoleSources['trace'],
+    conflicts: () => Promise<readonly ClusterConflict[]> = async () => [],
+  ) {
     this.trace = trace;
+    this.#conflicts = conflicts;
     this.#fleet = fleet;
     this.#ports = ports;
     const { clock } = ports;
@@ -47,11 +61,13 @@ export class FleetSources implements ConsoleSources {
   /** Reads the clusters once. */
   async readClusters(): Promise<void> {
     const { directory, leases } = this.#fleet;
-    const known = await directory.list();
+    const [known, conflicts] = await Promise.all([directory.list(), this.#conflicts()]);
     this.#clusters = await Promise.all(
       known.map(async (cluster) => {
         const { leases: held } = await leases.state(`watcher/${cluster.identity}`);
         const [lease] = held;
+        const conflict = conflicts.find(({ identity, name }) => identity === cluster.identity || name === cluster.name);
+        if (conflict !== undefined) return { ...cluster, state: `identity conflict: ${conflict.reason}` };
         if (lease === undefined) return { ...cluster, state: 'not watched' };
         return { ...cluster, state: 'watched', watcher: { owner: lease.holder, epoch: lease.fencingToken } };
       }),

@@ -1,8 +1,23 @@
 import type { ClusterState } from '@sluice/clusters';
-import { clusterSources, readClusterStates } from '@sluice/clusters';
-import { createLogger, formatFields, formatTable, systemClock, systemRandom, UsageError } from '@sluice/process';
+import {
+  acceptCluster,
+  clusterSources,
+  ReadOnlyIdentities,
+  readClusterStates,
+  StoredIdentities,
+} from '@sluice/clusters';
+import {
+  createLogger,
+  formatFields,
+  formatTable,
+  isUsageError,
+  printable,
+  systemClock,
+  systemRandom,
+  UsageError,
+} from '@sluice/process';
 import type { Command } from 'commander';
-import { addConfiguredCommand } from './configured-command.ts';
+import { addConfiguredCommand, type Configuration, withFleet } from './configured-command.ts';
 
 type Output = 'text' | 'json';
 
@@ -21,7 +36,27 @@ export function addClustersCommand(program: Command): void {
     if (found.length === 0) throw new UsageError(`cluster ${name} not found; run "sluice clusters list"`);
     return output === 'json' ? jsonLines(found) : found.map(describeCluster).join('\n');
   });
+  addAccept(group);
 }
+
+function addAccept(group: Command): void {
+  const summary = 'pin a cluster name to the identity that its server has now, and resolve its conflicts';
+  const form = { usage: 'accept <name>', summary, formats: ['text', 'json'] as const };
+  addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args: [name = ''], options }) => {
+    const configuration = await configure();
+    if (configuration.store.kind === 'memory') {
+      throw new UsageError('a fleet pins cluster identities in its store: pass --store redis://HOST, or --config FILE');
+    }
+    const sources = clusterSources(configuration, process.env, ports);
+    return withFleet(configuration, async ({ clusterPins }) => {
+      const evidence = await acceptCluster(name, sources, new StoredIdentities(clusterPins), ports);
+      if (options.output === 'json') return `${JSON.stringify({ name, ...evidence })}\n`;
+      return `Cluster ${name} is pinned to ${printable(evidence.identity)} at ${evidence.server}. The fleet serves it within a minute.\n`;
+    });
+  });
+}
+
+const ports = { clock: systemClock, random: systemRandom, logger: createLogger('text', 'error') };
 
 type Show = (states: readonly ClusterState[], names: readonly string[], output: Output) => string;
 
@@ -29,13 +64,23 @@ function add(group: Command, usage: string, summary: string, show: Show): void {
   const form = { usage, summary, formats: ['text', 'json'] as const };
   addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args, options }) => {
     const configuration = await configure();
-    const ports = { clock: systemClock, random: systemRandom, logger: createLogger('text', 'error') };
-    return show(
-      await readClusterStates(clusterSources(configuration, process.env, ports), ports),
-      args,
-      options.output,
-    );
+    return show(await statesOf(configuration), args, options.output);
   });
+}
+
+/** States of the configured clusters, compared with the identities that the fleet's store pins if it can be read. */
+async function statesOf(configuration: Configuration): Promise<readonly ClusterState[]> {
+  const sources = clusterSources(configuration, process.env, ports);
+  if (configuration.store.kind === 'memory') return readClusterStates(sources, ports);
+  let pinned: string | null;
+  try {
+    pinned = await withFleet(configuration, ({ clusterPins }) => clusterPins.read());
+  } catch (error) {
+    if (!isUsageError(error)) throw error;
+    process.stderr.write(`cluster identities are not compared with the pinned ones: ${error.message}\n`);
+    return readClusterStates(sources, ports);
+  }
+  return readClusterStates(sources, ports, new ReadOnlyIdentities({ read: async () => pinned }));
 }
 
 const jsonLines = (states: readonly ClusterState[]): string =>

@@ -1,7 +1,7 @@
 import type { ParkedKey } from '@sluice/console';
 import { noCauses } from '@sluice/messages';
 import { expect, test } from 'vitest';
-import { parkedCheck } from './check-infrastructure.ts';
+import { identityCheck, parkedCheck } from './check-infrastructure.ts';
 
 const parked = (service: string, reason: string): ParkedKey => ({
   name: `c/shop/${service}/endpointslice`,
@@ -23,4 +23,13 @@ test('parked Services cause a warning, held-back removals first', () => {
     detail: expect.stringMatching(/^2 parked, 1 with a held-back removal: c\/shop\/b/),
     advice: expect.stringContaining('docs/operations/runbooks/mass-removal.md'),
   });
+});
+
+test('a cluster identity in conflict fails the check', () => {
+  expect(identityCheck('bus and store', [])).toMatchObject({ result: 'ok' });
+  const conflict = { name: 'staging', identity: 'uid', authorities: [], server: 'https://staging' };
+  const reason = 'https://staging has the identity of cluster prod';
+  const check = identityCheck('bus and store', [{ ...conflict, reason, kind: 'identity', decided: false }]);
+  expect(check).toMatchObject({ result: 'failed', detail: `conflict of staging: ${reason}` });
+  expect(check.advice).toContain('sluice clusters accept NAME');
 });

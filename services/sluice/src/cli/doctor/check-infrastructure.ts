@@ -1,4 +1,5 @@
 import { openInfrastructure } from '@sluice/backends';
+import { type IdentityConflict, StoredIdentities } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { findParked, type ParkedKey } from '@sluice/console';
 import { firstLine, isUsageError } from '@sluice/process';
@@ -33,6 +34,7 @@ export async function checkInfrastructure(
           ? ok(about, 'dead letters', 'none')
           : warning(about, 'dead letters', detail, 'run "sluice dead-letters list"'),
       );
+      checks.push(identityCheck(about, await new StoredIdentities(opened.clusterPins).conflicts()));
       return [...checks, parkedCheck(about, await findParked(opened.store, configuration.partitions))];
     } finally {
       await opened.close();
@@ -41,6 +43,15 @@ export async function checkInfrastructure(
     if (!isUsageError(error)) throw error;
     return [failed(about, 'connection', error.message, 'correct the configuration or the servers as the message says')];
   }
+}
+
+/** Clusters that are not served because their identity contradicts the pinned one. */
+export function identityCheck(about: string, conflicts: readonly IdentityConflict[]): Check {
+  const [first] = conflicts;
+  if (first === undefined) return ok(about, 'cluster identities', 'no conflicts');
+  const more = conflicts.length === 1 ? '' : `, and ${conflicts.length - 1} more`;
+  const advice = 'check which is right, then run "sluice clusters accept NAME"; see docs/guides/many-clusters.md';
+  return failed(about, 'cluster identities', `conflict of ${first.name}: ${first.reason}${more}`, advice);
 }
 
 /** Reports parked Services, those with held-back removals first. */

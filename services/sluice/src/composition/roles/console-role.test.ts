@@ -7,7 +7,7 @@ import type { ConsoleConfiguration } from '@sluice/configuration';
 import { makeServingCertificate } from '@sluice/local';
 import { createLogger, systemClock } from '@sluice/process';
 import { seededRandom } from '@sluice/runtime';
-import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { MemoryClusterDirectory, MemoryClusterPins, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type RunningConsole, startConsoleRole } from './console-role.ts';
 
@@ -35,7 +35,7 @@ const plain: ConsoleConfiguration = {
 async function start(given: Partial<ConsoleConfiguration>, bus = new MemoryBus({ partitions: 2 })) {
   const infrastructure = {
     ...{ bus, store: new MemoryStore(), leases: new MemoryLeases(systemClock), deadLetters: new MemoryDeadLetters() },
-    ...{ directory: new MemoryClusterDirectory(), close: async () => {} },
+    ...{ directory: new MemoryClusterDirectory(), clusterPins: new MemoryClusterPins(), close: async () => {} },
   };
   const configuration = { console: { ...plain, ...given }, metricsBindAddress: undefined };
   const ports = { clock: systemClock, random: seededRandom(1), logger: createLogger('text', 'error') };

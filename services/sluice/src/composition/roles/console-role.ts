@@ -1,5 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import type { OpenInfrastructure } from '@sluice/backends';
+import { StoredIdentities } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { BusFollower, createConsole, FleetSources, History, jaegerTraces } from '@sluice/console';
 import type { RootLogger } from '@sluice/process';
@@ -36,7 +37,9 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const { maxBytes, retentionMs, token, jaegerUrl: jaeger, jaegerQueryUrl } = settings;
   const history = new History({ clock, maxBytes, retentionMs });
   const follower = new BusFollower({ bus: infrastructure.bus, history, clock, random, logger });
-  const sources = new FleetSources(infrastructure, { clock, logger }, jaegerTraces(jaegerQueryUrl));
+  const identities = new StoredIdentities(infrastructure.clusterPins);
+  const conflicts = () => identities.conflicts();
+  const sources = new FleetSources(infrastructure, { clock, logger }, jaegerTraces(jaegerQueryUrl), conflicts);
   const behind = () => follower.behind;
   const access = { hosts: hostsOf(settings), ...(token !== undefined && { token }) };
   const shown = { version, behind, ...(jaeger !== undefined && { jaeger }) };

@@ -1,5 +1,12 @@
 import type { Infrastructure } from '@sluice/backends';
-import { ClusterSet, type ConnectedCluster, clusterSources, connectTo, PendingClusters } from '@sluice/clusters';
+import {
+  ClusterSet,
+  type ConnectedCluster,
+  clusterSources,
+  connectTo,
+  PendingClusters,
+  StoredIdentities,
+} from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { toSettings } from '@sluice/configuration';
 import type { Clock, Logger, Random } from '@sluice/runtime';
@@ -103,6 +110,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     await writing.drain();
   };
   const clusters: ClusterSet = new ClusterSet({
+    identities: infrastructure.clusterPins && new StoredIdentities(infrastructure.clusterPins),
     sources: role === 'reconciler' ? [] : clusterSources(configuration, options.environment, { clock, logger }),
     open: (access, signal) =>
       connectTo(access, {
