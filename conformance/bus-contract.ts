@@ -4,27 +4,26 @@ import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
 import { after, ids, records, take, takeUntil } from './bus-records.ts';
-import type { BusFeatures, BusWorld, CreateBusWorld } from './bus-world.ts';
+import type { BusFeatures, BusUnderTest, CreateBusUnderTest } from './bus-under-test.ts';
 
 /**
- * The contract of the bus port. Every adapter runs it with a factory of its own. What it says of a server that crashes or
- * loses data is in bus-faults-contract.ts.
+ * The contract of the bus port. Every adapter runs it. bus-faults-contract.ts covers servers that crash or lose data.
  */
-export function busContract(name: string, features: BusFeatures, createWorld: CreateBusWorld): void {
+export function busContract(name: string, features: BusFeatures, createBus: CreateBusUnderTest): void {
   describe(`bus contract: ${name}`, () => {
-    const worlds: BusWorld[] = [];
+    const created: BusUnderTest[] = [];
     const createIn = async (partitions: number): Promise<Bus> => {
-      const world = await createWorld({ partitions });
-      worlds.push(world);
-      return world.connect();
+      const underTest = await createBus({ partitions });
+      created.push(underTest);
+      return underTest.connect();
     };
     const create = () => createIn(4);
 
     afterEach(async () => {
-      for (const world of worlds.splice(0)) await world.dispose();
+      for (const underTest of created.splice(0)) await underTest.dispose();
     });
 
-    test('records of one partition are read in the order of their appends', async () => {
+    test('reads the records of a partition in append order', async () => {
       const bus = await create();
       const reader = bus.read('changes', 1, streamStart);
       await bus.append('changes', 1, records('a', 1, 3));
@@ -35,7 +34,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('payload, key and headers come as they were given', async () => {
+    test('preserves payload, key and headers', async () => {
       const bus = await create();
       const record = { key: 'k', id: 'x', headers: { traceparent: '00-1' }, payload: Uint8Array.from([0, 255, 10]) };
       await bus.append('mutations', 0, [record]);
@@ -47,7 +46,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('partitions and topics are apart from each other', async () => {
+    test('isolates partitions and topics', async () => {
       const bus = await create();
       await bus.append('changes', 0, records('a', 1, 1));
       await bus.append('changes', 1, records('b', 1, 1));
@@ -57,7 +56,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('a reader starts after the offset that it remembers', async () => {
+    test('resumes after the stored offset', async () => {
       const bus = await create();
       await bus.append('changes', 2, records('a', 1, 4));
       const reader = bus.read('changes', 2, streamStart);
@@ -67,7 +66,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('a reader that waits gets what is appended later', async () => {
+    test('delivers a later append to a waiting reader', async () => {
       const bus = await create();
       const waiting = bus.read('changes', 0, streamStart).next(10);
       await bus.append('changes', 0, records('a', 1, 1));
@@ -75,7 +74,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('next returns at most as many as asked for', async () => {
+    test('next returns no more records than requested', async () => {
       const bus = await create();
       await bus.append('changes', 0, records('a', 1, 5));
       const reader = bus.read('changes', 0, streamStart);
@@ -83,7 +82,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('what is not released is there for a reader that starts again', async () => {
+    test('a new reader gets the records that were not released', async () => {
       const bus = await create();
       await bus.append('mutations', 3, records('a', 1, 400));
       const reader = bus.read('mutations', 3, streamStart);
@@ -97,7 +96,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('a reader that starts at the end gets only what is appended later', async () => {
+    test('a reader that starts at the end gets only later records', async () => {
       const bus = await create();
       await bus.append('requests', 0, records('a', 1, 3));
       const end = await bus.end('requests', 0);
@@ -110,7 +109,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('a reader that starts at the oldest gets all that is kept', async () => {
+    test('a reader that starts at the beginning gets all retained records', async () => {
       const bus = await create();
       expect((await bus.beginning('mutations', 1)).offset).toBe(0);
       await bus.append('mutations', 1, records('a', 1, 300));
@@ -125,13 +124,13 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('the end of a log that nobody wrote is its beginning', async () => {
+    test('the end of an empty log is its beginning', async () => {
       const bus = await create();
       expect((await bus.end('changes', 3)).offset).toBe(0);
       await bus.close();
     });
 
-    test('a cursor past the end of the log is an error: records were lost', async () => {
+    test('an offset past the end is an error, because records were lost', async () => {
       const bus = await create();
       await bus.append('changes', 0, records('a', 1, 3));
       const { streamId } = await bus.end('changes', 0);
@@ -141,7 +140,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('closing a reader ends its waiting with an empty list', async () => {
+    test('closing a reader resolves its pending read with an empty list', async () => {
       const bus = await create();
       const reader = bus.read('changes', 0, streamStart);
       const waiting = reader.next(1);
@@ -150,7 +149,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('closing the bus ends all waiting, and later appends are refused', async () => {
+    test('closing the bus resolves pending reads and rejects later appends', async () => {
       const bus = await create();
       const waiting = bus.read('changes', 0, streamStart).next(1);
       await bus.close();
@@ -158,7 +157,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await expect(bus.append('changes', 0, records('a', 1, 1))).rejects.toMatchObject({ code: 'BUS_CLOSED' });
     });
 
-    test('a large record passes', async () => {
+    test('delivers a large record', async () => {
       const bus = await create();
       const payload = new Uint8Array(900_000).fill(7);
       await bus.append('changes', 0, [{ key: 'k', id: 'large', headers: {}, payload }]);
@@ -167,7 +166,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('a log can be read again from its beginning, by several readers at their own pace', async () => {
+    test('several readers read a log from its beginning independently', async () => {
       const bus = await create();
       await bus.append('mutations', 1, records('a', 1, 50));
       const quick = bus.read('mutations', 1, streamStart);
@@ -179,7 +178,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('appending the same records again is harmless: the first ones stay in order', async () => {
+    test('repeating an append keeps the order of the first copies', async () => {
       const bus = await create();
       await bus.append('mutations', 2, records('a', 1, 3));
       await bus.append('mutations', 2, records('a', 2, 5));
@@ -191,7 +190,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('headers and keys may hold any text of one line', async () => {
+    test('headers and keys may contain any single-line text', async () => {
       const bus = await create();
       const record = {
         key: 'kluster-ü/default/web',
@@ -226,7 +225,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('64 partitions at once, each in order', async () => {
+    test('keeps the order in each of 64 partitions used concurrently', async () => {
       const bus = await createIn(64);
       const partitions = Array.from({ length: 64 }, (_, partition) => partition);
       const read = await Promise.all(
@@ -246,7 +245,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('there is no partition beyond the last', async () => {
+    test('rejects a partition number out of range', async () => {
       const bus = await create();
       await expect(bus.append('changes', 4, records('a', 1, 1))).rejects.toThrow(RangeError);
       expect(() => bus.read('changes', 4, streamStart)).toThrow(RangeError);
@@ -254,7 +253,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test('closing while busy ends everything: appends settle, readers get an empty list', async () => {
+    test('closing under load resolves or rejects every append and ends every reader', async () => {
       const bus = await create();
       const readers = [0, 1, 2, 3].map((partition) => bus.read('mutations', partition, streamStart));
       const reading = readers.map(async (reader) => {
@@ -274,7 +273,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
     });
 
     test.runIf(features.limited === true)(
-      'reports its record limit: accepts a record of that size and refuses a larger one, and its neighbours pass',
+      'accepts a record of the maximum size and rejects a larger one, but not the records beside it',
       async () => {
         const bus = await create();
         const { recordBytes, messageBytes } = bus.limits;
@@ -297,7 +296,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       },
     );
 
-    test.runIf(features.limited === true)('a message larger than a record passes in chunks', async () => {
+    test.runIf(features.limited === true)('delivers a message larger than a record in chunks', async () => {
       const bus = new ChunkedBus(await create(), { clock: systemClock, logger: silentLogger });
       const { recordBytes } = bus.limits;
       const payload = randomBytes(Math.min(bus.limits.messageBytes, 2 * recordBytes + 1));
@@ -315,17 +314,17 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
       await bus.close();
     });
 
-    test.runIf(features.shared === true)('what one process appends, another reads and takes up', async () => {
-      const world = await createWorld({ partitions: 4 });
-      worlds.push(world);
-      const one = await world.connect();
+    test.runIf(features.shared === true)('another process resumes after an offset and reads new records', async () => {
+      const underTest = await createBus({ partitions: 4 });
+      created.push(underTest);
+      const one = await underTest.connect();
       await one.append('changes', 3, records('a', 1, 3));
       const reader = one.read('changes', 3, streamStart);
       const [, second] = await take(reader, 2);
-      const cursor = after(reader, second);
+      const offset = after(reader, second);
       await one.close();
-      const other = await world.connect();
-      const taken = other.read('changes', 3, cursor);
+      const other = await underTest.connect();
+      const taken = other.read('changes', 3, offset);
       await other.append('changes', 3, records('b', 1, 1));
       expect(ids(await take(taken, 2))).toEqual(['a3', 'b1']);
       await other.close();
@@ -333,7 +332,7 @@ export function busContract(name: string, features: BusFeatures, createWorld: Cr
 
     const { maxBacklog } = features;
     test.runIf(maxBacklog !== undefined)(
-      'append waits while too much is not released, and goes on when it is',
+      'append waits while too many records are unreleased, and continues after a release',
       async () => {
         const bus = await create();
         const reader = bus.read('changes', 0, streamStart);

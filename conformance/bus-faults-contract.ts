@@ -1,26 +1,26 @@
 import { type Bus, type BusRecord, type StreamOffset, streamStart } from '@sluice/bus';
 import { afterEach, describe, expect, test } from 'vitest';
 import { after, ids, records, take, takeUntil } from './bus-records.ts';
-import type { BusFaults, BusWorld, CreateBusWorld } from './bus-world.ts';
+import type { BusFaults, BusUnderTest, CreateBusUnderTest } from './bus-under-test.ts';
 
 const lost = { code: 'LOG_TRUNCATED' };
 
-/** What the port says of a bus whose servers crash, go away or lose data, for adapters whose world has `faults`. */
-export function busFaultsContract(name: string, createWorld: CreateBusWorld): void {
+/** How a bus behaves when its servers crash, are down or lose data. For adapters that provide `faults`. */
+export function busFaultsContract(name: string, createBus: CreateBusUnderTest): void {
   describe(`bus contract, faults: ${name}`, () => {
-    const worlds: BusWorld[] = [];
-    const create = async (): Promise<{ world: BusWorld; bus: Bus; faults: BusFaults }> => {
-      const world = await createWorld({ partitions: 4 });
-      worlds.push(world);
-      if (world.faults === undefined) throw new Error(`the world of ${name} has no faults`);
-      return { world, bus: await world.connect(), faults: world.faults };
+    const created: BusUnderTest[] = [];
+    const create = async (): Promise<{ underTest: BusUnderTest; bus: Bus; faults: BusFaults }> => {
+      const underTest = await createBus({ partitions: 4 });
+      created.push(underTest);
+      if (underTest.faults === undefined) throw new Error(`${name} has no faults to inject`);
+      return { underTest, bus: await underTest.connect(), faults: underTest.faults };
     };
 
     afterEach(async () => {
-      for (const world of worlds.splice(0)) await world.dispose();
+      for (const underTest of created.splice(0)) await underTest.dispose();
     });
 
-    test('a crash under load: nothing acknowledged is lost, and the order holds', async () => {
+    test('a crash under load loses no acknowledged record and keeps the order', async () => {
       const { bus, faults } = await create();
       const appenders = [0, 1, 2, 3].map((partition) => appendUntil(bus, partition));
       const readers = [0, 1, 2, 3].map((partition) => takeUntil(bus.read('changes', partition, streamStart), 'end1'));
@@ -41,7 +41,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
       await bus.close();
     });
 
-    test('an append and a reader wait for a bus that is away', async () => {
+    test('appends and readers wait while the bus is down', async () => {
       const { bus, faults } = await create();
       await bus.append('changes', 0, records('a', 1, 1));
       const reader = bus.read('changes', 0, streamStart);
@@ -57,7 +57,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
       await bus.close();
     });
 
-    test('closing does not wait for a bus that is away', async () => {
+    test('closing does not wait for a bus that is down', async () => {
       const { bus, faults } = await create();
       const waiting = bus.read('changes', 0, streamStart).next(1);
       await faults.kill();
@@ -68,22 +68,22 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
       await faults.start();
     });
 
-    test('a log that was deleted and made again is lost, to who waits at its end and to who comes back', async () => {
-      const { world, bus, faults } = await create();
+    test('a recreated log is reported as truncated to waiting and to returning readers', async () => {
+      const { underTest, bus, faults } = await create();
       await bus.append('changes', 1, records('a', 1, 3));
       const reader = bus.read('changes', 1, streamStart);
       const read = await take(reader, 3);
-      const cursor = after(reader, read[2]);
+      const offset = after(reader, read[2]);
       const waiting = reader.next(1);
       const refused = expect(waiting).rejects.toMatchObject(lost);
-      await faults.remake('changes', 1);
+      await faults.recreate('changes', 1);
       await refused;
       await expect(reader.next(1)).rejects.toMatchObject(lost);
       await bus.append('changes', 1, records('b', 1, 5));
-      await expect(bus.read('changes', 1, cursor).next(1)).rejects.toMatchObject(lost);
-      const other = await world.connect();
-      await expect(other.read('changes', 1, cursor).next(1)).rejects.toMatchObject(lost);
-      // What the worker does then.
+      await expect(bus.read('changes', 1, offset).next(1)).rejects.toMatchObject(lost);
+      const other = await underTest.connect();
+      await expect(other.read('changes', 1, offset).next(1)).rejects.toMatchObject(lost);
+      // The recovery of a partition worker.
       const end = await other.end('changes', 1);
       expect(end).toMatchObject({ offset: 5, id: 'b5' });
       const onward = other.read('changes', 1, end);
@@ -93,14 +93,14 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
       await bus.close();
     });
 
-    test('the last records are lost: noticed by their reader, be others in their place or not', async () => {
+    test('a reader detects lost last records, whether or not others replaced them', async () => {
       const { bus, faults } = await create();
       for (const partition of [0, 1, 2]) await bus.append('changes', partition, records('a', 1, 3));
       await faults.save();
-      const untouched = await cursorAfter(bus, 0, 3);
+      const untouched = await offsetAfter(bus, 0, 3);
       for (const partition of [1, 2]) await bus.append('changes', partition, records('a', 4, 5));
-      const shorter = await cursorAfter(bus, 1, 5);
-      const replaced = await cursorAfter(bus, 2, 5);
+      const shorter = await offsetAfter(bus, 1, 5);
+      const replaced = await offsetAfter(bus, 2, 5);
       await faults.rewind();
       await bus.append('changes', 2, records('b', 4, 6));
       await bus.append('changes', 0, records('a', 4, 4));
@@ -111,7 +111,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
       await bus.close();
     });
 
-    test('the last records are lost under a reader that waits for the next', async () => {
+    test('a waiting reader detects that the last records are lost', async () => {
       const { bus, faults } = await create();
       await bus.append('changes', 0, records('a', 1, 3));
       await faults.save();
@@ -126,7 +126,7 @@ export function busFaultsContract(name: string, createWorld: CreateBusWorld): vo
   });
 }
 
-/** Appends batches to `changes`, one awaited after the other, and knows which records were acknowledged. */
+/** Appends batches to `changes`, one after the other, and tracks the acknowledged records. */
 function appendUntil(bus: Bus, partition: number) {
   const acknowledged: string[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
@@ -158,8 +158,8 @@ function appendUntil(bus: Bus, partition: number) {
   };
 }
 
-/** Where a reader stands that has read so many records of `changes`. */
-async function cursorAfter(bus: Bus, partition: number, count: number): Promise<StreamOffset> {
+/** The offset after the first `count` records of `changes`. */
+async function offsetAfter(bus: Bus, partition: number, count: number): Promise<StreamOffset> {
   const reader = bus.read('changes', partition, streamStart);
   const read = await take(reader, count);
   reader.close();

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll } from 'vitest';
 import { busContract } from './bus-contract.ts';
 import { busFaultsContract } from './bus-faults-contract.ts';
-import { jetstreamWorld, type NatsForTests, natsForTests } from './jetstream-world.ts';
+import { jetstreamUnderTest, type NatsFixture, startNatsFixture } from './jetstream-fixture.ts';
 
-let server: NatsForTests;
+let server: NatsFixture;
 
 beforeAll(async () => {
-  server = await natsForTests();
+  server = await startNatsFixture();
 });
 
 afterAll(async () => {
@@ -15,5 +15,5 @@ afterAll(async () => {
 
 const features = { limited: true, dedupes: true, shared: true, faults: true };
 
-busContract('JetStream', features, async (options) => jetstreamWorld(server.nats, options));
-busFaultsContract('JetStream', async (options) => jetstreamWorld(server.nats, options));
+busContract('JetStream', features, async (options) => jetstreamUnderTest(server.nats, options));
+busFaultsContract('JetStream', async (options) => jetstreamUnderTest(server.nats, options));

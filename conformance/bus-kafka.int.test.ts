@@ -1,16 +1,16 @@
 import { afterAll, beforeAll } from 'vitest';
 import { busContract } from './bus-contract.ts';
 import { busFaultsContract } from './bus-faults-contract.ts';
-import type { CreateBusWorld } from './bus-world.ts';
-import { KafkaWorlds } from './kafka-world.ts';
+import type { CreateBusUnderTest } from './bus-under-test.ts';
+import { KafkaFixture } from './kafka-fixture.ts';
 
-let worlds: KafkaWorlds;
+let fixture: KafkaFixture;
 beforeAll(async () => {
-  worlds = await KafkaWorlds.start();
+  fixture = await KafkaFixture.start();
 });
-afterAll(() => worlds.stop());
+afterAll(() => fixture.stop());
 
-const create: CreateBusWorld = (options) => worlds.create(options);
+const create: CreateBusUnderTest = (options) => fixture.create(options);
 
 busContract('kafka', { limited: true, shared: true, faults: true }, create);
 busFaultsContract('kafka', create);

@@ -1,6 +1,6 @@
 import type { BusRecord, Delivery, PartitionReader, StreamOffset } from '@sluice/bus';
 
-/** Records with the ids `prefix` + `from` … `prefix` + `to`; the payload is the id, filled up to `size` bytes. */
+/** Records with the ids `prefix` + `from` … `prefix` + `to`; the payload is the id, padded to `size` bytes. */
 export function records(prefix: string, from: number, to: number, size = 0): BusRecord[] {
   return Array.from({ length: to - from + 1 }, (_, i) => ({
     key: prefix,
@@ -14,7 +14,7 @@ export function ids(list: readonly { readonly id: string }[]): string[] {
   return list.map(({ id }) => id);
 }
 
-/** Reads until there are so many, or the reader is closed. */
+/** Reads `count` records, or fewer if the reader is closed. */
 export async function take(reader: PartitionReader, count: number): Promise<Delivery[]> {
   const all: Delivery[] = [];
   while (all.length < count) {
@@ -25,7 +25,11 @@ export async function take(reader: PartitionReader, count: number): Promise<Deli
   return all;
 }
 
-/** Reads up to the record with this id. Throws if the reader is closed before: it would give nothing, again and again. */
+/**
+ * Reads up to the record with this id.
+ *
+ * @throws Error if the reader is closed first, because a closed reader returns empty lists forever
+ */
 export async function takeUntil(reader: PartitionReader, last: string): Promise<Delivery[]> {
   const all: Delivery[] = [];
   while (all.at(-1)?.id !== last) {
@@ -37,6 +41,6 @@ export async function takeUntil(reader: PartitionReader, last: string): Promise<
 }
 
 export function after({ streamId }: PartitionReader, delivery: Delivery | undefined): StreamOffset {
-  if (delivery === undefined) throw new Error('nothing was read');
+  if (delivery === undefined) throw new Error('no record was read');
   return { offset: delivery.offset, id: delivery.id, streamId };
 }

@@ -1,7 +1,7 @@
 import type { ClusterDirectory } from '@sluice/store';
 import { describe, expect, test } from 'vitest';
 
-/** The contract of the port that tells which clusters a fleet has. */
+/** The contract of the directory of a fleet's clusters. Every adapter runs it. */
 export function clusterDirectoryContract(name: string, create: () => Promise<ClusterDirectory>): void {
   describe(`cluster directory contract: ${name}`, () => {
     const cluster = (identity: string, given: string) => ({
@@ -11,7 +11,7 @@ export function clusterDirectoryContract(name: string, create: () => Promise<Clu
       server: 'https://c',
     });
 
-    test('is empty at first, and lists what was told, by identity', async () => {
+    test('is empty initially and lists clusters by identity', async () => {
       const directory = await create();
       expect(await directory.list()).toEqual([]);
       await directory.put(cluster('b', 'staging'));
@@ -19,14 +19,14 @@ export function clusterDirectoryContract(name: string, create: () => Promise<Clu
       expect(await directory.list()).toEqual([cluster('a', 'production'), cluster('b', 'staging')]);
     });
 
-    test('what is told last of a cluster holds', async () => {
+    test('replaces an entry with the same identity', async () => {
       const directory = await create();
       await directory.put(cluster('a', 'old'));
       await directory.put(cluster('a', 'new'));
       expect(await directory.list()).toEqual([cluster('a', 'new')]);
     });
 
-    test('one that is forgotten is not listed, until it is told of again; one that nobody told of is no error', async () => {
+    test('removes entries; removing an unknown one has no effect; a removed one can be added again', async () => {
       const directory = await create();
       await directory.put(cluster('a', 'production'));
       await directory.put(cluster('b', 'staging'));

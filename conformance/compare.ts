@@ -1,4 +1,4 @@
-/** Compares results of `conformance/replay.ts` with vectors. `--help` tells the options. */
+/** Compares results of `conformance/replay.ts` with vectors. See `--help`. */
 import { UsageError } from '@sluice/process';
 import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { compareScenario } from './golden/compare-scenario.ts';
@@ -8,14 +8,14 @@ import type { Result, Vector } from './golden/vector.ts';
 
 const HELP = `usage: node conformance/compare.ts EXPECTED.jsonl[.gz] ACTUAL.jsonl[.gz] [--writes] [--events] [--max N]
 
-Compares what \`conformance/replay.ts\` printed with vectors. Prints how many passed per profile and class, and the first
+Compares results of \`conformance/replay.ts\` with vectors. Prints the passed scenarios per profile and class, and the first
 differences of those that fail.
 
-  --writes  no more requests per verb than upstream
-  --events  the same Events in every compared round
-  --max N   show the differences of so many (10)
+  --writes  also require no more requests per verb than upstream
+  --events  also require the same Events in every compared round
+  --max N   number of failures to show in detail (10)
 
-The exit status is 1 if any fails, 2 for wrong usage.
+Exit status: 1 if a scenario fails, 2 for a usage error.
 `;
 
 function main(): number {
@@ -29,7 +29,7 @@ function main(): number {
   }
   const [expected, actual, ...more] = line.positionals;
   if (expected === undefined || actual === undefined || more.length > 0) {
-    throw new UsageError('give two files: what is expected, and what came out');
+    throw new UsageError('pass two files: expected and actual results');
   }
   const { writes, events } = line.options;
   const max = count('max', line.options.max);

@@ -3,7 +3,7 @@ import { streamStart } from '@sluice/bus';
 import { startNats, startRedis } from '@sluice/local';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
-import { connectBus } from './jetstream-world.ts';
+import { connectBus } from './jetstream-fixture.ts';
 import { recordingLogger } from './recording-logger.ts';
 import { Connections } from './redis-fixture.ts';
 import { SmallDisk } from './small-disk.ts';
@@ -19,8 +19,8 @@ function smallDisk(megabytes: number): SmallDisk {
   return disk;
 }
 
-describe.runIf(SmallDisk.possible)('a disk that is full', () => {
-  test('under NATS: appends wait and say so; with more space and a restart all is there, once and in order', async () => {
+describe.runIf(SmallDisk.possible)('a full disk', () => {
+  test('of NATS: appends are retried with a warning; after a restart with more space nothing is lost or out of order', async () => {
     const disk = smallDisk(24);
     const nats = await startNats({ directory: join(disk.directory, 'nats') });
     endings.push(() => nats.stop());
@@ -44,7 +44,7 @@ describe.runIf(SmallDisk.possible)('a disk that is full', () => {
     expect(log.level('info')).toContain('publish succeeded again');
   });
 
-  test('under Redis: commits are refused with the reason, and pass again once there is space', async () => {
+  test('of Redis: commits are rejected with the reason until there is space again', async () => {
     const disk = smallDisk(8);
     const server = await startRedis({ directory: join(disk.directory, 'redis') });
     endings.push(() => server.stop());
@@ -67,7 +67,7 @@ describe.runIf(SmallDisk.possible)('a disk that is full', () => {
       message: expect.stringContaining('free some space'),
     });
     disk.grow(200);
-    // Redis finds out with its next write of the file, once a second.
+    // Redis notices at its next write to the file, once a second.
     await expect
       .poll(
         () =>

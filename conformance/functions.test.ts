@@ -35,8 +35,8 @@ import {
 import { describe, expect, it } from 'vitest';
 
 /**
- * Replays recorded calls of upstream's pure functions: for the recorded input, ours must return the recorded output. Null
- * equals absent, and an empty list equals null.
+ * Replays recorded calls of upstream's pure functions: for the recorded input, Sluice's functions must return the
+ * recorded output. Null equals absent, and an empty list equals null.
  */
 
 interface Vector {
@@ -137,7 +137,7 @@ function listsOf({ toCreate, toUpdate, unchanged }: SliceInfo): SliceInfo {
   return { toCreate: toCreate ?? [], toUpdate: toUpdate ?? [], unchanged: unchanged ?? [] };
 }
 
-/** Slices and their endpoints without order. */
+/** Slices and their endpoints in canonical order. */
 function ordered(lists: SliceInfo): SliceInfo {
   const sorted = (slices: readonly EndpointSlice[] | null) =>
     [...(slices ?? [])]
@@ -155,7 +155,7 @@ function canonicalText(value: unknown): string {
   return JSON.stringify(canonical(value));
 }
 
-/** Fields in alphabetical order, without null fields and empty lists. */
+/** Sorts fields; drops null fields and empty lists. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;
@@ -178,7 +178,7 @@ function expected({ fn, output }: Vector): unknown {
   return canonical(orderFree ? { ...(output as SliceInfo), ...ordered(output as SliceInfo) } : output);
 }
 
-describe('functions of the genuine controllers', () => {
+describe('recorded calls of upstream functions', () => {
   it('are all covered', () => {
     expect(vectors.length).toBe(1669);
     expect([...new Set(vectors.map(({ fn }) => fn))].sort()).toEqual(Object.keys(replay).sort());

@@ -5,9 +5,11 @@ import { type Bus, streamStart } from '@sluice/bus';
 import { freePorts, type Nats, startNats } from '@sluice/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
-import { asOperator, connectBus } from './jetstream-world.ts';
+import { asOperator, connectBus } from './jetstream-fixture.ts';
 
-/** Three servers and three copies of each stream, as in production: other ways to append, and leaders that change. */
+/**
+ * Three servers with three replicas of each stream, as in production: appends take another path, and leaders change.
+ */
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-nats-cluster-'));
 let servers: readonly Nats[] = [];
@@ -35,7 +37,7 @@ afterAll(async () => {
 const open = (fleet: string): Promise<Bus> =>
   connectBus({ servers: servers.map(({ url }) => url), partitions: 1, replicas: 3, fleet });
 
-test('calls of several publishers keep their order, and what is appended again is stored once', async () => {
+test('several publishers keep their order, and repeated records are stored once', async () => {
   const fleet = `fleet-${++fleets}`;
   const buses = await Promise.all([open(fleet), open(fleet)]);
   await Promise.all(
@@ -45,7 +47,7 @@ test('calls of several publishers keep their order, and what is appended again i
       }
     }),
   );
-  // Wholly stored already, in part, and not at all.
+  // Already stored completely, partly and not at all.
   for (const [from, to] of [
     [191, 200],
     [196, 205],
@@ -63,7 +65,7 @@ test('calls of several publishers keep their order, and what is appended again i
   }
 });
 
-test('the death of the server that leads a stream loses nothing and keeps the order', async () => {
+test('killing the leader of a stream loses nothing and keeps the order', async () => {
   const fleet = `fleet-${++fleets}`;
   const bus = await open(fleet);
   const name = `${fleet}-changes-0`;
@@ -76,13 +78,13 @@ test('the death of the server that leads a stream loses nothing and keeps the or
   await bus.close();
 });
 
-/** Kills it and starts it again, without waiting until it has caught up. */
+/** Kills the leader and starts it again without waiting until it has caught up. */
 async function killLeader(stream: string): Promise<void> {
   const leader = await asOperator(servers.map(({ url }) => url).join(','), async (jsm) => {
     const { cluster } = await jsm.streams.info(stream);
     return servers[Number(cluster?.leader?.slice(1))];
   });
-  if (leader === undefined) throw new Error(`nobody leads ${stream}`);
+  if (leader === undefined) throw new Error(`stream ${stream} has no leader`);
   await leader.process.kill();
   await leader.process.start();
 }

@@ -7,16 +7,16 @@ import type { JetStreamBusOptions } from '@sluice/bus-jetstream';
 import { makeServingCertificate, type ServingCertificate } from '@sluice/local';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
-import { connectBus, type NatsForTests, natsForTests } from './jetstream-world.ts';
+import { connectBus, type NatsFixture, startNatsFixture } from './jetstream-fixture.ts';
 import { natsOperator } from './nats-jwt.ts';
 
-/** Every way to show who one is and to be sure who the other is; and what is told when it fails. */
+/** All ways to authenticate to NATS, and the errors when one fails. */
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-nats-security-'));
 const read = (path: string) => readFileSync(path, 'utf8');
 let ours: ServingCertificate;
 let other: ServingCertificate;
-const servers: NatsForTests[] = [];
+const servers: NatsFixture[] = [];
 
 beforeAll(async () => {
   [ours, other] = [await certificate('ours'), await certificate('other')];
@@ -33,12 +33,12 @@ function certificate(name: string): Promise<ServingCertificate> {
 }
 
 async function serve(configuration: string): Promise<JetStreamBusOptions> {
-  const server = await natsForTests({ configuration });
+  const server = await startNatsFixture({ configuration });
   servers.push(server);
   return { servers: [server.nats.url], partitions: 1 };
 }
 
-/** It is not waited for: what is wrong, a person has to mend. */
+/** Fails immediately despite the long timeout, because only a person can fix the cause. */
 function refusal(options: JetStreamBusOptions): Promise<unknown> {
   return connectBus({ ...options, connectWithinMs: 600_000 }).catch((error: unknown) => error);
 }
@@ -56,7 +56,7 @@ const tlsError = { name: 'BusSetupError', code: 'BUS_TLS' };
 describe('an nkey', () => {
   const seed = (pair: ReturnType<typeof nkeys.createUser>) => new TextDecoder().decode(pair.getSeed());
 
-  test('that the server knows passes; another is refused, and not shown', async () => {
+  test('known to the server is accepted; another is rejected without revealing it', async () => {
     const known = nkeys.createUser();
     const options = await serve(`authorization { users: [ { nkey: ${known.getPublicKey()} } ] }`);
     await expectToWork({ ...options, credentials: { nkeySeed: seed(known) } });
@@ -66,7 +66,7 @@ describe('an nkey', () => {
     expect(String(refused)).not.toContain(stranger);
   });
 
-  test('that is none is told as such, and not shown', async () => {
+  test('with an invalid seed is rejected as such without revealing it', async () => {
     const options = { servers: ['nats://127.0.0.1:1'], partitions: 1 };
     for (const nkeySeed of ['SUNOT-A-SEED', seed(nkeys.createUser()).replace('SU', 'SA')]) {
       const refused = await refusal({ ...options, credentials: { nkeySeed } });
@@ -80,7 +80,7 @@ describe('an nkey', () => {
 });
 
 describe('a creds file', () => {
-  test('of the server’s operator passes; of another it is refused, and not shown', async () => {
+  test('of the server’s operator is accepted; one of another operator is rejected without revealing it', async () => {
     const [operator, stranger] = [natsOperator(), natsOperator()];
     const options = await serve(operator.configuration);
     await expectToWork({ ...options, credentials: { creds: operator.creds } });
@@ -91,7 +91,7 @@ describe('a creds file', () => {
     }
   });
 
-  test('that is none is told as such', async () => {
+  test('with invalid content is rejected as such', async () => {
     const refused = await refusal({
       servers: ['nats://127.0.0.1:1'],
       partitions: 1,
@@ -104,7 +104,7 @@ describe('a creds file', () => {
 describe('TLS', () => {
   const tls = (extra = '') => `tls { cert_file: "${ours.certificate}", key_file: "${ours.key}" ${extra} }`;
 
-  test('with the authority of the server passes, with another or none it is refused at once', async () => {
+  test('accepts the authority of the server, and immediately rejects another or none', async () => {
     const options = await serve(tls());
     await expectToWork({ ...options, tls: { ca: read(ours.ca) } });
     for (const wrong of [{ ca: read(other.ca) }, {}]) {
@@ -114,13 +114,13 @@ describe('TLS', () => {
     }
   });
 
-  test('that the server does not offer is not done without', async () => {
+  test('fails if the server does not offer it', async () => {
     const options = await serve('');
     const refused = await refusal({ ...options, tls: { ca: read(ours.ca) } });
     expect(refused).toMatchObject({ ...tlsError, message: expect.stringContaining('does not offer TLS') });
   });
 
-  test('with a client certificate: the right one passes, a missing or foreign one is refused at once', async () => {
+  test('accepts the right client certificate, and immediately rejects a missing or foreign one', async () => {
     const options = await serve(tls(`, ca_file: "${ours.ca}", verify: true`));
     const ca = read(ours.ca);
     await expectToWork({ ...options, tls: { ca, cert: read(ours.certificate), key: read(ours.key) } });
@@ -130,14 +130,14 @@ describe('TLS', () => {
     }
   });
 
-  test('certificates that are none are told as such', async () => {
+  test('rejects invalid certificates as such', async () => {
     const options = await serve(tls());
     const refused = await refusal({ ...options, tls: { ca: read(ours.ca), cert: 'nothing', key: 'nothing' } });
     expect(refused).toMatchObject({ ...tlsError, message: expect.stringContaining('PEM') });
   });
 });
 
-test('streams that are larger than what the server may store are refused at the start, with the reason', async () => {
+test('rejects streams larger than the storage of the server at startup, with the reason', async () => {
   const options = await serve('jetstream: { max_file_store: 1MB }');
   const refused = await refusal(options);
   expect(refused).toMatchObject({ name: 'BusSetupError', code: 'BUS_STREAM_REFUSED' });

@@ -7,19 +7,19 @@ import { type Nats, startNats } from '@sluice/local';
 import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, ids, records, take } from './bus-records.ts';
-import { asOperator, connectBus, type NatsForTests, natsForTests } from './jetstream-world.ts';
+import { asOperator, connectBus, type NatsFixture, startNatsFixture } from './jetstream-fixture.ts';
 
 /** What JetStream adds to the bus contract: stream mismatches, streams deleted by operators, frozen servers. */
 
 const token = 'a-secret-of-the-test';
-let server: NatsForTests;
-let locked: NatsForTests;
+let server: NatsFixture;
+let locked: NatsFixture;
 let nats: Nats;
 let fleets = 0;
 
 beforeAll(async () => {
-  server = await natsForTests();
-  locked = await natsForTests({ token });
+  server = await startNatsFixture();
+  locked = await startNatsFixture({ token });
   nats = server.nats;
 });
 
@@ -98,7 +98,7 @@ describe('a user with the permissions of docs/guides/nats.md', () => {
   const rights = /```conf\n([^`]*)```/.exec(guide)?.[1] ?? '';
   const credentials = { user: 'sluice', password: 'PASSWORD' };
   const withServer = async (configuration: string, work: (url: string) => Promise<void>) => {
-    const limited = await natsForTests({ configuration });
+    const limited = await startNatsFixture({ configuration });
     await work(limited.nats.url).finally(() => limited.stop());
   };
 
@@ -113,9 +113,9 @@ describe('a user with the permissions of docs/guides/nats.md', () => {
         await bus.append('mutations', 1, records('m', round, round));
         await bus.append('changes', 1, records('a', round * 2 - 1, round * 2));
         const reader = bus.read('changes', 1, streamStart);
-        const cursor = after(reader, (await take(reader, round * 2)).at(-2));
+        const offset = after(reader, (await take(reader, round * 2)).at(-2));
         reader.close();
-        expect(ids(await take(bus.read('changes', 1, cursor), 1))).toEqual([`a${round * 2}`]);
+        expect(ids(await take(bus.read('changes', 1, offset), 1))).toEqual([`a${round * 2}`]);
         expect((await bus.end('changes', 1)).id).toBe(`a${round * 2}`);
         await bus.close();
       }
@@ -133,7 +133,7 @@ describe('a user with the permissions of docs/guides/nats.md', () => {
 });
 
 describe('append', () => {
-  test('calls of several publishers into one partition keep their order inside, and store each record once', async () => {
+  test('several publishers to one partition keep their order, and each record is stored once', async () => {
     const fleet = newFleet();
     const buses = await Promise.all([open(fleet), open(fleet), open(fleet)] as const);
     await Promise.all(
@@ -153,7 +153,7 @@ describe('append', () => {
     for (const each of buses) await each.close();
   });
 
-  test('a stream that takes nothing more is waited for', async () => {
+  test('waits while the stream accepts no records', async () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     const name = `${fleet}-changes-0`;
@@ -167,7 +167,7 @@ describe('append', () => {
     await bus.close();
   });
 
-  test('a record that does not fit is not overtaken by a smaller one of the same call', async () => {
+  test('a smaller record does not overtake one that does not fit', async () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     const name = `${fleet}-changes-0`;
@@ -186,7 +186,7 @@ describe('append', () => {
     await bus.close();
   });
 
-  test('a server that freezes for longer than an acknowledgement is waited for costs no order and no record', async () => {
+  test('a server frozen for longer than the acknowledgement timeout loses no record and no order', async () => {
     const bus = await open();
     const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 3));
@@ -203,7 +203,7 @@ describe('append', () => {
 });
 
 describe('read', () => {
-  test('holds only so much ready while nobody asks', async () => {
+  test('buffers only a limited number of records for a slow reader', async () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 3000));
@@ -218,7 +218,7 @@ describe('read', () => {
     await bus.close();
   });
 
-  test('records that go before they were read are an error, not a gap', async () => {
+  test('records that expire before they are read are an error, not a gap', async () => {
     const bus = await open(newFleet(), { maxBytes: { changes: 1024 * 1024 } });
     const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 1));
@@ -235,7 +235,7 @@ describe('read', () => {
     await bus.close();
   });
 
-  test('a record taken out of the middle is an error, not a gap', async () => {
+  test('a record deleted from the middle is an error, not a gap', async () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 5));
@@ -246,7 +246,7 @@ describe('read', () => {
     await bus.close();
   });
 
-  test('a purge of what was not read is noticed, also when no record follows', async () => {
+  test('a purge of unread records is detected even if no record follows', async () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 3000));
@@ -263,7 +263,7 @@ describe('read', () => {
     await bus.close();
   });
 
-  test('a purge takes nothing from who has read it all', async () => {
+  test('a purge does not affect a reader that has read everything', async () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 5));
@@ -276,7 +276,7 @@ describe('read', () => {
     await bus.close();
   });
 
-  test('a deleted stream is lost to its reader, and made again by who appends or asks for its end', async () => {
+  test('a deleted stream is reported as truncated to its reader, and recreated by append or end', async () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     for (const partition of [0, 1]) await bus.append('changes', partition, records('a', 1, 3));
@@ -292,7 +292,7 @@ describe('read', () => {
     await bus.close();
   });
 
-  test('a consumer that an operator deletes is made again', async () => {
+  test('a consumer deleted by an operator is recreated', async () => {
     const fleet = newFleet();
     const bus = await open(fleet);
     await bus.append('changes', 0, records('a', 1, 2));

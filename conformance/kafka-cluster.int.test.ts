@@ -9,7 +9,7 @@ import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ids, records, take, takeUntil } from './bus-records.ts';
 
-/** Three brokers and three copies of each partition, as in production: leaders that die, and come back. */
+/** Three brokers with three replicas of each partition, as in production: leaders are killed and return. */
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-kafka-cluster-'));
 let brokers: readonly Kafka[] = [];
@@ -37,7 +37,7 @@ const options = (): KafkaBusOptions => ({
 
 const partitions = [0, 1, 2] as const;
 
-test('each broker in turn is killed and started again under load: nothing is lost, and the order holds', async () => {
+test('killing and restarting each broker under load loses nothing and keeps the order', async () => {
   const bus = await connectKafkaBus(options());
   const load = new AbortController();
   const reading = partitions.map((partition) => takeUntil(bus.read('changes', partition, streamStart), 'last1'));
@@ -54,7 +54,7 @@ test('each broker in turn is killed and started again under load: nothing is los
   for (const { process, ready } of brokers) {
     await process.kill();
     const before = progress;
-    // Two of three copies are enough to go on, leader or not.
+    // Two of three replicas suffice, with or without the former leader.
     await expect.poll(() => progress, { timeout: 60_000 }).toBeGreaterThan(before + 15);
     await process.start();
     await ready();
@@ -66,7 +66,7 @@ test('each broker in turn is killed and started again under load: nothing is los
   await bus.close();
 });
 
-test('with two of three brokers gone, an append waits until one is back', async () => {
+test('with two of three brokers down, an append waits until one is back', async () => {
   const chosen = options();
   const bus = await connectKafkaBus(chosen);
   await bus.append('changes', 0, records('a', 1, 5));
@@ -85,7 +85,7 @@ test('with two of three brokers gone, an append waits until one is back', async 
   await bus.close();
 });
 
-test('a start waits for the brokers that its replicas need', async () => {
+test('a start waits for the brokers that the replicas require', async () => {
   const [first, ...others] = brokers;
   await Promise.all(others.map(({ ready }) => ready()));
   await first?.process.kill();
@@ -97,7 +97,7 @@ test('a start waits for the brokers that its replicas need', async () => {
   await bus.close();
 });
 
-/** What was sent twice, for want of an answer, may be there twice; never in another order. */
+/** A record that was sent twice for lack of a response may be stored twice, but never in another order. */
 function distinct(read: readonly string[]): readonly string[] {
   return [...new Set(read)];
 }

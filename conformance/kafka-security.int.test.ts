@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
 import { recordingLogger } from './recording-logger.ts';
 
-/** TLS, SCRAM and ACLs on a genuine broker; and what is told when one of them fails. */
+/** TLS, SCRAM and ACLs on a real broker, and the errors when one fails. */
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-kafka-security-'));
 const roles = ['watcher', 'reconciler', 'writer', 'console'] as const;
@@ -80,7 +80,7 @@ async function expectToWork(options: KafkaBusOptions): Promise<void> {
 }
 
 describe('SCRAM over TLS', () => {
-  test('passes with the right password; with a wrong one it is refused at once, and it is not shown', async () => {
+  test('accepts the right password; a wrong one is rejected immediately without revealing it', async () => {
     await expectToWork(as('admin'));
     const lines = recordingLogger();
     const sasl = { mechanism: 'scram-sha-512', username: 'admin', password: 'a-wrong-one' } as const;
@@ -92,7 +92,7 @@ describe('SCRAM over TLS', () => {
     expect(`${refused} ${lines.text()}`).not.toContain('a-wrong-one');
   });
 
-  test('with a mechanism that the broker does not have is refused at once', async () => {
+  test('immediately rejects a mechanism that the broker does not support', async () => {
     const sasl = { mechanism: 'plain', username: 'admin', password: password('admin') } as const;
     const refused = await refusal({ ...as('admin'), sasl });
     expect(refused).toMatchObject({
@@ -105,19 +105,19 @@ describe('SCRAM over TLS', () => {
 describe('TLS', () => {
   const tlsError = (text: string) => ({ code: 'BUS_TLS', message: expect.stringContaining(text) });
 
-  test('with another authority than the broker’s, or none, is refused at once', async () => {
+  test('immediately rejects another authority or none', async () => {
     for (const tls of [{ ca: read(other.ca) }, {}]) {
       expect(await refusal({ ...as('admin'), tls })).toMatchObject(tlsError('authority that is not trusted'));
     }
   });
 
-  test('with a certificate for another name is refused at once', async () => {
+  test('immediately rejects a certificate for another name', async () => {
     const tls = { ca: ca(kafka), servername: 'kafka.example.com' };
     expect(await refusal({ ...as('admin'), tls })).toMatchObject(tlsError('is for another name'));
     await expectToWork({ ...as('admin'), tls: { ca: ca(kafka), servername: 'localhost' } });
   });
 
-  test('with a client certificate: the right one passes, a missing or foreign one is refused at once', async () => {
+  test('accepts the right client certificate, and immediately rejects a missing or foreign one', async () => {
     const options = optionsOf(mutual);
     const { certificate = other } = mutual;
     const own = { cert: read(certificate.certificate), key: read(certificate.key) };
@@ -129,7 +129,7 @@ describe('TLS', () => {
     }
   });
 
-  test('with certificates that are none is told before anybody is called', async () => {
+  test('rejects invalid certificates before connecting', async () => {
     const tls = { ca: ca(kafka), cert: 'nothing', key: 'nothing' };
     expect(await refusal({ ...as('admin'), tls })).toMatchObject(tlsError('not in PEM format'));
   });
@@ -138,7 +138,7 @@ describe('TLS', () => {
 describe('rights', () => {
   const topics = ['changes', 'mutations', 'requests'] as const satisfies readonly Topic[];
 
-  test('of docs/guides/kafka.md are enough for each role, and a role without them is told what it may not do', async () => {
+  test('of docs/guides/kafka.md suffice for each role, and a role without them gets an error that names them', async () => {
     const fleet = newFleet();
     const guide = read(new URL('../docs/guides/kafka.md', import.meta.url).pathname);
     await grant(roles.flatMap((role) => aclsOf(guide, fleet, role)));
@@ -163,7 +163,7 @@ describe('rights', () => {
     });
   });
 
-  test('that are taken away from a running process are named by its appends, until they are there again', async () => {
+  test('revoked from a running process are named in the errors of its appends until they are granted again', async () => {
     const fleet = newFleet();
     const write = allow('writer', `${fleet}.`, 'WRITE');
     await grant([write, allow('writer', `${fleet}.`, 'DESCRIBE_CONFIGS'), allow('writer', `${fleet}.`, 'CREATE')]);
@@ -185,7 +185,7 @@ describe('rights', () => {
   });
 });
 
-/** The rows of the table: its operations on each topic, and those on all three. */
+/** The operations on each topic and on all three, from the row of the table. */
 function aclsOf(guide: string, fleet: string, role: (typeof roles)[number]): readonly AclEntry[] {
   const row = new RegExp(`^\\| ${role} +\\|(.*)\\|(.*)\\|(.*)\\|(.*)\\|$`, 'm').exec(guide);
   if (row === null) throw new Error(`docs/guides/kafka.md has no row for ${role}`);

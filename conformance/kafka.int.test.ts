@@ -2,7 +2,7 @@ import { streamStart } from '@sluice/bus';
 import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, ids, records, take } from './bus-records.ts';
-import { KafkaWorlds } from './kafka-world.ts';
+import { KafkaFixture } from './kafka-fixture.ts';
 import { recordingLogger } from './recording-logger.ts';
 
 /** What Kafka adds to the bus contract: topic mismatches, expired records, frozen brokers, users. */
@@ -10,12 +10,12 @@ import { recordingLogger } from './recording-logger.ts';
 const password = 'a-secret-of-the-test';
 const login = 'org.apache.kafka.common.security.plain.PlainLoginModule required';
 
-let worlds: KafkaWorlds;
-let locked: KafkaWorlds;
+let fixture: KafkaFixture;
+let locked: KafkaFixture;
 
 beforeAll(async () => {
-  worlds = await KafkaWorlds.start();
-  locked = await KafkaWorlds.start({
+  fixture = await KafkaFixture.start();
+  locked = await KafkaFixture.start({
     'listener.security.protocol.map': 'CLIENTS:SASL_PLAINTEXT,INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'sasl.enabled.mechanisms': 'PLAIN',
     'listener.name.clients.plain.sasl.jaas.config': `${login} user_sluice="${password}";`,
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await worlds?.stop();
+  await fixture?.stop();
   await locked?.stop();
 });
 
@@ -46,20 +46,20 @@ describe('at the start', () => {
   });
 
   test('an unreachable broker is named in the error', async () => {
-    const options = { ...worlds.options(1), brokers: ['127.0.0.1:1'], connectWithinMs: 100 };
+    const options = { ...fixture.options(1), brokers: ['127.0.0.1:1'], connectWithinMs: 100 };
     const refused = connectKafkaBus(options);
     await expect(refused).rejects.toMatchObject({ code: 'BUS_UNREACHABLE' });
     await expect(refused).rejects.toThrow(/cannot reach Kafka at 127\.0\.0\.1:1/);
   });
 
   test('an address without a port is an error that names it', async () => {
-    const refused = connectKafkaBus({ ...worlds.options(1), brokers: ['kafka'] });
+    const refused = connectKafkaBus({ ...fixture.options(1), brokers: ['kafka'] });
     await expect(refused).rejects.toMatchObject({ code: 'BUS_OPTIONS' });
     await expect(refused).rejects.toThrow('Kafka broker "kafka": write it as host:port');
   });
 
   test('a topic mismatch is an error that lists the differences; the topic is not altered', async () => {
-    const options = worlds.options(2);
+    const options = fixture.options(2);
     await (await connectKafkaBus(options)).close();
     const refused = connectKafkaBus({ ...options, partitions: 4, maxMessageBytes: 8_000_000, replicationFactor: 3 });
     await expect(refused).rejects.toMatchObject({ code: 'BUS_TOPIC_MISMATCH' });
@@ -73,13 +73,13 @@ describe('at the start', () => {
   });
 
   test('a replication factor above the number of brokers is an error', async () => {
-    const refused = connectKafkaBus({ ...worlds.options(2), replicationFactor: 3, connectWithinMs: 100 });
+    const refused = connectKafkaBus({ ...fixture.options(2), replicationFactor: 3, connectWithinMs: 100 });
     await expect(refused).rejects.toMatchObject({ code: 'BUS_TOO_FEW_BROKERS' });
     await expect(refused).rejects.toThrow(/fewer Kafka brokers than the replication factor/);
   });
 
   test('processes that start concurrently share the topics', async () => {
-    const options = worlds.options(3);
+    const options = fixture.options(3);
     const buses = await Promise.all([1, 2, 3].map(() => connectKafkaBus(options)));
     const readers = buses.map((bus) => bus.read('changes', 2, streamStart));
     await buses[0]?.append('changes', 2, records('a', 1, 2));
@@ -90,7 +90,7 @@ describe('at the start', () => {
 
 describe('expired records', () => {
   test('truncate the log for readers that have not read them, and for no others', async () => {
-    const options = worlds.options(2);
+    const options = fixture.options(2);
     const bus = await connectKafkaBus(options);
     await bus.append('changes', 0, records('a', 1, 6));
     const reader = bus.read('changes', 0, streamStart);
@@ -114,7 +114,7 @@ describe('expired records', () => {
   });
 
   async function deleteRecords(fleet: string, offset: number): Promise<void> {
-    const admin = worlds.client().admin();
+    const admin = fixture.client().admin();
     await admin.connect();
     await admin.fetchTopicOffsets(`${fleet}.changes`); // kafkajs does not know the leaders otherwise
     await admin.deleteTopicRecords({
@@ -127,42 +127,42 @@ describe('expired records', () => {
 
 describe('a frozen broker', () => {
   test('continues after the freeze without losing records', async () => {
-    const bus = await connectKafkaBus(worlds.options(2));
+    const bus = await connectKafkaBus(fixture.options(2));
     const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 1));
     await take(reader, 1);
-    worlds.kafka.process.signal('SIGSTOP');
+    fixture.kafka.process.signal('SIGSTOP');
     const appended = bus.append('changes', 0, records('a', 2, 3));
     const reading = take(reader, 2);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    worlds.kafka.process.signal('SIGCONT');
+    fixture.kafka.process.signal('SIGCONT');
     await appended;
     expect(ids(await reading)).toEqual(['a2', 'a3']);
     await bus.close();
   });
 
   test('does not block closing the bus', async () => {
-    const bus = await connectKafkaBus(worlds.options(2));
+    const bus = await connectKafkaBus(fixture.options(2));
     const waiting = bus.read('changes', 0, streamStart).next(1);
-    worlds.kafka.process.signal('SIGSTOP');
+    fixture.kafka.process.signal('SIGSTOP');
     const append = Promise.allSettled([bus.append('changes', 0, records('a', 1, 1))]);
     const end = Promise.allSettled([bus.end('changes', 1)]);
     await bus.close();
     expect(await waiting).toEqual([]);
     expect((await append)[0]).toMatchObject({ status: 'rejected', reason: { code: 'BUS_CLOSED' } });
     expect((await end)[0]).toMatchObject({ status: 'rejected', reason: { code: 'BUS_CLOSED' } });
-    worlds.kafka.process.signal('SIGCONT');
+    fixture.kafka.process.signal('SIGCONT');
   });
 });
 
 test('logs an outage once, and its end once', async () => {
   const lines = recordingLogger();
-  const bus = await connectKafkaBus({ ...worlds.options(4), logger: lines.logger });
+  const bus = await connectKafkaBus({ ...fixture.options(4), logger: lines.logger });
   const readers = [0, 1, 2, 3].map((partition) => bus.read('changes', partition, streamStart));
   const waiting = readers.map((reader) => take(reader, 1));
-  await worlds.kafka.process.kill();
+  await fixture.kafka.process.kill();
   const appends = readers.map((_, partition) => bus.append('changes', partition, records('a', 1, 1)));
-  await worlds.kafka.process.start();
+  await fixture.kafka.process.start();
   await Promise.all([...appends, ...waiting]);
   // The end is logged when the last caller has recovered.
   await expect.poll(() => lines.level('info').at(-1)).toBe('Kafka available again');

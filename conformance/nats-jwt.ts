@@ -1,8 +1,8 @@
 import { nkeys } from '@nats-io/transport-node';
 
-/** An operator, an account with JetStream and its user, as `nsc` would make them: NATS's decentralised credentials. */
+/** An operator, an account with JetStream and its user, as `nsc` creates them: NATS's decentralized authentication. */
 export interface NatsOperator {
-  /** For the server's configuration. */
+  /** Lines for the server's configuration. */
   readonly configuration: string;
   /** Content of the user's `.creds` file. */
   readonly creds: string;
@@ -10,7 +10,7 @@ export interface NatsOperator {
 
 type KeyPair = ReturnType<typeof nkeys.createOperator>;
 
-/** Everything anew at each call: creds of one operator are worth nothing with another. */
+/** New keys at each call; credentials of one operator are invalid with another. */
 export function natsOperator(): NatsOperator {
   const operator = nkeys.createOperator();
   const [account, system, user] = [nkeys.createAccount(), nkeys.createAccount(), nkeys.createUser()];
@@ -34,7 +34,7 @@ export function natsOperator(): NatsOperator {
   };
 }
 
-/** A JSON Web Token as NATS has them: signed with an nkey. */
+/** A JSON Web Token in the form of NATS, signed with an nkey. */
 function sign(issuer: KeyPair, subject: KeyPair, nats: Readonly<Record<string, unknown>>): string {
   const claims = {
     jti: subject.getPublicKey(),

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /**
- * docs/reference/parity.md promises for each rule a place and a test. This keeps the promise from growing old: every file that it
- * names exists, every name is found in its file, and every test that is said to hold a rule says so in its title.
+ * docs/reference/parity.md names for each rule the code and a test. This keeps it true: every named file exists, every
+ * name occurs in its file, and every test names its rule in its title.
  */
 
-/** How many rules each section of the behaviour has. */
+/** Number of rules in each section of the behaviour. */
 const sections = { A: 13, B: 11, C: 25, D: 28, E: 31, F: 14, G: 5, H: 22, I: 4, J: 4, K: 9, L: 6 };
 const notYet = '**not there yet**';
 const root = join(import.meta.dirname, '..');
@@ -26,7 +26,7 @@ const rows: readonly Row[] = read('docs/reference/parity.md')
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .map(([, rule = '', , where = '', heldBy = '']) => ({ rule, where, heldBy }));
 
-it('each rule is there once', () => {
+it('lists each rule once', () => {
   const wanted = Object.entries(sections).flatMap(([section, count]) =>
     Array.from({ length: count }, (_, i) => `${section}${i + 1}`),
   );
@@ -34,14 +34,14 @@ it('each rule is there once', () => {
 });
 
 describe.each(rows.filter(({ heldBy }) => heldBy !== notYet))('$rule', ({ rule, where, heldBy }) => {
-  it('is followed in places that are there', () => {
+  it('is implemented in files that exist', () => {
     const files = [...where.matchAll(/`([^`]+\.(?:ts|yaml))`/g)].map(([, file = '']) => theFile(file));
     const code = (files.length > 0 ? files : found('{libs,services}/*/src/**/*.ts')).map(read).join('\n');
     for (const [, name = ''] of where.matchAll(/`(#?[a-z]\w*)`/gi)) expect(code.includes(name), name).toBe(true);
     if (where.includes('differs')) expect(rulesIn(read('docs/reference/deviations.md'))).toContain(rule);
   });
 
-  it('is held by tests that are there and say so', () => {
+  it('is tested by titles that name it', () => {
     const tests = [...heldBy.matchAll(/`([^`]+\.test\.ts)`(?: \(([^)]+)\))?/g)];
     const profiles = /\bV ([a-z, ]+)/.exec(heldBy)?.[1]?.split(',') ?? [];
     expect(tests.length + profiles.length).toBeGreaterThan(0);
@@ -56,7 +56,7 @@ describe.each(rows.filter(({ heldBy }) => heldBy !== notYet))('$rule', ({ rule, 
   });
 });
 
-/** The one file of that path, or of that name where the document says that such files stand. */
+/** The file with this path, or with this name in the folders that the document refers to. */
 function theFile(name: string): string {
   const homes = '{libs/*,services/{reconciler,writer,watcher},fake-apiserver}/src/**';
   const files = name.includes('/') ? [name] : found(`${homes}/${name}`).filter((path) => !path.includes('/testing/'));
@@ -66,7 +66,7 @@ function theFile(name: string): string {
   return file;
 }
 
-/** Titles of tests and of groups of them; for recorded functions, which have none, the keys of the table of replays. */
+/** Titles of tests and groups; for recorded functions, the keys of the replay table. */
 function titlesIn(path: string): string[] {
   const text = read(path);
   const parameters = /(?:\.\w+(?:<[^(]*>)?\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?/;
@@ -78,7 +78,7 @@ function titlesIn(path: string): string[] {
     .concat([...functions].map(([, name = '']) => name));
 }
 
-/** The rules that a title names, ranges such as E19–E21 in full. */
+/** The rules that a title names, with ranges such as E19–E21 expanded. */
 function rulesIn(title: string): string[] {
   return [...title.matchAll(/\b([A-L])(\d+)(?:–[A-L]?(\d+))?/g)].flatMap(([, section = '', from, to = from]) =>
     Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => `${section}${Number(from) + i}`),

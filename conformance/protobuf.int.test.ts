@@ -63,25 +63,25 @@ const projections: Readonly<Record<Resource, (object: RawObject) => unknown>> = 
   endpointslices: projectEndpointSlice,
 };
 
-it.each(watchedResources)('a watch of %s tells in protobuf what a list tells in JSON', async (resource) => {
+it.each(watchedResources)('a watch of %s in protobuf returns the same as a list in JSON', async (resource) => {
   const project = projections[resource];
   const { items } = await cluster.list(resource, { limit: 500, continueToken: '' }, noAbort);
   expect(items.length).toBeGreaterThan(0);
   const stop = new AbortController();
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   let ended = '';
   for await (const batch of cluster.watch(resource, '', stop.signal, { sendInitialEvents: true })) {
     for (const event of batch) {
-      if (event.type !== 'BOOKMARK') told.push(project(event.object));
+      if (event.type !== 'BOOKMARK') received.push(project(event.object));
       else if (event.initialEventsEnd) ended = event.resourceVersion;
     }
     if (ended !== '') stop.abort();
   }
-  expect(told).toEqual(items.map(project));
+  expect(received).toEqual(items.map(project));
   expect(skipped).toEqual([]);
 });
 
-it('a refusal in protobuf is understood', async () => {
+it('decodes an error in protobuf', async () => {
   const watch = cluster.watch('pods', 'x', noAbort)[Symbol.asyncIterator]().next();
   const error: unknown = await watch.catch((reason: unknown) => reason);
   expect(isApiError(error)).toBe(true);
@@ -118,14 +118,14 @@ const slice = {
 } as const;
 
 it.each([
-  ['all it can have', slice],
+  ['all fields', slice],
   ['no endpoints and no ports', { ...slice, metadata: ownMeta('none'), endpoints: [], ports: [] }],
-  ['nothing but nulls', { ...slice, metadata: ownMeta('nulls'), endpoints: null, ports: null }],
-] as const)('a slice with %s is stored as it would be from JSON', async (_, object) => {
+  ['null lists', { ...slice, metadata: ownMeta('nulls'), endpoints: null, ports: null }],
+] as const)('stores a slice with %s as from JSON', async (_, object) => {
   await writeBoth('endpointslices', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices', object);
 });
 
-it('Endpoints are stored as they would be from JSON', async () => {
+it('stores Endpoints as from JSON', async () => {
   const address = {
     ip: '10.0.0.1',
     hostname: 'h',
@@ -145,7 +145,7 @@ it('Endpoints are stored as they would be from JSON', async () => {
   await writeBoth('endpoints', '/api/v1/namespaces/default/endpoints', { metadata: ownMeta('written'), subsets });
 });
 
-/** Created and replaced in both forms: what is stored differs in names, versions and times alone. */
+/** Creates and replaces the object in both encodings; only names, versions and times may differ. */
 async function writeBoth(resource: 'endpoints' | 'endpointslices', path: string, object: object): Promise<void> {
   const { metadata } = object as EndpointSlice;
   const kind = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlice';
@@ -195,8 +195,8 @@ const pod = {
     ],
     initContainers: [
       {
-        name: 'beside',
-        image: 'example.com/beside:1',
+        name: 'sidecar',
+        image: 'example.com/sidecar:1',
         restartPolicy: 'Always',
         ports: [{ name: 'side', containerPort: 9090 }],
       },

@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '@sluice/runtime';
 
-/** Keeps what is logged. */
+/** Records log lines. */
 export function recordingLogger() {
   const lines: { readonly level: string; readonly message: string; readonly fields: LogFields | undefined }[] = [];
   const at = (level: string) => (message: string, fields?: LogFields) => void lines.push({ level, message, fields });

@@ -4,7 +4,9 @@ import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { openRedis, type RedisOptions, type RedisPorts } from '@sluice/store-redis';
 
-/** The user of docs/guides/redis.md: the tests run with exactly its rights, on fleets whose names begin with `sluice`. */
+/**
+ * The user of docs/guides/redis.md. Tests run with exactly its permissions, on fleets whose names begin with `sluice`.
+ */
 export const SLUICE_USER = 'sluice';
 export const SLUICE_PASSWORD = 'p@ss/word:1';
 
@@ -15,7 +17,7 @@ export function documentedRights(): string {
   return `on >${SLUICE_PASSWORD} ${rights.replaceAll('{sluice:*', '{sluice*')}`;
 }
 
-/** Connections to one Redis, each under a name of its own unless told otherwise; all are closed together. */
+/** Connections to one Redis, each with a new fleet name by default. */
 export class Connections {
   readonly #options: Omit<RedisOptions, 'fleet'>;
   readonly #open: RedisPorts[] = [];

@@ -48,7 +48,7 @@ describe('one Redis', () => {
     }
   }
 
-  test('after a kill, claims say that commits may be lost until the next commit', async () => {
+  test('after a kill, claims report possibly lost commits until the next commit', async () => {
     const { store } = await connections.open();
     await begin(store);
     expect((await store.claim(scope, 1)).intact).toBe(true);
@@ -62,7 +62,7 @@ describe('one Redis', () => {
     expect((await store.claim(scope, 4)).intact).toBe(true);
   });
 
-  test('an owner goes on over a kill that lost nothing', async () => {
+  test('an owner continues after a kill that lost nothing', async () => {
     const { store } = await connections.open();
     await begin(store);
     await server.persisted();
@@ -71,7 +71,7 @@ describe('one Redis', () => {
     expect(await store.claim(scope, 1)).toMatchObject({ intact: true, entries: [{ value: 2 }] });
   });
 
-  test('an owner whose last commit is gone is fenced, even if the offset is the same', async () => {
+  test('an owner whose last commit is lost is fenced, even at the same offset', async () => {
     const { store } = await connections.open();
     await begin(store);
     const snapshot = await server.snapshot();
@@ -81,7 +81,7 @@ describe('one Redis', () => {
     expect(await store.claim(scope, 1)).toMatchObject({ intact: false, entries: [{ value: 1 }] });
   });
 
-  test('an owner whose claim is gone is fenced when its predecessor has committed since', async () => {
+  test('an owner whose claim is lost is fenced if its predecessor has committed meanwhile', async () => {
     const [before, after] = [await connections.open({ fleet: 'sluice' }), await connections.open({ fleet: 'sluice' })];
     await begin(before.store);
     const snapshot = await server.snapshot();
@@ -93,63 +93,66 @@ describe('one Redis', () => {
     await expect(before.store.commit(commit({}))).rejects.toMatchObject(fencedError);
   });
 
-  test.each(['wiped', 'flushed'])('%s: the owner is fenced, and what was there nobody can say', async (how) => {
-    const { store } = await connections.open();
-    await begin(store);
-    if (how === 'flushed') await admin('FLUSHALL');
-    else await server.restore(undefined);
-    await expect(store.commit(commit({}))).rejects.toMatchObject(fencedError);
-    const empty = { checkpoint: null, intact: false, entries: [] };
-    expect(await store.claim(scope, 1)).toEqual(empty);
-    expect(await store.claim(scope, 2)).toEqual(empty);
-    await store.commit(commit({ fencingToken: 2, expectedOffset: 0 }));
-    expect((await store.claim(scope, 3)).intact).toBe(true);
-  });
+  test.each(['wiped', 'flushed'])(
+    '%s: the owner is fenced, and the next claim reports an unknown state',
+    async (how) => {
+      const { store } = await connections.open();
+      await begin(store);
+      if (how === 'flushed') await admin('FLUSHALL');
+      else await server.restore(undefined);
+      await expect(store.commit(commit({}))).rejects.toMatchObject(fencedError);
+      const empty = { checkpoint: null, intact: false, entries: [] };
+      expect(await store.claim(scope, 1)).toEqual(empty);
+      expect(await store.claim(scope, 2)).toEqual(empty);
+      await store.commit(commit({ fencingToken: 2, expectedOffset: 0 }));
+      expect((await store.claim(scope, 3)).intact).toBe(true);
+    },
+  );
 
-  test('the epoch of a lease rises even if Redis has forgotten it', async () => {
+  test('the fencing token of a lease increases even after Redis has lost it', async () => {
     const { leases } = await connections.open();
-    const beat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
-    const before = (await beat()).leases[0]?.fencingToken ?? Number.POSITIVE_INFINITY;
+    const heartbeat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
+    const before = (await heartbeat()).leases[0]?.fencingToken ?? Number.POSITIVE_INFINITY;
     await admin('FLUSHALL');
-    expect((await beat()).leases[0]?.fencingToken).toBeGreaterThan(before);
+    expect((await heartbeat()).leases[0]?.fencingToken).toBeGreaterThan(before);
   });
 
-  test('frozen: a heartbeat rejects within its ttl, a commit after the command timeout; a late commit is told from a lost one', async () => {
+  test('frozen: a heartbeat fails within its ttl, a commit after the command timeout; the claim shows whether the commit succeeded', async () => {
     const { store, leases } = await connections.open({ commandTimeoutMs: 1000 });
     await begin(store);
     await leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
     server.process.signal('SIGSTOP');
     try {
       const late = store.commit(commit({ value: 2 }));
-      const beat = leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
-      await expect(beat).rejects.toMatchObject({ name: 'RedisStoreError' });
+      const heartbeat = leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
+      await expect(heartbeat).rejects.toMatchObject({ name: 'RedisStoreError' });
       await expect(late).rejects.toMatchObject({ name: 'RedisStoreError' });
     } finally {
       server.process.signal('SIGCONT');
     }
     const state = await store.claim(scope, 1);
-    // Carried out or not, it is so for good: the next commit meets what the claim has shown.
+    // Applied or not, the result is final: the next commit succeeds on the state of the claim.
     await store.commit(commit({ value: 3 }));
     expect(state.entries).toHaveLength(1);
     expect((await store.claim(scope, 1)).entries).toMatchObject([{ value: 3 }]);
   });
 
-  test('down: a heartbeat rejects, a commit waits for its return', async () => {
+  test('down: a heartbeat fails, a commit succeeds after the return', async () => {
     const { store, leases } = await connections.open();
     await begin(store);
     await server.persisted();
     await server.process.kill();
-    const beat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
-    await expect(beat()).rejects.toMatchObject({ name: 'RedisStoreError' });
+    const heartbeat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
+    await expect(heartbeat()).rejects.toMatchObject({ name: 'RedisStoreError' });
     const waiting = expect.poll(() => store.commit(commit({ value: 2 })).then(() => 'done', String), {
       timeout: 15_000,
     });
     await server.restart();
     await waiting.toBe('done');
-    await expect.poll(() => beat().then(() => 'done', String), { timeout: 15_000 }).toBe('done');
+    await expect.poll(() => heartbeat().then(() => 'done', String), { timeout: 15_000 }).toBe('done');
   });
 
-  test('out of memory: a commit rejects as a whole, leases go on', async () => {
+  test('out of memory: a commit fails without partial effects, heartbeats succeed', async () => {
     const { store, leases } = await connections.open();
     await begin(store);
     await admin('CONFIG', 'SET', 'maxmemory', '1');
@@ -167,7 +170,7 @@ describe('one Redis', () => {
     }
   });
 
-  test('a disk that cannot be written: a commit rejects as a whole', async () => {
+  test('unwritable disk: a commit fails without partial effects', async () => {
     const { store } = await connections.open();
     await begin(store);
     const inTheWay = join(root, 'one', 'data', 'dump.rdb');
@@ -191,14 +194,14 @@ describe('one Redis', () => {
     await store.commit(commit({ value: 4 }));
   });
 
-  test('wrong credentials are said, without the secret', async () => {
+  test('wrong credentials are reported without the secret', async () => {
     const failed = connections.open({ password: 'geheim' });
     await expect(failed).rejects.toMatchObject({ code: 'CREDENTIALS' });
     expect(inspect(await failed.catch((error: unknown) => error), { depth: 10 })).not.toContain('geheim');
     await expect(connections.open({ username: 'nobody' })).rejects.toMatchObject({ code: 'CREDENTIALS' });
   });
 
-  test('a right that is missing is named', async () => {
+  test('a missing permission is named', async () => {
     await admin('ACL', 'SETUSER', 'poor', 'on', '>poor', '~*', '+info', '+ping');
     const { store } = await connections.open({ username: 'poor', password: 'poor' });
     await expect(store.claim(scope, 1)).rejects.toMatchObject({
@@ -207,7 +210,7 @@ describe('one Redis', () => {
     });
   });
 
-  test('a Redis that evicts is refused, one that does not answer within the timeout', async () => {
+  test('a Redis that evicts keys is rejected, and one that does not respond within the timeout', async () => {
     await admin('CONFIG', 'SET', 'maxmemory', '100mb');
     await admin('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     try {
@@ -225,7 +228,7 @@ describe('one Redis', () => {
   });
 });
 
-test('Sentinel: work goes on at the new master, which cannot vouch for every commit, nor can the old one later', async () => {
+test('Sentinel: work continues at the new master, which may lack commits, as may the old one later', async () => {
   const sentinel = await startRedisSentinel({ directory: join(root, 'sentinel'), sentinels: 3 });
   const urls = sentinel.sentinels.map(({ url }) => url);
   const connections = new Connections({ urls, topology: { mode: 'sentinel', masterName: sentinel.masterName } });
@@ -243,7 +246,7 @@ test('Sentinel: work goes on at the new master, which cannot vouch for every com
     await begin(store);
     await sentinel.failover();
     expect(await claimed(2)).toMatchObject({ intact: false, checkpoint: { offset: 1 } });
-    // Back on a server that has never restarted: its run id is the one of the last commit.
+    // Back on a server that has never restarted: its run id is that of the last commit.
     await sentinel.failover();
     expect(await claimed(3)).toMatchObject({ intact: false, checkpoint: { offset: 1 } });
     await store.commit(commit({ fencingToken: 3, value: 3 }));
@@ -252,8 +255,8 @@ test('Sentinel: work goes on at the new master, which cannot vouch for every com
     await (await sentinel.master()).process.kill();
     expect(await claimed(4)).toMatchObject({ intact: false });
     await store.commit(commit({ fencingToken: 4, value: 4 }));
-    const beat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
-    await expect.poll(() => beat().then((state) => state.leases.length, String), { timeout: 15_000 }).toBe(1);
+    const heartbeat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
+    await expect.poll(() => heartbeat().then((state) => state.leases.length, String), { timeout: 15_000 }).toBe(1);
   } finally {
     connections.close();
     await sentinel.stop();

@@ -24,12 +24,12 @@ const KINDS: Readonly<Record<string, (directory: string) => Promise<Started>>> =
     const server = await startRedis({ directory });
     return { options: { urls: [server.url] }, stop: server.stop };
   },
-  async 'one Redis, TLS, with the documented rights'(directory) {
+  async 'one Redis, TLS, with the documented permissions'(directory) {
     const server = await startRedis({ directory, tls: true, users: { [SLUICE_USER]: documentedRights() } });
     const ca = readFileSync(server.certificate?.ca ?? '', 'utf8');
     return { options: { urls: [server.url], tls: { ca }, ...user }, stop: server.stop };
   },
-  async 'Redis Cluster, with the documented rights'(directory) {
+  async 'Redis Cluster, with the documented permissions'(directory) {
     const cluster = await startRedisCluster({ directory, users: { [SLUICE_USER]: documentedRights() } });
     const urls = cluster.nodes.map(({ url }) => url);
     return { options: { urls, topology: { mode: 'cluster' }, ...user }, stop: cluster.stop };

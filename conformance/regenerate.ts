@@ -1,4 +1,4 @@
-/** Makes vectors from scenarios, with the genuine controllers of a release. `--help` tells the options. */
+/** Generates vectors from scenarios with the upstream controllers of a release. See `--help`. */
 
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { UsageError } from '@sluice/process';
 import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { canonical, type Json } from '@sluice/shadow';
-import { makeVector, type OracleResult, type Scenario, settled } from './golden/make-vector.ts';
+import { makeVector, type OracleResult, type Scenario, withResyncs } from './golden/make-vector.ts';
 import { askOracle, buildOracle } from './golden/oracle.ts';
 import { readLines } from './golden/read-lines.ts';
 
@@ -15,28 +15,29 @@ const defaults = {
   kubernetes: undefined,
   out: vectors,
   scenarios: undefined,
-  // Go's small maps are walked round from anywhere: a rare order shows in about one of eight runs.
+  // Go iterates over small maps from a random start: a rare order occurs in about one of eight runs.
   repeat: '40',
 } as const;
 
 const HELP = `usage: node conformance/regenerate.ts --kubernetes v1.37.1 [options] [CONTROLLER[/PROFILE] ... | functions]
 
-Makes vectors anew from the scenarios of conformance/vectors, all or some, with the genuine controllers of that release of
-Kubernetes, and says how many came out otherwise. Needs Go; the first time takes some minutes.
+Generates the vectors of conformance/vectors again, all or some, with the upstream controllers of this Kubernetes release,
+and prints how many changed. Requires Go; the first run takes some minutes.
 
-  --out DIRECTORY   where they go (conformance/vectors)
-  --scenarios FILE  make vectors from new scenarios instead, see conformance/generate.py
-  --repeat N        play each scenario so often, for orders that come by chance (40)
+  --out DIRECTORY   output directory (conformance/vectors)
+  --scenarios FILE  generate vectors from new scenarios instead; see conformance/generate.py
+  --repeat N        repetitions of each scenario, to find results that vary (40)
 `;
 
 async function main(): Promise<void> {
   const line = parseCommandLine({ options: defaults, positionals: true }, process.argv.slice(2));
   if (line === 'help') return void process.stdout.write(HELP);
   const { kubernetes = '', out, scenarios } = line.options;
-  if (!/^v1\.\d+\.\d+$/.test(kubernetes)) throw new UsageError(`--kubernetes: "${kubernetes}" is not like v1.37.1`);
+  if (!/^v1\.\d+\.\d+$/.test(kubernetes))
+    throw new UsageError(`--kubernetes: expected a version such as v1.37.1, got "${kubernetes}"`);
   const oracle: Oracle = { program: buildOracle(kubernetes), repeat: count('repeat', line.options.repeat) };
   if (scenarios === undefined) return makeAnew(oracle, line.positionals, out);
-  const given = readLines(scenarios).map((text) => settled(JSON.parse(text) as Scenario));
+  const given = readLines(scenarios).map((text) => withResyncs(JSON.parse(text) as Scenario));
   return makeNew(oracle, given, out);
 }
 
@@ -45,7 +46,7 @@ interface Oracle {
   readonly repeat: number;
 }
 
-/** Vectors of the scenarios and calls that are recorded already. */
+/** Regenerates existing vectors. */
 async function makeAnew(oracle: Oracle, wanted: readonly string[], out: string): Promise<void> {
   const files = globSync('**/*.jsonl.gz', { cwd: vectors })
     .filter((file) => wanted.length === 0 || wanted.some((name) => isWithin(file, name)))
@@ -78,7 +79,7 @@ async function scenariosAgain({ program, repeat }: Oracle, old: readonly string[
   });
 }
 
-/** Vectors of new scenarios, in a file per controller and profile. */
+/** Vectors of new scenarios, one file per controller and profile. */
 async function makeNew({ program, repeat }: Oracle, given: readonly Scenario[], out: string): Promise<void> {
   const lines = given.map((scenario) => JSON.stringify(scenario));
   const answers = await askOracle(program, lines, repeat);

@@ -1,4 +1,4 @@
-/** Plays the suites of bus and store and the loss cases again and again. `--help` tells the options. */
+/** Runs the contract suites of bus and store and the loss tests repeatedly with different seeds. See `--help`. */
 
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,11 +9,12 @@ import { count, parseCommandLine, runProgram, say } from '@sluice/program';
 
 const HELP = `usage: node conformance/repeat.ts [--seed N] [ROUNDS]      (or: npm run repeat -- ...)
 
-Plays the contract suites of bus and store and the loss cases, on memory and on real servers, so many times in a row (20),
-each round with other seeds. Prints a line per round; stops at the first that fails, with what it printed and the seed that
-plays it again.
+Runs the contract suites of bus and store and the loss tests, in memory and on real servers, in 20 or ROUNDS rounds with
+different seeds. Prints one line per round. Stops at the first failure and prints its output and the command to repeat it.
 
-The exit status is 0, 1 if a round failed, 2 for wrong usage.
+  --seed N  seed of the first round (1)
+
+Exit status: 1 if a round failed, 2 for a usage error.
 `;
 
 const root = join(import.meta.dirname, '..');
@@ -27,7 +28,7 @@ const isOnKafka = (file: string): boolean => file.includes('kafka');
 const suites = found('conformance/*.int.test.ts');
 const fleets = found('services/sluice/src/demo/*.int.test.ts');
 
-/** Played side by side: most of their time they wait for servers that start, or for leases that end. */
+/** Groups run concurrently: most of their time they wait for servers or for leases to expire. */
 const groups: Readonly<Record<string, Suites>> = {
   'in memory': {
     project: 'unit',
@@ -38,7 +39,7 @@ const groups: Readonly<Record<string, Suites>> = {
   fleets: { project: 'integration', files: fleets.filter((file) => !isOnKafka(file)) },
 };
 
-/** Of each kind of loss, in each round. */
+/** Seeds for each kind of loss in each round. */
 const lossSeeds = 8;
 
 interface Played {
@@ -52,7 +53,7 @@ interface VitestResults {
   readonly numFailedTests: number;
 }
 
-/** One run of vitest; an error beside the tests counts as one that failed. */
+/** Runs vitest once. An error outside of tests counts as one failed test. */
 async function play(name: string, seeds: Readonly<Record<string, string>>, suites: Suites): Promise<Played> {
   const { project, files } = suites;
   const directory = mkdtempSync(join(tmpdir(), 'sluice-repeat-'));
@@ -92,7 +93,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const [rounds = '20', ...more] = line.positionals;
-  if (more.length > 0) throw new UsageError(`"${more.join(' ')}" is too much`);
+  if (more.length > 0) throw new UsageError(`unexpected argument "${more.join(' ')}"`);
   return playRounds(count('ROUNDS', rounds), count('seed', line.options.seed));
 }
 
@@ -113,7 +114,7 @@ async function playRounds(rounds: number, first: number): Promise<number> {
     );
     if (sum('failed') === 0) continue;
     for (const { failed, output } of played) if (failed > 0) process.stdout.write(`\n${output}\n`);
-    process.stdout.write(`once more: npm run repeat -- --seed ${seed} 1\n`);
+    process.stdout.write(`to repeat: npm run repeat -- --seed ${seed} 1\n`);
     return 1;
   }
   return 0;

@@ -1,4 +1,4 @@
-/** Plays recorded scenarios through the whole pipeline. `--help` prints the options. */
+/** Replays recorded scenarios through the whole pipeline. See `--help`. */
 
 import { createInterface } from 'node:readline';
 import { UsageError } from '@sluice/process';
@@ -9,7 +9,7 @@ import { parseScenario } from './replay/scenario.ts';
 
 const HELP = `usage: node conformance/replay.ts [--as-shipped] < scenarios.jsonl > results.jsonl
 
-Reads scenarios from standard input, one JSON object per line (see conformance/README.md). Plays each through the whole
+Reads scenarios from standard input, one JSON object per line (see conformance/README.md). Replays each through the whole
 pipeline on a fake API server with a virtual clock, and prints one result per line.
 
   --as-shipped  do not reproduce the upstream behaviour that Sluice deviates from (docs/reference/deviations.md)

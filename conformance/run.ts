@@ -1,4 +1,4 @@
-/** Plays the recorded scenarios of the genuine controllers. `--help` tells the options. */
+/** Replays the recorded scenarios of the upstream controllers. See `--help`. */
 
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,16 +12,16 @@ import { Tally } from './golden/tally.ts';
 
 const HELP = `usage: node conformance/run.ts [options] [CONTROLLER[/PROFILE] ...]      (or: npm run conformance -- ...)
 
-Plays the vectors of conformance/vectors/settled, or those of some controllers and profiles, through the whole pipeline, on
-all cores. Prints per controller, profile and class how many passed, and the first differences of those that fail.
+Replays the vectors of conformance/vectors/settled, all or some, through the whole pipeline on all cores. Prints the passed
+scenarios per controller, profile and class, and the first differences of those that fail.
 
-  --writes      no more requests per verb than upstream
-  --events      the same Events in every compared round
-  --as-shipped  reproduce nothing of upstream that Sluice does otherwise; a scenario may then differ, if it passes with
-                those ways reproduced
-  --max N       show the differences of so many (10)
+  --writes      also require no more requests per verb than upstream
+  --events      also require the same Events in every compared round
+  --as-shipped  do not reproduce known deviations from upstream; a scenario may then differ if it passes with the
+                deviations reproduced
+  --max N       number of failures to show in detail (10)
 
-The exit status is 1 if any fails, 2 for wrong usage.
+Exit status: 1 if a scenario fails, 2 for a usage error.
 `;
 
 const root = join(import.meta.dirname, 'vectors/settled');
@@ -41,7 +41,7 @@ async function play(wanted: readonly string[], options: Given<typeof defaults>):
     .map((file) => file.replace(/\.jsonl\.gz$/, ''))
     .filter((file) => wanted.length === 0 || wanted.some((name) => `${file}/`.startsWith(`${name}/`)))
     .sort();
-  if (files.length === 0) throw new UsageError(`there are no vectors for ${wanted.join(' ')}`);
+  if (files.length === 0) throw new UsageError(`no vectors match ${wanted.join(' ')}`);
 
   const startedAt = performance.now();
   const lines = files.flatMap((file) => readLines(join(root, `${file}.jsonl.gz`)));
@@ -59,7 +59,7 @@ async function play(wanted: readonly string[], options: Given<typeof defaults>):
     tally.add(`${controller}/${profile} ${one.class}`, !differs && !stale);
     if ((!differs && !stale) || shown++ >= max) continue;
     console.log(`FAIL ${one.name}`);
-    for (const line of stale ? ['no longer differs; take it off the list of explained ones'] : one.differences)
+    for (const line of stale ? ['no longer differs; remove it from conformance/golden/explained.ts'] : one.differences)
       console.log(`   ${line}`);
   }
   console.log(tally.table());
@@ -72,7 +72,7 @@ async function play(wanted: readonly string[], options: Given<typeof defaults>):
   return tally.failed > 0 ? 1 : 0;
 }
 
-/** Without the events, some of the listed pass. */
+/** Without events, some of the listed scenarios pass. */
 function isListed(name: string, events: boolean): boolean {
   return explained.objects.has(name) || (events && explained.events.has(name));
 }

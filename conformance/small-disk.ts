@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system in memory that is soon full. Making one takes root. */
+/** A small file system in memory. Requires root. */
 export class SmallDisk {
   readonly directory: string;
 
@@ -21,7 +21,7 @@ export class SmallDisk {
     rmSync(this.directory, { recursive: true });
   }
 
-  /** Whether this process may make one. */
+  /** Whether this process may mount one. */
   static get possible(): boolean {
     try {
       new SmallDisk(1).remove();

@@ -1,17 +1,17 @@
 import type { Checkpoint, Commit, ScopeState, Store } from '@sluice/store';
 import { describe, expect, test } from 'vitest';
 
-/** The contract of the store port. Every adapter runs it with a factory of its own; each call gives an empty store. */
+/** The contract of the store port. Every adapter runs it; each call of `create` returns an empty store. */
 export function storeContract(name: string, create: () => Promise<Store>): void {
   describe(`store contract: ${name}`, () => {
-    test('a scope that nobody wrote is empty', async () => {
+    test('a new scope is empty', async () => {
       const store = await create();
       const { checkpoint, entries } = await store.claim('reconciler/1', 1);
       expect(checkpoint?.offset ?? 0).toBe(0);
       expect(entries).toEqual([]);
     });
 
-    test('a commit is there as a whole: fields and checkpoint', async () => {
+    test('a commit stores fields and checkpoint together', async () => {
       const store = await create();
       const entries = [
         { key: 'c/ns/a', field: 'service', value: { name: 'a' } },
@@ -24,7 +24,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect(state.entries).toEqual(expect.arrayContaining(entries));
     });
 
-    test('later fields replace earlier ones, undefined removes', async () => {
+    test('later fields replace earlier ones; undefined removes a field', async () => {
       const store = await create();
       const field = (value: unknown) => ({ key: 'c/ns/a', field: 'service', value });
       await store.commit(commit({ entries: [field(1)] }));
@@ -34,7 +34,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect((await store.claim('reconciler/1', 1)).entries).toEqual([]);
     });
 
-    test('a key of which every field is removed is gone, also where a field was never there', async () => {
+    test('a key without fields is removed, also when removing fields that never existed', async () => {
       const store = await create();
       const fields = (value: unknown) => ['a', 'b'].map((field) => ({ key: 'c/ns/a', field, value }));
       const other = { key: 'c/ns/b', field: 'a', value: 1 };
@@ -44,7 +44,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect((await store.claim('reconciler/1', 1)).entries).toEqual([other]);
     });
 
-    test('what is read along are the fields that begin with the prefix, of that scope; its owner is not disturbed', async () => {
+    test('find returns the fields with a prefix in one scope without affecting its owner', async () => {
       const store = await create();
       const field = (key: string, field: string) => ({ key, field, value: { of: key } });
       const entries = [
@@ -63,7 +63,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       await store.commit(commit({ expectedOffset: 1, checkpoint: at(2) }));
     });
 
-    test('keys, fields and values come back as they were, whatever is in them', async () => {
+    test('preserves arbitrary keys, fields and values', async () => {
       const store = await create();
       const entries = [
         {
@@ -79,7 +79,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect([...state.entries].sort(byField)).toEqual([...entries].sort(byField));
     });
 
-    test('a scope of many entries comes back whole', async () => {
+    test('returns all entries of a large scope', async () => {
       const store = await create();
       const entries = Array.from({ length: 5000 }, (_, i) => ({ key: `c/ns/s${i % 7}`, field: `pod/${i}`, value: i }));
       await store.commit(commit({ entries }));
@@ -87,7 +87,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect(new Set(state.entries.map(({ value }) => value)).size).toBe(5000);
     });
 
-    test('who claims a scope fences its former owner, even before the first commit', async () => {
+    test('a claim fences the former owner, even before the first commit', async () => {
       const store = await create();
       await store.claim('reconciler/1', 1);
       await store.commit(commit({}));
@@ -99,7 +99,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       await store.commit(commit({ fencingToken: 2, expectedOffset: 1, checkpoint: at(2) }));
     });
 
-    test('an owner whose epoch is over changes nothing', async () => {
+    test('a commit with an old fencing token changes nothing', async () => {
       const store = await create();
       await store.commit(commit({ fencingToken: 2 }));
       const late = commit({
@@ -112,7 +112,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect(held(await store.claim('reconciler/1', 2))).toEqual({ offset: 1, entries: [] });
     });
 
-    test('an owner that believes in another checkpoint changes nothing', async () => {
+    test('a commit with a wrong expected offset changes nothing', async () => {
       const store = await create();
       await store.commit(commit({ checkpoint: at(5) }));
       const entries = [{ key: 'k', field: 'f', value: 1 }];
@@ -121,7 +121,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect(held(await store.claim('reconciler/1', 1))).toEqual({ offset: 5, entries: [] });
     });
 
-    test('of two owners that commit at once from the same checkpoint, one succeeds', async () => {
+    test('of two concurrent commits from the same checkpoint, one succeeds', async () => {
       const store = await create();
       const both = await Promise.allSettled([
         store.commit(commit({ entries: [{ key: 'k', field: 'a', value: 1 }] })),
@@ -131,7 +131,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect((await store.claim('reconciler/1', 1)).entries).toHaveLength(1);
     });
 
-    test('scopes are apart from each other', async () => {
+    test('scopes are independent', async () => {
       const store = await create();
       await store.commit(commit({ entries: [{ key: 'k', field: 'f', value: 1 }] }));
       await store.commit(commit({ scope: 'reconciler/11', entries: [{ key: 'k', field: 'f', value: 11 }] }));
@@ -139,7 +139,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect((await store.claim('reconciler/1', 1)).entries).toEqual([{ key: 'k', field: 'f', value: 1 }]);
     });
 
-    test('who only looks sees how far the owner has come, and fences nobody', async () => {
+    test('reading the checkpoint shows the progress of the owner and fences nobody', async () => {
       const store = await create();
       expect((await store.checkpoint('reconciler/1'))?.offset ?? 0).toBe(0);
       await store.commit(commit({ checkpoint: at(7) }));
@@ -149,7 +149,7 @@ export function storeContract(name: string, create: () => Promise<Store>): void 
       expect((await store.checkpoint('reconciler/2'))?.offset ?? 0).toBe(0);
     });
 
-    test('what was settled first stays', async () => {
+    test('setIfAbsent keeps the first value', async () => {
       const store = await create();
       expect(await store.setIfAbsent('partitions', '64')).toBe('64');
       expect(await store.setIfAbsent('partitions', '32')).toBe('64');

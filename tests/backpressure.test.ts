@@ -3,26 +3,26 @@ import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { expect, test } from 'vitest';
-import { whatAFreshStartWrites, whatIsWrong } from './harness/at-rest.ts';
+import { differencesFromExpected, writesOfFreshStart } from './harness/converged.ts';
 import { startFleet } from './harness/fleet.ts';
+import { observeWrites } from './harness/observe-writes.ts';
 import { RandomUser } from './harness/random-user.ts';
-import { spiedServer } from './harness/spied-server.ts';
 import { StallingBus } from './harness/stalling-bus.ts';
 
 /**
- * Ten minutes under churn with somebody missing: what waits is bounded by what there is, not by what happened, and
- * catching up is a few writes. To play one seed again: `SEED=17` before
- * `npx vitest run --project unit tests/backpressure.test.ts`.
+ * Ten minutes of churn while a part is down: the backlog is bounded by the number of Services, not by the number of
+ * changes, and catching up takes few writes. To repeat one seed: `SEED=17 npx vitest run --project unit
+ * tests/backpressure.test.ts`.
  */
 const seeds = process.env.SEED === undefined ? [1, 2, 3, 4] : [Number(process.env.SEED)];
 const minutes = 10;
 const stepMs = 400;
 const steps = (minutes * 60_000) / stepMs;
-/** Per partition of `changes`, before who appends has to wait. */
+/** Unreleased records per partition of `changes` at which `append` waits. */
 const maxBacklog = 100;
 const appended = 64;
 const controllers = 3;
-/** A plan whose Outcome is overdue is sent again after 5, 10, 20, … seconds: so often in ten minutes, at most. */
+/** Maximum deliveries of a plan in ten minutes: an overdue one is redelivered after 5, 10, 20, … seconds. */
 const sendings = 1 + Math.ceil(Math.log2((minutes * 60) / 5));
 
 type Missing = 'the reconciler' | 'the writer' | 'the cluster';
@@ -30,7 +30,7 @@ const cases = seeds.flatMap((seed) =>
   (['the reconciler', 'the writer', 'the cluster'] as const).map((missing) => [missing, seed] as const),
 );
 
-/** Generous: a slow machine is no failure. */
+/** Generous, because the machine may be slow. */
 const timeLimitMs = 300_000;
 
 test.each(cases)('without %s: seed %d', (missing, seed) => play(missing, seed), timeLimitMs);
@@ -44,7 +44,7 @@ async function play(missing: Missing, seed: number): Promise<void> {
   let writes = 0;
   let bus: StallingBus | undefined;
   const fleet = startFleet({
-    server: spiedServer(
+    server: observeWrites(
       server,
       () => writes++,
       () => {},
@@ -58,8 +58,8 @@ async function play(missing: Missing, seed: number): Promise<void> {
       return bus;
     },
   });
-  if (bus === undefined) throw new Error('no bus');
-  user.begin();
+  if (bus === undefined) throw new Error('startFleet did not wrap the bus');
+  user.createInitialObjects();
   await advance(clock, 5_000);
 
   if (missing === 'the reconciler') bus.stall('changes');
@@ -77,12 +77,12 @@ async function play(missing: Missing, seed: number): Promise<void> {
   }
   writes = 0;
 
-  bus.goOn();
+  bus.resume();
   faults.clear();
   await advance(clock, 1_200_000);
   expect(writes).toBeLessThan(steps / 10);
-  expect(whatIsWrong(server)).toEqual([]);
+  expect(differencesFromExpected(server)).toEqual([]);
   await fleet.stop();
   const fresh = { clock, seed: seed + 4, settings: defaultSettings, onRequest: () => {} };
-  expect(await whatAFreshStartWrites(server, fresh)).toEqual([]);
+  expect(await writesOfFreshStart(server, fresh)).toEqual([]);
 }

@@ -18,7 +18,7 @@ const root = mkdtempSync(join(tmpdir(), 'sluice-bad-input-'));
 const namespace = 'shop';
 let cluster: ControlPlane;
 let admin: ApiClient;
-/** As written for `sluice`; tests write spoilt copies of it. */
+/** The kubeconfig of `sluice`; tests write broken copies of it. */
 let kubeconfig = '';
 
 beforeAll(async () => {
@@ -40,7 +40,9 @@ function spoilt(text: string): string {
   return file;
 }
 
-/** What a start that cannot succeed ends with: status 2, nothing on standard output, one line that says what to do. */
+/**
+ * Runs a start that must fail: status 2, nothing on standard output and one line on standard error, which is returned.
+ */
 async function refusal(...args: string[]): Promise<string> {
   const sluice = new SluiceProcess(args);
   const status = await sluice.ended();
@@ -49,15 +51,15 @@ async function refusal(...args: string[]): Promise<string> {
   return sluice.stderr;
 }
 
-describe('at the start, one message and exit status 2', () => {
-  it('for a kubeconfig that is missing, or not one', async () => {
+describe('at startup, one line and exit status 2', () => {
+  it('for a missing or invalid kubeconfig', async () => {
     expect(await refusal('--kubeconfig', '/nowhere/config')).toMatch(
       /"\/nowhere\/config" does not exist.*--kubeconfig/,
     );
     expect(await refusal('--kubeconfig', spoilt('just a text'))).toMatch(/cannot be used/);
   });
 
-  it('for a context that is not there', async () => {
+  it('for an unknown context', async () => {
     const said = await refusal('--kubeconfig', cluster.kubeconfigs.sluice, '--context', 'elsewhere');
     expect(said).toMatch(/has no context "elsewhere"; choose one with --context: sluice@local/);
   });
@@ -69,14 +71,14 @@ describe('at the start, one message and exit status 2', () => {
     );
   });
 
-  it('for a server that nobody vouches for', async () => {
+  it('for a server with an untrusted certificate', async () => {
     const vouched = /"certificate-authority-data": "[^"]+"/;
     expect(kubeconfig).toMatch(vouched);
     const file = spoilt(kubeconfig.replace(vouched, '"insecure-skip-tls-verify": false'));
     expect(await refusal('--kubeconfig', file)).toMatch(/cannot trust .*certificate-authority/);
   });
 
-  it('for a token that the server refuses', async () => {
+  it('for a rejected token', async () => {
     const token = /"token": "([^"]+)"/.exec(kubeconfig)?.[1] ?? '';
     expect(token).not.toBe('');
     const said = await refusal('--kubeconfig', spoilt(kubeconfig.replaceAll(token, 'wrong')));
@@ -84,7 +86,7 @@ describe('at the start, one message and exit status 2', () => {
     expect(said).not.toContain('wrong');
   });
 
-  it('for a missing permission, with the names of all that are missing', async () => {
+  it('for missing permissions, which are all named', async () => {
     await kubectl(cluster.adminKubeconfig, ['delete', 'clusterrolebinding', 'sluice-writer']);
     const said = await refusal('--kubeconfig', cluster.kubeconfigs.sluice);
     expect(said).toMatch(
@@ -96,7 +98,7 @@ describe('at the start, one message and exit status 2', () => {
   });
 });
 
-describe('while it runs', () => {
+describe('while running', () => {
   const web = { namespace, name: 'web' };
   const since = '2026-01-01T00:00:00Z';
 
@@ -111,7 +113,7 @@ describe('while it runs', () => {
     await admin.patch(reference('pods', { namespace, name }), status, 'status');
   }
 
-  it('says that the API server went, retries, and catches up with what it missed', async () => {
+  it('reports an API server that is down, retries, and catches up', async () => {
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } };
     await admin.create('nodes', node);
     const spec = { selector: { app: 'web' }, ports: [{ port: 80 }] };
@@ -122,7 +124,7 @@ describe('while it runs', () => {
       await expect.poll(addresses, { timeout: 30_000 }).toEqual(['10.0.0.1']);
       const before = sluice.stderr.length;
       await cluster.processes.kubeApiserver.kill();
-      await sluice.until(() => /connection refused/.test(sluice.stderr.slice(before)), 30_000, 'it says what is wrong');
+      await sluice.until(() => /connection refused/.test(sluice.stderr.slice(before)), 30_000, 'the error is logged');
       await cluster.processes.kubeApiserver.start();
       await cluster.ready();
       await addPod('web-2', '10.0.0.2');
@@ -134,7 +136,7 @@ describe('while it runs', () => {
     }
   });
 
-  it('takes names and labels at their limits', async () => {
+  it('accepts names and labels of maximum length', async () => {
     const [longest, key] = [
       'n'.repeat(63),
       `${'d'.repeat(61)}.${'e'.repeat(63)}.${'f'.repeat(63)}.${'g'.repeat(63)}/${'k'.repeat(63)}`,
@@ -158,30 +160,30 @@ describe('while it runs', () => {
     }
   });
 
-  it('drains at SIGTERM: what it has begun is written, and told in the summary', async () => {
+  it('drains on SIGTERM: pending changes are written and the summary is printed', async () => {
     const sluice = await SluiceProcess.start(cluster.kubeconfigs.sluice);
     try {
       await addPod('web-3', '10.0.0.3');
       await expect.poll(addresses, { timeout: 30_000 }).toContain('10.0.0.3');
       expect(await sluice.stop()).toBe(0);
-      const told = sluice.events('plan').filter((plan) => textAt(plan, 'service') === 'web');
-      expect(told.length).toBeGreaterThan(0);
+      const plans = sluice.events('plan').filter((plan) => textAt(plan, 'service') === 'web');
+      expect(plans.length).toBeGreaterThan(0);
       expect(sluice.events('summary')).toHaveLength(1);
     } finally {
       await sluice.kill();
     }
   });
 
-  it('survives the loss of a permission, and goes on when it is back', async () => {
+  it('survives the loss of a permission and continues when it is granted again', async () => {
     const sluice = await SluiceProcess.start(cluster.kubeconfigs.sluice);
     try {
       await kubectl(cluster.adminKubeconfig, ['delete', 'clusterrolebinding', 'sluice-writer']);
       await addPod('web-4', '10.0.0.4');
       const refused = () => sluice.events('plan').some((plan) => /forbidden/.test(textAt(plan, 'message')));
-      await sluice.until(refused, 30_000, 'it is refused');
+      await sluice.until(refused, 30_000, 'the write is rejected');
       const binding = ['create', 'clusterrolebinding', 'sluice-writer', '--clusterrole=sluice-writer'];
       await kubectl(cluster.adminKubeconfig, [...binding, '--serviceaccount=sluice:sluice']);
-      // A refusal of this kind parks the Service until something happens to it (rule 8 of the design).
+      // The rejection parks the Service until its next change.
       await addPod('web-5', '10.0.0.5');
       await expect.poll(addresses, { timeout: 60_000 }).toEqual(expect.arrayContaining(['10.0.0.4', '10.0.0.5']));
       expect(await sluice.stop()).toBe(0);

@@ -7,16 +7,16 @@ import { partitions, startFleet } from './harness/fleet.ts';
 import { RandomUser } from './harness/random-user.ts';
 
 /**
- * Services come and go; what the store keeps of them goes too. To play one seed again: `SEED=17` before
- * `npx vitest run --project unit tests/churn.test.ts`.
+ * The store keeps nothing of deleted Services. To repeat one seed: `SEED=17 npx vitest run --project unit
+ * tests/churn.test.ts`.
  */
 const seeds = process.env.SEED === undefined ? Array.from({ length: 20 }, (_, i) => i + 1) : [Number(process.env.SEED)];
 const resources = ['services', 'pods', 'endpoints', 'endpointslices', 'nodes'] as const;
 
-/** Generous: a slow machine is no failure. */
+/** Generous, because the machine may be slow. */
 const timeLimitMs = 300_000;
 
-test.each(seeds)('of Services that are gone nothing stays in the store: seed %d', (seed) => play(seed), timeLimitMs);
+test.each(seeds)('the store keeps nothing of deleted Services: seed %d', (seed) => play(seed), timeLimitMs);
 
 async function play(seed: number): Promise<void> {
   const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
@@ -26,7 +26,7 @@ async function play(seed: number): Promise<void> {
   const store = new MemoryStore();
   const fleet = startFleet({ server, clock, seed, store });
   for (let round = 0; round < 3; round++) {
-    user.begin();
+    user.createInitialObjects();
     for (let step = 0; step < 30; step++) {
       user.step();
       await advance(clock, step % 3 === 0 ? 3_000 : 5);
@@ -48,7 +48,7 @@ function removeAll(server: FakeApiServer): void {
   }
 }
 
-/** Entries of the store that belong to a Service; each partition also has a few entries of its own. */
+/** Entries of the store that belong to a Service. Each partition also has a few entries of its own. */
 function kept(store: MemoryStore): string[] {
   const scopes = Array.from({ length: partitions }, (_, i) => [`reconciler/${i}`, `writer/${i}`]).flat();
   return scopes.flatMap((scope) =>

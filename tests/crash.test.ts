@@ -77,14 +77,14 @@ async function survive(
       stop.signal,
     ),
   ];
-  await settle(clock);
+  await drain(clock);
   for (const ready of [false, true, false]) {
     server.put('pods', population.podObject(0, 0, ready) as RawObject);
-    await settle(clock);
+    await drain(clock);
   }
   stop.abort();
   await bus.close();
-  await settle(clock);
+  await drain(clock);
   await Promise.allSettled(running);
 
   const written = snapshot(server);
@@ -94,7 +94,7 @@ async function survive(
   expect(fresh).toBe(0);
 }
 
-/** What a new Sluice with empty hands would still write: nothing, if all is right. */
+/** Number of writes of a new Sluice with an empty store. */
 async function writesOfAFreshStart(server: FakeApiServer, cluster: FakeClient, clock: VirtualClock) {
   const before = Number(server.resourceVersion);
   const fleet = startAllInOne({
@@ -104,12 +104,12 @@ async function writesOfAFreshStart(server: FakeApiServer, cluster: FakeClient, c
     random: seededRandom(3),
     logger: silentLogger,
   });
-  await settle(clock);
+  await drain(clock);
   await fleet.stop(0);
   return Number(server.resourceVersion) - before;
 }
 
-async function settle(clock: VirtualClock): Promise<void> {
+async function drain(clock: VirtualClock): Promise<void> {
   const until = clock.now() + 300_000;
   do await new Promise((resolve) => setImmediate(resolve));
   while (clock.step(until));

@@ -19,7 +19,7 @@ interface Check {
   readonly detail: string;
 }
 
-/** `sluice doctor` and the start of a writer on the genuine API server, kube-controller-manager alive and gone. */
+/** `sluice doctor` and the start of a writer on a real API server, with kube-controller-manager running and stopped. */
 const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
 let directory: string;
 let controlPlane: ControlPlane;
@@ -53,7 +53,7 @@ async function doctor(kubeconfig: string) {
   return { status, of: (check: string) => checks.find((one) => one.check === check), checks };
 }
 
-test('an empty cluster, with exactly the rights of rbac.yaml: nothing is wrong', async () => {
+test('succeeds on an empty cluster with exactly the permissions of rbac.yaml', async () => {
   const { status, checks, of } = await doctor(controlPlane.kubeconfigs.sluice);
   expect(checks.filter(({ result }) => result === 'failed')).toEqual([]);
   expect(status).toBe(0);
@@ -63,7 +63,7 @@ test('an empty cluster, with exactly the rights of rbac.yaml: nothing is wrong',
   }
 }, 60_000);
 
-test('kube-controller-manager alive: refused, with how to switch it off, unless told to take over', async () => {
+test('refuses to start beside kube-controller-manager, with advice, unless --take-over is set', async () => {
   manager = await startKubeControllerManager(controlPlane, { serviceAccountCredentials: true });
   const admin = controlPlane.kubeconfigs.admin;
   await kubectl(admin, ['create', 'service', 'clusterip', 'web', '--tcp=80']);
@@ -81,14 +81,14 @@ test('kube-controller-manager alive: refused, with how to switch it off, unless 
   });
   expect(status).toBe(1);
   const run = ['run', '--kubeconfig', admin, '--metrics-bind-address', '0', '-o', 'none'];
-  // Long enough to find out; it ends when it has.
+  // The program exits as soon as it has found the other controller.
   const refused = await sluice(...run, '--for', '60s');
   expect(refused.status).toBe(2);
   expect(refused.stderr).toContain('another controller writes');
   expect((await sluice(...run, '--for', '1s', '--take-over')).status).toBe(0);
 }, 120_000);
 
-test('kube-controller-manager gone, with a lease that has run out: what it wrote is no hindrance', async () => {
+test('accepts objects of a kube-controller-manager whose lease has expired', async () => {
   await manager?.stop();
   manager = undefined;
   const admin = controlPlane.kubeconfigs.admin;
@@ -116,7 +116,7 @@ test('kube-controller-manager gone, with a lease that has run out: what it wrote
   expect(run).toMatchObject({ status: 0 });
 }, 180_000);
 
-test('a cluster that cannot be reached, and one without rights, are told with what to do', async () => {
+test('reports an unreachable cluster and missing permissions, with advice', async () => {
   const gone = await sluice('doctor', '--kubeconfig', join(directory, 'none'), '-o', 'table');
   expect(gone.status).not.toBe(0);
   await kubectl(controlPlane.kubeconfigs.admin, [

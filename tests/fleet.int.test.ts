@@ -49,7 +49,7 @@ let http: ApiServerHttp;
 let population: Population;
 let log: string[];
 const processes = new Map<string, RoleProcess>();
-/** Whether each Pod of each Service is ready. */
+/** Readiness of each Pod of each Service. */
 let ready: boolean[][];
 
 async function startFleet(kind: keyof typeof startBus): Promise<void> {

@@ -10,12 +10,12 @@ import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import type { Role } from '@sluice/sluice';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PodWorld } from './harness/pod-world.ts';
-import { type SpiedWrite, spiedServer } from './harness/spied-server.ts';
+import { type ObservedWrite, observeWrites } from './harness/observe-writes.ts';
+import { PodPopulation } from './harness/pod-population.ts';
 
 /**
- * A stream forgets its oldest records at its limit while nobody reads it: what was in them, Pods that went among it, is
- * heard of in no other way than by being told again.
+ * A full stream discards its oldest records unread. The lost Changes, among them deletions of Pods, are recovered by a
+ * resync.
  */
 const partitions = 2;
 const maxBytes = 128 * 1024;
@@ -25,9 +25,9 @@ let directory: string;
 let redis: RedisServer;
 let nats: Nats;
 let http: ApiServerHttp;
-let world: PodWorld;
+let population: PodPopulation;
 let fleet: OpenInfrastructure;
-let writes: SpiedWrite[];
+let writes: ObservedWrite[];
 let log: string[];
 const processes: RoleProcess[] = [];
 
@@ -37,8 +37,8 @@ beforeAll(async () => {
   redis = await startRedis({ directory: join(directory, 'redis') });
   nats = await startNats({ directory: join(directory, 'nats') });
   const server = new FakeApiServer({ clock: systemClock, random: seededRandom(seed) });
-  world = new PodWorld(server, { services: 20, pods: 4 }, seededRandom(seed + 1), systemClock.now());
-  const spied = spiedServer(
+  population = new PodPopulation(server, { services: 20, pods: 4 }, seededRandom(seed + 1), systemClock.now());
+  const spied = observeWrites(
     server,
     (write) => writes.push(write),
     () => {},
@@ -87,34 +87,34 @@ async function until(what: string, isSo: () => Promise<boolean> | boolean): Prom
   }
 }
 
-test('records that went unread at the limit of a stream are told again, and nothing wrong is written', async () => {
+test('recovers unread records of a full stream by a resync, without incorrect writes', async () => {
   start('watcher');
   const reconciler = start('reconciler');
   start('writer');
-  await until('right at the start', () => world.wrong().length === 0);
+  await until('converged after the start', () => population.incorrectServices().length === 0);
 
   await reconciler.stop();
   const all = Array.from({ length: partitions }, (_, partition) => partition);
   const read = await Promise.all(all.map(async (partition) => (await fleet.bus.end('changes', partition)).offset));
   await until('full', async () => {
-    for (let i = 0; i < 5; i++) world.change();
+    for (let i = 0; i < 5; i++) population.change();
     const oldest = await Promise.all(all.map((partition) => fleet.bus.beginning('changes', partition)));
     return oldest.every(({ offset }, partition) => offset > (read[partition] ?? 0));
   });
-  expect(world.wrong()).not.toEqual([]);
+  expect(population.incorrectServices()).not.toEqual([]);
 
   writes = [];
   const said = log.length;
   start('reconciler');
-  await until('right after the return', () => world.wrong().length === 0);
-  // Nothing changes any more: whatever is written has to be right at once, and nothing of it goes.
+  await until('converged after the restart', () => population.incorrectServices().length === 0);
+  // Nothing changes from here on, so every write must be correct and nothing may be deleted.
   const wrong = writes.filter(({ verb, resource, name, after }) => {
     if (verb === 'delete' || (resource !== 'endpoints' && resource !== 'endpointslices')) return true;
     const service = resource === 'endpoints' ? name : after.metadata.labels?.['kubernetes.io/service-name'];
-    return !world.isWanted(service ?? '', resource, after);
+    return !population.isExpected(service ?? '', resource, after);
   });
   expect(wrong, `seed ${seed}`).toEqual([]);
-  // Told by what the stream says of itself, or by the first record that comes.
+  // Detected when the reader opens, or at the first record.
   const lost = log
     .slice(said)
     .filter((line) => /log truncated; resyncing partition.*does not continue after offset \d+/.test(line));

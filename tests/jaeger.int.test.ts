@@ -28,7 +28,7 @@ import {
   traceOfId,
 } from './harness/jaeger-traces.ts';
 
-/** A fleet of processes on real NATS and Redis, and what a real Jaeger has to tell of it. */
+/** A fleet of processes on real NATS and Redis, and its traces in a real Jaeger. */
 const partitions = 4;
 const slicesPath = '/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices/{name}';
 
@@ -79,7 +79,7 @@ async function until<T>(what: string, look: () => Promise<T | undefined> | T | u
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`in vain: ${what}\n${log.slice(-40).join('\n')}`);
+    if (performance.now() > deadline) throw new Error(`timed out waiting for ${what}\n${log.slice(-40).join('\n')}`);
     await sleep(100);
   }
 }
@@ -93,7 +93,7 @@ interface Slice {
   readonly endpoints: readonly { readonly conditions: { readonly ready: boolean } }[];
 }
 
-/** Waits until so many endpoints of the Service are ready, as it is written. */
+/** Waits until the slices of the Service have this number of ready endpoints. */
 const written = (service: number, ready: number): Promise<true> =>
   until(`${nameOf(service)} with ${ready} ready endpoints`, () => {
     const slices = server.list('endpointslices').items as unknown as Slice[];
@@ -102,18 +102,18 @@ const written = (service: number, ready: number): Promise<true> =>
     return own.length === 1 && count === ready ? true : undefined;
   });
 
-/** What has come in so far of the traces of a Service's Pods. */
+/** The traces of a Service's Pods received so far. */
 async function tracesOfPods(service: number): Promise<readonly JaegerTrace[]> {
   const found = await findTraces(jaeger.queryUrl, 'sluice-watcher', { 'k8s.service.name': nameOf(service) });
   return found.filter((trace) => named(trace, 'watch Pod').length > 0);
 }
 
-/** The one trace of its Pods, once all of it is there. */
+/** The complete trace of a Service's Pods. */
 const traceOfPods = (service: number, plans: number): Promise<JaegerTrace> =>
   until(`a trace of ${nameOf(service)}`, async () => {
     const [trace, ...others] = await tracesOfPods(service);
     expect(others).toEqual([]);
-    // One of the Change, and one of each Outcome. Each process delivers its spans in its own time.
+    // One for the Change and one for each Outcome. Each process exports its spans independently.
     const isWhole =
       trace !== undefined &&
       named(trace, 'process mutations').length === plans &&
@@ -121,8 +121,8 @@ const traceOfPods = (service: number, plans: number): Promise<JaegerTrace> =>
     return isWhole ? trace : undefined;
   });
 
-describe('Jaeger has of a change', () => {
-  test('one trace, through every service, with no gap in it', async () => {
+describe('Jaeger receives', () => {
+  test('one complete trace of a change through all services', async () => {
     setReady(0, 0, false);
     await written(0, 2);
     const trace = await traceOfPods(0, 1);
@@ -150,7 +150,7 @@ describe('Jaeger has of a change', () => {
     expect(request && tagOf(request, 'url.full')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/apis\/.*\/endpointslices\/svc-/);
   }, 120_000);
 
-  test('each request, with why it was repeated', async () => {
+  test('each request of a retried write with its error', async () => {
     faults.add({ verb: 'update', resource: 'endpointslices', error: 'unavailable', times: 2 });
     setReady(1, 0, false);
     await written(1, 2);
@@ -167,7 +167,7 @@ describe('Jaeger has of a change', () => {
     ]);
   }, 120_000);
 
-  test('of those that share a write, links that lead to it', async () => {
+  test('links from coalesced changes to the write that contains them', async () => {
     faults.add({ verb: 'update', resource: 'endpointslices', latencyMs: 2_000, times: 1 });
     setReady(2, 0, false);
     await until('the first write to be decided', async () =>
@@ -176,7 +176,7 @@ describe('Jaeger has of a change', () => {
     setReady(2, 1, false);
     setReady(2, 2, false);
     await written(2, 0);
-    // What each comes to, in the trace of its own or in the one that it is linked with.
+    // The write of a change, in its own trace or in the linked one.
     const writeOf = async (trace: JaegerTrace): Promise<string | undefined> => {
       if (named(trace, 'process mutations').length > 0) return trace.traceID;
       const carried = trace.spans.find((span) => tagOf(span, 'sluice.coalesced') === true);
@@ -193,7 +193,7 @@ describe('Jaeger has of a change', () => {
     expect(new Set(writes).size).toBe(2);
   }, 120_000);
 
-  test('nothing without a parent', async () => {
+  test('no span without its parent', async () => {
     const all = await findTraces(jaeger.queryUrl, 'sluice-watcher', {});
     expect(all.length).toBeGreaterThan(5);
     const orphans = await until('all spans', async () => {
@@ -204,7 +204,7 @@ describe('Jaeger has of a change', () => {
   }, 120_000);
 });
 
-test('if Jaeger goes away nobody else notices, and what it missed is counted', async () => {
+test('if Jaeger is down, nothing else is affected, and lost spans are counted', async () => {
   await jaeger.process.kill();
   setReady(3, 0, false);
   await written(3, 2);

@@ -11,7 +11,10 @@ import { silentLogger } from '@sluice/runtime';
 import { openRedis, type RedisPorts } from '@sluice/store-redis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-/** A process whose event loop is blocked, and a rival that takes its lease as soon as it is free; on a real Redis. */
+/**
+ * A process whose event loop is blocked, and another member that acquires its lease as soon as it is free, on a real
+ * Redis.
+ */
 const program = fileURLToPath(new URL('./harness/blocked-member.ts', import.meta.url));
 const ttlMs = 900;
 /** Of `Ownership`. */
@@ -19,7 +22,7 @@ const maxSilenceMs = 5_000;
 
 let directory: string;
 let redis: RedisServer;
-let rival: RedisPorts;
+let competitor: RedisPorts;
 let fleet: string;
 let member: ChildProcess | undefined;
 
@@ -30,7 +33,7 @@ beforeAll(async () => {
 
 afterEach(() => {
   member?.kill('SIGKILL');
-  rival?.close();
+  competitor?.close();
 });
 
 afterAll(async () => {
@@ -38,15 +41,15 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Starts the member; resolves when it holds the lease and begins to block. */
+/** Starts the member; resolves when it holds the lease and starts to block. */
 async function start(blockMs: number): Promise<{ readonly lines: string[]; readonly heldAt: number }> {
   fleet = `fleet-${Math.round(performance.now())}`;
-  rival = await openRedis({ urls: [redis.url], fleet }, { clock: systemClock, logger: silentLogger });
+  competitor = await openRedis({ urls: [redis.url], fleet }, { clock: systemClock, logger: silentLogger });
   const lines: string[] = [];
   member = spawn(process.execPath, [program, redis.url, fleet, String(blockMs)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  if (member.stdout === null) throw new Error('the member has no output');
+  if (member.stdout === null) throw new Error('the member has no standard output');
   createInterface(member.stdout).on('line', (line) => void lines.push(line));
   await expect.poll(() => lines[0], { timeout: 60_000, interval: 10 }).toMatch(/^held \d+$/);
   return { lines, heldAt: performance.now() };
@@ -55,21 +58,21 @@ async function start(blockMs: number): Promise<{ readonly lines: string[]; reado
 /** Tries to acquire the lease for `forMs`; returns how long after `since` it succeeded. */
 async function contend(since: number, forMs: number): Promise<number | undefined> {
   while (performance.now() - since < forMs) {
-    const request = { group: 'writer', member: 'rival', ttlMs, release: [], acquire: ['0'] };
-    const { leases } = await rival.leases.heartbeat(request);
-    if (leases.some(({ holder }) => holder === 'rival')) return performance.now() - since;
+    const request = { group: 'writer', member: 'competitor', ttlMs, release: [], acquire: ['0'] };
+    const { leases } = await competitor.leases.heartbeat(request);
+    if (leases.some(({ holder }) => holder === 'competitor')) return performance.now() - since;
     await sleep(20);
   }
   return undefined;
 }
 
-test('a lease outlives an event loop that is blocked for three seconds', async () => {
+test('a lease survives an event loop that is blocked for three seconds', async () => {
   const { lines, heldAt } = await start(3_000);
   expect(await contend(heldAt, 3_500)).toBeUndefined();
   await expect.poll(() => lines, { timeout: 10_000 }).toContain('current true');
 });
 
-test('an event loop that stays blocked loses the lease, and knows it when it continues', async () => {
+test('an event loop that stays blocked loses the lease and notices it when it continues', async () => {
   const { lines, heldAt } = await start(9_000);
   const tookMs = await contend(heldAt, 9_000);
   expect(tookMs).toBeGreaterThan(maxSilenceMs - 500);
@@ -77,7 +80,7 @@ test('an event loop that stays blocked loses the lease, and knows it when it con
   await expect.poll(() => lines, { timeout: 10_000 }).toContain('current false');
 });
 
-test('a process that is stopped as a whole loses the lease within its TTL', async () => {
+test('a stopped process loses the lease within its TTL', async () => {
   const { heldAt } = await start(0);
   member?.kill('SIGSTOP');
   expect(await contend(heldAt, 9_000)).toBeLessThan(ttlMs + 600);

@@ -2,23 +2,23 @@ import { describe, expect, test } from 'vitest';
 import { type Loss, LossRun, losses } from './harness/loss-run.ts';
 
 /**
- * Whatever dies, freezes or is lost: nothing is written that no plan asked for, by nobody who may not, nothing wanted is
- * taken away, and once it is over, what is written is what a full recomputation would write. To play one seed again, or
+ * Whatever crashes, freezes or is lost: every write is planned and sent by the owner of its partition, no required
+ * endpoint is removed, and in the end the written objects are those of a full recomputation. To repeat one seed or run
  * more of them: `SEED=17` or `SEEDS=500` before `npx vitest run --project unit tests/losses.test.ts`.
  */
 const only = process.env.SEED;
-/** Of each kind; a seed takes some 300 ms and notices by itself if it spins. */
+/** For each kind of loss. A seed takes about 300 ms and detects endless loops. */
 const seedCount = Number(process.env.SEEDS ?? 8);
 const firstSeed = Number(process.env.FIRST_SEED ?? 1);
-/** Generous: a slow machine is no failure. */
+/** Generous, because the machine may be slow. */
 const timeLimitMs = 600_000;
 
 describe('a fleet of many processes', () => {
-  test('that die, freeze, come and go', () => play([]), timeLimitMs);
+  test('survives crashes, freezes, starts and stops', () => play([]), timeLimitMs);
 
-  test.each(losses)('of which something is lost: %s', (loss) => play([loss]), timeLimitMs);
+  test.each(losses)('survives a loss: %s', (loss) => play([loss]), timeLimitMs);
 
-  test('to which everything happens', () => play(losses), timeLimitMs);
+  test('survives all kinds of loss together', () => play(losses), timeLimitMs);
 });
 
 async function play(what: readonly Loss[]): Promise<void> {

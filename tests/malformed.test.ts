@@ -5,7 +5,7 @@ import { defaultSettings } from '@sluice/service-state';
 import { type AllInOne, startAllInOne } from '@sluice/sluice';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-/** What no genuine API server stores, but what a broken or a future one might send. */
+/** Objects that no real API server stores, but a broken or a future one might send. */
 let clock: VirtualClock;
 let server: FakeApiServer;
 let fleet: AllInOne;
@@ -33,29 +33,29 @@ describe('a malformed object on the watch', () => {
     ['services', { ...service('web-bad'), spec: { selector: 'app=web', ports: 80 } }],
     ['endpointslices', { metadata: { name: 'web-bad', namespace: 'shop' }, addressType: 4, endpoints: {} }],
     ['endpoints', { metadata: { name: 'web-bad', namespace: 'shop' }, subsets: 'none' }],
-  ])('of %s is skipped, counted and named, and the rest goes on', async (resource, malformed) => {
+  ])('of %s is skipped, counted and logged, and others are processed', async (resource, malformed) => {
     await start();
     server.put(resource, malformed);
     server.put('pods', pod('web-2', '10.1.0.2'));
-    await settle();
+    await drain();
     expect(skipped).toEqual([resource]);
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain('web-bad');
     expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
   });
 
-  it('that was right before leaves what is known of it, until it is right again', async () => {
+  it('keeps the last valid state until the object is valid again', async () => {
     server.put('pods', pod('web-2', '10.1.0.2'));
     await start();
     server.put('pods', { ...pod('web-2', ''), status: { podIPs: 'none' } });
-    await settle();
+    await drain();
     expect(skipped).toEqual(['pods']);
     server.put('pods', pod('web-2', '10.1.0.3'));
-    await settle();
+    await drain();
     expect(addresses()).toEqual(['10.1.0.1', '10.1.0.3']);
   });
 
-  it('in the list at the start is skipped as well', async () => {
+  it('in the initial list is skipped as well', async () => {
     server.put('pods', { ...pod('web-bad', '10.1.0.9'), status: { podIPs: 'none' } });
     await start();
     expect(skipped).toEqual(['pods']);
@@ -69,7 +69,9 @@ describe('a Service that cannot be decoded', () => {
 
   const isNamedWeb = ({ metadata }: RawObject) => (metadata as { name: string }).name === 'web';
 
-  /** Lets a first watcher write the Service's endpoints, and breaks the Service before the next one starts. */
+  /**
+   * Lets a first watcher write the endpoints of the Service, then breaks the Service before the next watcher starts.
+   */
   async function restartWithMalformedService(): Promise<void> {
     await start();
     await fleet.stop(0);
@@ -81,14 +83,14 @@ describe('a Service that cannot be decoded', () => {
     expect(skipped).toEqual(['services']);
   }
 
-  it('when a watcher starts keeps its Endpoints and slices', async () => {
+  it('keeps its Endpoints and slices when a watcher starts', async () => {
     await restartWithMalformedService();
     expect(addresses()).toEqual(['10.1.0.1']);
     expect(endpoints()).toEqual(['web']);
     expect(warnings.at(-1)).toContain('withholding changes of a service that cannot be decoded');
     server.put('pods', pod('web-2', '10.1.0.2'));
     server.cutWatches('end');
-    await settle();
+    await drain();
     expect(addresses()).toEqual(['10.1.0.1']);
     expect(endpoints()).toEqual(['web']);
   });
@@ -97,14 +99,14 @@ describe('a Service that cannot be decoded', () => {
     await restartWithMalformedService();
     server.put('pods', pod('web-2', '10.1.0.2'));
     server.put('services', valid);
-    await settle();
+    await drain();
     expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
   });
 
   it('loses its Endpoints and slices once it is deleted', async () => {
     await restartWithMalformedService();
     server.delete('services', 'shop', 'web');
-    await settle();
+    await drain();
     expect(addresses()).toEqual([]);
     expect(endpoints()).toEqual([]);
   });
@@ -113,7 +115,7 @@ describe('a Service that cannot be decoded', () => {
     server.create('services', { ...service('other'), spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } });
     await restartWithMalformedService();
     server.delete('pods', 'shop', 'web-1');
-    await settle();
+    await drain();
     expect(endpoints()).toEqual(['other', 'web']);
     const slices = server.list('endpointslices').items as unknown as readonly Slice[];
     const ready = slices.map(({ endpoints }) => endpoints?.[0]?.conditions.ready);
@@ -137,10 +139,10 @@ describe('a Service that cannot be decoded', () => {
   });
 });
 
-describe('what is at the limits of Kubernetes, or hardly there', () => {
+describe('extreme objects', () => {
   const long = (length: number, end = '') => `${'x'.repeat(length - end.length)}${end}`;
 
-  it('names and labels as long as they may be, and as many as one likes', async () => {
+  it('names and labels of maximum length, and very many labels', async () => {
     const [prefix, name, value] = [`${long(61)}.${long(61)}.${long(61)}.${long(61)}.com`, long(63), long(63)];
     const labels = { app: 'web', [`${prefix}/${name}`]: value };
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`label-${i}`, `${i}`]));
@@ -174,11 +176,11 @@ describe('what is at the limits of Kubernetes, or hardly there', () => {
       'endpointslices',
       { metadata: { name: 'web-bare', namespace: 'shop' }, addressType: 'IPv4', endpoints: null, ports: null },
     ],
-  ])('of %s all that may be missing', async (resource, bare) => {
+  ])('%s with only the required fields', async (resource, bare) => {
     await start();
     server.put(resource, bare);
     server.put('pods', pod('web-2', '10.1.0.2'));
-    await settle();
+    await drain();
     expect([skipped, warnings]).toEqual([[], []]);
     expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
   });
@@ -194,7 +196,7 @@ async function start(): Promise<void> {
     logger: listening,
     onMalformed: (_, resource) => skipped.push(resource),
   });
-  await settle();
+  await drain();
   await fleet.synced;
 }
 
@@ -204,8 +206,8 @@ const listening: Logger = {
   with: () => listening,
 };
 
-/** Lets everything that can happen happen: all pending promises, and the timers of the next two minutes. */
-async function settle(): Promise<void> {
+/** Runs all pending promises and the timers of the next two minutes. */
+async function drain(): Promise<void> {
   const until = clock.now() + 120_000;
   do await new Promise((resolve) => setImmediate(resolve));
   while (clock.step(until));

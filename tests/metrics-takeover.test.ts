@@ -12,11 +12,11 @@ import { expect, test } from 'vitest';
 const clock = new VirtualClock(1_000);
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
 const causes = { first: [], more: 0 };
-const settle = () => new Promise((resolve) => setImmediate(resolve));
+const drain = () => new Promise((resolve) => setImmediate(resolve));
 
 const service = aService({ ipFamilies: ['IPv4', 'IPv6'], ports: [], trafficDistribution: 'PreferClose' });
 
-test('a partition that moves takes its share of the gauges with it (I1)', async () => {
+test('the owner of a partition exports its share of the gauges (I1)', async () => {
   const bus = new MemoryBus({ partitions: 1 });
   const store = new MemoryStore();
   const versions = { endpoints: '9', endpointslices: '9' };
@@ -33,13 +33,13 @@ test('a partition that moves takes its share of the gauges with it (I1)', async 
     { key: formatServiceKey(key), id: '1', headers: {}, payload: encodeMessage(change) },
   ]);
   const one = owner(bus, store, 1);
-  await settle();
-  // A plan for each controller that has something to write is in flight.
+  await drain();
+  // A plan of each controller that has something to write is in flight.
   expect(await one.gauges()).toEqual({ slices: 2, desired: 2, preferClose: 1, running: 2 });
   await one.stop();
   expect(await one.gauges()).toEqual({ slices: 0, desired: 0, preferClose: 0, running: 0 });
   const two = owner(bus, store, 2);
-  await settle();
+  await drain();
   expect(await two.gauges()).toEqual({ slices: 2, desired: 2, preferClose: 1, running: 2 });
   await two.stop();
 });

@@ -18,11 +18,11 @@ import { parseScrape, type Sample, type Scrape } from '@sluice/telemetry/testing
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /**
- * The same workload on kube-controller-manager and on Sluice, and what a scrape of either shows: the same metrics by
- * name, type, labels and buckets, and where the numbers do not depend on how work is cut into syncs, the same numbers.
+ * The same workload on kube-controller-manager and on Sluice. Their scrapes have the same metrics by name, type, labels
+ * and buckets, and the same values where these do not depend on how changes are divided into syncs.
  */
 let pair: Pair;
-let genuine: Scrape;
+let upstream: Scrape;
 let sluice: Scrape;
 
 const slices = 'endpoint_slice_controller_';
@@ -32,35 +32,35 @@ const queues = ['endpoint', 'endpoint_slice', 'endpoint_slice_mirroring'];
 
 beforeAll(async () => {
   pair = await Pair.start();
-  const [genuinePort, sluicePort] = await freePorts(2);
-  await pair.startGenuine({
+  const [upstreamPort, sluicePort] = await freePorts(2);
+  await pair.startUpstream({
     args: [
       '--bind-address=127.0.0.1',
-      `--secure-port=${genuinePort}`,
+      `--secure-port=${upstreamPort}`,
       '--authorization-always-allow-paths=/metrics,/healthz',
     ],
   });
   await pair.startSluice({ args: ['--metrics-bind-address', `127.0.0.1:${sluicePort}`] });
   await workload();
-  genuine = parseScrape(await scrapeGenuine(`https://127.0.0.1:${genuinePort}/metrics`));
+  upstream = parseScrape(await scrapeUpstream(`https://127.0.0.1:${upstreamPort}/metrics`));
   sluice = parseScrape(await (await fetch(`http://127.0.0.1:${sluicePort}/metrics`)).text());
 });
 
 afterAll(() => pair?.stop());
 
-/** It shows a certificate that it made itself. */
-function scrapeGenuine(url: string): Promise<string> {
+/** The server has a self-signed certificate. */
+function scrapeUpstream(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, { rejectUnauthorized: false }, (response) => resolve(text(response))).once('error', reject);
   });
 }
 
-/** Services of one family only: of others, upstream counts the family that came last (I1). */
+/** Single-stack Services only: for others, upstream counts only the last family (I1). */
 async function workload(): Promise<void> {
   await pair.apply((client) => client.create('namespaces', namespaceObject(namespace)));
   await applyNode(pair, 'a-1', 'a');
   for (let i = 1; i <= 5; i++) await applyPod(pair, pod(`web-${i}`, 'web', `10.1.0.${i}`));
-  // Both have to know the Pods before the Services come, so that each Service is written once.
+  // Both sides must know the Pods before the Services, so that each Service is written once.
   await sleep(1_000);
   const selecting = (name: string, spec = {}) =>
     serviceObject({ namespace, name, spec: { selector: { app: 'web' }, ports, ...spec } });
@@ -78,14 +78,14 @@ async function workload(): Promise<void> {
   await pair.apply((client) => client.create('endpoints', endpointsObject({ namespace, name: 'custom', subsets })));
   await rest();
   await pair.apply((client) => client.delete({ resource: 'services', namespace, name: 'goes' }, 0));
-  // Leaves its Services in one step. A Pod that is deleted terminates first, and whether that is written depends on speed.
+  // Leaves its Services in one step. A deleted Pod terminates first, and whether that is written depends on timing.
   const leaves = { metadata: { labels: { app: 'elsewhere' } } };
   await pair.apply((client) => client.patch({ resource: 'pods', namespace, name: 'web-1' }, leaves));
   await rest();
 }
 
 async function rest(): Promise<void> {
-  const { differences } = await pair.rest();
+  const { differences } = await pair.converge();
   expect(differences.map(describeDifference).join('\n')).toBe('');
 }
 
@@ -94,7 +94,7 @@ const ofControllers = ({ name, labels }: Sample): boolean =>
   name.startsWith(mirroring) ||
   (name.startsWith('workqueue_') && queues.includes(labels.name ?? ''));
 
-/** Each series without its value; buckets as numbers, since 0.000001 and 1e-06 are the same. */
+/** Series without values; buckets as numbers, because 0.000001 and 1e-06 are equal. */
 function series(scrape: Scrape): string[] {
   const described = scrape.samples.filter(ofControllers).map(({ name, labels }) => {
     const { le, ...others } = labels;
@@ -109,16 +109,16 @@ function values(scrape: Scrape, names: readonly string[]): Record<string, number
   return Object.fromEntries(chosen.map(({ name, labels, value }) => [`${name} ${JSON.stringify(labels)}`, value]));
 }
 
-describe('a scrape of Sluice and one of kube-controller-manager', () => {
-  it('show the same series: names, labels and buckets (I1, I2, I4)', () => {
+describe('scrapes of Sluice and of kube-controller-manager', () => {
+  it('have the same series: names, labels and buckets (I1, I2, I4)', () => {
     const ours = new Set(series(sluice));
-    const theirs = series(genuine);
+    const theirs = series(upstream);
     expect(theirs.length).toBeGreaterThan(150);
     expect(theirs.filter((one) => !ours.has(one))).toEqual([]);
   });
 
-  it('show them with the same types', () => {
-    for (const [name, type] of genuine.types) {
+  it('have the same types', () => {
+    for (const [name, type] of upstream.types) {
       if (name.startsWith(slices) || name.startsWith(mirroring))
         expect([name, sluice.types.get(name)]).toEqual([name, type]);
     }
@@ -130,9 +130,9 @@ describe('a scrape of Sluice and one of kube-controller-manager', () => {
     [slices, ['endpoints_added_per_sync_sum', 'endpoints_removed_per_sync_sum']],
     [mirroring, ['endpoints_desired', 'num_endpoint_slices', 'desired_endpoint_slices', 'changes']],
     [mirroring, ['endpoints_added_per_sync_sum', 'endpoints_removed_per_sync_sum', 'addresses_skipped_per_sync_sum']],
-  ])('show the same numbers: %s %j', (prefix, names) => {
+  ])('have the same values: %s %j', (prefix, names) => {
     const full = names.map((name) => prefix + name);
-    const theirs = values(genuine, full);
+    const theirs = values(upstream, full);
     expect(Object.keys(theirs).length).toBeGreaterThanOrEqual(names.length);
     expect(values(sluice, full)).toEqual(theirs);
   });

@@ -10,7 +10,7 @@ import { parseScrape, type Scrape, sampleOf } from '@sluice/telemetry/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { namespace, nodeObject, podObject } from './harness/objects.ts';
 
-/** The whole pipeline on simulated API servers, and what a scrape shows of it. */
+/** Metrics of the whole pipeline on fake API servers. */
 let clock: VirtualClock;
 let servers: FakeApiServer[];
 let faults: FaultPlan;
@@ -77,8 +77,8 @@ const pod = (app: string, i: number, ips = [`10.0.0.${i}`]) =>
     uid: `${app}-${i}`,
   });
 
-describe('the metrics of upstream', () => {
-  test('follow Services as they come, change and go (I1)', async () => {
+describe('upstream metrics', () => {
+  test('follow Services as they are created, changed and deleted (I1)', async () => {
     await start(1);
     const server = only();
     server.create('services', service('web'));
@@ -103,7 +103,7 @@ describe('the metrics of upstream', () => {
     expect(sampleOf(rest, `${slices}_endpoints_removed_per_sync_sum`)).toBe(1);
   });
 
-  test('count Services by traffic distribution; a value that nobody has any more stays at 0 (I2)', async () => {
+  test('count Services by traffic distribution; an unused value stays at 0 (I2)', async () => {
     await start(1);
     const server = only();
     server.create('services', service('near', { trafficDistribution: 'PreferClose' }));
@@ -119,7 +119,7 @@ describe('the metrics of upstream', () => {
     expect((await scrape()).samples.filter(({ name }) => name === gauge)).toHaveLength(2);
   });
 
-  test('count a sync once: its result, and the changes only where all went through', async () => {
+  test('count a sync once with its result, and its changes only if all were applied', async () => {
     await start(1);
     faults.add({ verb: 'create', resource: 'endpointslices', error: 'forbidden', times: 1 });
     only().create('services', service('web'));
@@ -137,7 +137,7 @@ describe('the metrics of upstream', () => {
     expect(sampleOf(seen, 'sluice_write_requests_total', refused)).toBe(1);
   });
 
-  test('count mirrored slices, but not what a clean-up deletes (I3)', async () => {
+  test('count mirrored slices, but not deletions of a clean-up (I3)', async () => {
     await start(1);
     const server = only();
     server.create('services', service('custom', { selector: null }));
@@ -157,7 +157,7 @@ describe('the metrics of upstream', () => {
     expect(sampleOf(cleaned, `${mirroring}_changes`, { operation: 'delete' })).toBe(0);
   });
 
-  test('know which queue waits, and for how long (I4)', async () => {
+  test('show the waiting queue and for how long it waits (I4)', async () => {
     await start(1);
     faults.add({ verb: 'create', resource: 'endpointslices', latencyMs: 4_000, times: 1 });
     only().create('services', service('web'));
@@ -177,8 +177,8 @@ describe('the metrics of upstream', () => {
   });
 });
 
-describe('metrics of a fleet', () => {
-  test('have a label for the cluster; those of a single one have exactly the labels of upstream', async () => {
+describe('metrics of several clusters', () => {
+  test('have a cluster label', async () => {
     await start(2);
     const [first, second] = servers;
     first?.create('services', service('web'));
@@ -192,8 +192,8 @@ describe('metrics of a fleet', () => {
   });
 });
 
-describe('of its own', () => {
-  test('a key that is given up is seen as parked, until it goes through', async () => {
+describe('Sluice metrics', () => {
+  test('count a rejected key as parked until it is applied', async () => {
     await start(1, { parkedRetryMs: 600_000 });
     faults.add({ verb: 'create', resource: 'endpointslices', error: 'forbidden', times: 1 });
     only().create('services', service('web'));
@@ -204,7 +204,7 @@ describe('of its own', () => {
     expect(await parked()).toBe(0);
   });
 
-  test('the way from a change to its write is timed; what a start finds is not', async () => {
+  test('measure the time from a change to its write, except for the initial state', async () => {
     await start(1);
     only().create('services', service('web'));
     await advance(clock, 1_000);
@@ -214,7 +214,7 @@ describe('of its own', () => {
     expect(sampleOf(await scrape(), 'sluice_messages_processed_total', { kind: 'change' })).toBeGreaterThan(0);
   });
 
-  test('each event that led to a write is timed by what it was; how many came together is counted', async () => {
+  test('measure the time to the write by cause, and count the causes per plan', async () => {
     await start(2);
     const [server] = servers;
     server?.create('services', service('web'));
@@ -228,17 +228,17 @@ describe('of its own', () => {
     const seen = await scrape();
     const timed = (cause: string) =>
       sampleOf(seen, 'sluice_trigger_to_applied_seconds_count', { cluster: 'c0', cause });
-    // Two controllers write each.
+    // Two controllers write each change.
     expect([timed('Service'), timed('Pod')]).toEqual([2, 6]);
     const together = (which: string) => sampleOf(seen, `sluice_plan_causes_${which}`, { controller: 'endpointslice' });
     expect([together('sum'), together('count')]).toEqual([4, 3]);
   });
 
-  test('how long a watch has been silent is seen, bookmarks being heard as well', async () => {
+  test('measure the idle time of a watch; bookmarks end it', async () => {
     await start(1);
     only().create('services', service('web'));
     await advance(clock, 10);
-    // Bookmarks come each minute.
+    // Bookmarks are sent every minute.
     clock.skipTo(clock.now() + 45_000);
     const age = async (resource: string) => sampleOf(await scrape(), 'sluice_watch_idle_seconds', { resource });
     expect(await age('services')).toBeCloseTo(45, 0);
@@ -246,7 +246,7 @@ describe('of its own', () => {
     expect(await age('nodes')).toBeLessThan(61);
   });
 
-  test('is all in docs/reference/metrics.md, with the labels that it has', async () => {
+  test('are all listed in docs/reference/metrics.md', async () => {
     await start(2);
     const page = readFileSync(new URL('../docs/reference/metrics.md', import.meta.url), 'utf8');
     for (const [name] of (await scrape()).types) {

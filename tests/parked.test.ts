@@ -37,7 +37,7 @@ async function forbidSlicesOf(...services: string[]): Promise<void> {
   await advance(clock, 5_000);
 }
 
-test('what is refused for good is found with the words of the API server, and since when', async () => {
+test('lists rejected Services with the message of the API server and the time', async () => {
   expect(await parked()).toEqual([]);
   await forbidSlicesOf('web', 'db');
   const [db, web, ...more] = await parked();
@@ -50,12 +50,12 @@ test('what is refused for good is found with the words of the API server, and si
     causes: { first: [{ description: expect.stringContaining('shop/web') }] },
   });
   expect(web?.since).toBeGreaterThan(startedAt);
-  // The slow retry fails as well: it is still parked since the first time.
+  // The slow retry fails as well; the time stays that of the first rejection.
   await advance(clock, 180_000);
   expect((await parked())[1]).toMatchObject({ since: web?.since });
 });
 
-test('a person who asks gets it tried at once, and gone from the list', async () => {
+test('retries a parked Service immediately on request', async () => {
   await forbidSlicesOf('web', 'db');
   faults.clear();
   const [web] = findByName(await parked(), 'shop/web');
@@ -66,7 +66,7 @@ test('a person who asks gets it tried at once, and gone from the list', async ()
   expect(slices()).toBe(1);
 });
 
-test('a retry that is refused again leaves it parked', async () => {
+test('a retry that is rejected again leaves the Service parked', async () => {
   await forbidSlicesOf('web');
   const [before] = await parked();
   if (before === undefined) throw new Error('not parked');
@@ -85,7 +85,7 @@ const key: ParkedKey = {
   causes: { first: [{ description: 'Pod shop/web-1 added', observedAt: startedAt }], more: 2 },
 };
 
-test('it is named from its namespace or from its cluster on, with or without the controller', () => {
+test('matches a name from the namespace or the cluster on, with or without the controller', () => {
   for (const text of ['shop/web', 'c/shop/web', 'shop/web/endpointslice', key.name])
     expect(findByName([key], text)).toEqual([key]);
   for (const text of ['web', 'hop/web', 'shop/web/endpoints', '']) expect(findByName([key], text)).toEqual([]);

@@ -8,7 +8,7 @@ import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** What a start asks a genuine API server about its permissions, and what it hears. */
+/** The permission check of the startup on a real API server. */
 let directory: string;
 let controlPlane: ControlPlane;
 
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const accesses = neededAccess(['watch', 'write']);
 
-/** What is answered to each, and how often each kind of review was asked for meanwhile. */
+/** The allowed accesses, and the number of requests by kind of review. */
 async function review(userAgent: string) {
   const access = await loadKubeconfig({ paths: [controlPlane.kubeconfigs.sluice] });
   const connection = new Connection({ access, userAgent, clock: systemClock, logger: silentLogger });
@@ -48,14 +48,14 @@ function reviewsBy(userAgent: string): Record<string, number> {
   return counts;
 }
 
-test('with the rights of rbac.yaml one question is enough', async () => {
+test('one request suffices with the permissions of rbac.yaml', async () => {
   const { allowed, asked } = await review('sluice/granted');
   expect(allowed).toEqual(accesses);
-  // The log is written after the answer.
+  // The audit log is written after the response.
   await expect.poll(asked).toEqual({ selfsubjectrulesreviews: 1 });
 }, 60_000);
 
-test('what is allowed in each namespace that there is, is not taken for allowed in all of them', async () => {
+test('permissions in every existing namespace do not count as cluster-wide', async () => {
   const admin = controlPlane.kubeconfigs.admin;
   await kubectl(admin, ['delete', 'clusterrolebinding', 'sluice-watcher', 'sluice-writer']);
   const namespaces = (await kubectl(admin, ['get', 'namespaces', '--output=name'])).trim().split('\n');
@@ -63,6 +63,6 @@ test('what is allowed in each namespace that there is, is not taken for allowed 
     const all = ['--clusterrole=cluster-admin', '--serviceaccount=sluice:sluice'];
     await kubectl(admin, ['create', 'rolebinding', 'here-alone', `--namespace=${namespace}`, ...all]);
   }
-  // It takes the API server a moment to hear of it.
+  // RBAC changes take effect with a delay.
   await expect.poll(async () => (await review('sluice/in-namespaces')).allowed, { timeout: 30_000 }).toEqual([]);
 }, 60_000);

@@ -5,10 +5,10 @@ import { advance } from '@sluice/runtime/testing';
 import { releaseParked } from '@sluice/sluice';
 import { MassRemovalGuard } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { endpointsOf, slicesOf } from './harness/expected-endpoints.ts';
 import { type Fleet, startFleet } from './harness/fleet.ts';
-import { endpointsOf, slicesOf } from './harness/what-should-be.ts';
 
-/** The brake on removals (ADR 0029), from the watch to the write. */
+/** The mass-removal guard (ADR 0029), from the watch to the write. */
 
 const services = 20;
 const podsPerService = 10;
@@ -25,7 +25,7 @@ beforeEach(async () => {
   server = new FakeApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   population = populate(server, { services, podsPerService, nodes: 10 });
   await start();
-  // Long enough that what was written first is no part of the minute any more.
+  // The initial writes must be older than the guard's window of a minute.
   await advance(clock, 120_000);
   expect(isRight()).toBe(true);
 });
@@ -48,14 +48,14 @@ const isRight = (): boolean =>
     return JSON.stringify(expected) === JSON.stringify(actual);
   });
 
-/** Of slices or of Endpoints, whichever has fewer. */
+/** The lower count of slices and Endpoints. */
 const readyLeft = (): number =>
   Math.min(...[slicesOf, endpointsOf].map((of) => of(server).actual.filter((line) => line.endsWith(' true')).length));
 
 const all = services * podsPerService;
 const parked = () => findParked(fleet.store, fleet.bus.partitions);
 
-/** The watch of a resource breaks, and what is listed then is empty. */
+/** Ends the watch of a resource, and returns empty lists for it. */
 async function listEmpty(...resources: string[]): Promise<void> {
   for (const resource of resources) {
     faults.add({ verb: 'list', resource, error: 'empty' });
@@ -65,7 +65,7 @@ async function listEmpty(...resources: string[]): Promise<void> {
   await advance(clock, 60_000);
 }
 
-/** Lists are as they should be again, and are asked for once more. */
+/** Returns correct lists again and forces a relist. */
 async function recover(...resources: string[]): Promise<void> {
   faults.clear();
   for (const resource of resources) faults.add({ verb: 'watch', resource, error: 'gone', times: 1 });
@@ -73,11 +73,11 @@ async function recover(...resources: string[]): Promise<void> {
   await advance(clock, 30_000);
 }
 
-describe('a list that is empty by mistake', () => {
+describe('an incorrectly empty list', () => {
   test.each(['pods', 'services', 'nodes'])('of %s does not empty the cluster', async (resource) => {
     await listEmpty(resource);
     expect(checked.refuted).toBeGreaterThan(0);
-    // A quarter may go before the brake takes hold.
+    // The guard allows a quarter.
     expect(readyLeft()).toBeGreaterThanOrEqual(0.7 * all);
     await advance(clock, 30 * 60_000);
     expect(readyLeft()).toBeGreaterThanOrEqual(0.7 * all);
@@ -87,7 +87,7 @@ describe('a list that is empty by mistake', () => {
     expect(await parked()).toEqual([]);
   });
 
-  test('at the start does not empty it either', async () => {
+  test('at startup does not empty the cluster', async () => {
     await fleet.stop();
     faults.add({ verb: 'list', resource: 'pods', error: 'empty' });
     await start();
@@ -98,7 +98,7 @@ describe('a list that is empty by mistake', () => {
     expect(isRight()).toBe(true);
   });
 
-  test('while the cluster answers no look at its Pods: held back until it does', async () => {
+  test('is held back as long as Pods cannot be read', async () => {
     faults.add({ verb: 'get', resource: 'pods', error: 'forbidden' });
     await listEmpty('pods');
     expect(checked).toEqual({ unknown: checked.unknown });
@@ -106,11 +106,11 @@ describe('a list that is empty by mistake', () => {
   });
 });
 
-test('what is held back goes when a person lets it, and only that', async () => {
+test('a released removal is applied, and no other', async () => {
   await listEmpty('pods');
   const held = await parked();
   const [first] = held;
-  if (first === undefined) throw new Error('nothing is held back');
+  if (first === undefined) throw new Error('no removal is held back');
   await releaseParked(fleet.bus, first.key, clock.now(), 'first');
   await advance(clock, 1_000);
   const isOf = ({ key: { service } }: ParkedKey) => service === first.key.service;
@@ -119,8 +119,8 @@ test('what is held back goes when a person lets it, and only that', async () => 
   expect(slicesOf(server).actual.filter((line) => line.startsWith(`${first.key.service} `))).toEqual([]);
 });
 
-describe('goes through at once:', () => {
-  test('a Node with a tenth of all Pods, unlooked at', async () => {
+describe('applies immediately', () => {
+  test('the loss of a Node with a tenth of all Pods, without a check', async () => {
     for (let i = 0; i < services; i++)
       for (let j = 0; j < podsPerService; j++)
         if ((i * podsPerService + j) % 10 === 3) server.put('pods', population.podObject(i, j, false));
@@ -129,14 +129,14 @@ describe('goes through at once:', () => {
     expect(checked).toEqual({});
   });
 
-  test('half of all Services scaled to nothing, looked at', async () => {
+  test('scaling half of all Services to zero, after a check', async () => {
     for (let i = 0; i < services / 2; i++) removePods(i);
     await advance(clock, 1_000);
     expect(isRight()).toBe(true);
     expect(checked).toEqual({ confirmed: checked.confirmed });
   });
 
-  test('one Service that has most of the cluster', async () => {
+  test('the removal of a Service with most of the endpoints', async () => {
     for (let i = 1; i < services; i++) removePods(i, 1);
     await advance(clock, 120_000);
     checked = {};
@@ -146,7 +146,7 @@ describe('goes through at once:', () => {
     expect(checked.refuted).toBeUndefined();
   });
 
-  test('everything, with its namespace', async () => {
+  test('the deletion of a namespace with everything', async () => {
     server.delete('namespaces', '', 'bench-0');
     for (let i = 0; i < services; i++) removePods(i);
     for (const { namespace, name } of population.services) server.delete('services', namespace, name);
@@ -155,7 +155,7 @@ describe('goes through at once:', () => {
     expect(checked.refuted).toBeUndefined();
   });
 
-  test('readiness that comes and goes all the time, unlooked at', async () => {
+  test('frequent readiness changes, without a check', async () => {
     for (let round = 0; round < 20; round++) {
       for (let i = 0; i < services; i++) server.put('pods', population.podObject(i, round % podsPerService, false));
       await advance(clock, 1_000);

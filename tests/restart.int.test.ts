@@ -11,11 +11,11 @@ import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import type { Role } from '@sluice/sluice';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { slicesOf } from './harness/what-should-be.ts';
+import { slicesOf } from './harness/expected-endpoints.ts';
 
 /**
- * A restart of every watcher with nothing changed sends no message and writes nothing: on real NATS and Redis, with
- * processes. Prints what it counted.
+ * Restarting every watcher of a fleet on real NATS and Redis without any change sends no message and writes nothing.
+ * Prints the counts.
  */
 const [services, podsPerService, partitions] = [50, 4, 8];
 const fleet = 'sluice';
@@ -71,7 +71,7 @@ function start(role: Role): RoleProcess {
 
 const watchers = () => [...processes].filter(([name]) => name.startsWith('watcher'));
 
-/** Stops all watchers, starts as many, and waits until one has every list in. */
+/** Stops all watchers, starts as many, and waits until one has synced its caches. */
 async function restartWatchers(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   const former = watchers();
   for (const [name, process] of former) {
@@ -81,13 +81,13 @@ async function restartWatchers(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   await Promise.all(former.map(([, process]) => process.ended));
   log.length = 0;
   for (const _ of former) start('watcher');
-  await until('a watcher has all lists', () => log.some((line) => line.includes('caches synced')));
+  await until('synced caches of a watcher', () => log.some((line) => line.includes('caches synced')));
 }
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`waited for nothing: ${what}\n${log.slice(-30).join('\n')}`);
+    if (performance.now() > deadline) throw new Error(`timed out waiting for ${what}\n${log.slice(-30).join('\n')}`);
     await sleep(50);
   }
 }
@@ -97,7 +97,7 @@ const isRight = () => {
   return expected.join('\n') === actual.join('\n');
 };
 
-/** Messages ever sent on the topics that every change goes through. */
+/** Number of messages sent on all topics so far. */
 async function messages(bus: Bus): Promise<number> {
   const ends = (['changes', 'mutations', 'requests'] as const).flatMap((topic) =>
     Array.from({ length: topic === 'requests' ? 1 : partitions }, (_, partition) => bus.end(topic, partition)),
@@ -105,7 +105,7 @@ async function messages(bus: Bus): Promise<number> {
   return (await Promise.all(ends)).reduce((sum, { offset }) => sum + offset, 0);
 }
 
-/** Until nothing was sent for two seconds. */
+/** Waits until no message was sent for two seconds. */
 async function quiet(): Promise<void> {
   let last = -1;
   let since = performance.now();
@@ -117,11 +117,11 @@ async function quiet(): Promise<void> {
 }
 
 test.each(['SIGTERM', 'SIGKILL'] as const)(
-  'a restart of every watcher (%s) with nothing changed: 0 messages, 0 writes; what changed meanwhile is told',
+  'restarting every watcher (%s) without a change: 0 messages, 0 writes; later changes are published',
   async (signal) => {
-    await until('all is written', isRight);
+    await until('correct slices', isRight);
     await quiet();
-    // Of one that is killed, the last words must have been noted by then: after ten quiet seconds.
+    // A killed watcher must have stored its checkpoint before, which happens after ten quiet seconds.
     if (signal === 'SIGKILL') await sleep(13_000);
     const before = { messages: await messages(infrastructure.bus), version: Number(server.resourceVersion) };
     await restartWatchers(signal);
@@ -133,7 +133,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     );
     expect({ sent, writes }, log.join('\n')).toEqual({ sent: 0, writes: 0 });
     server.put('pods', population.podObject(7, 1, signal === 'SIGKILL'));
-    await until('the change is written', isRight);
+    await until('the change to be written', isRight);
     expect(await messages(infrastructure.bus)).toBeGreaterThan(before.messages);
   },
   180_000,

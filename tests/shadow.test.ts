@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Fleet, startFleet } from './harness/fleet.ts';
 import { nodeObject, podObject } from './harness/objects.ts';
 
-/** A writing fleet of Sluice stands in for the upstream controllers. */
+/** A writing fleet of Sluice acts as the upstream controllers. */
 let clock: VirtualClock;
 let server: FakeApiServer;
 let upstream: Fleet | undefined;
@@ -67,7 +67,7 @@ async function startInShadow(): Promise<Shadow> {
   return shadow;
 }
 
-function startGenuine(faults = new FaultPlan()): void {
+function startUpstream(faults = new FaultPlan()): void {
   upstream = startFleet({ server, clock, seed: 2, faults });
 }
 
@@ -89,11 +89,11 @@ const pod = (ready: boolean): RawObject =>
 
 const slices = () => server.list('endpointslices').items as unknown as readonly JsonObject[];
 
-describe('in the shadow of controllers that work', () => {
+describe('beside working controllers', () => {
   test.each([1, 2, 3])(
-    'Sluice agrees on every Service of a living world at rest (seed %i)',
+    'Sluice agrees on every Service of the converged demo world (seed %i)',
     async (seed) => {
-      startGenuine();
+      startUpstream();
       const world = new ClusterSimulator({ api: server, clock, random: seededRandom(seed), rate: 5 });
       world.start();
       const running = await startInShadow();
@@ -110,9 +110,9 @@ describe('in the shadow of controllers that work', () => {
     60_000,
   );
 
-  test('it says by how much it was sooner', async () => {
+  test('reports its lead', async () => {
     createWeb();
-    startGenuine(new FaultPlan([{ verb: 'update', latencyMs: 250 }]));
+    startUpstream(new FaultPlan([{ verb: 'update', latencyMs: 250 }]));
     await pass(1_000);
     const running = await startInShadow();
     server.put('pods', pod(false));
@@ -121,9 +121,9 @@ describe('in the shadow of controllers that work', () => {
     expect(await metrics.text()).toMatch(/sluice_shadow_lead_seconds_count\{controller="endpointslice"\} 1/);
   });
 
-  test('what takes them longer than they are given is told, and told again when they come to it', async () => {
+  test('reports a difference beyond the grace period, and its resolution', async () => {
     createWeb();
-    startGenuine(new FaultPlan([{ verb: 'update', latencyMs: 20_000 }]));
+    startUpstream(new FaultPlan([{ verb: 'update', latencyMs: 20_000 }]));
     await pass(1_000);
     const running = await startInShadow();
     server.put('pods', pod(false));
@@ -140,10 +140,10 @@ describe('in the shadow of controllers that work', () => {
   });
 });
 
-describe('where somebody else is wrong', () => {
-  test('the difference is told with what is there and what Sluice would write, and nothing is written', async () => {
+describe('beside controllers that write incorrect objects', () => {
+  test('reports the difference and writes nothing', async () => {
     createWeb();
-    startGenuine();
+    startUpstream();
     await pass(1_000);
     await upstream?.stop();
     upstream = undefined;
@@ -164,9 +164,9 @@ describe('where somebody else is wrong', () => {
     expect(await metrics.text()).toMatch(/sluice_shadow_services\{result="unexplained"\} 1/);
   });
 
-  test('what upstream overlooks is explained by that: an edit of Endpoints (D3)', async () => {
+  test('explains a known omission of upstream: an edit of Endpoints (D3)', async () => {
     createWeb();
-    startGenuine();
+    startUpstream();
     await pass(1_000);
     await upstream?.stop();
     upstream = undefined;

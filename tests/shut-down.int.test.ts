@@ -39,7 +39,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Both ways to run: on one cluster, and on as many as come. */
+/** Both ways to run: on one cluster and on a directory of clusters. */
 const ways = [
   ['a cluster', () => join(directory, 'one.yaml')],
   ['the clusters of a directory', () => directory],
@@ -48,12 +48,12 @@ const ways = [
 async function start(kubeconfig: string, ...args: readonly string[]): Promise<SluiceProcess> {
   const run = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfig, ...args]);
   sluice = run;
-  await run.until(() => server.list('endpointslices').items.length > 0, 60_000, 'it has written');
+  await run.until(() => server.list('endpointslices').items.length > 0, 60_000, 'the first write');
   return run;
 }
 
-describe.each(ways)('a run on %s ends at SIGTERM', (_, kubeconfig) => {
-  test('with the event stream of a page open', async () => {
+describe.each(ways)('a run on %s exits on SIGTERM', (_, kubeconfig) => {
+  test('with an open event stream of the page', async () => {
     const [port = 0] = await freePorts(1);
     const run = await start(kubeconfig(), '--metrics-bind-address', `127.0.0.1:${port}`);
     const stream = await fetch(`http://127.0.0.1:${port}/api/v1/stream`);
@@ -64,16 +64,16 @@ describe.each(ways)('a run on %s ends at SIGTERM', (_, kubeconfig) => {
     expect(run.events('summary')).toHaveLength(1);
   }, 60_000);
 
-  test('with an API server that swallows what is sent to it', async () => {
+  test('with an API server that drops all packets', async () => {
     const run = await start(kubeconfig());
     network.swallow();
     expect(await run.stop()).toBe(0);
     expect(run.stderr).not.toMatch(/shutdown timed out|open resources/);
   }, 60_000);
 
-  test('with a write that is never answered; a second signal ends it at once', async () => {
+  test('with a write without response; a second signal exits immediately', async () => {
     faults.add({ verb: 'create', resource: 'endpointslices', latencyMs: 3_600_000 });
-    const wrapIndented = async () => {
+    const startHanging = async () => {
       const run = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfig()]);
       sluice = run;
       const requests = vi.spyOn(faults, 'take').mockClear();
@@ -86,16 +86,16 @@ describe.each(ways)('a run on %s ends at SIGTERM', (_, kubeconfig) => {
       );
       return run;
     };
-    const first = await wrapIndented();
+    const first = await startHanging();
     expect(await first.stop()).toBe(0);
     expect(first.events('summary')).toHaveLength(1);
-    const second = await wrapIndented();
+    const second = await startHanging();
     const ended = second.stop();
-    await second.until(() => second.stderr.includes('shutting down'), 60_000, 'it has heard');
+    await second.until(() => second.stderr.includes('shutting down'), 60_000, 'it has received the signal');
     expect([await second.stop(), await ended]).toEqual([143, 143]);
   }, 120_000);
 
-  test('while it is still being connected', async () => {
+  test('while connecting', async () => {
     network.swallow();
     const run = new SluiceProcess(['--kubeconfig', kubeconfig(), '--log-level', 'debug']);
     sluice = run;

@@ -9,13 +9,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { namespace, nodeObject, podObject } from './harness/objects.ts';
 import { outline, RecordedTraces } from './harness/recorded-traces.ts';
 
-/** The whole pipeline on a simulated API server, and the spans that it leaves. */
+/** The spans of the whole pipeline on a fake API server. */
 let clock: VirtualClock;
 let server: FakeApiServer;
 let faults: FaultPlan;
 let traces: RecordedTraces;
 let fleet: AllInOne;
-/** Lines of the log, with all their fields. */
+/** Log lines with all fields. */
 let lines: LogFields[];
 
 function recordingLogger(bound: LogFields): Logger {
@@ -39,7 +39,7 @@ beforeEach(() => {
 
 afterEach(() => fleet.stop(0));
 
-/** With slices only, so that each change leads to one plan: to update one slice. What the start finds is left out. */
+/** EndpointSlices only, so that each change leads to one plan with one update. Excludes the initial state. */
 async function start(given: { ratio: number; slowMs?: number }): Promise<void> {
   put(0);
   traces = new RecordedTraces(given);
@@ -70,7 +70,7 @@ const put = (i: number, ready = true) =>
     }),
   );
 
-/** Traces of Pods: those of our own writes coming back over the watch end where they are folded. */
+/** Traces of Pods. Those of watch echoes end where they are applied. */
 const ofPods = (): readonly (readonly RecordedSpan[])[] =>
   traces.traces.filter((spans) => spans.some(({ name }) => name === 'watch Pod'));
 const named = (spans: readonly RecordedSpan[], name: string): readonly RecordedSpan[] =>
@@ -88,7 +88,7 @@ const chain = [
 ];
 
 describe('a change', () => {
-  test('is one trace, from the watch event to what was written and told', async () => {
+  test('is one trace, from the watch event to the Outcome', async () => {
     await start({ ratio: 1 });
     put(1);
     await advance(clock, 1_000);
@@ -121,7 +121,7 @@ describe('a change', () => {
     expect(spans.filter(({ error }) => error !== undefined)).toEqual([]);
   });
 
-  test('shows each request, with its status and why it was repeated', async () => {
+  test('has a span for each request with its status and the reason of its retry', async () => {
     await start({ ratio: 1 });
     faults.add({ verb: 'update', resource: 'endpointslices', error: 'unavailable', times: 2 });
     put(1);
@@ -142,11 +142,11 @@ describe('a change', () => {
     expect(named(ofPods()[0] ?? [], 'process mutations')[0]?.attributes['sluice.retries']).toBe(2);
   });
 
-  test('whose plan failed is decided again in its own trace, and the failure says why', async () => {
+  test('whose plan failed is decided again in the same trace, which shows the reason', async () => {
     await start({ ratio: 1 });
     faults.add({ verb: 'update', resource: 'endpointslices', error: 'forbidden', times: 1 });
     put(1);
-    // What is refused for good is tried again after a minute or two.
+    // A rejected plan is retried after one or two minutes.
     await advance(clock, 150_000);
     const [spans = []] = ofPods();
     const plans = named(spans, 'process mutations');
@@ -158,12 +158,12 @@ describe('a change', () => {
   });
 });
 
-test('changes that came together in one plan each lead to the write that carried them', async () => {
+test('coalesced changes link to the write that contains them', async () => {
   await start({ ratio: 1 });
   faults.add({ verb: 'update', resource: 'endpointslices', latencyMs: 5_000, times: 1 });
   put(1);
   await advance(clock, 1_000);
-  // While that is being written, these gather: each in a Change of its own, and then both in one.
+  // During this write, the next changes gather: one in a Change of its own, then two in one Change.
   put(2);
   await advance(clock, 1_000);
   put(3);
@@ -186,8 +186,8 @@ test('changes that came together in one plan each lead to the write that carried
   expect([traces.orphans, traces.repeated]).toEqual([[], []]);
 });
 
-describe('of traces that were not to be recorded', () => {
-  test('nothing is, if all goes well', async () => {
+describe('unsampled traces', () => {
+  test('are not recorded if everything succeeds', async () => {
     await start({ ratio: 0 });
     put(1);
     await advance(clock, 10_000);
@@ -201,11 +201,11 @@ describe('of traces that were not to be recorded', () => {
     '      writer: process mutations',
   ];
 
-  test('one that failed is, with all that follows from it', async () => {
+  test('are recorded after a failure, with all that follows', async () => {
     await start({ ratio: 0 });
     faults.add({ verb: 'update', resource: 'endpointslices', error: 'forbidden', times: 1 });
     put(1);
-    // What is refused for good is tried again after a minute or two.
+    // A rejected plan is retried after one or two minutes.
     await advance(clock, 150_000);
     const [spans = [], ...others] = traces.traces;
     expect(others).toEqual([]);
@@ -220,7 +220,7 @@ describe('of traces that were not to be recorded', () => {
     expect([traces.orphans, traces.repeated]).toEqual([[], []]);
   });
 
-  test('one that was retried is, and one that took long', async () => {
+  test('are recorded after a retry or if they take long', async () => {
     await start({ ratio: 0, slowMs: 2_000 });
     faults.add({ verb: 'update', resource: 'endpointslices', error: 'unavailable', times: 1 });
     put(1);

@@ -26,7 +26,7 @@ function start(rewrite?: (topic: Topic, record: BusRecord) => BusRecord): void {
   fleet = startFleet({ server, clock, seed: 3, wrapBus });
 }
 
-/** The number of Services with an endpoint that is not ready. */
+/** Number of Services with an endpoint that is not ready. */
 function notReady(): number {
   const slices = server.list('endpointslices').items as unknown as readonly SliceParts[];
   return slices.filter(({ endpoints = [] }) => endpoints.some(({ conditions }) => !conditions.ready)).length;
@@ -36,7 +36,7 @@ interface SliceParts {
   readonly endpoints?: readonly { readonly conditions: { readonly ready: boolean } }[];
 }
 
-test('a slice of an unknown address type is carried and deleted, and its Service stays up to date', async () => {
+test('a slice of an unknown address type is kept and deleted, and its Service stays up to date', async () => {
   const population = populate(server, { services: 4, podsPerService: 3 });
   start();
   await advance(clock, 10_000);
@@ -62,7 +62,7 @@ test('a slice of an unknown address type is carried and deleted, and its Service
   expect(server.list('endpointslices').items.map(({ metadata }) => metadata.name)).not.toContain('svc-00000-x');
 });
 
-test('a Service whose Changes are unreadable is resynced with growing pauses, and at once by a reader that understands', async () => {
+test('a Service with unreadable Changes is resynced with backoff, and immediately by a reader that can decode them', async () => {
   const population = populate(server, { services: 10, podsPerService: 20 });
   let isNewer = true;
   start((topic, record) =>

@@ -16,7 +16,7 @@ import { MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { Metrics } from '@sluice/telemetry';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-/** Whatever middleware stands between a reflector and the server, the initial state comes by WatchList (KEP-3157). */
+/** With any middleware between reflector and server, the initial state is read by WatchList (KEP-3157). */
 const ports = { clock, random: seededRandom(1), logger: silentLogger };
 const settings = defaultSettings;
 const environment = {};
@@ -58,13 +58,13 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Waits until each resource has been watched, and fails if one was listed in pages before. */
+/** Waits until each resource is watched, and fails if one was listed in pages. */
 async function expectWatchLists(): Promise<void> {
   const watched = () => {
     const watchLists = paths.filter((path) => path.includes('sendInitialEvents=true'));
     return watchedResources.filter((resource) => watchLists.some((path) => path.includes(`/${resource}?`)));
   };
-  // A reflector's pages have 500 objects; the checks of a start list fewer.
+  // A reflector requests pages of 500 objects; preflight checks request fewer.
   const pages = () => paths.filter((path) => path.includes('limit=500') && !path.includes('labelSelector'));
   await expect.poll(() => [watched(), pages()], { timeout: 30_000 }).toEqual([watchedResources, []]);
 }

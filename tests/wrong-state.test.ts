@@ -6,8 +6,8 @@ import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { Metrics } from '@sluice/telemetry';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { slicesOf } from './harness/expected-endpoints.ts';
 import { type Fleet, startFleet } from './harness/fleet.ts';
-import { slicesOf } from './harness/what-should-be.ts';
 
 const comparePeriodMs = 60_000;
 const services = 8;
@@ -16,17 +16,17 @@ let server: FakeApiServer;
 let population: ReturnType<typeof populate>;
 let metrics: Metrics;
 let fleet: Fleet;
-/** What the bus makes of a Change, without anybody noticing. */
-let falsify: (change: Change) => Change;
-let told: number;
+/** Silently corrupts a Change on the bus. */
+let corrupt: (change: Change) => Change;
+let published: number;
 
 beforeEach(async () => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   server = new FakeApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   population = populate(server, { services, podsPerService: 3 });
   metrics = new Metrics({ clusters: new Map(), fleet: true });
-  falsify = (change) => change;
-  told = 0;
+  corrupt = (change) => change;
+  published = 0;
   const wrapBus = (bus: Bus): Bus => ({
     partitions: bus.partitions,
     limits: bus.limits,
@@ -39,7 +39,7 @@ beforeEach(async () => {
   });
   fleet = startFleet({ server, clock, seed: 1, wrapBus, comparePeriodMs, metrics: reconcilerMetrics(metrics, clock) });
   await advance(clock, 5_000);
-  told = 0;
+  published = 0;
 });
 
 afterEach(() => fleet.stop());
@@ -47,11 +47,11 @@ afterEach(() => fleet.stop());
 function pass(record: BusRecord): BusRecord {
   const message = decodeMessage(record.payload);
   if (message.kind !== 'change') return record;
-  told++;
-  return { ...record, payload: encodeMessage(falsify(message)) };
+  published++;
+  return { ...record, payload: encodeMessage(corrupt(message)) };
 }
 
-/** How many views were found to differ, by part. */
+/** Number of detected mismatches by part. */
 async function found(): Promise<Record<string, number>> {
   const text = await metrics.text();
   const lines = text.matchAll(/^sluice_state_digest_mismatches_total\{part="(\w+)"\} (\d+)$/gm);
@@ -64,19 +64,19 @@ const isRight = () => {
   return expected.join('\n') === actual.join('\n');
 };
 
-describe('watcher and reconciler are compared from time to time', () => {
-  test('all is well: a few digests go out, nothing is found', async () => {
+describe('watcher and reconciler compare digests periodically', () => {
+  test('correct state: few digests are sent and no mismatch is found', async () => {
     await advance(clock, 60 * comparePeriodMs);
     expect(await found()).toEqual({});
-    // Of two partitions one digest each round, and of each Service one in the hour.
-    expect(told).toBeGreaterThanOrEqual(2 * 59);
-    expect(told).toBeLessThanOrEqual(2 * 60 + services);
+    // Each round one digest for each of two partitions, and within the hour one for each Service.
+    expect(published).toBeGreaterThanOrEqual(2 * 59);
+    expect(published).toBeLessThanOrEqual(2 * 60 + services);
   });
 
   test.each<[string, string, (change: Change) => Change]>([
-    ['whose facts were lost', 'pods', (change) => ({ ...change, facts: [] })],
+    ['without its facts', 'pods', (change) => ({ ...change, facts: [] })],
     [
-      'that says something else than the watcher said',
+      'with wrong facts',
       'pods',
       (change) => ({
         ...change,
@@ -85,11 +85,11 @@ describe('watcher and reconciler are compared from time to time', () => {
         ),
       }),
     ],
-  ])('a Change %s is found out, counted and repaired', async (_, part, harm) => {
-    falsify = harm;
+  ])('a Change %s is detected, counted and repaired', async (_, part, corruption) => {
+    corrupt = corruption;
     server.put('pods', population.podObject(3, 1, false));
     await advance(clock, 5_000);
-    falsify = (change) => change;
+    corrupt = (change) => change;
     expect(isRight()).toBe(false);
     await advance(clock, 60 * comparePeriodMs);
     expect(await found()).toEqual({ [part]: 1 });

@@ -8,7 +8,7 @@ import type { ServerProcess } from '@sluice/local';
 import { defaultPartitions } from '@sluice/messages';
 import { systemClock as clock, systemRandom as random } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { PodWorld, spiedServer } from '@sluice/tests';
+import { observeWrites, PodPopulation } from '@sluice/tests';
 import { Fleet, type Role } from './fleet.ts';
 import { memoryMb } from './process-stats.ts';
 import type { Shape } from './shape.ts';
@@ -56,12 +56,12 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
   mkdirSync(directory, { recursive: true });
   const server = new FakeApiServer({ clock, random: seededRandom(options.seed) });
   let writes = 0;
-  const spied = spiedServer(
+  const spied = observeWrites(
     server,
     () => writes++,
     () => {},
   );
-  const world = new PodWorld(server, options.shape, seededRandom(options.seed + 1), clock.now());
+  const world = new PodPopulation(server, options.shape, seededRandom(options.seed + 1), clock.now());
   const cluster = new ClusterOverHttp(spied);
   await cluster.up();
   const kubeconfig = cluster.writeKubeconfig(directory);
@@ -102,7 +102,7 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
   const caughtUpSeconds = (performance.now() - backAt) / 1000;
   // Superfluous writes would arrive now.
   await sleep(quietMs);
-  const wrong = world.wrong();
+  const wrong = world.incorrectServices();
   if (wrong.length > 0) throw new Error(`Services became incorrect again: ${wrong.join(', ')}`);
   sample();
   const result: Outage = {
@@ -118,7 +118,7 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
 const quietMs = 5_000;
 
 /** Changes Pods at the given rate for the whole outage and samples memory at intervals. Returns the number of changes. */
-async function churn(world: PodWorld, options: OutageOptions, sample: () => void): Promise<number> {
+async function churn(world: PodPopulation, options: OutageOptions, sample: () => void): Promise<number> {
   const { minutes, rate } = options;
   const [startedAt, lengthMs] = [performance.now(), minutes * 60_000];
   const total = Math.round((lengthMs / 1000) * rate);
@@ -138,10 +138,10 @@ async function churn(world: PodWorld, options: OutageOptions, sample: () => void
 }
 
 /** @throws Error with the Services that are incorrect after the maximum wait */
-async function converged(world: PodWorld, { timeoutSeconds }: OutageOptions, after: string): Promise<void> {
+async function converged(world: PodPopulation, { timeoutSeconds }: OutageOptions, after: string): Promise<void> {
   const deadline = performance.now() + timeoutSeconds * 1000;
   for (;;) {
-    const wrong = world.wrong();
+    const wrong = world.incorrectServices();
     if (wrong.length === 0) return;
     if (performance.now() > deadline) {
       throw new Error(

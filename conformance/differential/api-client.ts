@@ -5,15 +5,15 @@ import { type ClusterState, isObject, type JsonObject, listAt, textAt } from '@s
 
 export type Resource = 'namespaces' | 'nodes' | 'services' | 'pods' | 'endpoints' | 'endpointslices';
 
-/** Names one object. */
+/** Identifies one object. */
 export interface Reference {
   readonly resource: Resource;
-  /** Left out for Namespaces and Nodes. */
+  /** Omitted for Namespaces and Nodes. */
   readonly namespace?: string;
   readonly name: string;
 }
 
-/** The user of a cluster: writes what a test wants there, and reads what came of it. Failures are ApiErrors. */
+/** A user of a cluster, which writes test objects and reads the result. Failures are ApiErrors. */
 export class ApiClient {
   readonly #connection: Connection;
 
@@ -43,7 +43,7 @@ export class ApiClient {
     return this.#send('GET', pathOf(reference));
   }
 
-  /** Undefined if there is none. */
+  /** Returns undefined if the object does not exist. */
   async find(reference: Reference): Promise<JsonObject | undefined> {
     try {
       return await this.get(reference);
@@ -58,13 +58,13 @@ export class ApiClient {
     return this.#send('POST', pathOf({ resource, ...(namespace !== '' && { namespace }) }), object);
   }
 
-  /** Merges `change` into the object (RFC 7386), or into its status only. */
+  /** Applies a JSON merge patch (RFC 7386) to the object, or only to its status. */
   patch(reference: Reference, change: JsonObject, subresource?: 'status'): Promise<JsonObject> {
     const path = subresource === undefined ? pathOf(reference) : `${pathOf(reference)}/${subresource}`;
     return this.#send('PATCH', path, change, { 'content-type': 'application/merge-patch+json' });
   }
 
-  /** At once, or for a Pod on a Node: marks it as terminating for so many seconds. */
+  /** Deletes immediately, or marks a Pod on a Node as terminating for the grace period. */
   async delete(reference: Reference, gracePeriodSeconds = 0): Promise<void> {
     await this.#send('DELETE', pathOf(reference), { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds });
   }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@sluice/shadow';
 import type { Reference, Resource } from './api-client.ts';
 
-/** Objects as users and kubelets make them. Whoever builds one gives what matters and gets the rest made up. */
+/** Objects as users and kubelets write them. Parameters hold the relevant fields; the rest is filled in. */
 
 export interface Named {
   readonly namespace: string;
@@ -30,12 +30,12 @@ export interface PortSpec {
   readonly appProtocol?: string;
 }
 
-/** Without `selector`, a Service whose Endpoints a user keeps. */
+/** Without `selector`, a Service with user-managed Endpoints. */
 export function serviceObject(named: Named & { readonly spec: JsonObject }): JsonObject {
   return { apiVersion: 'v1', kind: 'Service', metadata: metadata(named), spec: named.spec };
 }
 
-/** `ports` as the Service API wants them. */
+/** `ports` in the form of the Service API. */
 export function portSpecs(...ports: readonly PortSpec[]): Json {
   return ports.map((port) => ({ ...port }));
 }
@@ -45,7 +45,7 @@ export interface PodSpec extends Named {
   readonly nodeName: string;
   readonly hostname?: string;
   readonly subdomain?: string;
-  /** Ports of the only container, by name. */
+  /** Ports of the main container, by name. */
   readonly ports?: Readonly<Record<string, number>>;
   /** Ports of a sidecar, by name. */
   readonly sidecarPorts?: Readonly<Record<string, number>>;
@@ -78,11 +78,11 @@ export interface PodStatus {
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed';
   readonly ips: readonly string[];
   readonly ready: boolean;
-  /** When readiness changed last. */
+  /** Time of the last change of readiness. */
   readonly since: string;
 }
 
-/** What a kubelet would report, as a patch of the status. */
+/** The status that a kubelet reports, as a patch. */
 export function podStatus({ phase, ips, ready, since }: PodStatus): JsonObject {
   const [podIP] = ips;
   return {

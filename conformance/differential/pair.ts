@@ -8,55 +8,55 @@ import { type ControlPlane, type ServerProcess, startControlPlane, startKubeCont
 import { type ClusterState, compareClusters, type Difference, type NormaliseOptions, textAt } from '@sluice/shadow';
 import { ApiClient } from './api-client.ts';
 import { SluiceProcess } from './sluice-process.ts';
-import { touchEverything } from './touch-everything.ts';
+import { touchAllObjects } from './touch-all-objects.ts';
 
 export interface PairOptions {
-  /** For both; the default of the genuine controllers is 100. */
+  /** For both sides; the default is 100. */
   readonly maxEndpointsPerSlice?: number;
-  /** Further flags of the one that is started. */
+  /** Additional flags of the started program. */
   readonly args?: readonly string[];
 }
 
-export interface RestOptions extends NormaliseOptions {
-  /** How long both may take to become equal. Default 60,000. */
+export interface ConvergeOptions extends NormaliseOptions {
+  /** Maximum wait for convergence. Default 60,000. */
   readonly limitMs?: number;
-  /** So long neither side may have written anything to count as at rest. Default 1,300. */
+  /** Neither side has written anything for this long. Default 1,300. */
   readonly quietMs?: number;
-  /** True for differences that are known and right. */
-  readonly isExplained?: (difference: Difference, genuine: ClusterState, stuckMirrors: ReadonlySet<string>) => boolean;
+  /** Returns true for differences that are known and correct. */
+  readonly isExplained?: (difference: Difference, upstream: ClusterState, stuckMirrors: ReadonlySet<string>) => boolean;
 }
 
-export interface Rest {
-  readonly genuine: ClusterState;
+export interface Comparison {
+  readonly upstream: ClusterState;
   readonly sluice: ClusterState;
-  /** Differences that `isExplained` does not know; empty: both sides agree. */
+  /** Differences that `isExplained` rejects; empty if both sides agree. */
   readonly differences: readonly Difference[];
   readonly explained: readonly Difference[];
-  /** Services whose mirroring the genuine side said to fail meanwhile by the defect of H19. */
+  /** Services whose mirroring failed upstream because of H19, according to its log. */
   readonly stuckMirrors: ReadonlySet<string>;
 }
 
-/** The genuine side waits a second before it looks at a slice that a user edited (E4); and some. */
+/** Upstream waits a second before it syncs a slice that a user edited (E4). */
 const defaultQuietMs = 1_300;
-/** Before the genuine side is touched: for the news to have come to it. */
+/** Time for events to arrive before upstream is made to sync again. */
 const briefMs = 300;
 const pollMs = 100;
 
-/** The genuine side overlooks some changes until the next one; and a missing Node keeps it in ever longer back-off. */
+/** Upstream misses some changes until another event arrives, and a missing Node keeps it in exponential backoff. */
 const touchAgainMs = 8_000;
 
-/** The user's requests, to be sent to both API servers. */
+/** A request of the user, sent to both API servers. */
 export type Request = (client: ApiClient, side: Side) => Promise<unknown>;
 
-export type Side = 'genuine' | 'sluice';
+export type Side = 'upstream' | 'sluice';
 
 /**
- * Two control planes under RBAC. Behind one run the genuine controllers of kube-controller-manager, behind the other runs
- * Sluice as a process of its own. A user does the same on both.
+ * Two control planes with RBAC. The upstream controllers of kube-controller-manager run on one, Sluice on the other.
+ * Every request of the user goes to both.
  */
 export class Pair {
-  readonly planes: { readonly genuine: ControlPlane; readonly sluice: ControlPlane };
-  readonly clients: { readonly genuine: ApiClient; readonly sluice: ApiClient };
+  readonly planes: { readonly upstream: ControlPlane; readonly sluice: ControlPlane };
+  readonly clients: { readonly upstream: ApiClient; readonly sluice: ApiClient };
   #peer: ServerProcess | undefined;
   #sluice: SluiceProcess | undefined;
   #peerLog = '';
@@ -69,40 +69,40 @@ export class Pair {
     this.clients = clients;
   }
 
-  /** Starts both control planes, without what is compared. */
+  /** Starts both control planes, but neither controller. */
   static async start(): Promise<Pair> {
     const directory = mkdtempSync(join(tmpdir(), 'sluice-differential-'));
     const plane = (name: string) => {
       return startControlPlane({ name, directory: join(directory, name), authorization: 'RBAC' });
     };
-    const genuine = await plane('genuine');
+    const upstream = await plane('upstream');
     try {
       const sluice = await plane('sluice');
       const clients = {
-        genuine: await ApiClient.open(genuine.adminKubeconfig),
+        upstream: await ApiClient.open(upstream.adminKubeconfig),
         sluice: await ApiClient.open(sluice.adminKubeconfig),
       };
-      return new Pair(directory, { genuine, sluice }, clients);
+      return new Pair(directory, { upstream, sluice }, clients);
     } catch (error) {
-      await genuine.stop();
+      await upstream.stop();
       throw error;
     }
   }
 
   get sluice(): SluiceProcess {
-    if (this.#sluice === undefined) throw new Error('Sluice has not been started');
+    if (this.#sluice === undefined) throw new Error('Sluice is not running');
     return this.#sluice;
   }
 
-  /** Starts, or restarts, the genuine controllers: on their own cluster, or on the other one. */
-  async startGenuine(options: PairOptions = {}, on: Side = 'genuine'): Promise<void> {
-    await this.stopGenuine();
+  /** Starts or restarts the upstream controllers, on either cluster. */
+  async startUpstream(options: PairOptions = {}, on: Side = 'upstream'): Promise<void> {
+    await this.stopUpstream();
     const max = options.maxEndpointsPerSlice;
     this.#peerLog = join(this.planes[on].directory, 'kube-controller-manager.log');
     const { length: logged } = await readFile(this.#peerLog).catch(() => '');
     this.#peer = await startKubeControllerManager(this.planes[on], {
       serviceAccountCredentials: true,
-      // The comparison is about what is written; with the default limits it would take hours.
+      // The default client rate limits would make the comparison take hours.
       args: [
         '--kube-api-qps=1000',
         '--kube-api-burst=2000',
@@ -110,26 +110,29 @@ export class Pair {
         ...(options.args ?? []),
       ],
     });
-    await this.#genuineSynced(logged);
+    await this.#upstreamSynced(logged);
   }
 
-  /** Until its three controllers know the cluster: what is made from then on is no leftover (D4). */
-  async #genuineSynced(logged: number): Promise<void> {
+  /**
+   * Waits until the caches of its three controllers are synced. Later objects do not count as present at startup (D4).
+   */
+  async #upstreamSynced(logged: number): Promise<void> {
     const limit = performance.now() + 30_000;
     for (;;) {
       const said = (await readFile(this.#peerLog)).subarray(logged).toString();
       if (said.split('"Caches are synced"').length > 3) return;
-      if (performance.now() > limit) throw new Error(`kube-controller-manager does not sync; it says:\n${said}`);
+      if (performance.now() > limit)
+        throw new Error(`timed out waiting for kube-controller-manager to sync its caches; its log:\n${said}`);
       await sleep(pollMs);
     }
   }
 
-  async stopGenuine(): Promise<void> {
+  async stopUpstream(): Promise<void> {
     await this.#peer?.stop();
     this.#peer = undefined;
   }
 
-  /** Starts, or restarts, Sluice: on its own cluster, or on the other one. */
+  /** Starts or restarts Sluice, on either cluster. */
   async startSluice(options: PairOptions = {}, on: Side = 'sluice'): Promise<SluiceProcess> {
     await this.stopSluice();
     const max = options.maxEndpointsPerSlice;
@@ -138,7 +141,7 @@ export class Pair {
     return this.#sluice;
   }
 
-  /** The exit status. */
+  /** Returns the exit status. */
   async stopSluice(): Promise<number> {
     const status = (await this.#sluice?.stop()) ?? 0;
     this.#sluice = undefined;
@@ -151,62 +154,65 @@ export class Pair {
   }
 
   /**
-   * Sends the same request to both. Returns what both refused it with, or an empty text if both took it.
+   * Sends the same request to both API servers. Returns the reason if both rejected it, or an empty string if both
+   * accepted it.
    *
-   * @throws Error if only one of them refused
+   * @throws Error if only one of them rejected it
    */
   async both(request: Request): Promise<string> {
-    const [genuine, sluice] = await Promise.all([
-      refusal(request(this.clients.genuine, 'genuine')),
+    const [upstream, sluice] = await Promise.all([
+      refusal(request(this.clients.upstream, 'upstream')),
       refusal(request(this.clients.sluice, 'sluice')),
     ]);
-    if ((genuine === '') !== (sluice === '')) {
-      throw new Error(`only one server refused a request; genuine: ${genuine || 'done'}; sluice: ${sluice || 'done'}`);
+    if ((upstream === '') !== (sluice === '')) {
+      throw new Error(
+        `only one API server rejected the request; upstream: ${upstream || 'accepted'}; sluice: ${sluice || 'accepted'}`,
+      );
     }
-    return genuine;
+    return upstream;
   }
 
-  /** As `both`, for a request that must succeed. */
+  /** Like `both`, for a request that must be accepted. */
   async apply(request: Request): Promise<void> {
     const refused = await this.both(request);
     if (refused !== '') throw new Error(refused);
   }
 
-  /** Makes the genuine side look at everything once more: what it overlooked until now, it then corrects. */
-  touchGenuine(): Promise<void> {
-    return touchEverything(this.clients.genuine, `${++this.#touches}`);
+  /** Makes the upstream controllers sync every object, so that they correct what they missed. */
+  touchUpstream(): Promise<void> {
+    return touchAllObjects(this.clients.upstream, `${++this.#touches}`);
   }
 
-  /** Waits until both sides have come to rest and agree, or for `limitMs`. */
-  async rest(options: RestOptions = {}): Promise<Rest> {
+  /** Waits until both sides are quiescent and agree, or for `limitMs`. */
+  async converge(options: ConvergeOptions = {}): Promise<Comparison> {
     const limit = performance.now() + (options.limitMs ?? 60_000);
     const { size: logged } = await stat(this.#peerLog);
     await this.#quiet(limit, briefMs);
-    await this.touchGenuine();
+    await this.touchUpstream();
     let touchedAt = performance.now();
     for (;;) {
       await this.#quiet(limit, options.quietMs ?? defaultQuietMs);
-      const [genuine, sluice] = await Promise.all([this.clients.genuine.state(), this.clients.sluice.state()]);
+      const [upstream, sluice] = await Promise.all([this.clients.upstream.state(), this.clients.sluice.state()]);
       const stuckMirrors = stuckInMirroring((await readFile(this.#peerLog)).subarray(logged).toString());
-      const all = compareClusters(genuine, sluice, { triggerTime: 'drop', ...options });
-      const explained = all.filter((difference) => options.isExplained?.(difference, genuine, stuckMirrors) ?? false);
+      const all = compareClusters(upstream, sluice, { triggerTime: 'drop', ...options });
+      const explained = all.filter((difference) => options.isExplained?.(difference, upstream, stuckMirrors) ?? false);
       const differences = all.filter((difference) => !explained.includes(difference));
-      const rest = { genuine, sluice, differences, explained, stuckMirrors };
-      if (differences.length === 0 || performance.now() > limit) return rest;
+      const comparison = { upstream, sluice, differences, explained, stuckMirrors };
+      if (differences.length === 0 || performance.now() > limit) return comparison;
       if (performance.now() - touchedAt > touchAgainMs) {
-        await this.touchGenuine();
+        await this.touchUpstream();
         touchedAt = performance.now();
       }
     }
   }
 
-  /** Writes what may tell why both sides differ into the directory. */
-  async keepEvidence(directory: string, { genuine, sluice, differences }: Rest): Promise<void> {
+  /** Writes differences, states and logs of both sides to the directory. */
+  async keepEvidence(directory: string, { upstream, sluice, differences }: Comparison): Promise<void> {
     await mkdir(directory, { recursive: true });
     const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
     await Promise.all([
       writeFile(join(directory, 'differences.json'), json(differences)),
-      writeFile(join(directory, 'genuine.json'), json(genuine)),
+      writeFile(join(directory, 'upstream.json'), json(upstream)),
       writeFile(join(directory, 'sluice.json'), json(sluice)),
       writeFile(join(directory, 'sluice.log'), this.#sluice?.stderr ?? ''),
       writeFile(
@@ -221,7 +227,7 @@ export class Pair {
     let last = '';
     let since = performance.now();
     while (performance.now() < limit) {
-      const versions = await Promise.all([this.versions('genuine'), this.versions('sluice')]);
+      const versions = await Promise.all([this.versions('upstream'), this.versions('sluice')]);
       const now = versions.join('\n');
       if (now !== last) {
         last = now;
@@ -231,7 +237,7 @@ export class Pair {
     }
   }
 
-  /** Names, uids and resourceVersions of all Endpoints and EndpointSlices of one side: equal while nobody writes. */
+  /** UIDs and resourceVersions of all Endpoints and EndpointSlices of one side. Equal as long as nothing is written. */
   async versions(side: Side): Promise<string> {
     const client = this.clients[side];
     const lists = await Promise.all([client.list('endpoints'), client.list('endpointslices')]);
@@ -244,9 +250,9 @@ export class Pair {
 
   async stop(): Promise<void> {
     await this.#sluice?.kill();
-    await this.stopGenuine();
-    await Promise.all([this.clients.genuine.close(), this.clients.sluice.close()]);
-    await Promise.all([this.planes.genuine.stop(), this.planes.sluice.stop()]);
+    await this.stopUpstream();
+    await Promise.all([this.clients.upstream.close(), this.clients.sluice.close()]);
+    await Promise.all([this.planes.upstream.stop(), this.planes.sluice.stop()]);
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }
@@ -256,13 +262,13 @@ async function refusal(answer: Promise<unknown>): Promise<string> {
     await answer;
     return '';
   } catch (error) {
-    // A broken connection or a failing server is a broken test, not an answer.
+    // A broken connection or a failing server is a broken test, not a rejection.
     if (isApiError(error) && error.status >= 400 && error.status < 500) return error.message;
     throw error;
   }
 }
 
-/** The Services of which the genuine mirroring says that it cannot create a slice under the name that it gave it. */
+/** The Services for which upstream mirroring logs that it cannot create a slice under the name it chose. */
 export function stuckInMirroring(log: string): ReadonlySet<string> {
   const failures = log.matchAll(
     /"Error mirroring EndpointSlices for Endpoints, retrying" key="([^"]+)" err=".*already exists, the server was not able to generate a unique name/g,

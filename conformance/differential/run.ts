@@ -1,29 +1,29 @@
 import { count, type Given, optionsGiven, runProgram } from '@sluice/program';
 import { explanations } from '@sluice/shadow';
 import { Pair } from './pair.ts';
-import { runSeed, type SeedResult } from './seed-run.ts';
+import { runSeed, type SeedResult } from './run-seed.ts';
 
-const help = `Differential run: the same random workload on two genuine API servers, kube-controller-manager behind one
-and Sluice behind the other. At each point of rest their Endpoints and EndpointSlices are compared.
+const help = `usage: node conformance/differential/run.ts [options]
 
-  node conformance/differential/run.ts [options]
+Runs the same random workload on two real API servers, with kube-controller-manager on one and Sluice on the other, and
+compares their Endpoints and EndpointSlices at each checkpoint.
 
   --seed N         first seed (1)
-  --seeds N        how many seeds, one after the other (1)
-  --steps N        steps of each (1000)
-  --rest-points N  points of rest of each (50)
-  --max-endpoints-per-slice N  for both; left out, each seed chooses between 100, 10 and 3
-  --evidence DIR   where the state and the logs of both sides go if they differ (.cache/differential)
-  --help
+  --seeds N        number of seeds (1)
+  --steps N        steps per seed (1000)
+  --checkpoints N  checkpoints per seed (50)
+  --max-endpoints-per-slice N  for both; by default each seed chooses 100, 10 or 3
+  --evidence DIR   directory for states and logs of both sides if they differ (.cache/differential)
+  --help           this text
 
-The exit status is 1 if there is a difference that nothing explains, 2 if the run could not be made.
+Exit status: 1 for an unexplained difference, 2 if the run cannot be completed.
 `;
 
 const defaults = {
   seed: '1',
   seeds: '1',
   steps: '1000',
-  'rest-points': '50',
+  checkpoints: '50',
   'max-endpoints-per-slice': undefined,
   evidence: '.cache/differential',
 } as const;
@@ -36,7 +36,7 @@ async function main(): Promise<number> {
 async function compareWorkloads(values: Given<typeof defaults>): Promise<number> {
   const options = {
     steps: count('steps', values.steps),
-    restPoints: count('rest-points', values['rest-points']),
+    checkpoints: count('checkpoints', values.checkpoints),
     evidence: values.evidence,
     ...(values['max-endpoints-per-slice'] !== undefined && {
       maxEndpointsPerSlice: count('max-endpoints-per-slice', values['max-endpoints-per-slice']),
@@ -48,10 +48,10 @@ async function compareWorkloads(values: Given<typeof defaults>): Promise<number>
   say('starting two control planes');
   const pair = await Pair.start();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // Before the one that ends the process.
+    // Before the handler that exits the process.
     process.prependOnceListener(signal, () => {
       clear();
-      say('stopped before the end');
+      say('interrupted');
       summary(results);
     });
   }
@@ -75,7 +75,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** One line that is written over and over on a terminal; elsewhere nothing, the table tells enough. */
+/** A progress line that is overwritten on a terminal. Not shown elsewhere. */
 function progress(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`);
 }
@@ -89,7 +89,7 @@ const head = [
   'max/slice',
   'steps',
   'refused',
-  'rests',
+  'checkpoints',
   'restarts',
   'slices',
   'explained',
@@ -98,9 +98,9 @@ const head = [
 ];
 
 function cells(result: SeedResult): string[] {
-  const { seed, maxEndpointsPerSlice, steps, refused, restPoints, restarts, compared, differences, ranMs } = result;
+  const { seed, maxEndpointsPerSlice, steps, refused, checkpoints, restarts, compared, differences, ranMs } = result;
   const explained = [...result.explained.values()].reduce((a, b) => a + b, 0);
-  const counts = [seed, maxEndpointsPerSlice, steps, refused, restPoints, restarts, compared, explained];
+  const counts = [seed, maxEndpointsPerSlice, steps, refused, checkpoints, restarts, compared, explained];
   return [...counts.map(String), String(differences.length), `${Math.round(ranMs / 1000)} s`];
 }
 
@@ -112,7 +112,7 @@ function summary(results: readonly SeedResult[]): void {
   const sum = (of: (result: SeedResult) => number) => results.reduce((total, result) => total + of(result), 0);
   say('');
   say(
-    `${results.length} seeds, ${sum((r) => r.steps)} steps, ${sum((r) => r.restPoints)} points of rest, ` +
+    `${results.length} seeds, ${sum((r) => r.steps)} steps, ${sum((r) => r.checkpoints)} checkpoints, ` +
       `${sum((r) => r.compared)} slices compared: ${sum((r) => r.differences.length)} differences unexplained`,
   );
   for (const { rules, why } of explanations) {

@@ -4,10 +4,10 @@ import { isObject, type JsonObject, textAt } from '@sluice/shadow';
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'sluice');
 
-/** Longest life of a process that nobody ended, say because its test was killed. */
+/** Limits the life of a process whose test was killed. */
 const lifetime = '45m';
 
-/** A run of `bin/sluice run --output json` in a process of its own. */
+/** `bin/sluice run --output json` as a process. */
 export class SluiceProcess {
   readonly lines: JsonObject[] = [];
   stderr = '';
@@ -41,13 +41,13 @@ export class SluiceProcess {
         this.#wake();
       });
     });
-    // Who waits for the end hears of it; nobody has to wait.
+    // Avoids an unhandled rejection if nobody awaits it.
     this.#ended.catch(() => {});
   }
 
   /**
-   * Starts on a cluster and returns when it knows it: what is made from then on is no leftover (D4). `known` is the event
-   * that tells so; in shadow mode it is `started`.
+   * Starts Sluice on a cluster and waits for `event`: `synced` once its caches are synced, or `started` in shadow mode.
+   * Later objects do not count as present at startup (D4).
    */
   static async start(
     kubeconfig: string,
@@ -55,11 +55,11 @@ export class SluiceProcess {
     known: 'synced' | 'started' = 'synced',
   ): Promise<SluiceProcess> {
     const sluice = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfig, ...args]);
-    await sluice.until(() => sluice.events(known).length > 0, 60_000, 'its lists are in');
+    await sluice.until(() => sluice.events(known).length > 0, 60_000, 'its caches are synced');
     return sluice;
   }
 
-  /** The lines of one kind that standard output has shown. */
+  /** The events of one kind on standard output. */
   events(kind: string): JsonObject[] {
     return this.lines.filter((line) => textAt(line, 'event') === kind);
   }
@@ -68,12 +68,17 @@ export class SluiceProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Waits until what the process has said makes `condition` true. Throws if it ends or the time is over before. */
+  /**
+   * Waits until `condition` is true.
+   *
+   * @throws Error if the process exits first or on timeout
+   */
   async until(condition: () => boolean, limitMs: number, what: string): Promise<void> {
     const late = AbortSignal.timeout(limitMs);
     while (!condition()) {
-      if (!this.running) throw new Error(`sluice ended (${await this.#ended}) before ${what}\n${this.stderr}`);
-      if (late.aborted) throw new Error(`not within ${limitMs} ms: ${what}\n${this.stderr}`);
+      if (!this.running)
+        throw new Error(`sluice exited with status ${await this.#ended} before ${what}\n${this.stderr}`);
+      if (late.aborted) throw new Error(`timed out after ${limitMs} ms: ${what}\n${this.stderr}`);
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
         late.addEventListener('abort', () => resolve(), { once: true });
@@ -81,12 +86,12 @@ export class SluiceProcess {
     }
   }
 
-  /** The exit status, when the process has ended by itself. */
+  /** Resolves with the exit status when the process exits. */
   ended(): Promise<number> {
     return this.#ended;
   }
 
-  /** Ends it with SIGTERM, as a cluster would; the exit status. One that does not end is killed (137). */
+  /** Sends SIGTERM and returns the exit status; kills the process (137) after `limitMs`. */
   async stop(limitMs = 20_000): Promise<number> {
     this.#child.kill('SIGTERM');
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), limitMs);
@@ -95,7 +100,7 @@ export class SluiceProcess {
     return status;
   }
 
-  /** Ends it at once, as a crash would. */
+  /** Sends SIGKILL. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;

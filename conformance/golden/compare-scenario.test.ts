@@ -6,7 +6,7 @@ import type { RecordedEvent, Result, Vector } from './vector.ts';
 const labels = { 'kubernetes.io/service-name': 'web' };
 const endpoint = (address: string, more: JsonObject = {}) => ({ addresses: [address], ...more });
 
-/** A slice as the API server holds it. */
+/** A slice as the API server stores it. */
 function raw(name: string, endpoints: readonly Json[], metadata: JsonObject = {}): JsonObject {
   return {
     metadata: { name, namespace: 'shop', uid: 'u', resourceVersion: '7', labels, annotations: {}, ...metadata },
@@ -16,7 +16,7 @@ function raw(name: string, endpoints: readonly Json[], metadata: JsonObject = {}
   };
 }
 
-/** A slice as a vector holds it. */
+/** A slice as a vector contains it. */
 function canonicalSlice(name: string, endpoints: readonly Json[], metadata: JsonObject = {}): JsonObject {
   return { metadata: { name, namespace: 'shop', labels, ...metadata }, addressType: 'IPv4', endpoints };
 }
@@ -35,12 +35,12 @@ function result(endpointslices: readonly Json[], more: Partial<Result['rounds'][
 describe('compareScenario', () => {
   const expected = [canonicalSlice('web-*', [endpoint('10.0.0.1'), endpoint('10.0.0.2')])];
 
-  it('does not mind generated names, made-up metadata, empty fields and the order of endpoints', () => {
+  it('ignores generated names, server-side metadata, empty fields and the order of endpoints', () => {
     const actual = raw('web-abcde', [endpoint('10.0.0.2', { hostname: '' }), endpoint('10.0.0.1', { zone: null })]);
     expect(compareScenario(vector(expected), result([actual]))).toEqual([]);
   });
 
-  it('tells where an object differs', () => {
+  it('reports where an object differs', () => {
     expect(compareScenario(vector(expected), result([raw('web-abcde', [endpoint('10.0.0.1')])]))).toEqual([
       'round 0 (initial) objects.endpointslices[~].endpoints: missing element {"addresses":["10.0.0.2"]}',
     ]);
@@ -48,7 +48,7 @@ describe('compareScenario', () => {
     expect(compareScenario(vector(expected), { name: 'x', rounds: [] })).toEqual(['rounds: expected 1, got 0']);
   });
 
-  it('takes given names as they are, and finds a wrong prefix', () => {
+  it('compares given names literally and reports a wrong prefix', () => {
     const slice = { kind: 'EndpointSlice', metadata: { name: 'web-mine' } };
     const scenario = { objects: [slice] };
     const given = vector([canonicalSlice('web-mine', [])], { scenario });
@@ -59,7 +59,7 @@ describe('compareScenario', () => {
     );
   });
 
-  it('leaves open rounds and, where told, trigger times alone', () => {
+  it('skips open rounds, and trigger times on request', () => {
     const annotations = { 'endpoints.kubernetes.io/last-change-trigger-time': '2024-01-01T00:00:00Z' };
     const late = canonicalSlice('web-*', [endpoint('10.0.0.1')], { annotations });
     const actual = result([raw('web-abcde', [endpoint('10.0.0.1')])]);
@@ -68,7 +68,7 @@ describe('compareScenario', () => {
     expect(compareScenario(vector([], { open: [0] }), actual)).toEqual([]);
   });
 
-  it('compares the shape of slices whose content is left to chance', () => {
+  it('compares only the shape of slices whose content is random upstream', () => {
     const sized = (size: number) => ({ metadata: { namespace: 'shop', labels }, addressType: 'IPv4', size });
     const objects = {
       endpoints: [],
@@ -93,7 +93,7 @@ describe('compareScenario', () => {
     expect(compareScenario(shape, slices(['10.0.0.2'], ['10.0.0.3']))).not.toEqual([]);
   });
 
-  it('counts hints where they are left to chance', () => {
+  it('compares only the number of hints where hints are random upstream', () => {
     const hinted = (address: string, zone: string) => endpoint(address, { hints: { forZones: [{ name: zone }] } });
     const count = (zone: string, n: number) => ({
       addressType: 'IPv4',
@@ -119,7 +119,7 @@ describe('compareScenario', () => {
     ).not.toEqual([]);
   });
 
-  it('compares requests and events only where asked to', () => {
+  it('compares requests and events on request', () => {
     const event = (message: string): RecordedEvent => ({
       type: 'Warning',
       reason: 'Failed',

@@ -6,15 +6,15 @@ import { type ActualRound, type Result, type Vector, verbs, type Writes } from '
 import { viewOf, withoutTriggerTimes } from './view.ts';
 
 export interface CompareOptions {
-  /** Over the scenario no more requests per verb than upstream. */
+  /** Requires no more requests per verb than upstream over the scenario. */
   readonly writes?: boolean;
-  /** The same events in every round. */
+  /** Requires the same events in every round. */
   readonly events?: boolean;
 }
 
 const mostLines = 8;
 
-/** What differs between a vector and a result; empty if nothing does. */
+/** Differences between a vector and a result; empty if they agree. */
 export function compareScenario(vector: Vector, result: Result, options: CompareOptions = {}): string[] {
   const expected = vector.expect.rounds;
   const actual = result.rounds;
@@ -40,7 +40,7 @@ export function compareScenario(vector: Vector, result: Result, options: Compare
   return lines;
 }
 
-/** Where names are not compared, generated ones still need their prefix. */
+/** Generated names need their prefix even where names are not compared. */
 function wrongPrefixes({ objects }: ActualRound, given: ReadonlySet<string>, path: string): string[] {
   const names = (objects.endpointslices ?? []).map((slice) => nameForm(objectAt(slice, 'metadata'), given));
   const wrong = names.filter((name) => !given.has(name) && !name.endsWith('*'));

@@ -1,10 +1,10 @@
 import { canonical, isObject, type Json, type JsonObject } from '@sluice/shadow';
 
-/** Lists in which the order means nothing. */
+/** Lists whose order is irrelevant. */
 const unordered = ['.endpoints', '.endpointslices', '.slices', '.members', '.hintCounts'];
 const longest = 160;
 
-/** What differs, a line for each place, at most `limit` of them. */
+/** Differences, one line per place, at most `limit`. */
 export function differences(expected: Json, actual: Json, path: string, limit: number): string[] {
   const lines: string[] = [];
   note(expected, actual, path, lines, limit);
@@ -29,7 +29,7 @@ function noteFields(expected: JsonObject, actual: JsonObject, path: string, line
   }
 }
 
-/** Equal ones are paired first, then the others as they come. */
+/** Pairs equal elements first, then the others in order. */
 function noteMembers(
   expected: readonly Json[],
   actual: readonly Json[],
@@ -60,7 +60,7 @@ function noteItems(
   }
 }
 
-/** The multiset of the ones without the others, in canonical order. */
+/** The multiset difference, in canonical order. */
 function withoutThoseOf(ones: readonly Json[], others: readonly Json[]): Json[] {
   const counts = new Map<string, number>();
   for (const other of others.map(canonical)) counts.set(other, (counts.get(other) ?? 0) + 1);

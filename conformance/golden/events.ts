@@ -1,7 +1,7 @@
 import { canonical } from '@sluice/shadow';
 import type { RecordedEvent } from './vector.ts';
 
-/** How often each event was recorded, with messages free of generated names. */
+/** The count of each event, with generated names masked. */
 export function countEvents(events: readonly RecordedEvent[] | null | undefined): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { type, reason, message, regarding, count = 1 } of events ?? []) {
@@ -12,7 +12,7 @@ export function countEvents(events: readonly RecordedEvent[] | null | undefined)
   return counts;
 }
 
-/** What one has more of than the other, a line for each kind of event. */
+/** Events that occur more often on one side, one line per kind. */
 export function eventDifferences(
   expected: ReadonlyMap<string, number>,
   actual: ReadonlyMap<string, number>,
@@ -28,7 +28,7 @@ function* surplus(ones: ReadonlyMap<string, number>, others: ReadonlyMap<string,
   }
 }
 
-/** Generated names as a star, and the parts of an aggregated error `[a, b]` in order. */
+/** Masks generated names and sorts the parts of an aggregated error `[a, b]`. */
 export function canonicalMessage(message: string): string {
   const anonymous = message
     .replace(/failed to (update|delete) (\S*) EndpointSlice for/g, 'failed to $1 * EndpointSlice for')

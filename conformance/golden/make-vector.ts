@@ -4,13 +4,13 @@ import { givenNames } from './normalise.ts';
 import { type ExpectedRound, type RecordedEvent, type Vector, verbs, type Writes } from './vector.ts';
 import { viewOf } from './view.ts';
 
-/** What the oracle answers to a scenario. */
+/** The oracle's result for a scenario. */
 export interface OracleResult {
   readonly name: string;
   readonly error?: string;
   readonly rounds: readonly OracleRound[];
   /**
-   * How many leading rounds came out the same in all repetitions: in full, names aside, in shape, in shape with hints
+   * Number of leading rounds that were equal in all repetitions: in full, without names, in shape, in shape with hints
    * counted.
    */
   readonly prefixes: readonly number[];
@@ -31,8 +31,8 @@ export interface Scenario {
   readonly [field: string]: unknown;
 }
 
-/** With a resync after the start and each step, so that what upstream overlooked is made up for. */
-export function settled(scenario: Scenario): Scenario {
+/** Adds a resync after the start and after each step, so that upstream corrects what it missed. */
+export function withResyncs(scenario: Scenario): Scenario {
   const lag = (scenario.config as { readonly lag?: boolean } | undefined)?.lag === true;
   const after = [...(lag ? [{ op: 'deliver' }] : []), { op: 'resync' }];
   const steps = (scenario.steps ?? []).flatMap((step) =>
@@ -47,12 +47,13 @@ const classes = [
   { class: 'shape' },
   { class: 'shape', loose: ['hints'] },
 ] as const satisfies readonly Pick<Vector, 'class' | 'loose'>[];
-/** Rounds that a stricter class is worth. */
+/** How many rounds a stricter class outweighs. */
 const worth = [0, 0.1, 0.9, 1.4];
 
 /**
- * The vector of a scenario: of the strictest class that holds to its end, else of the one that is worth most, cut before
- * the first round for which it does not hold. Compared are the rounds after a resync. Undefined if nothing can be.
+ * The vector of a scenario: of the strictest class that holds for all rounds, otherwise of the class with the highest
+ * worth, cut before the first round for which it does not hold. Only rounds after a resync are compared. Undefined if
+ * no round can be.
  */
 export function makeVector(scenario: Scenario, { error, rounds, prefixes }: OracleResult): Vector | undefined {
   if (error) return undefined;

@@ -14,13 +14,13 @@ import {
 } from '@sluice/shadow';
 import type { Vector } from './vector.ts';
 
-/** Names of slices that the scenario itself gives; any other name was generated. */
+/** Names of slices that the scenario specifies; all others are generated. */
 export function givenNames({ objects, steps }: Vector['scenario']): ReadonlySet<string> {
   const given = [...(objects ?? []), ...(steps ?? []).flatMap(({ object }) => (object === undefined ? [] : [object]))];
   return new Set(given.filter(({ kind }) => kind === 'EndpointSlice').map(({ metadata }) => textAt(metadata, 'name')));
 }
 
-/** All Endpoints and slices in full, in an order that does not depend on the run. */
+/** All Endpoints and slices in full, in an order that is the same in every run. */
 export function normaliseObjects(
   objects: { readonly endpoints?: readonly Json[]; readonly endpointslices?: readonly Json[] },
   given: ReadonlySet<string>,

@@ -7,8 +7,8 @@ const source = join(import.meta.dirname, '../oracle');
 const cache = join(import.meta.dirname, '../../.cache');
 
 /**
- * Builds the oracle with the controllers of a release of Kubernetes, `v1.x.y`, whose modules have the version `v0.x.y`.
- * Needs Go and the Go module proxy; takes minutes when nothing is built yet. Returns the path of the program.
+ * Builds the oracle with the controllers of a Kubernetes release `v1.x.y`, whose modules have version `v0.x.y`.
+ * Requires Go and the Go module proxy; the first build takes minutes. Returns the path of the program.
  */
 export function buildOracle(version: string): string {
   const directory = join(cache, `oracle-${version}`);
@@ -29,7 +29,7 @@ export function buildOracle(version: string): string {
   return join(directory, 'oracle');
 }
 
-/** Sends lines to the oracle and gives its answers in the same order. */
+/** Sends lines to the oracle and returns its results in the same order. */
 export async function askOracle(program: string, lines: readonly string[], repeat: number): Promise<string[]> {
   const oracle = spawn(program, ['-repeat', String(repeat)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve, reject) => oracle.on('error', reject).on('close', resolve));
@@ -38,7 +38,7 @@ export async function askOracle(program: string, lines: readonly string[], repea
   for await (const line of createInterface({ input: oracle.stdout })) answers.push(line);
   const status = await ended;
   if (status !== 0 || answers.length !== lines.length) {
-    throw new Error(`oracle: ${answers.length} answers to ${lines.length} lines, exit status ${status}`);
+    throw new Error(`oracle: ${answers.length} results for ${lines.length} lines, exit status ${status}`);
   }
   return answers;
 }

@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Played, PlayerOptions } from './player.ts';
 
-/** Small enough that all workers end at about the same time. */
+/** Small enough that all workers finish at about the same time. */
 const linesPerBatch = 16;
 
-/** Plays all lines on all cores. The answers come in the order of the lines. */
+/** Replays all vectors on all cores. Results are in the order of the lines. */
 export async function playAll(lines: readonly string[], options: PlayerOptions): Promise<Played[]> {
   const batches: string[][] = [];
   for (let i = 0; i < lines.length; i += linesPerBatch) batches.push(lines.slice(i, i + linesPerBatch));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { play } from './player.ts';
 import { readLines } from './read-lines.ts';
 
-/** The whole collection is played by conformance/run.ts; here are the scenarios that were written by hand. */
+/** The scenarios written by hand. conformance/run.ts replays all scenarios. */
 const files = [
   'endpoints/samples',
   'endpoints/samplequirks',
@@ -13,7 +13,7 @@ const files = [
   'mirroring/samplequirks',
 ];
 
-describe('scenarios recorded from the genuine controllers', () => {
+describe('scenarios recorded from the upstream controllers', () => {
   it.each(files)('%s', async (file) => {
     const lines = readLines(new URL(`../vectors/settled/${file}.jsonl.gz`, import.meta.url));
     expect(lines.length).toBeGreaterThan(0);

@@ -5,22 +5,25 @@ import { type CompareOptions, compareScenario } from './compare-scenario.ts';
 import { isExplained } from './explained.ts';
 import type { Result, Vector } from './vector.ts';
 
-/** What a worker is started with. */
+/** Passed to each worker. */
 export interface PlayerOptions extends CompareOptions {
-  /** Nothing of upstream is reproduced that Sluice does otherwise. */
+  /** Does not reproduce known deviations. */
   readonly asShipped: boolean;
 }
 
 export interface Played {
   readonly name: string;
   readonly class: Vector['class'];
-  /** What differs; empty if nothing does. */
+  /** Empty if the run agrees with the vector. */
   readonly differences: readonly string[];
-  /** docs/reference/deviations.md says why it differs: it is on the list, at the latest once upstream's ways are reproduced. */
+  /**
+   * The differences are known deviations (docs/reference/deviations.md): they disappear when the deviations are
+   * reproduced, or are listed.
+   */
   readonly explained: boolean;
 }
 
-/** Plays one vector and compares what comes out. */
+/** Replays one vector and compares the result. */
 export async function play(line: string, { asShipped, ...compared }: PlayerOptions): Promise<Played> {
   const vector = JSON.parse(line) as Vector;
   const run = async (shipped: boolean) => {
@@ -41,7 +44,7 @@ export async function play(line: string, { asShipped, ...compared }: PlayerOptio
   }
 }
 
-// In a worker: plays the lines that it is sent, and answers each batch with what became of it.
+// In a worker: replays batches of vectors.
 parentPort?.on('message', async (lines: readonly string[]) => {
   const played: Played[] = [];
   for (const line of lines) played.push(await play(line, workerData as PlayerOptions));

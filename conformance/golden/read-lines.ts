@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
-/** Lines of a JSON Lines file, which may be packed with gzip; empty ones left out. */
+/** The non-empty lines of a JSON Lines file, which may be compressed with gzip. */
 export function readLines(path: string | URL): string[] {
   const content = readFileSync(path);
   const text = String(path).endsWith('.gz') ? gunzipSync(content) : content;

@@ -1,4 +1,4 @@
-/** Counts what passed, by title. */
+/** Counts passed and failed scenarios by title. */
 export class Tally {
   readonly #counts = new Map<string, { passed: number; all: number }>();
 
@@ -15,7 +15,7 @@ export class Tally {
     return [...this.#counts.values()].reduce((sum, { passed, all }) => sum + all - passed, 0);
   }
 
-  /** A line per title, in order, and one for all. */
+  /** One line per title in alphabetical order, and the total. */
   table(): string {
     const rows = [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1));
     const lines = rows.map(([title, { passed, all }]) => row(title, passed, all));

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@sluice/shadow';
 
-/** One line of a vector file: a scenario, and what upstream made of it. The formats are in conformance/README.md. */
+/** One line of a vector file: a scenario and upstream's result. conformance/README.md describes the formats. */
 export interface Vector {
   readonly name: string;
   readonly class: 'strict' | 'shape';
@@ -18,7 +18,7 @@ export interface Vector {
 
 export interface ExpectedRound {
   readonly after: string;
-  /** Normalised; `=`: as in the round before. */
+  /** Normalised; `=`: as in the previous round. */
   readonly objects: JsonObject | '=';
   readonly writes: Writes;
   readonly events: readonly RecordedEvent[] | null;
@@ -36,7 +36,7 @@ export interface RecordedEvent {
   readonly count?: number;
 }
 
-/** One line of results: raw objects as the API server holds them. */
+/** One line of results: raw objects as the API server stores them. */
 export interface Result {
   readonly name: string;
   readonly rounds: readonly ActualRound[];

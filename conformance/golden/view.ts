@@ -16,7 +16,7 @@ export function viewOf(
   return { endpoints, endpointslices: sortedCanonically(endpointslices.map(withoutName)) };
 }
 
-/** The same without the annotation that tells the trigger time. */
+/** Drops the trigger time annotation. */
 export function withoutTriggerTimes(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutTriggerTimes);
   if (!isObject(value)) return value;
@@ -41,11 +41,11 @@ interface Group {
   readonly addressType: Json;
   readonly ports: Json;
   readonly endpoints: Json[];
-  /** How many endpoints have which hints. */
+  /** Number of endpoints by hints. */
   readonly hints: Map<string, number>;
 }
 
-/** Each slice by its size only, and the endpoints of all slices with the same address type and ports together. */
+/** Each slice with its size only, and the endpoints of all slices with the same address type and ports together. */
 function shapeOf(slices: readonly JsonObject[], countHints: boolean): JsonObject {
   const sizes: JsonObject[] = [];
   const groups = new Map<string, Group>();

@@ -38,9 +38,9 @@ const controllers: Readonly<Record<Scenario['controller'], Controller>> = {
 };
 
 /**
- * Plays one scenario through the whole pipeline, against the simulated API server, on a virtual clock. Unless `asShipped`,
- * what is known to differ from upstream (docs/reference/deviations.md) is done as upstream does it. Where upstream's caches lag behind
- * it notices things late or not at all; Sluice has no such caches, so that is not played.
+ * Replays one scenario through the whole pipeline on the fake API server with a virtual clock. Unless `asShipped`,
+ * reproduces the upstream behaviour that Sluice deviates from (docs/reference/deviations.md), except for effects of
+ * stale caches, which Sluice does not have.
  */
 export async function replayScenario(scenario: Scenario, { asShipped = false } = {}): Promise<ReplayResult> {
   const replay = new Replay(scenario, asShipped);
@@ -94,12 +94,12 @@ class Replay {
     return rounds;
   }
 
-  /** Without a pause where none is needed: what is not drained must not get on between two steps. */
+  /** Does not yield unless necessary, so that a round that is not drained makes no progress between two steps. */
   #play(step: Step, drained: boolean): Promise<void> | undefined {
-    // What falls due by the passing of time sees the caches as they are after the step.
+    // Timers that fire while the clock advances see the caches as they are after the step.
     this.#clock.skipTo(this.#clock.now() + (step.forMs ?? 0));
     if (step.op === 'restart') return this.#restart();
-    // A resync shows what the caches hold, so what the watch has to tell comes first.
+    // A resync shows the contents of the caches, so pending watch events are delivered first.
     if (step.op === 'resync' && !drained) return idle().then(() => this.#take(step));
     this.#take(step);
     return undefined;
@@ -126,9 +126,9 @@ class Replay {
       logger: silentLogger,
       partitions: 1,
       epoch: ++this.#starts,
-      // A scenario says itself when a resync comes.
+      // Resyncs are steps of the scenario.
       resyncPeriodMs: Number.MAX_SAFE_INTEGER,
-      // One sync is one attempt (B4): a request that failed is not repeated within its plan.
+      // One sync is one attempt (B4): a failed request is not retried within its plan.
       retry: { ...defaultRetry, attempts: 1 },
     });
   }
@@ -162,7 +162,7 @@ class Replay {
       case 'restart':
       case 'deliver':
       case 'settle':
-        // Nothing happens: Sluice does not wait for the echoes of its own writes.
+        // No effect: Sluice does not wait for the watch echo of its own writes.
         return;
     }
   }
@@ -173,15 +173,15 @@ class Replay {
   }
 
   /**
-   * A slice given by a user keeps a trace of its type in the recorded runs, which makes it differ from a placeholder
-   * (E24 compares whole values); those read from a genuine server have none.
+   * In recordings, slices that users create have a TypeMeta, which makes them differ from a placeholder (E24 compares
+   * whole values); slices read from a real API server have none.
    */
   #store(object: ScenarioObject): void {
     const traced = object.kind === 'EndpointSlice' ? { ...object, typeMeta: { kind: object.kind } } : object;
     this.#server.put(resources[object.kind], traced);
   }
 
-  /** Users may set what an API server would not let them, such as a deletionTimestamp. */
+  /** In scenarios, users may set fields that a real API server protects, such as the deletionTimestamp. */
   #edit(slice: ScenarioObject, merge: unknown): void {
     const { generation: _generation, ...metadata } = slice.metadata;
     this.#server.put('endpointslices', mergePatch({ ...slice, metadata }, merge) as RawObject);
@@ -202,7 +202,7 @@ class Replay {
     if (known) this.#server.delete(resource, namespace, metadata.name);
   }
 
-  /** Lets everything happen that is due within the scenario's horizon. */
+  /** Runs everything that is due within the scenario's horizon. */
   async #drain(): Promise<void> {
     const until = this.#clock.now() + (this.#scenario.config?.horizonMs ?? defaultHorizonMs);
     for (;;) {
@@ -227,10 +227,10 @@ class Replay {
   }
 }
 
-/** Nothing here does I/O, so when the event loop comes around all that could go on has gone on. */
+/** Nothing here does I/O, so all runnable work is complete when the event loop comes around. */
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Whether requests are to fail: then it matters how many there are. */
+/** Whether requests fail, so that their number matters. */
 const hasFaults = ({ faults, steps }: Scenario): boolean =>
   (faults ?? []).length > 0 || (steps ?? []).some(({ op }) => op === 'fault');
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A recorded scenario: what is in the cluster, what a user does to it step by step, and what fails. The format is that
- * of the golden vectors (conformance/README.md).
+ * A recorded scenario: initial objects, the steps of a user, and faults. The format is that of the vectors
+ * (conformance/README.md).
  */
 const object = z.looseObject({
   kind: z.enum(['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice']),
@@ -56,7 +56,11 @@ export type Step = z.infer<typeof step>;
 export type SliceTarget = z.infer<typeof target>;
 export type ScenarioObject = z.infer<typeof object>;
 
-/** Reads one line: a scenario, or a golden line that has one inside. Throws an Error that says what is wrong. */
+/**
+ * Parses one line: a scenario, or a vector that contains one.
+ *
+ * @throws Error that describes the first invalid field
+ */
 export function parseScenario(line: string): Scenario {
   const raw: unknown = JSON.parse(line);
   const inner = typeof raw === 'object' && raw !== null && 'scenario' in raw ? raw.scenario : raw;

@@ -13,14 +13,14 @@ interface Slice {
   readonly endpoints?: readonly { readonly addresses?: readonly string[] }[] | null;
 }
 
-/** K1 */
+/** Characters of generated names (K1). */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const longestBase = 58;
 const suffixLength = 5;
 
 /**
- * The slice that a step means, out of all there are; undefined if none fits. `created` are the names (with namespace)
- * that were generated, in the order of their creation.
+ * The slice that a step refers to; undefined if none matches. `created`: generated names with their namespaces, in
+ * order of creation.
  */
 export function findSlice(
   slices: readonly RawObject[],
@@ -40,7 +40,7 @@ function fits({ metadata, addressType }: Slice, target: SliceTarget): boolean {
   return Object.entries(target.labels ?? {}).every(([key, value]) => metadata.labels?.[key] === value);
 }
 
-/** Places slices by what they hold, since their generated names differ from run to run. */
+/** Sorts slices by content, because generated names differ between runs. */
 function sortKey(slice: Slice, created: readonly string[]): Buffer {
   const ports = (slice.ports ?? []).map((port) =>
     Object.fromEntries(
@@ -59,7 +59,7 @@ function sortKey(slice: Slice, created: readonly string[]): Buffer {
   return Buffer.from([slice.addressType, JSON.stringify(ports), first, count, recordedName(slice, created)].join('|'));
 }
 
-/** The recorder's generated names rise with the order of creation, from `bbbbb` on, so they are before most others. */
+/** The recorder generates names in ascending order from `bbbbb` on, so they sort before most others. */
 function recordedName({ metadata: { namespace, name, generateName } }: Slice, created: readonly string[]): string {
   const index = created.indexOf(`${namespace}/${name}`);
   if (index < 0 || generateName === undefined) return name;

@@ -1,18 +1,18 @@
-import { meddleWithEndpoints } from '../differential/workload/endpoints-steps.ts';
-import { repertoire } from '../differential/workload/repertoire.ts';
+import { editManagedEndpoints } from '../differential/workload/endpoints-steps.ts';
 import { deleteService, toggleExternal, toggleSelector } from '../differential/workload/service-steps.ts';
-import type { Repertoire, Step, World, WorldService } from '../differential/workload/world.ts';
+import { weightedSteps } from '../differential/workload/weighted-steps.ts';
+import type { Step, WeightedSteps, Workload, WorkloadService } from '../differential/workload/workload.ts';
 
-const ofAny = (make: (world: World, service: WorldService) => Step | undefined) => (world: World) => {
-  const service = world.pick(world.services.values());
-  return service && make(world, service);
+const ofAny = (make: (workload: Workload, service: WorkloadService) => Step | undefined) => (workload: Workload) => {
+  const service = workload.pick(workload.services.values());
+  return service && make(workload, service);
 };
 
-/** All that goes on in a cluster. Nobody compares two sides here, so what depends on the state before may come any time. */
-export const churn: Repertoire = [
-  ...repertoire,
+/** All steps, including those that depend on earlier writes: this run does not compare two clusters. */
+export const churn: WeightedSteps = [
+  ...weightedSteps,
   [3, ofAny(deleteService)],
   [2, ofAny(toggleSelector)],
   [1, ofAny(toggleExternal)],
-  [1, ofAny(meddleWithEndpoints)],
+  [1, ofAny(editManagedEndpoints)],
 ];

@@ -3,31 +3,34 @@ import { optionsGiven, positive, runProgram } from '@sluice/program';
 import { type JsonObject, objectAt, textAt } from '@sluice/shadow';
 import { describe, runInShadow, type ShadowRunResult } from './shadow-run.ts';
 
-const help = `Shadow run: Sluice in the shadow of kube-controller-manager on a genuine API server, under a random workload.
+const help = `usage: node conformance/shadow/run.ts [options]
 
-  node conformance/shadow/run.ts [options]
+Runs Sluice in shadow mode beside kube-controller-manager on a real API server under a random workload.
 
-  --minutes N    how long (30)
-  --seed N       of the workload (1)
-  --rate N       steps a second (6)
-  --rest N       seconds between points of rest (120)
-  --worlds N     namespaces with a workload each (3)
-  --settle D     --shadow-grace-period of Sluice (10s)
-  --help
+  --minutes N       duration (30)
+  --seed N          seed of the workload (1)
+  --rate N          steps per second (6)
+  --checkpoint N    seconds between checkpoints (120)
+  --namespaces N    namespaces, each with its own workload (3)
+  --grace-period D  --shadow-grace-period of Sluice (10s)
+  --help            this text
 
-The exit status is 1 if there was a difference that nothing explains, or if Sluice sent anything but reads.
+Exit status: 1 if a difference is unexplained or Sluice sent anything but reads.
 `;
 
 async function main(): Promise<number> {
-  const values = optionsGiven({ minutes: '30', seed: '1', rate: '6', rest: '120', worlds: '3', settle: '10s' }, help);
+  const values = optionsGiven(
+    { minutes: '30', seed: '1', rate: '6', checkpoint: '120', namespaces: '3', 'grace-period': '10s' },
+    help,
+  );
   if (values === undefined) return 0;
   const options = {
     seed: positive('seed', values.seed),
     seconds: positive('minutes', values.minutes) * 60,
     rate: positive('rate', values.rate),
-    restEverySeconds: positive('rest', values.rest),
-    worlds: positive('worlds', values.worlds),
-    settle: values.settle,
+    checkpointEverySeconds: positive('checkpoint', values.checkpoint),
+    namespaces: positive('namespaces', values.namespaces),
+    gracePeriod: values['grace-period'],
   };
   const result = await runInShadow(options, (line) => void process.stderr.write(`${line}\n`));
   summary(result);
@@ -45,12 +48,12 @@ function summary(result: ShadowRunResult): void {
   const { report, verbs, differences } = result;
   const services = objectAt(report, 'services');
   const lasting = objectAt(report, 'lasting');
-  const left = result.differencesAtRest.length;
+  const left = result.remainingDifferences.length;
   say(`Kubernetes ${KUBERNETES_VERSION}, ${Math.round(Number(report.ranMs) / 60_000)} minutes`);
   say('');
-  say(`steps            ${result.steps} (${result.refused} requests refused by the API server)`);
+  say(`steps            ${result.steps} (${result.refused} requests rejected by the API server)`);
   say(`Services         ${services.total} at the end, ${services.agree} agree, ${services.waiting} waiting`);
-  say(`decisions        ${report.decisions}; the genuine controllers were seen to write ${report.writes} times`);
+  say(`decisions        ${report.decisions}; observed writes of upstream: ${report.writes}`);
   say(`sooner           ${spread(report, 'sooner')}`);
   say(`later            ${spread(report, 'later')}`);
   say(`withdrawn        ${report.withdrawn}`);
@@ -59,12 +62,12 @@ function summary(result: ShadowRunResult): void {
     say(`                 ${list.length} ${rules === '' ? 'unexplained' : `explained by ${rules}`}`);
     if (rules !== '') say(`                   ${textAt(list[0]?.explanation, 'why')}`);
   }
-  say(`                 ${lasting.resolved} of them were put right by the genuine controllers later`);
-  say(`points of rest   ${result.restPoints}: ${left} differences left after the genuine controllers looked once more`);
+  say(`                 ${lasting.resolved} of them corrected by upstream later`);
+  say(`checkpoints      ${result.checkpoints}: ${left} differences left after upstream synced everything`);
   say(
-    `requests         ${[...verbs].map(([verb, count]) => `${count} ${verb}`).join(', ')}: as the API server logged them`,
+    `requests         ${[...verbs].map(([verb, count]) => `${count} ${verb}`).join(', ')}, according to the audit log`,
   );
-  for (const difference of [...unexplained(result), ...result.differencesAtRest]) say(`\n${describe(difference)}`);
+  for (const difference of [...unexplained(result), ...result.remainingDifferences]) say(`\n${describe(difference)}`);
 }
 
 function spread(report: JsonObject, which: 'sooner' | 'later'): string {

@@ -15,43 +15,43 @@ import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '
 import { ApiClient } from '../differential/api-client.ts';
 import { namespaceObject } from '../differential/objects.ts';
 import { SluiceProcess } from '../differential/sluice-process.ts';
-import { touchEverything } from '../differential/touch-everything.ts';
+import { touchAllObjects } from '../differential/touch-all-objects.ts';
 import { createNode } from '../differential/workload/node-steps.ts';
-import { nextStep, type Step, World } from '../differential/workload/world.ts';
+import { nextStep, type Step, Workload } from '../differential/workload/workload.ts';
 import { churn } from './churn.ts';
 
 export interface ShadowRunOptions {
   readonly seed: number;
   readonly seconds: number;
-  /** Steps a second, over all worlds. */
+  /** Steps per second in all namespaces. */
   readonly rate: number;
-  /** Between points of rest, at each of which the genuine controllers are made to look at everything once more. */
-  readonly restEverySeconds: number;
-  /** Namespaces, each with a workload of its own. */
-  readonly worlds: number;
+  /** Interval of checkpoints, at which the upstream controllers are made to sync everything. */
+  readonly checkpointEverySeconds: number;
+  /** Number of namespaces, each with its own workload. */
+  readonly namespaces: number;
   /** `--shadow-grace-period` of Sluice. */
-  readonly settle: string;
+  readonly gracePeriod: string;
 }
 
 export interface ShadowRunResult {
   readonly steps: number;
   readonly refused: number;
-  readonly restPoints: number;
-  /** What was still different at a point of rest, after the genuine controllers had been made to look again. */
-  readonly differencesAtRest: readonly JsonObject[];
-  /** Differences by the rules that explain them; those that nothing explains under an empty text. */
+  readonly checkpoints: number;
+  /** Differences left at checkpoints, after the upstream controllers have synced everything. */
+  readonly remainingDifferences: readonly JsonObject[];
+  /** Differences by the rules that explain them; unexplained ones under an empty key. */
   readonly differences: ReadonlyMap<string, readonly JsonObject[]>;
-  /** Requests of Sluice by verb, as the API server has logged them. */
+  /** Sluice's requests by verb, according to the audit log. */
   readonly verbs: ReadonlyMap<string, number>;
-  /** The last line of Sluice. */
+  /** Sluice's final report. */
   readonly report: JsonObject;
   readonly status: number;
 }
 
-/** The identity that infra/kubernetes/rbac.yaml grants things to. */
+/** The identity that infra/kubernetes/rbac.yaml grants permissions to. */
 const sluiceUser = 'system:serviceaccount:sluice:sluice';
 
-/** Sluice in the shadow of the genuine controllers, on a genuine API server on which a random workload goes on. */
+/** Runs Sluice in shadow mode beside the upstream controllers on a real API server under a random workload. */
 export async function runInShadow(
   options: ShadowRunOptions,
   say: (line: string) => void = () => {},
@@ -60,14 +60,14 @@ export async function runInShadow(
   const plane = await startControlPlane({
     ...{ name: 'shadowed', directory: join(directory, 'plane'), authorization: 'RBAC', audit: 'Metadata' },
   });
-  let genuine: ServerProcess | undefined;
+  let upstream: ServerProcess | undefined;
   try {
-    // What is left is the watcher's: list, watch, and get of what it watches.
+    // Leaves the permissions of the watcher: get, list and watch.
     await kubectl(plane.adminKubeconfig, ['delete', 'clusterrolebinding', 'sluice-writer']);
-    genuine = await startKubeControllerManager(plane, { serviceAccountCredentials: true });
+    upstream = await startKubeControllerManager(plane, { serviceAccountCredentials: true });
     return await new ShadowRun(plane, await ApiClient.open(plane.adminKubeconfig), options, say).run();
   } finally {
-    await genuine?.stop();
+    await upstream?.stop();
     await plane.stop();
     rmSync(directory, { recursive: true, force: true });
   }
@@ -78,38 +78,38 @@ class ShadowRun {
   readonly #client: ApiClient;
   readonly #options: ShadowRunOptions;
   readonly #say: (line: string) => void;
-  readonly #worlds: readonly World[];
-  readonly #atRest: JsonObject[] = [];
+  readonly #workloads: readonly Workload[];
+  readonly #remaining: JsonObject[] = [];
   #steps = 0;
   #refused = 0;
-  #rests = 0;
-  /** Differences that were told. */
-  #told = 0;
+  #checkpoints = 0;
+  /** Number of differences already logged. */
+  #logged = 0;
 
   constructor(plane: ControlPlane, client: ApiClient, options: ShadowRunOptions, say: (line: string) => void) {
     this.#plane = plane;
     this.#client = client;
     this.#options = options;
     this.#say = say;
-    this.#worlds = Array.from({ length: options.worlds }, (_, i) => {
+    this.#workloads = Array.from({ length: options.namespaces }, (_, i) => {
       const seed = options.seed + i;
-      return new World(`shadow-${seed}`, seededRandom(seed));
+      return new Workload(`shadow-${seed}`, seededRandom(seed));
     });
   }
 
   async run(): Promise<ShadowRunResult> {
-    const { seconds, settle } = this.#options;
-    for (const world of this.#worlds) {
-      await this.#client.create('namespaces', namespaceObject(world.namespace));
-      for (let i = 0; i < 3; i++) await this.#take(createNode(world));
+    const { seconds, gracePeriod } = this.#options;
+    for (const workload of this.#workloads) {
+      await this.#client.create('namespaces', namespaceObject(workload.namespace));
+      for (let i = 0; i < 3; i++) await this.#take(createNode(workload));
     }
     const { sluice: kubeconfig } = this.#plane.kubeconfigs;
-    const sluice = await SluiceProcess.start(kubeconfig, ['--shadow', '--shadow-grace-period', settle], 'started');
+    const sluice = await SluiceProcess.start(kubeconfig, ['--shadow', '--shadow-grace-period', gracePeriod], 'started');
     try {
       const until = performance.now() + seconds * 1000;
       while (performance.now() < until) {
-        await this.#churnUntil(Math.min(until, performance.now() + this.#options.restEverySeconds * 1000));
-        await this.#rest(sluice);
+        await this.#churnUntil(Math.min(until, performance.now() + this.#options.checkpointEverySeconds * 1000));
+        await this.#checkpoint(sluice);
       }
       const status = await sluice.stop();
       return this.#result(sluice, status);
@@ -122,8 +122,8 @@ class ShadowRun {
   async #churnUntil(until: number): Promise<void> {
     const pauseMs = 1000 / this.#options.rate;
     for (let due = performance.now(); performance.now() < until; due += pauseMs) {
-      const world = this.#worlds[this.#steps % this.#worlds.length];
-      if (world !== undefined) await this.#take(nextStep(world, churn));
+      const workload = this.#workloads[this.#steps % this.#workloads.length];
+      if (workload !== undefined) await this.#take(nextStep(workload, churn));
       await sleep(Math.max(0, due + pauseMs - performance.now()));
     }
   }
@@ -133,7 +133,7 @@ class ShadowRun {
     this.#steps++;
     for (const request of step.requests) {
       try {
-        await request(this.#client, 'genuine');
+        await request(this.#client, 'upstream');
       } catch (error) {
         if (!isApiError(error) || error.status < 400 || error.status >= 500) throw error;
         this.#refused++;
@@ -141,45 +141,45 @@ class ShadowRun {
     }
   }
 
-  /** What still differs after the genuine controllers have looked again, several times, is a difference for good. */
-  async #rest(sluice: SluiceProcess): Promise<void> {
-    this.#rests++;
+  /** A difference that remains after upstream has synced everything several times is permanent. */
+  async #checkpoint(sluice: SluiceProcess): Promise<void> {
+    this.#checkpoints++;
     for (let attempt = 1; ; attempt++) {
       await sleep(2_000);
-      await touchEverything(this.#client, `${this.#rests}-${attempt}`);
+      await touchAllObjects(this.#client, `${this.#checkpoints}-${attempt}`);
       const seen = sluice.events('status').length;
-      // The next but one is of a time after the touch, and after what comes of it.
-      await sluice.until(() => sluice.events('status').length >= seen + 2, 60_000, 'a status is told');
+      // The next status may be from before the touch; the second one is not.
+      await sluice.until(() => sluice.events('status').length >= seen + 2, 60_000, 'a status event');
       const services = objectAt(sluice.events('status').at(-1), 'services');
-      for (const difference of sluice.events('difference').slice(this.#told)) {
-        this.#told++;
+      for (const difference of sluice.events('difference').slice(this.#logged)) {
+        this.#logged++;
         this.#say(describe(difference));
       }
       const left = open(sluice.lines);
       if ((services.waiting !== 0 || left.length > 0) && attempt < 6) continue;
-      this.#atRest.push(...left);
+      this.#remaining.push(...left);
       this.#say(
-        `point of rest ${this.#rests}: ${this.#steps} steps, ${services.total} Services, ${left.length} differences left, ` +
+        `checkpoint ${this.#checkpoints}: ${this.#steps} steps, ${services.total} Services, ${left.length} differences left, ` +
           `${sluice.events('difference').length} so far`,
       );
       break;
     }
-    for (const world of this.#worlds) world.justDeleted.clear();
+    for (const workload of this.#workloads) workload.justDeleted.clear();
   }
 
   #result(sluice: SluiceProcess, status: number): ShadowRunResult {
     const differences = Map.groupBy(sluice.events('difference'), ({ explanation }) => textAt(explanation, 'rules'));
     return {
-      ...{ steps: this.#steps, refused: this.#refused, restPoints: this.#rests, status },
-      ...{ differencesAtRest: this.#atRest, differences, verbs: verbsIn(this.#plane.auditLog ?? '') },
+      ...{ steps: this.#steps, refused: this.#refused, checkpoints: this.#checkpoints, status },
+      ...{ remainingDifferences: this.#remaining, differences, verbs: verbsIn(this.#plane.auditLog ?? '') },
       report: sluice.events('report').at(-1) ?? {},
     };
   }
 }
 
 /**
- * Differences that were told and have not been resolved, though the genuine controllers have been made to look once more.
- * Where they cannot write before a Node comes (E15), or where chance decides, no look helps.
+ * Unresolved differences, although the upstream controllers have synced everything. Excludes those that upstream cannot
+ * resolve before a Node exists (E15) and random ones.
  */
 function open(lines: readonly JsonObject[]): readonly JsonObject[] {
   const left = new Map<string, JsonObject>();
@@ -206,7 +206,7 @@ function verbsIn(auditLog: string): ReadonlyMap<string, number> {
   return verbs;
 }
 
-/** Lines of one difference, for people. */
+/** A difference as lines for people. */
 export function describe(difference: JsonObject): string {
   const { resource, namespace, service, kind, controller } = difference;
   const causes = listAt(difference, 'causes').join('; ');
@@ -214,6 +214,6 @@ export function describe(difference: JsonObject): string {
   return [
     `${resource} of ${namespace}/${service} (${kind}, ${controller})${rules === '' ? '' : `: ${rules}`}`,
     ...listAt(difference, 'lines').map((line) => `  ${line}`),
-    `  because: ${causes}`,
+    `  causes: ${causes}`,
   ].join('\n');
 }

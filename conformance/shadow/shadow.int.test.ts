@@ -2,14 +2,14 @@ import { objectAt } from '@sluice/shadow';
 import { expect, test } from 'vitest';
 import { describe, runInShadow } from './shadow-run.ts';
 
-test('in the shadow of the genuine controllers Sluice agrees with them, is seldom later, and only reads', async () => {
-  const options = { seed: 7, seconds: 20, rate: 8, restEverySeconds: 10, worlds: 2, settle: '5s' };
-  const { differences, differencesAtRest, verbs, report, status, restPoints } = await runInShadow(options);
+test('in shadow mode Sluice agrees with the upstream controllers, is rarely later, and only reads', async () => {
+  const options = { seed: 7, seconds: 20, rate: 8, checkpointEverySeconds: 10, namespaces: 2, gracePeriod: '5s' };
+  const { differences, remainingDifferences, verbs, report, status, checkpoints } = await runInShadow(options);
   expect((differences.get('') ?? []).map(describe).join('\n')).toBe('');
-  expect(differencesAtRest.map(describe).join('\n')).toBe('');
+  expect(remainingDifferences.map(describe).join('\n')).toBe('');
   expect([...verbs.keys()].sort()).toEqual(['get', 'list', 'watch']);
   expect(status).toBe(0);
-  expect(restPoints).toBeGreaterThan(0);
+  expect(checkpoints).toBeGreaterThan(0);
   expect(Number(objectAt(report, 'sooner').count)).toBeGreaterThan(10);
   const services = objectAt(report, 'services');
   expect(services.agree).toBe(services.total);

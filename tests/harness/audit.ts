@@ -4,13 +4,13 @@ import type { ClusterWriter } from '@sluice/kubernetes';
 import { decodeMessage, encodeMessage, formatServiceKey, type PlannedMutations, partitionOf } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import type { Commit, GroupState } from '@sluice/store';
-import { slicesOf } from './what-should-be.ts';
+import { slicesOf } from './expected-endpoints.ts';
 
 export interface AuditOptions {
   readonly server: FakeApiServer;
   readonly clock: Clock;
   readonly partitions: number;
-  /** For how long a view may be behind without anything being wrong, in milliseconds. */
+  /** How long a state may lag behind, in milliseconds. */
   readonly lagMs: number;
 }
 
@@ -20,19 +20,22 @@ export interface SteadyWrite {
   readonly what: string;
 }
 
-/** Watches every write of a fleet: that a plan asked for it, that its sender may, that nothing wanted goes with it. */
+/**
+ * Audits every write of a fleet: a plan contains it, its sender owns the partition, and it removes no required
+ * endpoint.
+ */
 export class Audit {
   readonly problems: string[] = [];
-  /** Slices made and deleted of Services that are left in peace. */
+  /** Creates and deletes of slices of Services without disruptive changes. */
   readonly steady: SteadyWrite[] = [];
   readonly #options: AuditOptions;
-  /** By what a mutation asks for. */
+  /** Plans by the signature of their mutations. */
   readonly #plans = new Map<string, PlannedMutations[]>();
   /** Holder of each plan partition. */
   readonly #holders = new Map<string, string>();
-  /** Endpoints that should be in a slice, ready, and since when without a break. */
+  /** Ready endpoints that belong in a slice, with the time since when. */
   #wanted = new Map<string, number>();
-  /** Until when two may believe that a lease is theirs, since it was forgotten. */
+  /** Until when two members may believe that they hold a lease, because the store lost it. */
   #forgottenUntil = 0;
 
   constructor(options: AuditOptions) {
@@ -42,7 +45,7 @@ export class Audit {
   committed({ entries }: Commit): void {
     for (const { field, value } of entries) {
       if (!/^controller\/.*:plan$/.test(field) || value === undefined) continue;
-      // As a writer gets it.
+      // As the writer decodes it.
       const plan = decodeMessage(encodeMessage(value as PlannedMutations)) as PlannedMutations;
       for (const mutation of plan.groups.flatMap(({ mutations }) => mutations)) {
         const asked = signature(mutation);
@@ -61,18 +64,18 @@ export class Audit {
     this.#forgottenUntil = this.#options.clock.now() + forMs;
   }
 
-  /** To be called after everything that others do. */
-  look(): void {
+  /** Call after every change made by others. */
+  observe(): void {
     const now = this.#options.clock.now();
     const wanted = slicesOf(this.#options.server).expected.filter(isReady);
     this.#wanted = new Map(wanted.map((line) => [line, this.#wanted.get(line) ?? now]));
   }
 
-  /** What a member of the fleet sends. */
-  sending(member: string, writer: ClusterWriter): ClusterWriter {
+  /** The writer of a member, with its requests audited. */
+  auditRequests(member: string, writer: ClusterWriter): ClusterWriter {
     const check = (mutation: Mutation): PlannedMutations | undefined => {
       const plan = this.#plans.get(signature(mutation))?.at(-1);
-      if (plan === undefined) this.#problem(`${member}: nobody planned ${signature(mutation)}`);
+      if (plan === undefined) this.#problem(`${member}: no plan contains ${signature(mutation)}`);
       else this.#checkLease(member, plan);
       return plan;
     };
@@ -93,8 +96,8 @@ export class Audit {
     };
   }
 
-  /** The server, for the fleet's writers: each write is judged by what it does. */
-  judged(server: FakeApiServer): FakeApiServer {
+  /** The server for the fleet's writers, which audits the effect of each write. */
+  auditEffects(server: FakeApiServer): FakeApiServer {
     const before = () => new Set(slicesOf(server).actual.filter((line) => this.#wanted.has(line)));
     return new Proxy(server, {
       get: (target, property) => {
@@ -131,7 +134,7 @@ export class Audit {
     const what = `${verb} for ${plan?.key.service} by plan ${plan?.plan.epoch}/${plan?.plan.number}`;
     for (const line of before) {
       const since = this.#wanted.get(line) ?? Number.POSITIVE_INFINITY;
-      if (!after.has(line) && since < decidedAt - this.#options.lagMs) this.#problem(`${what} takes away ${line}`);
+      if (!after.has(line) && since < decidedAt - this.#options.lagMs) this.#problem(`${what} removes ${line}`);
     }
     if (plan?.key.service.startsWith('steady') && verb !== 'update')
       this.steady.push({ at: this.#options.clock.now(), verb, what: `${this.#at()} ${what}: ${asked.slice(0, 80)}` });

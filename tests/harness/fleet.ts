@@ -13,19 +13,19 @@ export interface FleetOptions {
   readonly seed: number;
   readonly faults?: FaultPlan;
   readonly settings?: Settings;
-  /** Default: an empty one. */
+  /** Default: an empty store. */
   readonly store?: MemoryStore;
-  /** Of the bus. */
+  /** Backlog limit of the bus. */
   readonly maxBacklog?: number;
-  /** Hands messages on as all-in-one does. Default: bytes. */
+  /** Delivers messages by reference, as all-in-one does. Default: encoded. */
   readonly byReference?: boolean;
   /** Sizes that the bus accepts; larger messages are sent in chunks. Default: no limits. */
   readonly limits?: BusLimits;
-  /** Puts something between the services and their bus. */
+  /** Wraps the bus of the services. */
   readonly wrapBus?: (bus: Bus) => Bus;
   readonly comparePeriodMs?: number;
   readonly metrics?: ReconcilerMetrics;
-  /** What the writer is given besides the cluster's writer. */
+  /** Options of the writer besides the cluster's client. */
   readonly writable?: Partial<WritableCluster>;
 }
 
@@ -38,7 +38,7 @@ export interface Fleet {
 
 export const partitions = 2;
 
-/** Watcher, reconciler and writer on one simulated cluster, with an empty bus and store. */
+/** Watcher, reconciler and writer on a fake cluster, with an empty bus and store. */
 export function startFleet(options: FleetOptions): Fleet {
   const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
   const { maxBacklog, wrapBus, comparePeriodMs: digestPeriodMs, metrics, byReference = false } = options;

@@ -1,3 +1,3 @@
 export * from './objects.ts';
-export * from './pod-world.ts';
-export * from './spied-server.ts';
+export * from './observe-writes.ts';
+export * from './pod-population.ts';

@@ -1,9 +1,9 @@
-/** What Jaeger's query API tells, as far as tests look at it. */
+/** The part of Jaeger's query API that the tests use. */
 export interface JaegerSpan {
   readonly traceID: string;
   readonly spanID: string;
   readonly operationName: string;
-  /** In microseconds. */
+  /** Microseconds. */
   readonly startTime: number;
   readonly references: readonly JaegerReference[];
   readonly tags: readonly { readonly key: string; readonly value: string | number | boolean }[];
@@ -22,7 +22,7 @@ export interface JaegerTrace {
   readonly processes: Readonly<Record<string, { readonly serviceName: string }>>;
 }
 
-/** The traces in which a span of the service has these tags. */
+/** The traces with a span of the service that has these tags. */
 export async function findTraces(
   queryUrl: string,
   service: string,
@@ -53,13 +53,13 @@ export const named = ({ spans }: JaegerTrace, name: string): readonly JaegerSpan
 export const parentOf = ({ references, traceID }: JaegerSpan): string | undefined =>
   references.find((of) => of.refType === 'CHILD_OF' && of.traceID === traceID)?.spanID;
 
-/** What it is linked with, in whatever trace. */
+/** Links of the span, to any trace. */
 export const linksOf = (span: JaegerSpan): readonly JaegerReference[] => {
   const parent = parentOf(span);
   return span.references.filter(({ spanID }) => spanID !== parent);
 };
 
-/** Spans whose parent nobody told Jaeger of. */
+/** Spans whose parent Jaeger does not have. */
 export function orphansOf({ spans }: JaegerTrace): readonly JaegerSpan[] {
   const known = new Set(spans.map(({ spanID }) => spanID));
   return spans.filter((span) => {
@@ -68,7 +68,7 @@ export function orphansOf({ spans }: JaegerTrace): readonly JaegerSpan[] {
   });
 }
 
-/** A line a span, each below its parent, in the order of their beginning. */
+/** One line per span, indented below its parent, in order of start time. */
 export function outlineOf({ spans, processes }: JaegerTrace): readonly string[] {
   const inOrder = [...spans].sort((a, b) => a.startTime - b.startTime);
   const below = (parent: string | undefined, depth: number): string[] =>

@@ -3,32 +3,32 @@ import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
 import { type Logger, type Random, randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import type { Settings } from '@sluice/service-state';
-import { whatAFreshStartWrites, whatIsWrong } from './at-rest.ts';
 import { Audit } from './audit.ts';
-import { LosableBus } from './losable-bus.ts';
-import { type Backup, LosableStore } from './losable-store.ts';
+import { differencesFromExpected, writesOfFreshStart } from './converged.ts';
+import { LossyBus } from './lossy-bus.ts';
+import { type Backup, LossyStore } from './lossy-store.ts';
 import { nodeObject, podObject } from './objects.ts';
 import { RandomUser } from './random-user.ts';
 import { leaseTimes, ScaledFleet } from './scaled-fleet.ts';
 import { requestFaults, settingsOf } from './seeded-run.ts';
 
-export type Loss = 'wiped' | 'put back' | 'restarted' | 'purged' | 'made anew' | 'last records lost';
-export const losses: readonly Loss[] = ['wiped', 'put back', 'restarted', 'purged', 'made anew', 'last records lost'];
+export type Loss = 'wiped' | 'restored' | 'restarted' | 'purged' | 'recreated' | 'last records lost';
+export const losses: readonly Loss[] = ['wiped', 'restored', 'restarted', 'purged', 'recreated', 'last records lost'];
 
 const partitions = 3;
 const steps = 24;
 const steadyServices = ['steady-a', 'steady-b', 'steady-c'];
 const steadyPods = 5;
-/** Uses of ports by all processes. Who goes round in a circle is far beyond. */
+/** Maximum uses of ports by all processes; an endless loop exceeds it by far. */
 const mostCalls = 150_000;
 const lagMs = 60_000;
-/** For which slices may be there twice, after a wipe. */
+/** How long duplicate slices may exist after a wipe. */
 const tidyingMs = 10_000;
 const begin = Date.parse('2026-01-01T00:00:00Z');
 
-/** One seed: a fleet of several processes per role whose members die and freeze while its infrastructure loses things. */
+/** One seed: a fleet with several processes per role that crash and freeze while bus and store lose data. */
 export class LossRun {
-  /** What was lost and when. */
+  /** Losses with their times. */
   readonly notes: string[] = [];
   /** Uses of ports so far. */
   calls = 0;
@@ -39,8 +39,8 @@ export class LossRun {
   readonly #server: FakeApiServer;
   readonly #user: RandomUser;
   readonly #faults: FaultPlan;
-  readonly #bus: LosableBus;
-  readonly #store: LosableStore;
+  readonly #bus: LossyBus;
+  readonly #store: LossyStore;
   readonly #audit: Audit;
   readonly #fleet: ScaledFleet;
   readonly #settings: Settings;
@@ -56,9 +56,9 @@ export class LossRun {
     this.#server.create('namespaces', { metadata: { name: 'shop' } });
     this.#user = new RandomUser(hidingSteady(this.#server), seededRandom(seed + 2), clock);
     this.#faults = new FaultPlan([], seededRandom(seed + 3));
-    this.#bus = new LosableBus(partitions, this.#random.next() < 0.5);
+    this.#bus = new LossyBus(partitions, this.#random.next() < 0.5);
     this.#audit = new Audit({ server: this.#server, clock, partitions, lagMs });
-    this.#store = new LosableStore(clock, this.#audit);
+    this.#store = new LossyStore(clock, this.#audit);
     this.#settings = settingsOf(seededRandom(seed + 6));
     this.#fleet = new ScaledFleet({
       server: this.#server,
@@ -75,14 +75,14 @@ export class LossRun {
     });
   }
 
-  /** Seconds since it began. */
+  /** Seconds since the start. */
   get at(): number {
     return (this.#clock.now() - begin) / 1000;
   }
 
-  /** What is wrong at the end; nothing, if all is well. */
+  /** Returns the violations; empty if there are none. */
   async play(): Promise<readonly string[]> {
-    this.#user.begin();
+    this.#user.createInitialObjects();
     this.#beginSteady();
     this.#look();
     for (const role of ['watcher', 'reconciler', 'writer', 'watcher', 'reconciler', 'writer', 'reconciler'] as const) {
@@ -101,13 +101,13 @@ export class LossRun {
     }
     this.#faults.clear();
     await advance(this.#clock, 20_000);
-    this.#fleet.mend();
+    this.#fleet.thawAll();
     await advance(this.#clock, 400_000);
-    const wrong = whatIsWrong(this.#server);
-    const wrapIndented = await this.#stop();
-    const spun = this.calls > mostCalls ? ['calls without end'] : [];
+    const wrong = differencesFromExpected(this.#server);
+    const hanging = await this.#stop();
+    const spun = this.calls > mostCalls ? ['endless calls'] : [];
     const left = await this.#leftForFreshStart();
-    return [...spun, ...this.#audit.problems, ...this.#needless(), ...wrong, ...wrapIndented, ...left];
+    return [...spun, ...this.#audit.problems, ...this.#needless(), ...wrong, ...hanging, ...left];
   }
 
   async #stop(): Promise<readonly string[]> {
@@ -120,8 +120,8 @@ export class LossRun {
   }
 
   /**
-   * Slices of what is steady are made once and never deleted. But a plan that is on its way when the store forgets
-   * everything may be carried out besides the one that is decided then: what is there twice is tidied up.
+   * Slices of steady Services are created once and never deleted. After a wipe, a plan in flight may be applied next to
+   * a newly decided one, so duplicates are cleaned up.
    */
   #needless(): readonly string[] {
     const { steady } = this.#audit;
@@ -133,11 +133,11 @@ export class LossRun {
   }
 
   #count(): void {
-    if (++this.calls > mostCalls) throw new Error('calls without end');
+    if (++this.calls > mostCalls) throw new Error('endless calls');
   }
 
   #look(): void {
-    this.#audit.look();
+    this.#audit.observe();
   }
 
   #lose(): void {
@@ -148,24 +148,24 @@ export class LossRun {
       case 'wiped':
         this.#store.wipe();
         this.#wipes.push(this.#clock.now());
-        // The next lease has a newer epoch even if it is taken at once.
+        // The next lease gets a higher fencing token even if it is acquired immediately.
         this.#clock.skipTo(this.#clock.now() + 1);
         return this.#audit.leasesForgotten(2 * leaseTimes.ttlMs);
-      case 'put back':
-        return this.#store.putBack(this.#backup);
+      case 'restored':
+        return this.#store.restore(this.#backup);
       case 'restarted':
         return this.#store.restart();
       case 'purged':
         return this.#eachLog((log) => log.purge());
-      case 'made anew':
-        return this.#eachLog((log) => log.renew());
+      case 'recreated':
+        return this.#eachLog((log) => log.recreate());
       case 'last records lost':
         return this.#eachLog((log) => log.loseLast(randomInteger(this.#random, 1, 10)));
     }
   }
 
-  /** One, or those of a topic, or all of them. */
-  #eachLog(act: (log: ReturnType<LosableBus['log']>) => void): void {
+  /** Applies to one partition, one topic or everything. */
+  #eachLog(act: (log: ReturnType<LossyBus['log']>) => void): void {
     const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
     const only = this.#random.next() < 0.5 ? randomInteger(this.#random, 0, partitions - 1) : undefined;
     const topic = this.#random.next() < 0.7 ? topics[randomInteger(this.#random, 0, 2)] : undefined;
@@ -178,7 +178,7 @@ export class LossRun {
     this.notes.push(`  ${topic ?? 'all'} ${only ?? 'all'}`);
   }
 
-  /** Services that nobody means ill: their slices are made once. */
+  /** Services without disruptive changes, whose slices are created once. */
   #beginSteady(): void {
     this.#server.put('nodes', nodeObject('steady', 'a'));
     for (const name of steadyServices) {
@@ -208,7 +208,7 @@ export class LossRun {
 
   #leftForFreshStart(): Promise<string[]> {
     const settings = this.#settings;
-    return whatAFreshStartWrites(this.#server, {
+    return writesOfFreshStart(this.#server, {
       clock: this.#clock,
       seed: this.#seed + 4,
       settings,
@@ -217,7 +217,7 @@ export class LossRun {
   }
 }
 
-/** The server for users who must not touch what is steady. */
+/** The server for users, without the steady objects. */
 function hidingSteady(server: FakeApiServer): FakeApiServer {
   return new Proxy(server, {
     get(target, property) {

@@ -17,11 +17,11 @@ export interface GivenPod {
   readonly ips: readonly string[];
   readonly ready: boolean;
   readonly node: string;
-  /** RFC 3339; when it became ready or ceased to be. */
+  /** Time of the last change of readiness, RFC 3339. */
   readonly since: string;
   readonly uid?: string;
   readonly phase?: string;
-  /** Number of the container port named `http`; none if absent. */
+  /** Number of the container port named `http`. Default: no such port. */
   readonly httpPort?: number;
 }
 

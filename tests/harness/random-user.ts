@@ -14,10 +14,10 @@ const podNumbers = 14;
 const nodeNames = ['n0', 'n1', 'n2', 'n3'];
 const serviceName = 'kubernetes.io/service-name';
 const managedBy = 'endpointslice.kubernetes.io/managed-by';
-/** Of a Service that has it already; it must not change. */
+/** Immutable fields of an existing Service. */
 const keptOfSpec = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'];
 
-/** Does at random what users, schedulers and kubelets do, and what users should not do to slices. */
+/** Acts randomly as users, the scheduler and kubelets, and edits slices as users should not. */
 export class RandomUser {
   readonly #server: FakeApiServer;
   readonly #random: Random;
@@ -45,8 +45,8 @@ export class RandomUser {
     ];
   }
 
-  /** A few things to begin with. */
-  begin(): void {
+  /** Creates a few initial objects. */
+  createInitialObjects(): void {
     for (const name of ['n0', 'n1', 'n2'] as const) this.#server.put('nodes', nodeObject(name, this.#pick(['a', 'b'])));
     for (let i = 0; i < 3; i++) this.#putService();
     for (let i = 0; i < 6; i++) this.#putPod();
@@ -62,7 +62,7 @@ export class RandomUser {
     try {
       action?.run();
     } catch (error) {
-      // What the API server refuses does not happen.
+      // A rejected request has no effect.
       if (!isStatusError(error)) throw error;
     }
   }
@@ -100,7 +100,7 @@ export class RandomUser {
   #putPod(): void {
     const name = `p${randomInteger(this.#random, 1, podNumbers)}`;
     const old = this.#all('pods').find((pod) => pod.metadata.name === name);
-    // Another Pod of the same name, at once, as a StatefulSet may have it.
+    // Replaces a Pod by another one of the same name, as a StatefulSet does.
     const again = old !== undefined && this.#chance(0.3);
     if (again) this.#server.delete('pods', namespace, name, { gracePeriodSeconds: 0 });
     const number = ++this.#addresses;
@@ -132,7 +132,7 @@ export class RandomUser {
   #deletePod(): void {
     const pod = this.#any('pods');
     if (pod === undefined) return;
-    // Gracefully first, the second time for good.
+    // With a grace period first, immediately the second time.
     const terminating = pod.metadata.deletionTimestamp !== undefined;
     const gracePeriodSeconds = terminating || this.#chance(0.4) ? 0 : 30;
     this.#server.delete('pods', namespace, pod.metadata.name, { gracePeriodSeconds });
@@ -143,7 +143,7 @@ export class RandomUser {
     this.#server.put('nodes', nodeObject(this.#pick(nodeNames), this.#pick(['a', 'b', 'c', '']), given));
   }
 
-  /** Custom ones where the Service has no selector; over the controller's where it has. */
+  /** Custom Endpoints if the Service has no selector; otherwise an edit of the controller's Endpoints. */
   #putEndpoints(): void {
     const service = this.#any('services');
     if (service === undefined) return;
@@ -175,7 +175,7 @@ export class RandomUser {
     this.#server.update('endpointslices', edited);
   }
 
-  /** Of another controller, of nobody, or pretending to be ours without an owner. */
+  /** A slice of another controller, of none, or with our label but no owner. */
   #putSliceOfOthers(): void {
     const labels = {
       [serviceName]: this.#pick(serviceNames),
@@ -210,7 +210,7 @@ export class RandomUser {
 
   #pick<T>(from: readonly T[]): T {
     const chosen = from[Math.floor(this.#random.next() * from.length)];
-    if (chosen === undefined) throw new RangeError('nothing to pick from');
+    if (chosen === undefined) throw new RangeError('cannot pick from an empty list');
     return chosen;
   }
 

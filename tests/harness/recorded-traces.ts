@@ -2,7 +2,7 @@ import { spanIdOf, type TraceContext, traceIdOf } from '@sluice/messages';
 import type { Tracers } from '@sluice/sluice';
 import { type RecordedSpan, RecordedSpans } from '@sluice/telemetry/testing';
 
-/** Keeps the spans of a whole fleet in memory. */
+/** Records the spans of a fleet in memory. */
 export class RecordedTraces {
   readonly tracers: Tracers;
   readonly #recorded = new RecordedSpans();

@@ -3,8 +3,8 @@ import type { Bus } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
 
 /**
- * The same bus, which accepts only messages that may be handed on by reference: the bytes must say the same, and nobody
- * can change them any more.
+ * A bus that rejects messages unsuitable for delivery by reference: the encoded form must be equal, and the message is
+ * frozen.
  */
 export function referenceCheck(bus: Bus): Bus {
   return {
@@ -15,8 +15,8 @@ export function referenceCheck(bus: Bus): Bus {
         if (message === undefined) continue;
         const { version: _, ...said } = JSON.parse(new TextDecoder().decode(payload));
         if (!isDeepStrictEqual(decodeMessage(payload), said))
-          throw new Error(`${id}: bytes lose what the message says`);
-        if (!isDeepStrictEqual(said, message)) throw new Error(`${id}: the message says what bytes cannot`);
+          throw new Error(`${id}: encoding loses part of the message`);
+        if (!isDeepStrictEqual(said, message)) throw new Error(`${id}: the message contains what cannot be encoded`);
         deepFreeze(message);
       }
       return bus.append(topic, partition, records);

@@ -6,7 +6,7 @@ import { runReconcilerRole, runWatcherRole, runWriterRole } from '@sluice/sluice
 import { MemoryDeadLetters } from '@sluice/store';
 import { unlimited } from '@sluice/writer';
 import type { Audit } from './audit.ts';
-import type { LosableStore } from './losable-store.ts';
+import type { LossyStore } from './lossy-store.ts';
 import { SimulatedProcess } from './simulated-process.ts';
 
 export const leaseTimes = { ttlMs: 3_000, heartbeatMs: 900 };
@@ -21,7 +21,7 @@ export interface ScaledFleetOptions {
   readonly faults: FaultPlan;
   readonly settings: Settings;
   readonly bus: Bus;
-  readonly store: LosableStore;
+  readonly store: LossyStore;
   readonly audit: Audit;
   readonly onCall: () => void;
   readonly logger: (member: string) => Logger;
@@ -35,7 +35,7 @@ interface Member {
   readonly running: Promise<void>;
 }
 
-/** Several processes of each role, which come, go, freeze and die. */
+/** Several processes per role that start, stop, freeze and crash. */
 export class ScaledFleet {
   readonly #options: ScaledFleetOptions;
   readonly #members = new Set<Member>();
@@ -62,8 +62,8 @@ export class ScaledFleet {
       leases: process.leases(store.leases),
       deadLetters: new MemoryDeadLetters(),
     };
-    // Also what a frozen one has sent before is on its way.
-    const cluster = new FakeClient(role === 'writer' ? audit.judged(server) : server, { clock, faults });
+    // Requests that a frozen process has already sent are executed.
+    const cluster = new FakeClient(role === 'writer' ? audit.auditEffects(server) : server, { clock, faults });
     const run = (): Promise<void> => {
       switch (role) {
         case 'watcher': {
@@ -73,7 +73,7 @@ export class ScaledFleet {
         case 'reconciler':
           return runReconcilerRole({ ...options, settings }, stop.signal);
         case 'writer': {
-          const writer = process.writer(audit.sending(name, cluster));
+          const writer = process.writer(audit.auditRequests(name, cluster));
           const writable = { writer, limit: unlimited, record: () => {} };
           const requests = new AbortController().signal;
           return runWriterRole({ ...options, cluster: () => writable, requests }, stop.signal);
@@ -83,7 +83,7 @@ export class ScaledFleet {
     this.#members.add({ role, name, process, stop, running: run() });
   }
 
-  /** Does something to some member: kills, freezes, thaws or stops it, or starts another. */
+  /** Kills, freezes or stops a random member, or starts another. */
   disturb(): void {
     const { random } = this.#options;
     const members = [...this.#members];
@@ -96,13 +96,13 @@ export class ScaledFleet {
     else this.start(member.role);
   }
 
-  /** All that are frozen go on; of each role there is at least one. */
-  mend(): void {
+  /** Thaws all frozen members; each role has at least one. */
+  thawAll(): void {
     for (const { process } of this.#members) process.thaw();
   }
 
   async stop(): Promise<void> {
-    this.mend();
+    this.thawAll();
     for (const { stop } of this.#members) stop.abort();
     await Promise.all([...this.#members].map(({ running }) => running));
   }
@@ -113,7 +113,7 @@ export class ScaledFleet {
     clock.schedule(randomInteger(random, 500, 3 * leaseTimes.ttlMs), () => process.thaw());
   }
 
-  /** Another takes its place, sooner or later. */
+  /** A replacement starts after a random delay. */
   #end(member: Member, end: () => void): void {
     const { clock, random } = this.#options;
     this.#members.delete(member);

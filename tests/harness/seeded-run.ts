@@ -2,41 +2,41 @@ import { FakeApiServer, type Fault, FaultPlan } from '@sluice/fake-apiserver';
 import { type Random, randomInteger, seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
-import { whatAFreshStartWrites, whatIsWrong } from './at-rest.ts';
+import { differencesFromExpected, writesOfFreshStart } from './converged.ts';
 import { type Fleet, startFleet } from './fleet.ts';
+import { type ObservedWrite, observeWrites } from './observe-writes.ts';
 import { RandomUser } from './random-user.ts';
 import { referenceCheck } from './reference-check.ts';
-import { type SpiedWrite, spiedServer } from './spied-server.ts';
 import { type BusFaults, UnreliableBus } from './unreliable-bus.ts';
 
-/** Where the trouble is: in the API server and the way to it, or on the bus. */
-export type Trouble = 'cluster' | BusFaults;
+/** Where faults occur: in the API server and the connection to it, or on the bus. */
+export type FaultyPart = 'cluster' | BusFaults;
 
 const steps = 30;
 const mostRequestsAtOnce = 1_000;
-/** A loop that creates and deletes would go far beyond. */
+/** A loop of creates and deletes would exceed it by far. */
 const mostChurn = 12 * steps;
 const managers: ReadonlySet<string | undefined> = new Set([
   'endpointslice-controller.k8s.io',
   'endpointslicemirroring-controller.k8s.io',
 ]);
 
-/** One seed: a world, its trouble, and what must hold at the end of it. */
+/** One seed: a cluster, its faults, and the invariants at the end. */
 export class SeededRun {
   readonly #seed: number;
-  readonly #trouble: Trouble;
+  readonly #trouble: FaultyPart;
   readonly #clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   readonly #server: FakeApiServer;
   readonly #faults: FaultPlan;
   readonly #user: RandomUser;
   readonly #random = seededRandom(0);
   readonly #settings: Settings;
-  readonly #writes: SpiedWrite[] = [];
+  readonly #writes: ObservedWrite[] = [];
   #bus: UnreliableBus | undefined;
-  /** Of one moment of the virtual clock. */
+  /** Requests at one instant of the virtual clock. */
   #requests = { at: 0, count: 0, spun: false };
 
-  constructor(seed: number, trouble: Trouble) {
+  constructor(seed: number, trouble: FaultyPart) {
     this.#seed = seed;
     this.#trouble = trouble;
     this.#random = seededRandom(seed);
@@ -48,9 +48,9 @@ export class SeededRun {
     this.#settings = settingsOf(seededRandom(seed + 6));
   }
 
-  /** What is wrong at the end; nothing, if all is well. */
+  /** Returns the violations; empty if there are none. */
   async play(): Promise<readonly string[]> {
-    this.#user.begin();
+    this.#user.createInitialObjects();
     let fleet = this.#start();
     if (this.#trouble === 'cluster') for (const fault of requestFaults(this.#random.next())) this.#faults.add(fault);
     for (let step = 0; step < steps; step++) {
@@ -69,7 +69,7 @@ export class SeededRun {
   #start(): Fleet {
     const trouble = this.#trouble;
     return startFleet({
-      server: spiedServer(
+      server: observeWrites(
         this.#server,
         (write) => this.#writes.push(write),
         () => this.#noteRequest(),
@@ -94,14 +94,14 @@ export class SeededRun {
   }
 
   /**
-   * Nothing here takes real time, so a circle without a pause would never come to an end. It is broken by an error, which
-   * the writer answers with a pause.
+   * Requests take no real time, so a loop without a pause would never end. An error breaks it, because the writer backs
+   * off.
    */
   #noteRequest(): void {
     const at = this.#clock.now();
     const count = at === this.#requests.at ? this.#requests.count + 1 : 1;
     this.#requests = { at, count, spun: this.#requests.spun || count > mostRequestsAtOnce };
-    if (count > mostRequestsAtOnce) throw new Error('requests without end');
+    if (count > mostRequestsAtOnce) throw new Error('endless requests');
   }
 
   async #makeTrouble(fleet: Fleet): Promise<Fleet> {
@@ -113,7 +113,7 @@ export class SeededRun {
     return this.#start();
   }
 
-  /** Often nothing has time to happen between two steps, sometimes everything. */
+  /** Often too short for anything to happen between two steps, sometimes long enough for everything. */
   #pause(): number {
     const chance = this.#random.next();
     if (chance < 0.4) return 0;
@@ -127,21 +127,21 @@ export class SeededRun {
     });
     const churn = this.#writes.filter(({ verb }) => verb !== 'update').length;
     return [
-      ...whatIsWrong(this.#server),
-      ...strangers.map(({ verb, name }) => `${verb} of slice ${name}, which is not ours`),
+      ...differencesFromExpected(this.#server),
+      ...strangers.map(({ verb, name }) => `${verb} of slice ${name}, which Sluice does not manage`),
       ...(churn > mostChurn ? [`${churn} creates and deletes`] : []),
-      ...(this.#requests.spun ? ['requests without end'] : []),
+      ...(this.#requests.spun ? ['endless requests'] : []),
     ];
   }
 
   async #writesOfFreshStart(fleet: Fleet): Promise<string[]> {
     await fleet.stop();
     const options = { clock: this.#clock, seed: this.#seed + 4, settings: this.#settings };
-    return whatAFreshStartWrites(this.#server, { ...options, onRequest: () => this.#noteRequest() });
+    return writesOfFreshStart(this.#server, { ...options, onRequest: () => this.#noteRequest() });
   }
 }
 
-/** Often small slices, so that many a plan writes several, and sometimes a batch period. */
+/** Often small slices, so that plans contain several mutations, and sometimes a batch period. */
 export function settingsOf(random: Random): Settings {
   const batchMs = random.next() < 0.2 ? 700 : 0;
   return {
@@ -151,7 +151,7 @@ export function settingsOf(random: Random): Settings {
   };
 }
 
-/** From none at all to more than half of all requests. */
+/** Severity 0 to 1: from no faults to more than half of all requests. */
 export function requestFaults(severity: number): Fault[] {
   if (severity < 0.15) return [];
   const p = severity * 0.12;

@@ -13,13 +13,13 @@ import type { Leases, Store } from '@sluice/store';
 export interface World {
   readonly clock: Clock;
   readonly random: Random;
-  /** Before each use of a port by any process; may throw. */
+  /** Called before each use of a port by any process; may throw. */
   readonly onCall: () => void;
 }
 
 /**
- * One process, as seen by its ports: it can be frozen in the middle of anything, and thawed, or killed, which is a freeze
- * without end. What was sent before is carried out; the answer waits.
+ * A process as seen by its ports. It can be frozen at any point and thawed, or killed, which is a permanent freeze.
+ * Requests already sent are executed; their responses wait.
  */
 export class SimulatedProcess {
   readonly #world: World;
@@ -130,7 +130,7 @@ export class SimulatedProcess {
     return this.#send(send);
   }
 
-  /** At once: what has left the process is on its way, whatever becomes of the process. */
+  /** Starts immediately: a request that has left the process is executed even if the process freezes. */
   async #send<T>(send: () => Promise<T>): Promise<T> {
     this.#world.onCall();
     try {
@@ -140,7 +140,7 @@ export class SimulatedProcess {
     }
   }
 
-  /** Between the process and a server; often no time passes. */
+  /** Network latency, which is often zero. */
   async #way(): Promise<void> {
     const { clock, random } = this.#world;
     if (random.next() < 0.5) await sleep(clock, randomInteger(random, 1, 5));

@@ -1,6 +1,6 @@
 import type { Bus, BusRecord, PartitionReader, StreamOffset, Topic } from '@sluice/bus';
 
-/** A bus of which a topic can be stopped: its readers get nothing until it goes on. It counts what waits to be read. */
+/** A bus whose topics can be stalled for readers. Counts unread records. */
 export class StallingBus implements Bus {
   readonly partitions: number;
   readonly #inner: Bus;
@@ -17,12 +17,12 @@ export class StallingBus implements Bus {
     this.#stalled.set(topic, Promise.withResolvers());
   }
 
-  goOn(): void {
+  resume(): void {
     for (const { resolve } of this.#stalled.values()) resolve();
     this.#stalled.clear();
   }
 
-  /** Records that were appended and not read yet. */
+  /** Number of records appended but not read. */
   unread(topic: Topic): number {
     return (this.#appended.get(topic) ?? 0) - (this.#read.get(topic) ?? 0);
   }
@@ -61,7 +61,7 @@ export class StallingBus implements Bus {
   }
 
   close(): Promise<void> {
-    this.goOn();
+    this.resume();
     return this.#inner.close();
   }
 }

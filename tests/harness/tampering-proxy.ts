@@ -2,20 +2,20 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { request as secureRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** What is done to one request. */
+/** The manipulation of one request. */
 export type Tampering =
-  /** Answered here; the server never hears of it. */
+  /** Responds itself; the request does not reach the server. */
   | {
       readonly how: 'answer';
       readonly status: number;
       readonly body: unknown;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** The connection is cut before the server hears of it, after it has answered, or in the middle of its answer. */
+  /** Cuts the connection before the request, after the response, or in the middle of the response. */
   | { readonly how: 'cutBefore' | 'cutAfter' | 'cutInside' }
-  /** Nothing ever comes back; the server does not hear of it, or has carried it out. */
+  /** Never responds; the request does not reach the server, or is executed. */
   | { readonly how: 'silentBefore' | 'silentAfter' }
-  /** The server carries it out, and its answer is replaced. */
+  /** Forwards the request and replaces the response. */
   | { readonly how: 'replace'; readonly body: string };
 
 export interface Origin {
@@ -24,9 +24,9 @@ export interface Origin {
   readonly token?: string;
 }
 
-/** Stands between a client and an API server, plain HTTP on the client's side, and spoils what it is told to. */
+/** An HTTP proxy between a client and an API server that manipulates requests as scripted. */
 export class TamperingProxy {
-  /** `METHOD path?query` of all requests, as they came. */
+  /** `METHOD path?query` of all requests, in order. */
   readonly requests: { readonly what: string; readonly at: number }[] = [];
   readonly #origin: Origin;
   readonly #http: Server;
@@ -47,7 +47,7 @@ export class TamperingProxy {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
-  /** What happens to the next requests of that method, one after the other; the others are passed on. */
+  /** Manipulates the next requests with this method, one after the other; others are forwarded. */
   tamper(method: string, ...script: readonly Tampering[]): void {
     this.#script = [...script];
     this.#matches = (request) => request.method === method;

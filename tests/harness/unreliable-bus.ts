@@ -2,16 +2,16 @@ import type { Bus, BusRecord, PartitionReader, StreamOffset, Topic } from '@slui
 import { decodeMessage } from '@sluice/messages';
 import { type Random, randomInteger } from '@sluice/runtime';
 
-/** How likely each is for a Change. Outcomes and plans pass unharmed. */
+/** Probabilities for each Change. Outcomes and plans are unaffected. */
 export interface BusFaults {
-  /** It is lost. */
+  /** The Change is lost. */
   readonly lose: number;
-  /** It comes again, right after itself or after up to so many later ones. */
+  /** The Change is delivered again, after up to `repeatWithin` later ones. */
   readonly repeat: number;
   readonly repeatWithin: number;
 }
 
-/** A bus that loses Changes and delivers old ones again after newer ones, until told to be good. */
+/** A bus that loses Changes and delivers old ones again, while `faulty`. */
 export class UnreliableBus implements Bus {
   readonly partitions: number;
   faulty = true;

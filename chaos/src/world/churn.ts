@@ -3,12 +3,12 @@ import {
   deleteService,
   namespaceObject,
   nextStep,
-  repertoire,
   type Step,
   type StepMaker,
   toggleExternal,
   toggleSelector,
-  World,
+  Workload,
+  weightedSteps,
 } from '@sluice/conformance';
 import { isApiError } from '@sluice/kubernetes';
 import type { Random } from '@sluice/runtime';
@@ -32,7 +32,7 @@ const ofService =
  * state.
  */
 const everything = [
-  ...repertoire,
+  ...weightedSteps,
   [2, ofService(deleteService)],
   [2, ofService(toggleSelector)],
   [1, ofService(toggleExternal)],
@@ -47,7 +47,7 @@ export class Churn {
   readonly #random: Random;
   readonly #steady: SteadyServices;
   readonly #measured: FlipProbe;
-  readonly #world: World;
+  readonly #world: Workload;
   readonly #underWay = new Set<Promise<void>>();
   readonly #fail: (error: unknown) => void;
   /** Steps depend on each other, so their requests are sent one at a time. */
@@ -67,7 +67,7 @@ export class Churn {
     this.#steady = steady;
     this.#measured = measured;
     this.#fail = fail;
-    this.#world = new World(namespace, random);
+    this.#world = new Workload(namespace, random);
   }
 
   async create(): Promise<void> {

@@ -1,21 +1,21 @@
 import type { Reference } from '../api-client.ts';
 import { nodeObject, nodeStatus } from '../objects.ts';
-import { type Step, step, type World, zones } from './world.ts';
+import { type Step, step, type Workload, zones } from './workload.ts';
 
 const mostNodes = 8;
 
 const of = (name: string): Reference => ({ resource: 'nodes', name });
 
-export function createNode(world: World): Step | undefined {
-  if (world.nodes.size >= mostNodes) return undefined;
-  // Names come again, and Pods may be waiting for them.
-  const name = world.chance(0.1) ? 'node-missing' : `node-${world.integer(1, mostNodes + 2)}`;
-  if (world.nodes.has(name)) return undefined;
-  const zone = world.chance(0.05) ? '' : world.oneOf('a', 'b', 'c');
-  const labels: Readonly<Record<string, string>> = world.chance(0.1)
+export function createNode(workload: Workload): Step | undefined {
+  if (workload.nodes.size >= mostNodes) return undefined;
+  // Names recur, and Pods may refer to a Node that does not exist yet.
+  const name = workload.chance(0.1) ? 'node-missing' : `node-${workload.integer(1, mostNodes + 2)}`;
+  if (workload.nodes.has(name)) return undefined;
+  const zone = workload.chance(0.05) ? '' : workload.oneOf('a', 'b', 'c');
+  const labels: Readonly<Record<string, string>> = workload.chance(0.1)
     ? { 'node-role.kubernetes.io/control-plane': '' }
     : {};
-  world.nodes.set(name, { name, zone, ready: true });
+  workload.nodes.set(name, { name, zone, ready: true });
   return step(
     `node ${name} in zone ${zone || '(none)'} created`,
     (client) => client.create('nodes', nodeObject({ name, zone, labels })),
@@ -23,28 +23,28 @@ export function createNode(world: World): Step | undefined {
   );
 }
 
-export function deleteNode(world: World): Step | undefined {
-  const node = world.pick(world.nodes.values());
-  if (node === undefined || world.nodes.size < 3) return undefined;
-  world.nodes.delete(node.name);
+export function deleteNode(workload: Workload): Step | undefined {
+  const node = workload.pick(workload.nodes.values());
+  if (node === undefined || workload.nodes.size < 3) return undefined;
+  workload.nodes.delete(node.name);
   return step(`node ${node.name} deleted`, (client) => client.delete(of(node.name)));
 }
 
-export function changeNode(world: World): Step | undefined {
-  const node = world.pick(world.nodes.values());
+export function changeNode(workload: Workload): Step | undefined {
+  const node = workload.pick(workload.nodes.values());
   if (node === undefined) return undefined;
   const { name } = node;
-  if (world.chance(0.3)) {
-    const zone = world.oneOf(...zones);
-    world.nodes.set(name, { ...node, zone });
+  if (workload.chance(0.3)) {
+    const zone = workload.oneOf(...zones);
+    workload.nodes.set(name, { ...node, zone });
     const labels = { 'topology.kubernetes.io/zone': zone === '' ? null : zone };
     return step(`node ${name} to zone ${zone || '(none)'}`, (client) =>
       client.patch(of(name), { metadata: { labels } }),
     );
   }
-  const ready = world.chance(0.5) ? !node.ready : node.ready;
-  const cpu = world.oneOf('2', '4', '8');
-  world.nodes.set(name, { ...node, ready });
+  const ready = workload.chance(0.5) ? !node.ready : node.ready;
+  const cpu = workload.oneOf('2', '4', '8');
+  workload.nodes.set(name, { ...node, ready });
   return step(`node ${name} ${ready ? 'ready' : 'not ready'}, ${cpu} CPUs`, (client) =>
     client.patch(of(name), nodeStatus(ready, cpu), 'status'),
   );

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '@sluice/shadow';
 import { portSpecs, reference, serviceObject } from '../objects.ts';
-import { apps, mergeLabels, type Step, step, type World, type WorldService } from './world.ts';
+import { apps, mergeLabels, type Step, step, type Workload, type WorkloadService } from './workload.ts';
 
 const mostServices = 14;
 const names = Array.from({ length: mostServices + 4 }, (_, i) => `svc-${i + 1}`);
 
-const of = (world: World, name: string) => reference('services', { namespace: world.namespace, name });
+const of = (workload: Workload, name: string) => reference('services', { namespace: workload.namespace, name });
 
-function ports(world: World): Json {
-  return world.oneOf(
+function ports(workload: Workload): Json {
+  return workload.oneOf(
     portSpecs({ name: 'http', port: 80, targetPort: 8080 }),
     portSpecs({ name: 'http', port: 80, targetPort: 'http' }),
     portSpecs({ port: 80 }),
@@ -21,30 +21,30 @@ function ports(world: World): Json {
 const dualStack = { ipFamilyPolicy: 'RequireDualStack' };
 const hints = 'service.kubernetes.io/topology-mode';
 
-export function createService(world: World): Step | undefined {
-  if (world.services.size >= mostServices) return undefined;
-  const name = world.pick(names.filter((n) => !world.services.has(n) && !world.justDeleted.has(n)));
+export function createService(workload: Workload): Step | undefined {
+  if (workload.services.size >= mostServices) return undefined;
+  const name = workload.pick(names.filter((n) => !workload.services.has(n) && !workload.justDeleted.has(n)));
   if (name === undefined) return undefined;
-  const app = world.oneOf(...apps);
-  const selects = world.chance(0.8);
-  const headless = world.chance(0.3);
-  const dual = world.chance(0.35);
-  const withoutPorts = headless && world.chance(0.2);
-  const distribution = world.oneOf(null, null, null, 'PreferClose', 'PreferSameZone', 'PreferSameNode');
+  const app = workload.oneOf(...apps);
+  const selects = workload.chance(0.8);
+  const headless = workload.chance(0.3);
+  const dual = workload.chance(0.35);
+  const withoutPorts = headless && workload.chance(0.2);
+  const distribution = workload.oneOf(null, null, null, 'PreferClose', 'PreferSameZone', 'PreferSameNode');
   const spec: JsonObject = {
     ...(selects && { selector: { app } }),
     ...(headless && { clusterIP: 'None' }),
-    ...(dual ? dualStack : world.chance(0.15) ? { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' } : {}),
-    ...(!withoutPorts && { ports: ports(world) }),
-    ...(world.chance(0.15) && { publishNotReadyAddresses: true }),
+    ...(dual ? dualStack : workload.chance(0.15) ? { ipFamilies: ['IPv6'], ipFamilyPolicy: 'SingleStack' } : {}),
+    ...(!withoutPorts && { ports: ports(workload) }),
+    ...(workload.chance(0.15) && { publishNotReadyAddresses: true }),
     ...(distribution !== null && { trafficDistribution: distribution }),
   };
-  world.services.set(name, { name, app, selects, external: false, headless, dual });
+  workload.services.set(name, { name, app, selects, external: false, headless, dual });
   const object = serviceObject({
-    namespace: world.namespace,
+    namespace: workload.namespace,
     name,
-    labels: world.chance(0.5) ? { app, tier: 'front' } : {},
-    annotations: world.chance(0.2) ? { [hints]: 'Auto' } : {},
+    labels: workload.chance(0.5) ? { app, tier: 'front' } : {},
+    annotations: workload.chance(0.2) ? { [hints]: 'Auto' } : {},
     spec,
   });
   const what = [selects ? `selects ${app}` : 'no selector', headless && 'headless', dual && 'dual-stack', distribution];
@@ -53,83 +53,86 @@ export function createService(world: World): Step | undefined {
   );
 }
 
-/** Changes that leave a Service one with, or one without, a selector. */
-export function changeService(world: World): Step | undefined {
-  const service = world.pick([...world.services.values()].filter((s) => !s.external));
+/** Changes that neither add nor remove the selector. */
+export function changeService(workload: Workload): Step | undefined {
+  const service = workload.pick([...workload.services.values()].filter((s) => !s.external));
   if (service === undefined) return undefined;
   const patch = (what: string, change: JsonObject) =>
-    step(`service ${service.name}: ${what}`, (client) => client.patch(of(world, service.name), change));
-  switch (world.integer(1, 7)) {
+    step(`service ${service.name}: ${what}`, (client) => client.patch(of(workload, service.name), change));
+  switch (workload.integer(1, 7)) {
     case 1:
-      return patch('other ports', { spec: { ports: ports(world) } });
+      return patch('other ports', { spec: { ports: ports(workload) } });
     case 2:
-      return patch('labels', mergeLabels({ tier: world.oneOf(null, 'front', 'back'), extra: world.oneOf(null, 'x') }));
+      return patch(
+        'labels',
+        mergeLabels({ tier: workload.oneOf(null, 'front', 'back'), extra: workload.oneOf(null, 'x') }),
+      );
     case 3: {
       if (!service.selects) return undefined;
-      const app = world.oneOf(...apps);
-      world.services.set(service.name, { ...service, app });
+      const app = workload.oneOf(...apps);
+      workload.services.set(service.name, { ...service, app });
       return patch(`selects ${app}`, { spec: { selector: { app } } });
     }
     case 4:
-      return patch('publishNotReadyAddresses', { spec: { publishNotReadyAddresses: world.chance(0.5) } });
+      return patch('publishNotReadyAddresses', { spec: { publishNotReadyAddresses: workload.chance(0.5) } });
     case 5: {
-      const trafficDistribution = world.oneOf(null, 'PreferClose', 'PreferSameZone', 'PreferSameNode');
+      const trafficDistribution = workload.oneOf(null, 'PreferClose', 'PreferSameZone', 'PreferSameNode');
       return patch(`traffic distribution ${trafficDistribution}`, { spec: { trafficDistribution } });
     }
     case 6: {
-      const mode = world.oneOf(null, 'Auto', 'Disabled');
+      const mode = workload.oneOf(null, 'Auto', 'Disabled');
       return patch(`topology mode ${mode}`, { metadata: { annotations: { [hints]: mode } } });
     }
     default:
-      return changeFamilies(world, service);
+      return changeFamilies(workload, service);
   }
 }
 
-function changeFamilies(world: World, service: WorldService): Step {
+function changeFamilies(workload: Workload, service: WorkloadService): Step {
   const dual = !service.dual;
-  world.services.set(service.name, { ...service, dual });
+  workload.services.set(service.name, { ...service, dual });
   return step(`service ${service.name} ${dual ? 'dual-stack' : 'single-stack'}`, async (client) => {
-    const { spec } = await client.get(of(world, service.name));
+    const { spec } = await client.get(of(workload, service.name));
     const first = (key: string): Json => {
       const list = typeof spec === 'object' && spec !== null && !Array.isArray(spec) ? (spec as JsonObject)[key] : null;
       return Array.isArray(list) ? list.slice(0, 1) : null;
     };
     const single = { ipFamilyPolicy: 'SingleStack', ipFamilies: first('ipFamilies'), clusterIPs: first('clusterIPs') };
-    await client.patch(of(world, service.name), { spec: dual ? dualStack : single });
+    await client.patch(of(workload, service.name), { spec: dual ? dualStack : single });
   });
 }
 
-/** From here on its slices stand as they are: nobody collects garbage. */
-export function deleteService(world: World, service: WorldService): Step {
-  world.services.delete(service.name);
-  world.customEndpoints.delete(service.name);
-  world.justDeleted.add(service.name);
-  return step(`service ${service.name} deleted`, (client) => client.delete(of(world, service.name)));
+/** Its slices remain, because no garbage collector runs. */
+export function deleteService(workload: Workload, service: WorkloadService): Step {
+  workload.services.delete(service.name);
+  workload.customEndpoints.delete(service.name);
+  workload.justDeleted.add(service.name);
+  return step(`service ${service.name} deleted`, (client) => client.delete(of(workload, service.name)));
 }
 
-export function toggleSelector(world: World, service: WorldService): Step {
+export function toggleSelector(workload: Workload, service: WorkloadService): Step {
   const selects = !service.selects;
-  world.services.set(service.name, { ...service, selects });
-  noteWhoKeepsEndpoints(world, service.name);
+  workload.services.set(service.name, { ...service, selects });
+  noteWhoKeepsEndpoints(workload, service.name);
   return step(`service ${service.name} ${selects ? `selects ${service.app}` : 'loses its selector'}`, (client) =>
-    client.patch(of(world, service.name), { spec: { selector: selects ? { app: service.app } : null } }),
+    client.patch(of(workload, service.name), { spec: { selector: selects ? { app: service.app } : null } }),
   );
 }
 
-export function toggleExternal(world: World, service: WorldService): Step {
+export function toggleExternal(workload: Workload, service: WorkloadService): Step {
   const external = !service.external;
-  world.services.set(service.name, { ...service, external, headless: false, dual: false });
-  noteWhoKeepsEndpoints(world, service.name);
+  workload.services.set(service.name, { ...service, external, headless: false, dual: false });
+  noteWhoKeepsEndpoints(workload, service.name);
   const toExternal = { type: 'ExternalName', externalName: 'example.org', clusterIP: null, clusterIPs: null };
   const change = external
     ? { ...toExternal, ipFamilies: null, ipFamilyPolicy: null }
     : { type: 'ClusterIP', externalName: null };
   return step(`service ${service.name} ${external ? 'becomes' : 'is no longer'} an ExternalName`, (client) =>
-    client.patch(of(world, service.name), { spec: change }),
+    client.patch(of(workload, service.name), { spec: change }),
   );
 }
 
-function noteWhoKeepsEndpoints(world: World, name: string): void {
-  if (world.isCustom(name)) world.customEndpoints.add(name);
-  else world.customEndpoints.delete(name);
+function noteWhoKeepsEndpoints(workload: Workload, name: string): void {
+  if (workload.isCustom(name)) workload.customEndpoints.add(name);
+  else workload.customEndpoints.delete(name);
 }

@@ -12,7 +12,7 @@ beforeEach(() => {
   for (const name of ['a', 'b']) nodes.written(node(name, 'x'));
 });
 
-test('other CPU is told only when something counts, the last of each Node (E3)', () => {
+test('a change of CPU alone is delivered with the next relevant change, once per Node (E3)', () => {
   expect(nodes.written(node('a', 'x', { cpu: '8' }))).toEqual([]);
   expect(nodes.written(node('a', 'x', { cpu: '16' }))).toEqual([]);
   const unready = node('b', 'x', { ready: false });
@@ -20,7 +20,7 @@ test('other CPU is told only when something counts, the last of each Node (E3)',
   expect(nodes.takeHeld()).toEqual([]);
 });
 
-test('a Node that counts itself is told once, one that goes not at all', () => {
+test('a Node with a relevant change is delivered once, a deleted one not at all', () => {
   nodes.written(node('a', 'x', { cpu: '8' }));
   const moved = node('a', 'y', { cpu: '8' });
   expect(nodes.written(moved)).toEqual([moved]);
@@ -29,7 +29,7 @@ test('a Node that counts itself is told once, one that goes not at all', () => {
   expect(nodes.written(node('a', 'y'))).toHaveLength(1);
 });
 
-test('a new Node and one that goes show what was held back of others', () => {
+test('a new and a deleted Node deliver the held changes of others', () => {
   const held = node('a', 'x', { cpu: '8' });
   nodes.written(held);
   expect(nodes.written(node('c', 'x'))).toEqual([held, node('c', 'x')]);

@@ -2,14 +2,14 @@ import { projectNode } from '@sluice/controllers';
 import type { ScenarioObject } from '../scenario.ts';
 
 /**
- * E3 as upstream has it: a change of allocatable CPU alone is not noticed. What is written of a Node whose zone and
- * readiness stay is held back until a Node changes in a way that counts, or everything is listed anew.
+ * E3 as in upstream: a change of allocatable CPU alone is not noticed. A write that changes neither zone nor readiness
+ * of a Node is held until a relevant change of any Node, or a relist.
  */
 export class NoticedNodes {
   readonly #known = new Map<string, string>();
   readonly #held = new Map<string, ScenarioObject>();
 
-  /** What is to be written to the cluster now that a Node is written. */
+  /** The Nodes to store when a Node is written. */
   written(node: ScenarioObject): readonly ScenarioObject[] {
     const { name } = node.metadata;
     const { zone, ready } = projectNode(node);
@@ -22,7 +22,7 @@ export class NoticedNodes {
     return [];
   }
 
-  /** What is to be written before a Node is deleted. */
+  /** The Nodes to store before a Node is deleted. */
   deleted(name: string): readonly ScenarioObject[] {
     this.#known.delete(name);
     this.#held.delete(name);

@@ -18,13 +18,13 @@ function aSlice(name: string, manager = 'endpointslice-controller', given: objec
   return projectEndpointSlice({ metadata: { ...metadata, labels: managedBy(manager) }, addressType: 'IPv4', ...given });
 }
 
-test('updates that change nothing are sent only where asked for (K5)', () => {
+test('updates without effect are sent on request only (K5)', () => {
   const slice = aSlice('s');
   expect(policy.decisions.isNoOp(slice, slice)).toBe(false);
   expect(upstreamPolicy({ sendsAllUpdates: false }).decisions.isNoOp(slice, slice)).toBe(true);
 });
 
-describe('a slice that was written and is not there', () => {
+describe('a written slice that the cache lacks', () => {
   const staleAs = (controller: 'endpointslice' | 'endpointslicemirroring', ...slices: EndpointSlice[]) => {
     const view = new ServiceState({ cluster: 'c', namespace: 'shop', service: 'web' });
     const stamp = { epoch: 1, sequence: 1 };
@@ -39,13 +39,13 @@ describe('a slice that was written and is not there', () => {
     metadata: { ...slice.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
   });
 
-  test('is waited for (C20, C21)', () => {
+  test('makes the state stale (C20, C21)', () => {
     expect(staleAs('endpointslice')).toBe(true);
     expect(staleAs('endpointslice', aSlice('s', 'somebody'))).toBe(true);
     expect(staleAs('endpointslice', aSlice('s'))).toBe(false);
   });
 
-  test('is missed while it is being deleted, except by mirroring (E10, H8)', () => {
+  test('makes it stale while it is being deleted, except for mirroring (E10, H8)', () => {
     expect(staleAs('endpointslice', deleting(aSlice('s')))).toBe(true);
     const mirrored = aSlice('s', 'endpointslicemirroring-controller');
     expect(staleAs('endpointslicemirroring', deleting(mirrored))).toBe(false);
@@ -53,7 +53,7 @@ describe('a slice that was written and is not there', () => {
   });
 });
 
-test('a mirrored slice that holds an endpoint twice and lacks another counts as right (H15)', () => {
+test('a mirrored slice with a duplicate and a missing endpoint counts as correct (H15)', () => {
   const service = projectService({ metadata: { name: 'web', namespace: 'shop' }, spec: {} });
   const metadata = { name: 'web', namespace: 'shop', uid: 'u' };
   const held = { addresses: ['10.0.0.1'], conditions: { ready: true } };

@@ -6,8 +6,8 @@ import { dueAfterDecision, retryTime as retryAt } from './queues.ts';
 import { recycleByName } from './recycling-by-name.ts';
 
 /**
- * What upstream does where Sluice does otherwise (docs/reference/deviations.md), for runs that are compared with a recording of it.
- * Updates that change nothing (K5) need to be sent only where requests are to fail.
+ * Upstream's behaviour where Sluice deviates from it (docs/reference/deviations.md), for runs that are compared with
+ * recordings. Updates without effect (K5) are sent only where requests fail.
  */
 export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: boolean }): ReconcilerPolicy {
   const decisions: DecisionPolicy = { ...defaultPolicy, hasContent: holdsAsMany, recycle: recycleByName };
@@ -27,8 +27,8 @@ export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: 
 }
 
 /**
- * C20, C21. Slices being deleted count as missing for the EndpointSlice controller (E10), not for mirroring (H8), which
- * cleans up whatever the tracker says (H6).
+ * C20, C21. Slices being deleted count as missing for the EndpointSlice controller (E10), but not for mirroring (H8),
+ * which cleans up regardless of the tracker (H6).
  */
 function isStale(view: ServiceState, controller: Controller): boolean {
   if (controller === 'endpoints') return false;

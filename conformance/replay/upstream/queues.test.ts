@@ -12,17 +12,17 @@ function delays(controller: Controller): number[] {
 }
 
 describe('upstream’s queues (B3, B4)', () => {
-  test('Endpoints: 5 ms doubled', () => {
+  test('Endpoints: doubles from 5 ms', () => {
     expect(delays('endpoints').slice(0, 3)).toEqual([5, 10, 20]);
     expect(delays('endpoints').at(-1)).toBe(81_920);
   });
 
-  test('slices: 1 s doubled, to 1000 s, mirrored ones to 100 s', () => {
+  test('slices: doubles from 1 s up to 1000 s, mirrored slices up to 100 s', () => {
     expect(delays('endpointslice').slice(8)).toEqual([256, 512, 1000, 1000, 1000, 1000, 1000].map((s) => s * 1000));
     expect(delays('endpointslicemirroring').slice(5, 8)).toEqual([32_000, 64_000, 100_000]);
   });
 
-  test('what waits already keeps its earlier time, and its time after a decision that came before (B2)', () => {
+  test('keeps an earlier time that is already queued, also after a decision (B2)', () => {
     const moment = {
       controller: 'endpointslice',
       state: { ...initialControllerState, failures: 5, delayedUntil: now + 700 },

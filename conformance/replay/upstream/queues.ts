@@ -1,20 +1,20 @@
 import type { Controller } from '@sluice/controllers';
 import { type Moment, pendingDelay } from '@sluice/service-state';
 
-/** B3: the back-off per item of upstream's queues. */
+/** B3: the rate limiters of upstream's queues. */
 const backoff: Readonly<Record<Controller, { readonly baseMs: number; readonly maxMs: number }>> = {
   endpoints: { baseMs: 5, maxMs: 1_000_000 },
   endpointslice: { baseMs: 1000, maxMs: 1_000_000 },
   endpointslicemirroring: { baseMs: 1000, maxMs: 100_000 },
 };
 
-/** When a key is tried again (B3). One that already waits for its time keeps the earlier one (B2). */
+/** When a key is retried (B3). An earlier time that is already queued is kept (B2). */
 export function retryTime({ controller, state, now }: Moment): number {
   const { baseMs, maxMs } = backoff[controller];
   return Math.min(pendingDelay(state, now), now + Math.min(maxMs, baseMs * 2 ** state.failures));
 }
 
-/** A key that was added at once does not take back what was added for later (B2). */
+/** Adding a key immediately does not cancel its delayed addition (B2). */
 export function dueAfterDecision({ state, now }: Moment): number | null {
   const at = pendingDelay(state, now);
   return at < Number.POSITIVE_INFINITY ? at : null;

@@ -15,7 +15,7 @@ const existing = (name: string, addressType: AddressType): EndpointSlice => aSli
 const names = (slices: readonly EndpointSlice[]) => slices.map(({ metadata }) => metadata.name);
 
 describe('recycling by name (H19)', () => {
-  it('is what it should be with one family, or where the map may be walked in a lucky order', () => {
+  it('is correct with one family, or with a favourable map order', () => {
     const toCreate = [body('IPv4', 80), body('IPv6', 80)];
     const toDelete = [existing('a', 'IPv6')];
     const lucky = recycleByName(toCreate, toDelete);
@@ -25,7 +25,7 @@ describe('recycling by name (H19)', () => {
     expect(names(lucky.deletes)).toEqual(names(right.deletes));
   });
 
-  it('leaves creates that cannot succeed when the families take turns', () => {
+  it('leaves creates that cannot succeed when the families alternate', () => {
     const toCreate = [body('IPv4', 80), body('IPv6', 80), body('IPv4', 81), body('IPv6', 81)];
     const toDelete = [existing('a', 'IPv4'), existing('b', 'IPv6'), existing('c', 'IPv4'), existing('d', 'IPv6')];
     expect(names(recycleByName(toCreate, toDelete).creates).filter((name) => name !== '')).not.toEqual([]);

@@ -1,9 +1,9 @@
 import { type AddressType, type EndpointSlice, portMapKey, type Recycled, replaceSlice } from '@sluice/controllers';
 
 /**
- * H19 as upstream does it: whichever create without a name stands first leaves the list, not the one that was recycled.
- * Upstream's lists come from maps, which it walks round from anywhere, so of all turns the most successful one is taken:
- * where chance decides, upstream's retries find that one sooner or later. Creates that bear a name cannot succeed.
+ * H19 as in upstream: the first create without a name is dropped from the list, not the recycled one. Upstream iterates
+ * over maps, so of all rotations the most successful one is used: upstream's retries find it sooner or later. Creates
+ * with a name cannot succeed.
  */
 export function recycleByName(toCreate: readonly EndpointSlice[], toDelete: readonly EndpointSlice[]): Recycled {
   let best: Recycled | null = null;
@@ -19,7 +19,7 @@ export function recycleByName(toCreate: readonly EndpointSlice[], toDelete: read
   return best ?? { creates: [], updates: [], deletes: toDelete };
 }
 
-/** By ports as they come, IPv4 first: the order in which upstream fills its map (H10). */
+/** By ports in order of appearance, IPv4 first: the order in which upstream fills its map (H10). */
 function inOrderOfSubsets(slices: readonly EndpointSlice[]): EndpointSlice[] {
   const byPorts = Map.groupBy(slices, ({ ports }) => portMapKey(ports).key);
   return [...byPorts.values()].flatMap((same) => same.toSorted((a, b) => (a.addressType < b.addressType ? -1 : 1)));
@@ -55,7 +55,7 @@ function recycleInOrder(
   };
 }
 
-/** How many creates succeed before the first that cannot; more than there are if all do. */
+/** Number of creates that succeed before the first that cannot; one more than there are if all succeed. */
 function succeeding({ creates }: Recycled): number {
   const clash = creates.findIndex(({ metadata }) => metadata.name !== '');
   return clash < 0 ? creates.length + 1 : clash;

@@ -28,8 +28,8 @@ const state = (slices: readonly JsonObject[], more: Partial<ClusterState> = {}):
   endpointslices: slices,
   ...more,
 });
-const compare = (genuine: readonly JsonObject[], sluice: readonly JsonObject[]) =>
-  compareClusters(state(genuine), state(sluice));
+const compare = (upstream: readonly JsonObject[], sluice: readonly JsonObject[]) =>
+  compareClusters(state(upstream), state(sluice));
 const kinds = (...args: Parameters<typeof compare>) => compare(...args).map(({ kind }) => kind);
 
 const [a, b, c] = [endpoint('10.0.0.1'), endpoint('10.0.0.2'), endpoint('10.0.0.3')];
@@ -97,8 +97,8 @@ describe('Endpoints', () => {
     metadata: { name: 'web', namespace: 'shop' },
     subsets: [{ addresses: [{ ip }], ports: [{ port: 80 }] }],
   });
-  const compared = (genuine: JsonObject[], sluice: JsonObject[]) =>
-    compareClusters(state([], { endpoints: genuine }), state([], { endpoints: sluice }));
+  const compared = (upstream: JsonObject[], sluice: JsonObject[]) =>
+    compareClusters(state([], { endpoints: upstream }), state([], { endpoints: sluice }));
 
   it('differ by content and presence', () => {
     expect(compared([endpoints('10.0.0.1')], [endpoints('10.0.0.1')])).toEqual([]);
@@ -111,13 +111,13 @@ describe('Endpoints', () => {
 });
 
 describe('explanations', () => {
-  const context = (genuine: ClusterState, maxEndpointsPerSlice = 3) => ({ state: genuine, maxEndpointsPerSlice });
+  const context = (upstream: ClusterState, maxEndpointsPerSlice = 3) => ({ state: upstream, maxEndpointsPerSlice });
   const explained = (
-    genuine: readonly JsonObject[],
+    upstream: readonly JsonObject[],
     sluice: readonly JsonObject[],
     services: readonly JsonObject[] = [],
   ) => {
-    const left = state(genuine, { services });
+    const left = state(upstream, { services });
     return compareClusters(left, state(sluice)).map((difference) => explain(difference, context(left))?.rules);
   };
 
@@ -143,8 +143,10 @@ describe('explanations', () => {
 
 describe('a placeholder on one side only', () => {
   const placeholder = slice([], { ports: [] });
-  const explained = (genuine: readonly JsonObject[], sluice: readonly JsonObject[]) =>
-    compare(genuine, sluice).map((each) => explain(each, { state: state(genuine), maxEndpointsPerSlice: 100 })?.rules);
+  const explained = (upstream: readonly JsonObject[], sluice: readonly JsonObject[]) =>
+    compare(upstream, sluice).map(
+      (each) => explain(each, { state: state(upstream), maxEndpointsPerSlice: 100 })?.rules,
+    );
 
   it('is explained beside another slice of its address type, whichever side has it', () => {
     expect(explained([slice([a]), placeholder], [slice([a])])).toEqual(['E15, E24']);
@@ -160,7 +162,7 @@ describe('a placeholder on one side only', () => {
   });
 });
 
-describe('mirrored slices with which the genuine controller is stuck', () => {
+describe('mirrored slices with which the upstream controller is stuck', () => {
   const labels = {
     'kubernetes.io/service-name': 'web',
     'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io',
@@ -172,8 +174,8 @@ describe('mirrored slices with which the genuine controller is stuck', () => {
     subsets: [{ addresses: [{ ip: '192.0.2.1' }], notReadyAddresses: [{ ip: '192.0.2.2' }] }],
   };
   const explained = (sluice: readonly JsonObject[], stuck: readonly string[]) => {
-    const genuine = [mirrored('192.0.2.9', true)];
-    const left = { ...state(genuine), endpoints: [endpoints] };
+    const upstream = [mirrored('192.0.2.9', true)];
+    const left = { ...state(upstream), endpoints: [endpoints] };
     const context = { state: left, maxEndpointsPerSlice: 100, stuckMirrors: new Set(stuck) };
     const differences = compareClusters(left, { ...state(sluice), endpoints: [endpoints] });
     return differences.map((difference) => explain(difference, context)?.rules);

@@ -20,9 +20,9 @@ export interface Difference {
   /** Name of the Service concerned; may be empty. */
   readonly service: string;
   /** The differing objects, normalised. */
-  readonly genuine: readonly JsonObject[];
+  readonly upstream: readonly JsonObject[];
   readonly sluice: readonly JsonObject[];
-  /** What differs, a line for each place: `where: genuine's ≠ Sluice's`. */
+  /** What differs, a line for each place: `where: upstream's ≠ Sluice's`. */
   readonly lines: readonly string[];
 }
 
@@ -35,11 +35,11 @@ const mostLines = 8;
  * union of their endpoints, the beginnings of their names, their labels, annotations and owners, and their sizes.
  */
 export function compareClusters(
-  genuine: ClusterState,
+  upstream: ClusterState,
   sluice: ClusterState,
   options: NormaliseOptions = {},
 ): readonly Difference[] {
-  const ours = normalise(genuine, options);
+  const ours = normalise(upstream, options);
   const theirs = normalise(sluice, options);
   return [
     ...paired(ours.endpoints, theirs.endpoints, (entry) => entry.service).flatMap((group) => compareEndpoints(group)),
@@ -50,7 +50,7 @@ export function compareClusters(
 interface Group {
   readonly namespace: string;
   readonly service: string;
-  readonly genuine: readonly JsonObject[];
+  readonly upstream: readonly JsonObject[];
   readonly sluice: readonly JsonObject[];
 }
 
@@ -59,16 +59,19 @@ function sliceGroup({ service, object }: Normalised): string {
 }
 
 function paired(
-  genuine: readonly Normalised[],
+  upstream: readonly Normalised[],
   sluice: readonly Normalised[],
   keyOf: (entry: Normalised) => string,
 ): Group[] {
-  const groups = new Map<string, { namespace: string; service: string; genuine: JsonObject[]; sluice: JsonObject[] }>();
-  for (const [side, entries] of [['genuine', genuine] as const, ['sluice', sluice] as const]) {
+  const groups = new Map<
+    string,
+    { namespace: string; service: string; upstream: JsonObject[]; sluice: JsonObject[] }
+  >();
+  for (const [side, entries] of [['upstream', upstream] as const, ['sluice', sluice] as const]) {
     for (const entry of entries) {
       const { namespace, service, object } = entry;
       const key = canonical([namespace, keyOf(entry)]);
-      const group = groups.get(key) ?? { namespace, service, genuine: [], sluice: [] };
+      const group = groups.get(key) ?? { namespace, service, upstream: [], sluice: [] };
       group[side].push(object);
       groups.set(key, group);
     }
@@ -77,20 +80,20 @@ function paired(
 }
 
 function compareEndpoints(group: Group): Difference[] {
-  if (canonical(group.genuine) === canonical(group.sluice)) return [];
+  if (canonical(group.upstream) === canonical(group.sluice)) return [];
   return [difference('object', 'endpoints', group)];
 }
 
 function compareSlices(group: Group): Difference[] {
-  const { genuine, sluice } = group;
+  const { upstream, sluice } = group;
   const resource = 'endpointslices';
-  if (Math.max(genuine.length, sluice.length) === 1) {
-    if (canonical(genuine) === canonical(sluice)) return [];
-    const same = canonical(genuine.map(withoutHints)) === canonical(sluice.map(withoutHints));
+  if (Math.max(upstream.length, sluice.length) === 1) {
+    if (canonical(upstream) === canonical(sluice)) return [];
+    const same = canonical(upstream.map(withoutHints)) === canonical(sluice.map(withoutHints));
     return [difference(same ? 'hints' : 'object', resource, group)];
   }
-  if (genuine.length === 0 || sluice.length === 0) return [difference('object', resource, group)];
-  const [left, right] = [shapeOf(genuine), shapeOf(sluice)];
+  if (upstream.length === 0 || sluice.length === 0) return [difference('object', resource, group)];
+  const [left, right] = [shapeOf(upstream), shapeOf(sluice)];
   if (left.heads !== right.heads) return [difference('object', resource, group)];
   if (left.members !== right.members) {
     const same = left.membersWithoutHints === right.membersWithoutHints;
@@ -131,19 +134,19 @@ function endpointWithoutHints(endpoint: Json): Json {
 
 function difference(kind: Difference['kind'], resource: Difference['resource'], group: Group): Difference {
   const lines = kind === 'sizes' ? [sizesLine(group)] : [];
-  if (kind !== 'sizes') explain(toJson(group.genuine), toJson(group.sluice), '', lines);
+  if (kind !== 'sizes') explain(toJson(group.upstream), toJson(group.sluice), '', lines);
   return { kind, resource, ...group, lines: lines.slice(0, mostLines) };
 }
 
 const toJson = (objects: readonly JsonObject[]): Json => (objects.length === 1 ? (objects[0] ?? null) : objects);
 
-function sizesLine({ genuine, sluice }: Group): string {
+function sizesLine({ upstream, sluice }: Group): string {
   const sizes = (slices: readonly JsonObject[]) =>
     slices
       .map((slice) => listAt(slice, 'endpoints').length)
       .sort((a, b) => a - b)
       .join(' + ');
-  return `sizes of slices: ${sizes(genuine)} ≠ ${sizes(sluice)}`;
+  return `sizes of slices: ${sizes(upstream)} ≠ ${sizes(sluice)}`;
 }
 
 /** Walks both values side by side down to where they differ. Lists that are free of order are paired by equality first. */

@@ -3,16 +3,16 @@ import { isObject, type JsonObject, listAt, objectAt, textAt } from './json.ts';
 import type { ClusterState } from './normalise.ts';
 
 export interface ExplainContext {
-  /** The genuine side. */
+  /** The upstream side. */
   readonly state: ClusterState;
   readonly maxEndpointsPerSlice: number;
   /** Services, as `namespace/name`, that had topology mode Auto at some point of rest before. */
   readonly onceAuto?: ReadonlySet<string>;
-  /** Services, as `namespace/name`, whose mirroring the genuine controller itself says to fail by the defect of H19. */
+  /** Services, as `namespace/name`, whose mirroring the upstream controller itself says to fail by the defect of H19. */
   readonly stuckMirrors?: ReadonlySet<string>;
 }
 
-/** A difference that is right: by chance on the genuine side, or by a deviation on purpose. */
+/** A difference that is right: by chance on the upstream side, or by a deviation on purpose. */
 export interface Explanation {
   /** Numbers of the rules of the behaviour specification. */
   readonly rules: string;
@@ -24,8 +24,8 @@ export const explanations: readonly Explanation[] = [
   {
     rules: 'M3, E20–E22',
     why: 'the upstream controller distributes endpoints over slices in random order, so slice sizes differ after removals',
-    explains: ({ kind, genuine, sluice }, { maxEndpointsPerSlice }) =>
-      kind === 'sizes' && Math.max(genuine.length, sluice.length) > 1 && fits(sluice, maxEndpointsPerSlice),
+    explains: ({ kind, upstream, sluice }, { maxEndpointsPerSlice }) =>
+      kind === 'sizes' && Math.max(upstream.length, sluice.length) > 1 && fits(sluice, maxEndpointsPerSlice),
   },
   {
     rules: 'M6, F5–F8',
@@ -59,8 +59,8 @@ function fits(slices: readonly JsonObject[], max: number): boolean {
 }
 
 /** On one side only, an empty slice without ports, of an address type that has other slices of the controller. */
-function isSparePlaceholder({ namespace, service, genuine, sluice }: Difference, { state }: ExplainContext): boolean {
-  const [placeholder, ...more] = [...genuine, ...sluice];
+function isSparePlaceholder({ namespace, service, upstream, sluice }: Difference, { state }: ExplainContext): boolean {
+  const [placeholder, ...more] = [...upstream, ...sluice];
   if (placeholder === undefined || more.length > 0) return false;
   if (listAt(placeholder, 'endpoints').length > 0 || listAt(placeholder, 'ports').length > 0) return false;
   const labels = (slice: JsonObject) => objectAt(slice.metadata, 'labels');
@@ -76,13 +76,13 @@ function isSparePlaceholder({ namespace, service, genuine, sluice }: Difference,
 }
 
 /**
- * Mirrored slices of a Service with which the genuine controller is stuck. Each endpoint that Sluice mirrors must be in
+ * Mirrored slices of a Service with which the upstream controller is stuck. Each endpoint that Sluice mirrors must be in
  * the Endpoints, as ready as there.
  */
 function isStuckMirror(difference: Difference, { state, stuckMirrors }: ExplainContext): boolean {
-  const { namespace, service, genuine, sluice } = difference;
+  const { namespace, service, upstream, sluice } = difference;
   const name = `${namespace}/${service}`;
-  if (!stuckMirrors?.has(name) || ![...genuine, ...sluice].every(isMirrored)) return false;
+  if (!stuckMirrors?.has(name) || ![...upstream, ...sluice].every(isMirrored)) return false;
   const endpoints = state.endpoints.find((object) => fullName(object) === name);
   if (endpoints === undefined) return false;
   const wanted = new Set<string>();
@@ -121,8 +121,8 @@ export function autoServices({ services }: ClusterState): ReadonlySet<string> {
 const fullName = ({ metadata }: JsonObject) => `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
 
 /** On both sides each ready endpoint has exactly one zone. */
-function allHinted({ genuine, sluice }: Difference): boolean {
-  const ready = [...endpointsOf(genuine), ...endpointsOf(sluice)].filter(
+function allHinted({ upstream, sluice }: Difference): boolean {
+  const ready = [...endpointsOf(upstream), ...endpointsOf(sluice)].filter(
     (endpoint) => isObject(endpoint) && objectAt(endpoint, 'conditions').ready === true,
   );
   return ready.every((endpoint) => listAt(objectAt(endpoint, 'hints'), 'forZones').length === 1);

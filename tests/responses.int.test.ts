@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startControlPlane } from '@sluice/local';
-import { answersContract } from './harness/answers-contract.ts';
+import { responsesContract } from './harness/responses-contract.ts';
 
-answersContract('genuine API server', async () => {
+responsesContract('real API server', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-answers-'));
   const controlPlane = await startControlPlane({ directory, name: 'answers', authorization: 'AlwaysAllow' });
   const { clusters, users } = JSON.parse(readFileSync(controlPlane.adminKubeconfig, 'utf8'));

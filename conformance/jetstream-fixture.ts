@@ -7,15 +7,15 @@ import { connectJetStreamBus, type JetStreamBusOptions } from '@sluice/bus-jetst
 import { type Nats, type NatsOptions, startNats } from '@sluice/local';
 import { systemClock, systemRandom } from '@sluice/process';
 import { type Logger, silentLogger } from '@sluice/runtime';
-import type { BusWorld } from './bus-world.ts';
+import type { BusUnderTest } from './bus-under-test.ts';
 
-/** A genuine nats-server for the tests of one file. */
-export interface NatsForTests {
+/** A real nats-server for the tests of one file. */
+export interface NatsFixture {
   readonly nats: Nats;
   stop(): Promise<void>;
 }
 
-export async function natsForTests(options: Omit<NatsOptions, 'directory'> = {}): Promise<NatsForTests> {
+export async function startNatsFixture(options: Omit<NatsOptions, 'directory'> = {}): Promise<NatsFixture> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bus-'));
   const nats = await startNats({ directory, ...options });
   return {
@@ -31,7 +31,7 @@ export function connectBus(options: JetStreamBusOptions, logger: Logger = silent
   return connectJetStreamBus(options, { clock: systemClock, random: systemRandom, logger });
 }
 
-/** Runs something as an operator with the `nats` command could. */
+/** Runs administrative requests, as an operator would with the `nats` command. */
 export async function asOperator<T>(
   url: string,
   work: (jsm: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
@@ -46,8 +46,8 @@ export async function asOperator<T>(
 
 let fleets = 0;
 
-/** A fleet of its own on the server. Its faults concern the whole server. */
-export function jetstreamWorld(nats: Nats, options: { readonly partitions: number }): BusWorld {
+/** The logs of a new fleet. The faults affect the whole server. */
+export function jetstreamUnderTest(nats: Nats, options: { readonly partitions: number }): BusUnderTest {
   fleets += 1;
   const fleet = `fleet-${process.pid}-${fleets}`;
   const data = join(nats.directory, 'data');
@@ -73,7 +73,7 @@ export function jetstreamWorld(nats: Nats, options: { readonly partitions: numbe
         cpSync(saved, data, { recursive: true });
         await start();
       },
-      remake: (topic, partition) =>
+      recreate: (topic, partition) =>
         asOperator(nats.url, async (jsm) => {
           const name = `${fleet}-${topic}-${partition}`;
           const { config } = await jsm.streams.info(name);

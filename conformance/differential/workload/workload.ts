@@ -2,14 +2,14 @@ import { type Random, randomInteger } from '@sluice/runtime';
 import type { JsonObject } from '@sluice/shadow';
 import type { Request } from '../pair.ts';
 
-/** One thing that a user, a kubelet or a scheduler does, to be sent to both API servers. */
+/** An action of a user, a kubelet or a scheduler, applied to both clusters. */
 export interface Step {
   /** For people: `pod shop-7/web-3 ready`. */
   readonly what: string;
   readonly requests: readonly Request[];
 }
 
-export interface WorldService {
+export interface WorkloadService {
   readonly name: string;
   readonly app: string;
   readonly selects: boolean;
@@ -18,7 +18,7 @@ export interface WorldService {
   readonly dual: boolean;
 }
 
-export interface WorldPod {
+export interface WorkloadPod {
   readonly name: string;
   readonly app: string;
   readonly nodeName: string;
@@ -28,28 +28,28 @@ export interface WorldPod {
   readonly finished: boolean;
 }
 
-export interface WorldNode {
+export interface WorkloadNode {
   readonly name: string;
   readonly zone: string;
   readonly ready: boolean;
 }
 
 /**
- * What the workload has made so far, as far as it needs to know to go on. What a step is depends on this and on the
- * random numbers alone, so a seed repeats a workload.
+ * The objects that the workload has created, as far as later steps depend on them. Steps depend only on this state and
+ * the random numbers, so a seed reproduces a workload.
  */
-export class World {
+export class Workload {
   readonly namespace: string;
-  readonly services = new Map<string, WorldService>();
-  readonly pods = new Map<string, WorldPod>();
-  readonly nodes = new Map<string, WorldNode>();
-  /** Names of Endpoints that a user keeps. */
+  readonly services = new Map<string, WorkloadService>();
+  readonly pods = new Map<string, WorkloadPod>();
+  readonly nodes = new Map<string, WorkloadNode>();
+  /** Names of user-managed Endpoints. */
   readonly customEndpoints = new Set<string>();
-  /** Names of slices that a user keeps. */
+  /** Names of user-managed slices. */
   readonly userSlices = new Set<string>();
   /**
-   * Names that went in this round: the genuine controllers act on a deletion by name and after a while, so an object
-   * that comes again too soon under the name may go as well.
+   * Names deleted in this round. Upstream handles deletions by name with a delay, so it might also delete an object
+   * that is created again too soon.
    */
   readonly justDeleted = new Set<string>();
   readonly #random: Random;
@@ -69,28 +69,28 @@ export class World {
     return randomInteger(this.#random, from, to);
   }
 
-  /** One of the values; undefined if there is none. */
+  /** A random value; undefined if there is none. */
   pick<T>(values: Iterable<T>): T | undefined {
     const all = [...values];
     return all[this.integer(0, all.length - 1)];
   }
 
-  /** One of the values of a list that is not empty. */
+  /** A random value of a non-empty list. */
   oneOf<T>(first: T, ...more: readonly T[]): T {
     return this.pick([first, ...more]) ?? first;
   }
 
-  /** A number that no other object of this world has. */
+  /** A number that is unique in this workload. */
   next(): number {
     return ++this.#count;
   }
 
-  /** A time a second after the one before. */
+  /** A timestamp one second after the previous one. */
   tick(): string {
     return new Date(Date.UTC(2026, 0, 1) + ++this.#seconds * 1_000).toISOString().replace('.000Z', 'Z');
   }
 
-  /** Addresses of a new Pod: of one family, of both in either order, or none yet. */
+  /** Addresses of a new Pod: single-stack, dual-stack in either order, or none yet. */
   addresses(): readonly string[] {
     const n = this.next();
     const v4 = `10.${20 + Math.floor(n / 62_500)}.${Math.floor(n / 250) % 250}.${(n % 250) + 1}`;
@@ -98,7 +98,7 @@ export class World {
     return this.oneOf([v4], [v4], [v4], [v4, v6], [v4, v6], [v6, v4], [v6], []);
   }
 
-  /** Endpoints of this name belong to a user: no Service with a selector writes them. */
+  /** Whether users manage the Endpoints of this name: no Service with a selector does. */
   isCustom(name: string): boolean {
     const service = this.services.get(name);
     return service === undefined || !service.selects || service.external;
@@ -112,20 +112,22 @@ export function step(what: string, ...requests: readonly Request[]): Step {
   return { what, requests };
 }
 
-export type StepMaker = (world: World) => Step | undefined;
+export type StepMaker = (workload: Workload) => Step | undefined;
 
-/** Makers of steps with their weights; one that has nothing to do returns undefined, and another is asked. */
-export type Repertoire = readonly (readonly [weight: number, make: StepMaker])[];
+/**
+ * Step makers with their weights. A maker returns undefined if its step is not possible; another one is chosen then.
+ */
+export type WeightedSteps = readonly (readonly [weight: number, make: StepMaker])[];
 
-export function nextStep(world: World, repertoire: Repertoire): Step {
-  const total = repertoire.reduce((sum, [weight]) => sum + weight, 0);
+export function nextStep(workload: Workload, choices: WeightedSteps): Step {
+  const total = choices.reduce((sum, [weight]) => sum + weight, 0);
   for (;;) {
-    let at = world.integer(0, total - 1);
-    const chosen = repertoire.find(([weight]) => {
+    let at = workload.integer(0, total - 1);
+    const chosen = choices.find(([weight]) => {
       at -= weight;
       return at < 0;
     });
-    const made = chosen?.[1](world);
+    const made = chosen?.[1](workload);
     if (made !== undefined) return made;
   }
 }

@@ -1,10 +1,10 @@
 import type { FakeApiServer, StoredObject } from '@sluice/fake-apiserver';
 
 /**
- * What Services should have as endpoints, worked out from the Pods alone by a few lines that share nothing with the
- * controllers, and what they do have. One line per endpoint, so that a difference can be read.
+ * The endpoints that Services should have, computed from the Pods by simple code that shares nothing with the
+ * controllers, and those they do have. One line per endpoint.
  */
-export interface Endpoints {
+export interface EndpointLines {
   readonly expected: readonly string[];
   readonly actual: readonly string[];
 }
@@ -52,12 +52,12 @@ interface Candidate {
   readonly pod: StoredObject & PodParts;
   readonly ready: boolean;
   readonly terminating: boolean;
-  /** In the order of the Service's ports, those that the Pod has. */
+  /** The ports of the Service that the Pod has, sorted. */
   readonly ports: string;
 }
 
-/** E12–E18: of each Service, each address type. */
-export function slicesOf(server: FakeApiServer): Endpoints {
+/** E12–E18: EndpointSlices of each Service and address type. */
+export function slicesOf(server: FakeApiServer): EndpointLines {
   const nodes = new Set(server.list('nodes').items.map(({ metadata }) => metadata.name));
   const expected = selecting(server).flatMap(({ name, spec }) =>
     (spec.ipFamilies ?? []).flatMap((family) =>
@@ -86,8 +86,8 @@ export function slicesOf(server: FakeApiServer): Endpoints {
   return { expected: expected.sort(), actual: actual.sort() };
 }
 
-/** D9–D14: of each Service, in its first address family. */
-export function endpointsOf(server: FakeApiServer): Endpoints {
+/** D9–D14: Endpoints of each Service, in its first address family. */
+export function endpointsOf(server: FakeApiServer): EndpointLines {
   const services = selecting(server);
   const expected = services.flatMap(({ name, spec }) =>
     candidates(server, spec).flatMap(({ pod, ready, terminating, ports }) => {
@@ -105,11 +105,11 @@ export function endpointsOf(server: FakeApiServer): Endpoints {
       ...notReadyAddresses.map(line(false)),
     ]);
   });
-  // An address is listed once for each group of ports.
+  // An address is listed once per group of ports.
   return { expected: [...new Set(expected)].sort(), actual: [...new Set(actual)].sort() };
 }
 
-/** Services whose endpoints are worked out from Pods (D6, E9). */
+/** Services whose endpoints are computed from Pods (D6, E9). */
 function selecting(server: FakeApiServer): { readonly name: string; readonly spec: ServiceSpec }[] {
   return server
     .list('services')

@@ -8,7 +8,7 @@ interface Written {
 }
 
 interface Slice extends Written {
-  /** Null, as Go writes an empty list. */
+  /** Null, as Go encodes an empty list. */
   readonly endpoints:
     | readonly {
         readonly targetRef: { readonly name: string };
@@ -23,27 +23,27 @@ interface Endpoints extends Written {
   readonly subsets?: readonly { readonly addresses?: Addresses; readonly notReadyAddresses?: Addresses }[];
 }
 
-/** So many Services with so many Pods each. */
-export interface PodWorldShape {
+/** Numbers of Services, and of Pods per Service. */
+export interface PodPopulationShape {
   readonly services: number;
   readonly pods: number;
 }
 
-/** A simulated cluster whose Pods become ready and not ready, go and come back, and what should be written of them. */
-export class PodWorld {
+/** A fake cluster whose Pods change readiness, are deleted and recreated, with the objects expected for them. */
+export class PodPopulation {
   readonly #server: FakeApiServer;
   readonly #random: Random;
   readonly #population: Population;
   readonly #states: PodState[][];
 
-  constructor(server: FakeApiServer, shape: PodWorldShape, random: Random, now: number) {
+  constructor(server: FakeApiServer, shape: PodPopulationShape, random: Random, now: number) {
     this.#server = server;
     this.#random = random;
     this.#population = populate(server, { services: shape.services, podsPerService: shape.pods, now });
     this.#states = Array.from({ length: shape.services }, () => Array.from({ length: shape.pods }, () => 'ready'));
   }
 
-  /** Changes one Pod: four in five times its readiness, else whether it is there. */
+  /** Changes one Pod: its readiness four times out of five, otherwise its existence. */
   change(): void {
     const service = randomInteger(this.#random, 0, this.#states.length - 1);
     const states = this.#states[service] ?? [];
@@ -57,8 +57,8 @@ export class PodWorld {
     else this.#server.put('pods', this.#population.podObject(service, pod, after === 'ready'));
   }
 
-  /** The Services of which something else is written than should be, slices or Endpoints; in order. */
-  wrong(): readonly string[] {
+  /** The Services whose slices or Endpoints are incorrect, in order. */
+  incorrectServices(): readonly string[] {
     const slices = Map.groupBy(
       this.#server.list('endpointslices').items as unknown as readonly Slice[],
       ({ metadata }) => metadata.labels?.['kubernetes.io/service-name'],
@@ -75,8 +75,8 @@ export class PodWorld {
     });
   }
 
-  /** Whether this is what an object of the Service should be. */
-  isWanted(service: string, resource: 'endpointslices' | 'endpoints', object: unknown): boolean {
+  /** Whether the object is correct for its Service. */
+  isExpected(service: string, resource: 'endpointslices' | 'endpoints', object: unknown): boolean {
     const pods = resource === 'endpoints' ? podsOfEndpoints(object as Endpoints) : podsOfSlice(object as Slice);
     const index = this.#population.services.findIndex(({ name }) => name === service);
     return pods.sort().join() === this.#wanted(index);

@@ -2,19 +2,22 @@ import type { FakeApiServer, StoredObject } from '@sluice/fake-apiserver';
 import type { VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import type { Settings } from '@sluice/service-state';
+import { type EndpointLines, endpointsOf, slicesOf } from './expected-endpoints.ts';
 import { startFleet } from './fleet.ts';
-import { type SpiedWrite, spiedServer } from './spied-server.ts';
-import { type Endpoints, endpointsOf, slicesOf } from './what-should-be.ts';
+import { type ObservedWrite, observeWrites } from './observe-writes.ts';
 
-/** Where what is written differs from a full recomputation. */
-export function whatIsWrong(server: FakeApiServer): string[] {
+/** Differences between the written objects and a full recomputation. */
+export function differencesFromExpected(server: FakeApiServer): string[] {
   return [...differences('slices', slicesOf(server)), ...differences('Endpoints', endpointsOf(server))];
 }
 
-function differences(what: string, { expected, actual }: Endpoints): string[] {
+function differences(what: string, { expected, actual }: EndpointLines): string[] {
   const missing = expected.filter((line) => !actual.includes(line));
   const tooMany = actual.filter((line, i) => !expected.includes(line) || actual.indexOf(line) !== i);
-  return [...missing.map((line) => `${what}: missing ${line}`), ...tooMany.map((line) => `${what}: too many ${line}`)];
+  return [
+    ...missing.map((line) => `${what}: missing ${line}`),
+    ...tooMany.map((line) => `${what}: unexpected ${line}`),
+  ];
 }
 
 export interface FreshStart {
@@ -25,17 +28,16 @@ export interface FreshStart {
 }
 
 /**
- * What Sluice with empty hands would still write.
- *
- * D4: only a start sweeps Endpoints that were there before their Service, or whose Service nobody saw. C17: the trigger
- * times are forgotten at a restart; so what is rewritten at every decision (F4) loses or gains that annotation.
+ * The writes that a new Sluice with an empty store would still send.
+ * Ignores what only a start does: deleting Endpoints without a Service (D4), and trigger times, which a restart loses
+ * (C17), on objects that every decision rewrites (F4).
  */
-export async function whatAFreshStartWrites(
+export async function writesOfFreshStart(
   server: FakeApiServer,
   { clock, seed, settings, onRequest }: FreshStart,
 ): Promise<string[]> {
-  const writes: SpiedWrite[] = [];
-  const spied = spiedServer(server, (write) => writes.push(write), onRequest);
+  const writes: ObservedWrite[] = [];
+  const spied = observeWrites(server, (write) => writes.push(write), onRequest);
   const fresh = startFleet({ server: spied, clock, seed, settings });
   await advance(clock, 120_000);
   await fresh.stop();

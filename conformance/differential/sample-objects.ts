@@ -15,7 +15,7 @@ type ServiceSpec = {
 const http = portSpecs({ name: 'http', port: 80, targetPort: 8080 });
 const dualStack = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] };
 
-/** A Service of each kind that the three controllers tell apart. Where there is a selector, it is `app: <name>`. */
+/** A Service of each kind that the three controllers distinguish. Selectors are `app: <name>`. */
 export const services: Readonly<Record<string, ServiceSpec>> = {
   web: { spec: { selector: { app: 'web' }, ports: http }, labels: { team: 'a' } },
   headless: { spec: { clusterIP: 'None', selector: { app: 'headless' }, ports: http } },
@@ -53,10 +53,10 @@ export const services: Readonly<Record<string, ServiceSpec>> = {
   leaves: { spec: { selector: { app: 'leaves' }, ports: http } },
 };
 
-export interface PodOnBoth extends PodSpec, PodStatus {}
+export interface SamplePod extends PodSpec, PodStatus {}
 
-/** A ready Pod of one address family, on a Node of zone a. */
-export function pod(name: string, app: string, ip: string, more: Partial<PodOnBoth> = {}): PodOnBoth {
+/** A ready single-stack Pod on a Node in zone a. */
+export function pod(name: string, app: string, ip: string, more: Partial<SamplePod> = {}): SamplePod {
   return {
     namespace,
     name,
@@ -70,7 +70,7 @@ export function pod(name: string, app: string, ip: string, more: Partial<PodOnBo
   };
 }
 
-const pods: readonly PodOnBoth[] = [
+const pods: readonly SamplePod[] = [
   pod('web-1', 'web', '10.1.0.1'),
   pod('web-2', 'web', '10.1.0.2', { nodeName: 'b-1' }),
   pod('web-3', 'web', '10.1.0.3', { nodeName: 'c-1', ready: false }),
@@ -120,8 +120,11 @@ export const customEndpoints: readonly Parameters<typeof objects.endpointsObject
   { namespace, name: 'of-no-service', subsets: [subset(['192.0.2.1'], [], 8080)] },
 ];
 
-/** Gives both clusters the same Nodes in three zones, Services of each kind, Pods in each state, and custom Endpoints. */
-export async function applyEveryKind(pair: Pair): Promise<void> {
+/**
+ * Creates the same Nodes in three zones, Services of each kind, Pods in each state and custom Endpoints in both
+ * clusters.
+ */
+export async function applySampleObjects(pair: Pair): Promise<void> {
   await pair.apply((client) => client.create('namespaces', objects.namespaceObject(namespace)));
   for (const zone of ['a', 'b', 'c']) await applyNode(pair, `${zone}-1`, zone);
   for (const [name, service] of Object.entries(services)) {
@@ -140,8 +143,8 @@ export async function applyNode(pair: Pair, name: string, zone: string): Promise
   await pair.apply((client) => client.patch({ resource: 'nodes', name }, objects.nodeStatus(true, '4'), 'status'));
 }
 
-/** Creates a Pod and reports its status, as scheduler and kubelet would. */
-export async function applyPod(pair: Pair, each: PodOnBoth): Promise<void> {
+/** Creates a Pod and reports its status, as scheduler and kubelet do. */
+export async function applyPod(pair: Pair, each: SamplePod): Promise<void> {
   await pair.apply((client) => client.create('pods', podObject(each)));
   await pair.apply((client) => client.patch(reference('pods', each), podStatus(each), 'status'));
 }

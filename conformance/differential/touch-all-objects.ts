@@ -4,15 +4,16 @@ import { type JsonObject, objectAt, textAt, triggerTimeAnnotation } from '@sluic
 import type { ApiClient } from './api-client.ts';
 import { nodeObject } from './objects.ts';
 
-/** For the genuine controllers to have counted Nodes again. */
+/** Time for upstream to recount Nodes. */
 const topologyMs = 200;
 
 /**
- * Makes the genuine controllers look at everything once more: what they overlooked until now, they then correct.
- * `touched` is another text each time.
+ * Makes the upstream controllers sync every object, so that they correct what they missed. `touched` must differ each
+ * time.
  */
-export async function touchEverything(client: ApiClient, touched: string): Promise<void> {
-  // They look at the CPUs of Nodes only when one comes or goes (E3); this one counts for nothing else (F2).
+export async function touchAllObjects(client: ApiClient, touched: string): Promise<void> {
+  // They read the CPUs of Nodes only when a Node is added or removed (E3). A control-plane Node counts for nothing else
+  // (F2).
   const labels = { 'node-role.kubernetes.io/control-plane': '' };
   await client.create('nodes', nodeObject({ name: `touch-${touched}`, zone: '', labels }));
   await client.delete({ resource: 'nodes', name: `touch-${touched}` });
@@ -24,13 +25,13 @@ export async function touchEverything(client: ApiClient, touched: string): Promi
     try {
       await client.patch({ resource, namespace, name }, { metadata: { annotations: { [key]: touched } } });
     } catch (error) {
-      // Endpoints without a Service may be swept just now: there is nothing left to be looked at.
+      // Endpoints without a Service may have been deleted meanwhile.
       if (!isApiError(error) || error.status !== 404) throw error;
     }
   };
   await Promise.all([
     ...services.map((service) => annotate('services', service, 'sluice.test/touched')),
-    // Of custom Endpoints, this annotation is not mirrored and not compared.
+    // On custom Endpoints, this annotation is neither mirrored nor compared.
     ...endpoints
       .filter((object) => !withSelector.has(fullName(object)))
       .map((object) => annotate('endpoints', object, triggerTimeAnnotation)),

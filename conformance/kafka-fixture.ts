@@ -7,17 +7,17 @@ import { type Kafka, startKafka } from '@sluice/local';
 import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import kafkajs from 'kafkajs';
-import type { BusFaults, BusWorld, CreateBusWorld } from './bus-world.ts';
+import type { BusFaults, BusUnderTest, CreateBusUnderTest } from './bus-under-test.ts';
 
-/** A real broker. Each world is a separate fleet on it. */
-export class KafkaWorlds {
+/** A real broker for the tests of one file. */
+export class KafkaFixture {
   readonly kafka: Kafka;
   readonly #saved: string;
   #fleets = 0;
 
-  static async start(properties: Readonly<Record<string, string>> = {}): Promise<KafkaWorlds> {
+  static async start(properties: Readonly<Record<string, string>> = {}): Promise<KafkaFixture> {
     const directory = mkdtempSync(join(tmpdir(), 'sluice-kafka-'));
-    return new KafkaWorlds(await startKafka({ directory, properties }));
+    return new KafkaFixture(await startKafka({ directory, properties }));
   }
 
   constructor(kafka: Kafka) {
@@ -25,7 +25,7 @@ export class KafkaWorlds {
     this.#saved = join(kafka.directory, 'saved');
   }
 
-  readonly create: CreateBusWorld = async ({ partitions }): Promise<BusWorld> => {
+  readonly create: CreateBusUnderTest = async ({ partitions }): Promise<BusUnderTest> => {
     const options = this.options(partitions);
     const buses: Bus[] = [];
     return {
@@ -99,7 +99,7 @@ export class KafkaWorlds {
         await start();
       },
       // Kafka can delete only whole topics.
-      remake: async (topic: Topic) => {
+      recreate: async (topic: Topic) => {
         await this.#deleteTopics(options, [topic]);
         const bus = await connectKafkaBus(options);
         await bus.close();

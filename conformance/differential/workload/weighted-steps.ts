@@ -2,10 +2,10 @@ import { changeEndpoints, createEndpoints, deleteEndpoints, userSlice } from './
 import { changeNode, createNode, deleteNode } from './node-steps.ts';
 import * as pods from './pod-steps.ts';
 import { changeService, createService } from './service-steps.ts';
-import type { Repertoire } from './world.ts';
+import type { WeightedSteps } from './workload.ts';
 
-/** Steps that may be taken at any time, with how often. */
-export const repertoire: Repertoire = [
+/** Steps that are possible at any time, with their weights. */
+export const weightedSteps: WeightedSteps = [
   [10, createService],
   [14, changeService],
   [14, pods.createPod],

@@ -12,15 +12,15 @@ import {
   type StoredEntry,
 } from '@sluice/store';
 
-/** Replaced, never changed, so that a backup is a copy of the map. */
+/** Immutable, so that a backup is a copy of the map. */
 interface Scope {
   readonly epoch: number;
-  /** Changes with each claim and commit. */
+  /** Increases with each claim and commit. */
   readonly version: number;
-  /** Of the server that took the last commit. */
-  readonly incarnation: number;
+  /** Identity of the server at the last commit. */
+  readonly generation: number;
   readonly checkpoint: Checkpoint | null;
-  /** As JSON, by key and field. */
+  /** JSON by key and field. */
   readonly entries: ReadonlyMap<string, string>;
 }
 
@@ -32,20 +32,20 @@ export interface StoreObserver {
 export type Backup = ReadonlyMap<string, Scope>;
 
 const nothing: Omit<Scope, 'epoch' | 'version'> = {
-  incarnation: 0,
+  generation: 0,
   checkpoint: null,
   entries: new Map(),
 };
 
-/** A store server, of the ways of Redis (decision 0012), that can be restarted, wiped and put back. */
-export class LosableStore {
+/** A store with the guarantees of Redis (ADR 0012) that can be restarted, wiped and restored. */
+export class LossyStore {
   readonly #observer: StoreObserver;
   readonly #clock: Clock;
-  readonly #settled = new Map<string, string>();
+  readonly #values = new Map<string, string>();
   readonly #watchers = new Set<readonly [group: string, onChange: () => void]>();
   #scopes = new Map<string, Scope>();
   #leases: MemoryLeases;
-  #incarnation = 1;
+  #generation = 1;
   #version = 0;
 
   constructor(clock: Clock, observer: StoreObserver) {
@@ -54,28 +54,28 @@ export class LosableStore {
     this.#observer = observer;
   }
 
-  /** Nothing is lost, but nobody can be sure. */
+  /** Loses nothing, but claims report possible losses. */
   restart(): void {
-    this.#incarnation += 1;
+    this.#generation += 1;
   }
 
   backup(): Backup {
     return new Map(this.#scopes);
   }
 
-  putBack(backup: Backup): void {
+  restore(backup: Backup): void {
     this.restart();
     this.#scopes = new Map(backup);
   }
 
-  /** The leases go too. */
+  /** Loses the leases as well. */
   wipe(): void {
-    this.putBack(new Map());
+    this.restore(new Map());
     this.#leases = new MemoryLeases(this.#clock);
     for (const [group, onChange] of this.#watchers) this.#leases.watch(group, onChange);
   }
 
-  /** The store as one process uses it: it commits only onto what it left. */
+  /** The store of one process, which commits only onto its own last write. */
   connect(): Store {
     const left = new Map<string, number>();
     const put = (name: string, scope: Omit<Scope, 'version'>): void => {
@@ -86,27 +86,30 @@ export class LosableStore {
     return {
       claim: async (name, epoch) => {
         const scope = this.#scopes.get(name);
-        if (scope !== undefined && epoch < scope.epoch) throw new FencedError(`${name}: epoch ${epoch} is over`);
+        if (scope !== undefined && epoch < scope.epoch)
+          throw new FencedError(`${name}: fencing token ${epoch} is outdated`);
         put(name, { ...(scope ?? nothing), epoch });
-        return stateOf(scope, this.#incarnation);
+        return stateOf(scope, this.#generation);
       },
       commit: async (commit) => {
         const scope = this.#scopes.get(commit.scope);
         if (scope === undefined || scope.version !== left.get(commit.scope) || scope.epoch !== commit.fencingToken) {
-          throw new FencedError(`${commit.scope}: not as epoch ${commit.fencingToken} left it`);
+          throw new FencedError(
+            `${commit.scope}: changed since the last write with fencing token ${commit.fencingToken}`,
+          );
         }
         if ((scope.checkpoint?.offset ?? 0) !== commit.expectedOffset) {
           throw new FencedError(`${commit.scope}: offset ${scope.checkpoint?.offset}, not ${commit.expectedOffset}`);
         }
-        put(commit.scope, { ...committed(scope, commit), incarnation: this.#incarnation });
+        put(commit.scope, { ...committed(scope, commit), generation: this.#generation });
         this.#observer.committed(commit);
       },
       find: async (name, prefix) =>
-        stateOf(this.#scopes.get(name), this.#incarnation).entries.filter(({ field }) => field.startsWith(prefix)),
+        stateOf(this.#scopes.get(name), this.#generation).entries.filter(({ field }) => field.startsWith(prefix)),
       setIfAbsent: async (name, value) => {
-        const settled = this.#settled.get(name) ?? value;
-        this.#settled.set(name, settled);
-        return settled;
+        const stored = this.#values.get(name) ?? value;
+        this.#values.set(name, stored);
+        return stored;
       },
       checkpoint: async (name) => this.#scopes.get(name)?.checkpoint ?? null,
     };
@@ -134,13 +137,13 @@ export class LosableStore {
   }
 }
 
-function stateOf(scope: Scope | undefined, incarnation: number): ScopeState {
+function stateOf(scope: Scope | undefined, generation: number): ScopeState {
   if (!scope?.checkpoint) return { checkpoint: null, intact: false, entries: [] };
   const entries = [...scope.entries].map(([name, json]): StoredEntry => {
     const [key = '', field = ''] = name.split('\n');
     return { key, field, value: JSON.parse(json) };
   });
-  return { checkpoint: scope.checkpoint, intact: scope.incarnation === incarnation, entries };
+  return { checkpoint: scope.checkpoint, intact: scope.generation === generation, entries };
 }
 
 function committed(scope: Scope, { fencingToken, checkpoint, entries: changed }: Commit): Scope {

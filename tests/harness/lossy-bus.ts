@@ -8,13 +8,13 @@ import {
   type Topic,
 } from '@sluice/bus';
 
-/** A bus as servers keep it: its logs can lose records, or be another log all of a sudden. */
-export class LosableBus extends LogBus<LosableLog> {
+/** A bus whose logs can lose records or be recreated, as on servers. */
+export class LossyBus extends LogBus<LossyLog> {
   readonly #dropsRepeated: boolean;
 
-  /** `dropsRepeated`: a record whose id is in the log already is not appended again, as JetStream has it. */
+  /** `dropsRepeated`: ignores records whose id is already in the log, as JetStream does. */
   constructor(partitions: number, dropsRepeated: boolean) {
-    super(partitions, () => new LosableLog());
+    super(partitions, () => new LossyLog());
     this.#dropsRepeated = dropsRepeated;
   }
 
@@ -24,10 +24,10 @@ export class LosableBus extends LogBus<LosableLog> {
 }
 
 /** One partition of a topic. */
-export class LosableLog extends PartitionLog {
-  /** Furthest offset that some reader was given. */
+export class LossyLog extends PartitionLog {
+  /** Last offset delivered to any reader. */
   read = 0;
-  #incarnation = 1;
+  #generation = 1;
   #records: Delivery[] = [];
   readonly #ids = new Set<string>();
   #last = 0;
@@ -45,7 +45,7 @@ export class LosableLog extends PartitionLog {
   }
 
   get streamId(): string {
-    return `log-${this.#incarnation}`;
+    return `log-${this.#generation}`;
   }
 
   beginning(): StreamOffset {
@@ -56,15 +56,15 @@ export class LosableLog extends PartitionLog {
     return { offset: this.#last, id: this.#lastId, streamId: this.streamId };
   }
 
-  /** Everything up to now is gone; offsets go on. */
+  /** Removes all records; offsets continue. */
   purge(): void {
     this.#records = [];
     this.changed();
   }
 
-  /** Deleted and made anew. */
-  renew(): void {
-    this.#incarnation += 1;
+  /** Deletes and recreates the log. */
+  recreate(): void {
+    this.#generation += 1;
     this.#records = [];
     this.#ids.clear();
     this.#last = 0;
@@ -73,7 +73,7 @@ export class LosableLog extends PartitionLog {
     this.changed();
   }
 
-  /** Its last `count` records are gone, as after a power failure; what comes next takes their places. */
+  /** Loses the last `count` records, as after a power failure; later records reuse their offsets. */
   loseLast(count: number): void {
     const lost = Math.min(count, this.#records.length);
     if (lost === 0) return;
@@ -89,8 +89,8 @@ export class LosableLog extends PartitionLog {
     const first = this.#records[0]?.offset ?? this.#last + 1;
     if (streamId !== '' && streamId !== this.streamId)
       throw new LogTruncatedError(`${streamId} is now ${this.streamId}`);
-    if (offset > this.#last) throw new LogTruncatedError(`offset ${offset} is past the end, ${this.#last}`);
-    if (first > offset + 1) throw new LogTruncatedError(`what comes after ${offset} is gone; it begins at ${first}`);
+    if (offset > this.#last) throw new LogTruncatedError(`offset ${offset} is past the end ${this.#last}`);
+    if (first > offset + 1) throw new LogTruncatedError(`records after ${offset} are lost; the log begins at ${first}`);
     const here = this.#records[offset - first];
     if (here !== undefined && here.id !== id) throw new LogTruncatedError(`at ${offset} is ${here.id}, not ${id}`);
     const records = this.#records.slice(offset + 1 - first, offset + 1 - first + max);
@@ -98,6 +98,6 @@ export class LosableLog extends PartitionLog {
     return records;
   }
 
-  /** Records go by what the test does to the log. */
+  /** The test alone removes records. */
   release(): void {}
 }

@@ -1,25 +1,25 @@
 import type { FakeApiServer, ResourceName, StoredObject } from '@sluice/fake-apiserver';
 
-export interface SpiedWrite {
+export interface ObservedWrite {
   readonly verb: 'create' | 'update' | 'delete';
   readonly resource: ResourceName;
   readonly namespace: string;
   readonly name: string;
-  /** The object before the write; undefined if there was none. */
+  /** Undefined for a create. */
   readonly before: StoredObject | undefined;
-  /** After it, or as it was last. */
+  /** The stored object; for a delete, its last state. */
   readonly after: StoredObject;
 }
 
 const writes = new Set(['create', 'update', 'delete']);
 
 /**
- * The same server, for one of its clients: tells of each write of that client that changed something. Writes of users
- * and of the garbage collector go past it. `onRequest` comes before each read or write of one object, and may throw.
+ * The server for one of its clients. Reports each effective write of that client, but not those of users and of the
+ * garbage collector. `onRequest` is called before each request for a single object and may throw.
  */
-export function spiedServer(
+export function observeWrites(
   server: FakeApiServer,
-  onWrite: (write: SpiedWrite) => void,
+  onWrite: (write: ObservedWrite) => void,
   onRequest: () => void,
 ): FakeApiServer {
   let writing = false;

@@ -17,30 +17,30 @@ const status = (code: number, reason: string, details: object = {}): Tampering =
 });
 const times = (count: number, tampering: Tampering): Tampering[] => Array.from({ length: count }, () => tampering);
 
-/** Passes by itself, with what it looks like on the wire. `carriedOut`: the server did what it was asked. */
-const passing: readonly (readonly [name: string, tampering: Tampering, carriedOut: boolean])[] = [
+/** Transient failures. `executed`: the server executed the request. */
+const passing: readonly (readonly [name: string, tampering: Tampering, executed: boolean])[] = [
   ['408', status(408, 'Timeout'), false],
   ['429', status(429, 'TooManyRequests'), false],
   ['500', status(500, 'InternalError'), false],
-  ['502 with the page of a proxy', { how: 'answer', status: 502, body: '<html>Bad Gateway</html>' }, false],
+  ['502 with the HTML page of a proxy', { how: 'answer', status: 502, body: '<html>Bad Gateway</html>' }, false],
   ['503', status(503, 'ServiceUnavailable'), false],
   ['504', status(504, 'Timeout'), false],
-  ['a connection that is cut before the request is heard', { how: 'cutBefore' }, false],
-  ['no answer to a request that was not heard', { how: 'silentBefore' }, false],
-  ['a connection that is cut before the answer', { how: 'cutAfter' }, true],
-  ['a connection that is cut in the middle of the answer', { how: 'cutInside' }, true],
-  ['no answer to a request that was carried out', { how: 'silentAfter' }, true],
-  ['an answer that is no JSON', { how: 'replace', body: '<html>' }, true],
-  ['an answer that ends too early', { how: 'replace', body: '{"kind":"EndpointSlice","metadata":{"na' }, true],
-  ['an answer without a body', { how: 'replace', body: '' }, true],
-  ['an answer that is no object', { how: 'replace', body: '[]' }, true],
-  ['an answer without a resourceVersion', { how: 'replace', body: '{"metadata":{"name":"x"}}' }, true],
+  ['a connection that is cut before the request arrives', { how: 'cutBefore' }, false],
+  ['no response to a request that did not arrive', { how: 'silentBefore' }, false],
+  ['a connection that is cut before the response', { how: 'cutAfter' }, true],
+  ['a connection that is cut in the middle of the response', { how: 'cutInside' }, true],
+  ['no response to an executed request', { how: 'silentAfter' }, true],
+  ['a response that is not JSON', { how: 'replace', body: '<html>' }, true],
+  ['a truncated response', { how: 'replace', body: '{"kind":"EndpointSlice","metadata":{"na' }, true],
+  ['a response without a body', { how: 'replace', body: '' }, true],
+  ['a response that is not an object', { how: 'replace', body: '[]' }, true],
+  ['a response without a resourceVersion', { how: 'replace', body: '{"metadata":{"name":"x"}}' }, true],
 ];
-/** Of a deletion whatever the server sends with 200 will do, as long as it is JSON. */
+/** Any valid JSON with status 200 is a valid response to a delete. */
 const goodForDeletes = [
-  'an answer without a body',
-  'an answer that is no object',
-  'an answer without a resourceVersion',
+  'a response without a body',
+  'a response that is not an object',
+  'a response without a resourceVersion',
 ];
 
 const final: readonly (readonly [name: string, tampering: Tampering])[] = [
@@ -52,8 +52,8 @@ const final: readonly (readonly [name: string, tampering: Tampering])[] = [
   ['403 of a proxy', { how: 'answer', status: 403, body: 'go away' }],
 ];
 
-/** Every class of answer that a write can meet, and what the writer makes of it, through the real client over HTTP. */
-export function answersContract(name: string, start: () => Promise<Origin & { readonly stop: () => Promise<void> }>) {
+/** Every class of response to a write, and the Outcome of the writer, with the real client over HTTP. */
+export function responsesContract(name: string, start: () => Promise<Origin & { readonly stop: () => Promise<void> }>) {
   let api: Awaited<ReturnType<typeof start>>;
   let proxy: TamperingProxy;
   let connection: Connection;
@@ -104,7 +104,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
     await api?.stop();
   });
 
-  /** Sends a plan of one mutation while the answers are as told, and waits for its Outcome. */
+  /** Sends a plan of one mutation with the given responses and waits for its Outcome. */
   async function apply(mutation: Mutation, tampering: readonly Tampering[] = [], namespace = 'default') {
     const method = { create: 'POST', update: 'PUT', delete: 'DELETE' }[mutation.verb];
     number++;
@@ -168,8 +168,8 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
     return found as EndpointSlice | undefined;
   };
 
-  describe(`answers to writes: ${name}`, () => {
-    test('2xx: applied, with what is stored now', async () => {
+  describe(`responses to writes: ${name}`, () => {
+    test('2xx: applied, with the stored object', async () => {
       const of = fresh();
       const created = await apply(create(of));
       expect(created.outcome).toMatchObject({ status: 'applied', retries: 0 });
@@ -185,8 +185,8 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       expect(await stored(of)).toBeUndefined();
     });
 
-    describe.each(passing)('%s is tried again', (what, tampering, carriedOut) => {
-      test('of a create: it is stored once and applied', async () => {
+    describe.each(passing)('%s is retried', (what, tampering, executed) => {
+      test('a create is stored once and applied', async () => {
         const of = fresh();
         const { outcome, sent } = await apply(create(of), [tampering]);
         expect(outcome).toMatchObject({ status: 'applied', retries: 1 });
@@ -194,19 +194,19 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
         expect((await stored(of))?.endpoints).toHaveLength(1);
       });
 
-      test(`of an update: ${carriedOut ? 'it meets itself, and what is there is told' : 'it is applied'}`, async () => {
+      test(`an update ${executed ? 'conflicts with its own first attempt and returns the stored object' : 'is applied'}`, async () => {
         const of = fresh();
         const before = await existing(of);
         const { outcome, result, sent } = await apply(update(of, before.resourceVersion), [tampering]);
         expect(sent).toHaveLength(2);
         expect(await stored(of)).toMatchObject(updatedContent);
-        if (!carriedOut) return expect(outcome).toMatchObject({ status: 'applied', retries: 1 });
+        if (!executed) return expect(outcome).toMatchObject({ status: 'applied', retries: 1 });
         expect(outcome).toMatchObject({ status: 'conflict', retries: 1 });
         expect(result?.current).toMatchObject({ metadata: { uid: before.uid }, ...updatedContent });
         expect(result?.current?.metadata.resourceVersion).not.toBe(before.resourceVersion);
       });
 
-      test('of a delete: it is gone, and applied', async () => {
+      test('a delete is applied', async () => {
         const of = fresh();
         const { uid } = await existing(of);
         const { outcome, sent } = await apply(remove(of, { uid }), [tampering]);
@@ -216,7 +216,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       });
     });
 
-    test('what does not pass in four tries is left to the reconciler', async () => {
+    test('gives up after four attempts and leaves the decision to the reconciler', async () => {
       const of = fresh();
       const { outcome, sent } = await apply(create(of), times(9, status(503, 'ServiceUnavailable')));
       expect(outcome).toMatchObject({ status: 'unavailable', retries: 3, message: 'ServiceUnavailable by test' });
@@ -227,7 +227,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
     test.each([
       ['the header', { headers: { 'retry-after': '1' } }, {}],
       ['the Status', {}, { retryAfterSeconds: 1 }],
-    ])('Retry-After in %s is kept, also by other plans', async (_, headers, details) => {
+    ])('honours Retry-After in %s, also for other plans', async (_, headers, details) => {
       const refusal = { ...status(429, 'TooManyRequests', details), ...headers } as Tampering;
       const [first, second] = [fresh(), fresh()];
       const { outcome, sent } = await apply(create(first), [refusal]);
@@ -236,22 +236,19 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       expect((await apply(create(second))).outcome.status).toBe('applied');
     });
 
-    test.each(final)(
-      '%s: refused for good, with the words of the server, and not tried again',
-      async (_, tampering) => {
-        const of = fresh();
-        const { outcome, sent } = await apply(create(of), [tampering]);
-        expect(outcome).toMatchObject({ status: 'rejected', retries: 0 });
-        expect(outcome.message).toMatch(/by test|go away/);
-        expect(sent).toHaveLength(1);
-        const before = await existing(of);
-        expect((await apply(update(of, before.resourceVersion), [tampering])).outcome.status).toBe('rejected');
-        expect((await apply(remove(of, { uid: before.uid }), [tampering])).outcome.status).toBe('rejected');
-        expect(await stored(of)).toBeDefined();
-      },
-    );
+    test.each(final)('%s: rejected with the message of the server, without retry', async (_, tampering) => {
+      const of = fresh();
+      const { outcome, sent } = await apply(create(of), [tampering]);
+      expect(outcome).toMatchObject({ status: 'rejected', retries: 0 });
+      expect(outcome.message).toMatch(/by test|go away/);
+      expect(sent).toHaveLength(1);
+      const before = await existing(of);
+      expect((await apply(update(of, before.resourceVersion), [tampering])).outcome.status).toBe('rejected');
+      expect((await apply(remove(of, { uid: before.uid }), [tampering])).outcome.status).toBe('rejected');
+      expect(await stored(of)).toBeDefined();
+    });
 
-    test('401: tried with a renewed credential, then refused for good', async () => {
+    test('401: retried with a renewed credential, then rejected', async () => {
       const unauthorized = status(401, 'Unauthorized');
       const [first, second] = [fresh(), fresh()];
       expect((await apply(create(first), [unauthorized])).outcome).toMatchObject({ status: 'applied', retries: 0 });
@@ -260,14 +257,14 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       expect(sent.length).toBeLessThanOrEqual(2);
     });
 
-    test('422, as the server itself says it', async () => {
+    test('422 of the server itself: rejected with its message', async () => {
       const invalid = { ports: [{ name: 'Not A Name', port: 80, protocol: 'TCP' as const }] };
       const { outcome, sent } = await apply(create(fresh(), invalid));
       expect(outcome).toMatchObject({ status: 'rejected', retries: 0, message: expect.stringContaining('invalid') });
       expect(sent).toHaveLength(1);
     });
 
-    test('AlreadyExists with the same content: an earlier try came through', async () => {
+    test('AlreadyExists with equal content: applied by an earlier attempt', async () => {
       const of = fresh();
       const before = await existing(of);
       const { outcome, result } = await apply(create(of));
@@ -275,7 +272,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       expect(result?.stored).toMatchObject({ uid: before.uid, resourceVersion: before.resourceVersion });
     });
 
-    test('AlreadyExists with other content: a conflict, with what is there', async () => {
+    test('AlreadyExists with other content: a conflict that returns the stored object', async () => {
       const of = fresh();
       await existing(of, changed);
       const { outcome, result } = await apply(create(of));
@@ -283,7 +280,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       expect(result?.current).toMatchObject(updatedContent);
     });
 
-    test('409 of an update: nothing is overwritten, and what is there is told', async () => {
+    test('409 of an update: overwrites nothing and returns the stored object', async () => {
       const of = fresh();
       const { resourceVersion } = await existing(of);
       await apply({
@@ -296,7 +293,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       expect(result?.current).toMatchObject({ endpoints: [{ addresses: ['10.1.0.1'] }] });
     });
 
-    test('409 of a delete: another object has the name, and stays', async () => {
+    test('409 of a delete: keeps the other object of that name', async () => {
       const of = fresh();
       await existing(of);
       const { outcome, result } = await apply(remove(of, { uid: '00000000-0000-0000-0000-000000000000' }));
@@ -305,7 +302,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       expect(await stored(of)).toBeDefined();
     });
 
-    test('404 of an update: a conflict with nothing; 404 of a delete: done', async () => {
+    test('404 of an update: a conflict without object; 404 of a delete: applied', async () => {
       const of = fresh();
       const updated = await apply(update(of, '1'));
       expect(updated.outcome.status).toBe('conflict');
@@ -314,7 +311,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       expect(removed.outcome.status).toBe('applied');
     });
 
-    test('a namespace that is going away: done', async () => {
+    test('a terminating namespace: completed', async () => {
       const namespace = `going-${fresh()}`;
       const path = '/api/v1/namespaces';
       await connection.request({
@@ -334,7 +331,7 @@ export function answersContract(name: string, start: () => Promise<Origin & { re
       expect(sent).toHaveLength(1);
     });
 
-    test('406 of a server that does not know the short form: asked for the long one', async () => {
+    test('406 of a server that does not support PartialObjectMetadata: requests the full object', async () => {
       const { outcome, sent } = await apply(create(fresh()), [status(406, 'NotAcceptable')]);
       expect(outcome).toMatchObject({ status: 'applied', retries: 0 });
       expect(sent).toHaveLength(2);

@@ -1,9 +1,9 @@
 import { ApiServerHttp, FakeApiServer } from '@sluice/fake-apiserver';
 import { systemClock } from '@sluice/process';
 import { seededRandom } from '@sluice/runtime';
-import { answersContract } from './harness/answers-contract.ts';
+import { responsesContract } from './harness/responses-contract.ts';
 
-answersContract('simulated API server', async () => {
+responsesContract('fake API server', async () => {
   const server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
   const http = new ApiServerHttp({ server, clock: systemClock });
   return { url: await http.listen(), stop: () => http.close() };
