@@ -147,7 +147,7 @@ function causesOfRetry(idle: ControllerState, outcome: Outcome): ControllerState
 }
 
 /**
- * Whether somebody else wrote an object after the plan did and the watch delivered that before the Outcome; possibly so if
+ * Whether another client wrote an object after the plan did and the watch delivered that before the Outcome; possibly so if
  * the object had to be read back.
  */
 function isModifiedByOthers(inFlight: InFlight, results: readonly MutationResult[]): boolean {

@@ -113,7 +113,7 @@ function applyCurrent(state: ServiceState, result: MutationResult, current: Endp
   }
 }
 
-/** False if somebody changed the label that names the slice's Service. */
+/** False if a client changed the label that names the slice's Service. */
 function belongsToService(state: ServiceState, slice: EndpointSlice): boolean {
   return slice.metadata.labels?.[serviceNameLabel] === state.key.service;
 }

@@ -21,7 +21,7 @@ export interface ControllerState {
   readonly failures: number;
   /** The earliest decision that was requested with a delay, a retry for example (B2). Meaningless once it has passed. */
   readonly delayedUntil: number | null;
-  /** The last time for which a repair was requested: a decision because somebody else modified what is written. */
+  /** The last time for which a repair was requested: a decision because another client modified what is written. */
   readonly repairAt: number | null;
   /** The next decision is a repair. */
   readonly repairing: boolean;

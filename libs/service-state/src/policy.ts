@@ -32,7 +32,7 @@ export interface ReconcilerPolicy {
     initial: boolean,
     batchPeriodMs: Readonly<Record<Controller, number>>,
   ): Iterable<readonly [Controller, number]>;
-  /** Requests a decision because somebody else modified or deleted what the controller writes. */
+  /** Requests a decision because another client modified or deleted what the controller writes. */
   requestRepair(moment: Moment, batchPeriodMs: number, causes: Causes): ControllerState;
   /** Whether the state lags behind the controller's own writes (C20), so that it must not decide yet. */
   isStale(state: ServiceState, controller: Controller): boolean;

@@ -10,7 +10,7 @@ const maxIntervalMs = 60_000;
 const resetAfterMs = 10 * 60_000;
 
 /**
- * Requests a decision at `at` because somebody else modified or deleted what this controller writes. The first repair
+ * Requests a decision at `at` because another client modified or deleted what this controller writes. The first repair
  * happens at once, later ones are paced: another controller may undo each of them, or the garbage collector may delete a
  * slice as often as it is created because its deleted owner is not known yet. Other decisions are not delayed.
  */
@@ -23,7 +23,7 @@ export function requestRepair(state: ControllerState, at: number, causes: Causes
   return { ...requested, repairAt, repairing: true, repairs: isCalm ? 0 : state.repairs };
 }
 
-/** The repair of what somebody else wrote while a plan was in flight. */
+/** The repair of what another client wrote while a plan was in flight. */
 export function repairAfterOutcome(state: ControllerState, now: number): Partial<ControllerState> {
   const dueAt = state.repairs < freeRepairs ? now : notBefore(state, now);
   return { dueAt: Math.min(dueAt, state.dueAt ?? dueAt), repairAt: dueAt, repairing: true };

@@ -85,7 +85,7 @@ const noSnapshot: SnapshotState = {
 const maxDeletedUids = 64;
 
 /**
- * Everything known about one Service. `evolve` and `decide` update a state in place; whoever needs the former one takes a
+ * Everything known about one Service. `evolve` and `decide` update a state in place; a caller that needs the former one takes a
  * `copy` first. Values are replaced, never modified, so a value read before an update stays valid.
  *
  * Every setter records the field it changes, so a commit writes only what changed.

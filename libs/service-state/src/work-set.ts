@@ -8,7 +8,7 @@ export class WorkSet {
   readonly #due = new Map<Controller, number>();
   /** Requests with a delay; also in `#due` unless an earlier one is. */
   readonly #delayed = new Map<Controller, number>();
-  /** Controllers whose objects somebody else modified or deleted. */
+  /** Controllers whose objects another client modified or deleted. */
   readonly #repairs = new Set<Controller>();
   /** Requests for other controllers are ignored; null: none are. */
   only: ReadonlySet<Controller> | null = null;

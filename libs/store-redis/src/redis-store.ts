@@ -117,7 +117,7 @@ export class RedisStore implements Store {
     if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
     const [verdict, version = '', incarnation = '', checkpoint = '', intact] = strings(answer.slice(0, 5));
     const fields: unknown = answer[5];
-    if (verdict === 'epoch') throw staleToken(scope, fencingToken, version);
+    if (verdict === 'fencingToken') throw staleToken(scope, fencingToken, version);
     return {
       version,
       incarnation,
@@ -200,7 +200,7 @@ function fenced(
   held: string,
 ): FencedError {
   switch (verdict) {
-    case 'epoch':
+    case 'fencingToken':
       return staleToken(scope, fencingToken, held);
     case 'offset':
       return new FencedError(`${scope}: expected offset ${expectedOffset}, but the checkpoint is at ${held}`);

@@ -3,7 +3,7 @@ import type { PartitionTopic } from './lease-metrics.ts';
 import type { Metrics } from './metrics.ts';
 import { SharedRequest } from './shared-request.ts';
 
-/** The part of a bus that tells where a partition ends. */
+/** The part of a bus that knows the end of a partition. */
 interface PartitionEnds {
   end(topic: PartitionTopic, partition: number): Promise<{ readonly offset: number }>;
 }

@@ -67,7 +67,7 @@ export class GapDetector {
     if (this.#last.delete(cluster)) this.#changed.add(cluster);
   }
 
-  /** Loads a stored entry; false if it belongs to somebody else. */
+  /** Loads a stored entry; false if it is not one of the gap detector's. */
   load({ key, field: name, value }: StoredEntry): boolean {
     if (name !== field) return false;
     this.#last.set(key, value as Stamp | null);

@@ -205,7 +205,7 @@ export class PartitionTraces {
 
   /**
    * A plan has its Outcome. If the writer recorded an unsampled trace because the plan failed or was slow, adds the spans that
-   * led to it, as far as the state tells, and returns the Outcome with a sampled trace, so that the next attempt is recorded.
+   * led to it, as far as the state knows them, and returns the Outcome with a sampled trace, so that the next attempt is recorded.
    */
   completed(record: Delivery, outcome: Outcome, { message: plan, trace }: InFlight): Outcome {
     const [change] = plan.causes.traces ?? [];

@@ -5,7 +5,7 @@ const key = 'partition';
 /**
  * Numbers the plans of a partition, across all its Services. A Service's state can therefore be dropped without a number
  * being used twice, and a later decision always has a higher number, so a writer need not remember old plans. Plans are
- * published in this order, so one number tells which of them are on the bus.
+ * published in this order, so one number shows which of them are on the bus.
  */
 export class PlanNumbers {
   #last = new StoredNumber('lastPlan');
@@ -31,7 +31,7 @@ export class PlanNumbers {
     return number <= this.#published.value;
   }
 
-  /** Loads a stored entry; false if it belongs to somebody else. */
+  /** Loads a stored entry; false if it is not one of these numbers. */
   load(entry: StoredEntry): boolean {
     return entry.key === key && (this.#last.load(entry) || this.#published.load(entry));
   }

@@ -4,8 +4,8 @@
 local meta, view = KEYS[1], KEYS[2]
 local fencing_token, version, expected, offset, checkpoint = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
-local held = redis.call('HMGET', meta, 'epoch', 'version', 'offset')
-if tonumber(held[1] or '0') > tonumber(fencing_token) then return { 'epoch', held[1] } end
+local held = redis.call('HMGET', meta, 'fencingToken', 'version', 'offset')
+if tonumber(held[1] or '0') > tonumber(fencing_token) then return { 'fencingToken', held[1] } end
 if (held[3] or '0') ~= expected then return { 'offset', held[3] or '0' } end
 if version ~= '' and held[2] ~= version then return { 'version', held[2] or '' } end
 
@@ -25,6 +25,6 @@ chunks('HSET', view, 2 * tonumber(ARGV[6]))
 chunks('HDEL', view, tonumber(ARGV[7]))
 
 local next_version = new_version(fencing_token)
-redis.call('HSET', meta, 'epoch', fencing_token, 'version', next_version, 'offset', offset, 'checkpoint', checkpoint,
+redis.call('HSET', meta, 'fencingToken', fencing_token, 'version', next_version, 'offset', offset, 'checkpoint', checkpoint,
   'incarnation', incarnation())
 return { 'committed', next_version }
