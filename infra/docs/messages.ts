@@ -4,7 +4,7 @@ import ts from 'typescript';
 import type { Finding } from './markdown.ts';
 import { checkTexts, mentionsRetired, type Text } from './prose.ts';
 
-const folders = '{libs,services,demo,fake-apiserver}';
+const folders = '{libs,services,demo,fake-apiserver,bench,chaos,conformance,tests}';
 
 /** Every retired term in log messages, errors and help texts of the sources. */
 export function checkSources(root: string): Finding[] {
