@@ -7,6 +7,6 @@ const port = parentPort;
 if (port === null) throw new Error('this file is the entry point of a worker thread');
 const handle = runLeaseThread(workerData as RedisOptions, {
   clock: systemClock,
-  log: (line) => port.postMessage(line),
+  send: (message) => port.postMessage(message),
 });
 port.on('message', (request: LeaseThreadRequest) => handle(request));

@@ -5,6 +5,7 @@ import { UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ClusterDirectory, ClusterPins } from '@sluice/store';
 import type { Infrastructure } from './infrastructure.ts';
+import { rereadSecrets } from './reread-secrets.ts';
 import { startLeaseThread } from './start-lease-thread.ts';
 
 type InfrastructureOptions = Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>;
@@ -13,6 +14,11 @@ interface Ports {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /**
+   * Reads the configuration again, whose secrets may have been rotated. Called for each new connection to bus or store.
+   * Default: secrets never change.
+   */
+  readonly reread?: (() => Pick<Configuration, 'bus' | 'store'>) | undefined;
 }
 
 export interface OpenInfrastructure extends Infrastructure {
@@ -33,7 +39,10 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
   try {
     // Loaded on demand, because the adapters are large.
     const { openRedis } = await import('@sluice/store-redis');
-    const redis = await openRedis({ ...store, fleet }, { ...ports, startLeaseThread });
+    const redis = await openRedis(
+      { ...store, fleet },
+      { ...ports, startLeaseThread, secrets: rereadSecrets('store', store, ports) },
+    );
     try {
       await claimPartitions(redis.store, partitions);
       const bus = new ChunkedBus(await openBus(options, ports), ports);
@@ -64,10 +73,11 @@ async function openBus({ bus, fleet, partitions }: InfrastructureOptions, ports:
   if (bus.kind === 'memory') throw notShared('--bus nats://HOST or kafka://HOST');
   if (bus.kind === 'nats') {
     const { connectJetStreamBus } = await import('@sluice/bus-jetstream');
-    return connectJetStreamBus({ ...bus, fleet, partitions }, ports);
+    return connectJetStreamBus({ ...bus, fleet, partitions }, { ...ports, secrets: rereadSecrets('bus', bus, ports) });
   }
   const { connectKafkaBus, defaultKafkaTopics } = await import('@sluice/bus-kafka');
-  return connectKafkaBus({ ...defaultKafkaTopics, ...bus, clientId: 'sluice', fleet, partitions, ...ports });
+  const secrets = rereadSecrets('bus', bus, ports);
+  return connectKafkaBus({ ...defaultKafkaTopics, ...bus, clientId: 'sluice', fleet, partitions, secrets, ...ports });
 }
 
 /** Checks the number of partitions. Another number would map Services to partitions that do not hold their state. */

@@ -1,17 +1,17 @@
 import { Worker } from 'node:worker_threads';
-import type { LeaseThreadLine, StartLeaseThread } from '@sluice/store-redis';
+import type { LeaseThreadMessage, StartLeaseThread } from '@sluice/store-redis';
 
 /** Enough for a Redis client; the default heap would grow to hundreds of megabytes before it is collected. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 
 /** Starts the lease thread as a worker, from the sources, whose file a bundle does not contain. */
-export const startLeaseThread: StartLeaseThread = (options, { onLine, onFailure }) => {
+export const startLeaseThread: StartLeaseThread = (options, { onMessage, onFailure }) => {
   const worker = new Worker(new URL('./lease-thread-worker.ts', import.meta.url), {
     workerData: options,
     resourceLimits,
   });
   let failure: unknown;
-  worker.on('message', (line: LeaseThreadLine) => onLine(line));
+  worker.on('message', (message: LeaseThreadMessage) => onMessage(message));
   worker.on('error', (error: unknown) => {
     failure = error;
   });

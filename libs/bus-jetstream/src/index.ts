@@ -5,4 +5,5 @@ export {
   type JetStreamBusOptions,
   type JetStreamBusPorts,
   type NatsCredentials,
+  type NatsSecrets,
 } from './options.ts';

@@ -1,8 +1,10 @@
 import {
+  type Authenticator,
   AuthorizationError,
   type NatsConnection,
   PermissionViolationError,
   TimeoutError,
+  type TlsOptions,
   UserAuthenticationExpiredError,
 } from '@nats-io/nats-core';
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
@@ -18,7 +20,7 @@ import {
 } from '@sluice/runtime';
 import { authenticator } from './authenticate.ts';
 import { BusSetupError } from './errors.ts';
-import type { JetStreamBusPorts, Settings } from './options.ts';
+import type { JetStreamBusPorts, NatsCredentials, NatsSecrets, Settings } from './options.ts';
 import { probeTls } from './probe-tls.ts';
 
 /** Oldest server version that Sluice is tested with. */
@@ -124,10 +126,11 @@ export class NatsLink {
  *
  * @throws BusSetupError `BUS_UNREACHABLE`, `BUS_CREDENTIALS`, `BUS_TLS`, `BUS_SERVER_TOO_OLD`
  */
-export async function openLink(settings: Settings, { clock, random, logger }: JetStreamBusPorts): Promise<NatsLink> {
+export async function openLink(settings: Settings, ports: JetStreamBusPorts): Promise<NatsLink> {
+  const { clock, random, logger, secrets = () => settings } = ports;
   const material = tlsMaterialProblem(settings.tls ?? {});
   if (material !== undefined) throw new BusSetupError('BUS_TLS', `TLS settings for NATS: ${material}`);
-  const options = connectionOptions(settings, random);
+  const options = connectionOptions(settings, secrets, random);
   const deadline = clock.monotonic() + settings.connectWithinMs;
   const servers = settings.servers.join(', ');
   for (let attempt = 0; ; attempt++) {
@@ -166,12 +169,13 @@ async function findTlsProblem(error: unknown, { servers, tls }: Settings, clock:
   return tlsProblem(error);
 }
 
-function connectionOptions(settings: Settings, random: Random): NodeConnectionOptions {
+function connectionOptions(settings: Settings, secrets: () => NatsSecrets, random: Random): NodeConnectionOptions {
   return {
     servers: [...settings.servers],
     name: settings.clientName,
-    ...(settings.tls !== undefined && { tls: { ...settings.tls } }),
-    ...(settings.credentials !== undefined && { authenticator: authenticator(settings.credentials) }),
+    // The client reads both at each connection.
+    ...(settings.tls !== undefined && { tls: rereadTls(secrets) }),
+    ...(settings.credentials !== undefined && { authenticator: rereadCredentials(settings.credentials, secrets) }),
     inboxPrefix: `_INBOX_${settings.fleet}`,
     maxReconnectAttempts: -1,
     // Credentials may be rotated under a running process.
@@ -181,6 +185,26 @@ function connectionOptions(settings: Settings, random: Random): NodeConnectionOp
     maxPingOut: 2,
     timeout: 5000,
     noAsyncTraces: true,
+  };
+}
+
+function rereadCredentials(initial: NatsCredentials, secrets: () => NatsSecrets): Authenticator {
+  // Reports malformed credentials before the first connection.
+  authenticator(initial);
+  return (nonce) => authenticator(secrets().credentials ?? initial)(nonce);
+}
+
+function rereadTls(secrets: () => NatsSecrets): TlsOptions {
+  return {
+    get ca() {
+      return secrets().tls?.ca ?? '';
+    },
+    get cert() {
+      return secrets().tls?.cert ?? '';
+    },
+    get key() {
+      return secrets().tls?.key ?? '';
+    },
   };
 }
 

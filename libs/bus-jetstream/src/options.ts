@@ -35,7 +35,12 @@ export interface JetStreamBusOptions {
   readonly connectWithinMs?: number;
 }
 
+/** What a connection authenticates with. */
+export type NatsSecrets = Pick<JetStreamBusOptions, 'credentials' | 'tls'>;
+
 export interface JetStreamBusPorts {
+  /** Returns the secrets for a new connection, which may have been rotated. Default: those of the options. */
+  readonly secrets?: (() => NatsSecrets) | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -109,7 +109,8 @@ export class Brokers {
     if (this.#closed) throw new Error('the bus is closed');
     const sockets = new Sockets();
     this.#sockets.add(sockets);
-    const { clientId, tls, sasl } = this.#options;
+    const { clientId, secrets = () => this.#options } = this.#options;
+    const { tls, sasl } = secrets();
     const connection = new BrokerConnection({
       ...parseAddress(address),
       clientId,

@@ -10,7 +10,12 @@ export interface KafkaConnection {
   /** Undefined: no TLS. */
   readonly tls?: KafkaTls;
   readonly sasl?: KafkaSasl;
+  /** Returns the secrets for a new connection, which may have been rotated. Default: `tls` and `sasl`. */
+  readonly secrets?: (() => KafkaSecrets) | undefined;
 }
+
+/** What a connection authenticates with. */
+export type KafkaSecrets = Pick<KafkaConnection, 'tls' | 'sasl'>;
 
 export interface KafkaTls extends TlsMaterial {
   /** Expected name in the brokers' certificates. Default: the host of each address. */

@@ -70,11 +70,9 @@ async function describe(admin: Admin, wanted: readonly WantedTopic[]): Promise<r
   });
 }
 
-async function withAdmin<T>(
-  { brokers, clientId, tls, sasl }: KafkaConnection,
-  logger: Logger,
-  use: (admin: Admin) => Promise<T>,
-): Promise<T> {
+async function withAdmin<T>(options: KafkaConnection, logger: Logger, use: (admin: Admin) => Promise<T>): Promise<T> {
+  const { brokers, clientId, secrets = () => options } = options;
+  const { tls, sasl } = secrets();
   const kafka = new kafkajs.Kafka({
     ...kafkajsLogger(logger),
     brokers: [...brokers],

@@ -81,3 +81,10 @@ export async function configurationOf(
   const { loadConfiguration } = await import('./load-configuration.ts');
   return loadConfiguration(configurationSources(command, environment, warn));
 }
+
+/** Like `configurationOf`, as a function that reads all files again at each call. It warns of nothing. */
+export async function rereadConfigurationOf(command: Command, environment: Environment): Promise<() => Configuration> {
+  const { loadConfiguration } = await import('./load-configuration.ts');
+  const sources = configurationSources(command, environment, () => {});
+  return () => loadConfiguration(sources);
+}

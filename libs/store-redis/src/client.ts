@@ -1,7 +1,7 @@
 import type { Clock } from '@sluice/runtime';
 import { Cluster, type RedisOptions as IoredisOptions, Redis } from 'ioredis';
 import { RedisStoreError, toRedisStoreError } from './redis-error.ts';
-import { type RedisAddresses, type RedisOptions, readAddresses } from './redis-options.ts';
+import { type RedisAddresses, type RedisOptions, type RedisSecrets, readAddresses } from './redis-options.ts';
 import type { Client } from './script.ts';
 
 export interface ClientOptions {
@@ -10,17 +10,33 @@ export interface ClientOptions {
   readonly offlineQueue: boolean;
   /** The connection may be idle for long, as for Pub/Sub: no socket timeout. */
   readonly idle?: boolean;
+  /** Returns the secrets for the next connection, which may have been rotated. Default: those of the options. */
+  readonly secrets?: (() => RedisSecrets) | undefined;
 }
 
 /** Creates a client that is not connected yet. */
 export function createClient(options: RedisOptions, clientOptions: ClientOptions): Client {
-  const client = newClient(options, clientOptions);
+  const { secrets } = clientOptions;
+  const reread = () => {
+    if (secrets !== undefined) replaceSecrets(client, { ...options, ...secrets() });
+  };
+  const client = newClient(options, clientOptions, reread);
+  // A Cluster connects to its nodes without asking for a delay.
+  client.on('-node', reread);
   // Without a listener ioredis prints errors itself. Commands report them to their callers anyway.
   client.on('error', () => {});
   return client;
 }
 
-function newClient(options: RedisOptions, { commandTimeoutMs, offlineQueue, idle = false }: ClientOptions): Client {
+function newClient(
+  options: RedisOptions,
+  { commandTimeoutMs, offlineQueue, idle = false }: ClientOptions,
+  reread: () => void,
+): Client {
+  const retryStrategy = (attempt: number) => {
+    reread();
+    return retryDelay(attempt);
+  };
   const { topology = { mode: 'standalone' } } = options;
   const addresses = readAddresses(options);
   const common = {
@@ -38,7 +54,7 @@ function newClient(options: RedisOptions, { commandTimeoutMs, offlineQueue, idle
       lazyConnect: true,
       enableOfflineQueue: offlineQueue,
       redisOptions: common,
-      clusterRetryStrategy: retryDelay,
+      clusterRetryStrategy: retryStrategy,
       slotsRefreshTimeout: commandTimeoutMs,
     });
   }
@@ -47,7 +63,7 @@ function newClient(options: RedisOptions, { commandTimeoutMs, offlineQueue, idle
     lazyConnect: true,
     enableOfflineQueue: offlineQueue,
     maxRetriesPerRequest: 20,
-    retryStrategy: retryDelay,
+    retryStrategy,
     // The master was demoted: reconnecting asks the sentinels for the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     db: addresses.database,
@@ -57,12 +73,24 @@ function newClient(options: RedisOptions, { commandTimeoutMs, offlineQueue, idle
     ...single,
     sentinels: [...addresses.hosts],
     name: topology.masterName,
-    sentinelRetryStrategy: retryDelay,
+    sentinelRetryStrategy: retryStrategy,
     enableTLSForSentinelMode: addresses.tls,
     ...(addresses.tls ? { sentinelTLS: tlsOptions(options) } : {}),
     ...(topology.username === undefined ? {} : { sentinelUsername: topology.username }),
     ...(topology.password === undefined ? {} : { sentinelPassword: topology.password }),
   });
+}
+
+/** Replaces what the client reads from its options at each connection. */
+function replaceSecrets(client: Client, options: RedisOptions): void {
+  const { username, password } = readAddresses(options);
+  const { topology } = options;
+  const target = client instanceof Cluster ? (client.options.redisOptions ?? {}) : client.options;
+  Object.assign(target, { username, password });
+  if (target.tls !== undefined) Object.assign(target.tls, tlsOptions(options));
+  if (topology?.mode !== 'sentinel') return;
+  Object.assign(target, { sentinelUsername: topology.username, sentinelPassword: topology.password });
+  if ('sentinelTLS' in target && target.sentinelTLS) Object.assign(target.sentinelTLS, tlsOptions(options));
 }
 
 /**

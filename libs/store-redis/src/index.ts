@@ -2,11 +2,11 @@
 export type {
   LeaseThread,
   LeaseThreadEvents,
-  LeaseThreadLine,
+  LeaseThreadMessage,
   LeaseThreadRequest,
   StartLeaseThread,
 } from './lease-thread.ts';
 export { openRedis, type RedisDependencies, type RedisPorts } from './open-redis.ts';
 export { type RedisErrorCode, RedisStoreError } from './redis-error.ts';
-export type { RedisOptions, RedisTls, RedisTopology } from './redis-options.ts';
+export type { RedisOptions, RedisSecrets, RedisTls, RedisTopology } from './redis-options.ts';
 export { runLeaseThread } from './run-lease-thread.ts';

@@ -31,7 +31,7 @@ export class LeaseRenewer {
     this.#options = options;
   }
 
-  handle(request: LeaseThreadRequest): void {
+  handle(request: Exclude<LeaseThreadRequest, { kind: 'secrets' }>): void {
     if (request.kind === 'start') {
       const cells = new RenewalCells(request.cells);
       const stop = new AbortController();

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Cancel, type Clock, errorMessage, type LogFields, type Logger } from '@sluice/runtime';
 import type { KeepAlive, KeepAliveOptions } from '@sluice/store';
-import type { RedisOptions } from './redis-options.ts';
+import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { RenewalCells } from './renewal-cells.ts';
 
 /** What the main thread sends to the lease thread. */
@@ -13,7 +13,14 @@ export type LeaseThreadRequest =
       readonly cells: SharedArrayBuffer;
     }
   | { readonly kind: 'hold'; readonly id: number; readonly leases: readonly (readonly [string, number])[] }
-  | { readonly kind: 'stop'; readonly id: number };
+  | { readonly kind: 'stop'; readonly id: number }
+  | { readonly kind: 'secrets'; readonly secrets: RedisSecrets };
+
+/** What the lease thread sends to the main thread. */
+export type LeaseThreadMessage =
+  | { readonly kind: 'log'; readonly line: LeaseThreadLine }
+  /** It is about to connect again and needs the current secrets. */
+  | { readonly kind: 'reconnecting' };
 
 /** A line that the lease thread has the main thread log. */
 export interface LeaseThreadLine {
@@ -29,7 +36,7 @@ export interface LeaseThread {
 }
 
 export interface LeaseThreadEvents {
-  readonly onLine: (line: LeaseThreadLine) => void;
+  readonly onMessage: (message: LeaseThreadMessage) => void;
   /** Called once if the thread fails. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -40,6 +47,7 @@ export type StartLeaseThread = (options: RedisOptions, events: LeaseThreadEvents
 export interface LeaseThreadClientOptions {
   readonly start: StartLeaseThread;
   readonly redis: RedisOptions;
+  readonly secrets?: (() => RedisSecrets) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -104,7 +112,11 @@ export class LeaseThreadClient {
     if (this.#closed) return;
     const { start, redis, clock, logger } = this.#options;
     this.#thread = start(redis, {
-      onLine: ({ level, message, fields }) => logger[level](message, fields),
+      onMessage: (received) => {
+        if (received.kind === 'reconnecting') return this.#sendSecrets();
+        const { level, message, fields } = received.line;
+        logger[level](message, fields);
+      },
       onFailure: (error) => {
         if (this.#closed) return;
         logger.error('lease thread failed; restarting it', { reason: errorMessage(error), retryIn: `${restartMs}ms` });
@@ -113,6 +125,11 @@ export class LeaseThreadClient {
       },
     });
     for (const [id, group] of this.#groups) this.#announce(id, group);
+  }
+
+  #sendSecrets(): void {
+    const { secrets } = this.#options;
+    if (secrets !== undefined) this.#thread?.send({ kind: 'secrets', secrets: secrets() });
   }
 
   #announce(id: number, { options, cells, leases }: Group): void {

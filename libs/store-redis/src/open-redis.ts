@@ -9,7 +9,7 @@ import { RedisClusterDirectory } from './redis-cluster-directory.ts';
 import { RedisClusterPins } from './redis-cluster-pins.ts';
 import { RedisDeadLetters } from './redis-dead-letters.ts';
 import { leasesTimeoutMs, RedisLeases } from './redis-leases.ts';
-import type { RedisOptions } from './redis-options.ts';
+import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { RedisStore } from './redis-store.ts';
 import type { Client } from './script.ts';
 import { withTimeout } from './with-timeout.ts';
@@ -30,6 +30,8 @@ export interface RedisDependencies {
   readonly logger: Logger;
   /** Undefined: only heartbeats renew leases, which a busy event loop delays. */
   readonly startLeaseThread?: StartLeaseThread;
+  /** Returns the secrets for the next connection, which may have been rotated. Default: those of the options. */
+  readonly secrets?: (() => RedisSecrets) | undefined;
 }
 
 /**
@@ -39,18 +41,20 @@ export interface RedisDependencies {
  */
 export async function openRedis(
   options: RedisOptions,
-  { clock, logger, startLeaseThread }: RedisDependencies,
+  { clock, logger, startLeaseThread, secrets }: RedisDependencies,
 ): Promise<RedisPorts> {
   const { fleet, commandTimeoutMs = 10_000, maxDeadLetters: max, maxDeadLetterBytes: maxBytes } = options;
-  const client = createClient(options, { commandTimeoutMs, offlineQueue: true });
+  const client = createClient(options, { commandTimeoutMs, secrets, offlineQueue: true });
   // A separate connection, so that heartbeats queue neither behind large commits nor behind a lost connection.
   const leaseClient = createClient(options, {
     commandTimeoutMs: Math.min(commandTimeoutMs, leasesTimeoutMs),
+    secrets,
     offlineQueue: false,
   });
-  const subscriber = createClient(options, { commandTimeoutMs, offlineQueue: true, idle: true });
+  const subscriber = createClient(options, { commandTimeoutMs, secrets, offlineQueue: true, idle: true });
   const clients = [client, leaseClient];
-  const thread = startLeaseThread && new LeaseThreadClient({ start: startLeaseThread, redis: options, clock, logger });
+  const thread =
+    startLeaseThread && new LeaseThreadClient({ start: startLeaseThread, redis: options, secrets, clock, logger });
   const close = () => {
     thread?.close();
     for (const one of [...clients, subscriber]) one.disconnect();

@@ -23,6 +23,9 @@ export interface RedisOptions {
   readonly maxDeadLetterBytes?: number;
 }
 
+/** What a connection authenticates with. */
+export type RedisSecrets = Pick<RedisOptions, 'urls' | 'username' | 'password' | 'tls' | 'topology'>;
+
 export type RedisTopology =
   | { readonly mode: 'standalone' }
   | { readonly mode: 'cluster' }

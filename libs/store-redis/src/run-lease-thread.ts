@@ -1,16 +1,16 @@
 import { type Clock, type LogFields, type Logger, silentLogger } from '@sluice/runtime';
 import { connect, createClient } from './client.ts';
 import { LeaseRenewer } from './lease-renewer.ts';
-import type { LeaseThreadLine, LeaseThreadRequest } from './lease-thread.ts';
+import type { LeaseThreadLine, LeaseThreadMessage, LeaseThreadRequest } from './lease-thread.ts';
 import { logConnection } from './log-connection.ts';
 import { groupKeys, leasesTimeoutMs } from './redis-leases.ts';
-import type { RedisOptions } from './redis-options.ts';
+import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { Script } from './script.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export interface LeaseThreadPorts {
   readonly clock: Clock;
-  readonly log: (line: LeaseThreadLine) => void;
+  readonly send: (message: LeaseThreadMessage) => void;
 }
 
 const renewScript = new Script(['renew'], ['allow-oom']);
@@ -18,9 +18,15 @@ const renewScript = new Script(['renew'], ['allow-oom']);
 /** Renews leases over a connection of its own. Runs in a thread of its own; returns the handler for the client's requests. */
 export function runLeaseThread(
   redis: RedisOptions,
-  { clock, log }: LeaseThreadPorts,
+  { clock, send }: LeaseThreadPorts,
 ): (request: LeaseThreadRequest) => void {
-  const client = createClient(redis, { commandTimeoutMs: leasesTimeoutMs, offlineQueue: false });
+  const log = (line: LeaseThreadLine) => send({ kind: 'log', line });
+  let current: RedisSecrets = redis;
+  const secrets = () => {
+    send({ kind: 'reconnecting' });
+    return current;
+  };
+  const client = createClient(redis, { commandTimeoutMs: leasesTimeoutMs, offlineQueue: false, secrets });
   logConnection(client, 'lease renewal', lineLogger(log));
   // It keeps retrying, and reports through its events.
   connect(client, clock, leasesTimeoutMs).catch(() => {});
@@ -32,7 +38,10 @@ export function runLeaseThread(
       return (await withTimeout(clock, ttlMs, `renewal by ${member} in ${group}`, answer)) === 1;
     },
   });
-  return (request) => renewer.handle(request);
+  return (request) => {
+    if (request.kind === 'secrets') current = request.secrets;
+    else renewer.handle(request);
+  };
 }
 
 function lineLogger(log: (line: LeaseThreadLine) => void): Logger {

@@ -14,8 +14,9 @@ export function addConsoleCommand(program: Command): void {
         'loopback requires a token and TLS.',
     );
   addConsoleOptions(addConfigurationOptions(command)).action(async () => {
-    const { configuration, log } = await configure(command);
-    await runProcess(configuration, log, async (infrastructure, ports) => {
+    const configured = await configure(command);
+    const { configuration, log } = configured;
+    await runProcess(configured, log, async (infrastructure, ports) => {
       const running = await startConsoleRole({ infrastructure, configuration, ...ports, logger: log });
       log.info('started', { role: 'console', url: running.url });
       return { done: running.done, stop: [{ component: 'console', graceMs, stop: () => running.stop() }] };

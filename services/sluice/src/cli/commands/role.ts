@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { checkOnlySource, clusterSources } from '@sluice/clusters';
-import { addConfigurationOptions, type Configuration } from '@sluice/configuration';
-import { graceMs, marginMs, type RootLogger, systemClock, tracesGraceMs, UsageError } from '@sluice/process';
+import { addConfigurationOptions } from '@sluice/configuration';
+import { graceMs, marginMs, systemClock, tracesGraceMs, UsageError } from '@sluice/process';
 import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
 import { type Role, startRole } from '../../composition/roles/start-role.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
-import { configure, runProcess } from './run-process.ts';
+import { type Configured, configure, runProcess } from './run-process.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
   watcher: 'watch clusters and publish changes to the bus',
@@ -25,13 +25,13 @@ export function addRoleCommands(program: Command): void {
           'Any number can run; they share the work and take over from each other.',
       );
     addConfigurationOptions(command).action(async () => {
-      const { configuration, log } = await configure(command);
-      await run(role, configuration, log);
+      await run(role, await configure(command));
     });
   }
 }
 
-async function run(role: Role, configuration: Configuration, log: RootLogger): Promise<void> {
+async function run(role: Role, configured: Configured): Promise<void> {
+  const { configuration, log } = configured;
   const logger = log.with({ role });
   if (role !== 'reconciler') {
     if (configuration.clusters.length === 0 && configuration.clusterSecrets === undefined) {
@@ -41,7 +41,7 @@ async function run(role: Role, configuration: Configuration, log: RootLogger): P
     }
     await checkOnlySource(clusterSources(configuration, process.env, { clock: systemClock, logger }));
   }
-  await runProcess(configuration, logger, async (infrastructure, ports) => {
+  await runProcess(configured, logger, async (infrastructure, ports) => {
     // Unique per start, so that a restarted process does not inherit the leases of the crashed one.
     const member = `${role}-${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
     const tracing = await startTracing(configuration.traces, {

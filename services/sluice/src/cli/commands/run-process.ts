@@ -1,5 +1,5 @@
 import { type OpenInfrastructure, openInfrastructure, retryUntilConnected } from '@sluice/backends';
-import { type Configuration, configurationOf } from '@sluice/configuration';
+import { type Configuration, configurationOf, rereadConfigurationOf } from '@sluice/configuration';
 import {
   closing,
   createLogger,
@@ -28,27 +28,36 @@ export interface Running {
   readonly stop: readonly ShutdownStep[];
 }
 
+export interface Configured {
+  readonly configuration: Configuration;
+  /** Reads the configuration again. */
+  readonly reread: () => Configuration;
+  readonly log: RootLogger;
+}
+
 /** Loads the configuration of a command and logs its warnings. */
-export async function configure(
-  command: Command,
-): Promise<{ readonly configuration: Configuration; readonly log: RootLogger }> {
+export async function configure(command: Command): Promise<Configured> {
   const warnings: string[] = [];
   const configuration = await configurationOf(command, process.env, (warning) => warnings.push(warning));
   const log = createLogger(configuration.log.format, configuration.log.level);
   for (const warning of warnings) log.warn(warning);
-  return { configuration, log };
+  return { configuration, reread: await rereadConfigurationOf(command, process.env), log };
 }
 
 /** Connects to bus and store of a fleet and runs a process in the foreground until SIGINT or SIGTERM. */
 export async function runProcess(
-  configuration: Configuration,
+  { configuration, reread }: Omit<Configured, 'log'>,
   logger: Logger,
   start: (infrastructure: OpenInfrastructure, ports: Ports) => Promise<Running>,
 ): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { stopped, cancel } = stopSignal(undefined, logger);
   try {
-    const infrastructure = await retryUntilConnected(() => openInfrastructure(configuration, ports), ports, stopped);
+    const infrastructure = await retryUntilConnected(
+      () => openInfrastructure(configuration, { ...ports, reread }),
+      ports,
+      stopped,
+    );
     if (infrastructure === undefined) return logger.info('stopped before connecting to bus and store');
     try {
       const { done, stop } = await start(infrastructure, ports);
