@@ -9,7 +9,7 @@ const fromSources = [
 ];
 
 /**
- * One role or the console as a child process, which exits with this process. `program` is what Node runs, after Node's own
+ * One command of Sluice as a child process, which exits with this process. `program` is what Node runs, after Node's own
  * options; the sources by default.
  */
 export class RoleProcess {
@@ -20,7 +20,7 @@ export class RoleProcess {
 
   constructor(
     name: string,
-    role: Role | 'console',
+    role: Role | 'console' | 'run',
     args: readonly string[],
     onLine: (name: string, line: string) => void,
     program: readonly string[] = fromSources,

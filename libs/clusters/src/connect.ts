@@ -2,6 +2,7 @@ import { eventComponent } from '@sluice/controllers';
 import {
   type ClusterAccess,
   type ClusterReader,
+  type ClusterWriter,
   Connection,
   chainReader,
   EarlyWatches,
@@ -11,6 +12,9 @@ import {
   isKubeconfigError,
   loadInCluster,
   loadKubeconfig,
+  type NamespaceScope,
+  scopeReader,
+  scopeWriter,
 } from '@sluice/kubernetes';
 import {
   assessCompetingController,
@@ -31,6 +35,8 @@ export interface ConnectOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
+  /** Default: all. */
+  readonly namespaces?: NamespaceScope | undefined;
   /** The work whose permissions are checked. Default: all. */
   readonly work?: readonly ClusterWork[];
   /** Skips the check for competing controllers. */
@@ -44,7 +50,7 @@ export interface ConnectOptions {
   readonly logger: Logger;
 }
 
-type AccessOptions = Omit<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster'>;
+type AccessOptions = Omit<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster' | 'namespaces'>;
 
 export interface ConnectedCluster extends Cluster {
   readonly server: string;
@@ -70,7 +76,8 @@ const withTimeout = (signal: AbortSignal | undefined): AbortSignal => {
  * @throws UsageError why the cluster cannot be used, and what to do
  */
 export async function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ConnectedCluster> {
-  return asUsageError(async () => connectTo(await findAccess(options, environment), options));
+  const { namespaces } = options;
+  return asUsageError(async () => connectTo({ ...(await findAccess(options, environment)), namespaces }, options));
 }
 
 /** Undefined if the work includes no writes or the check is disabled. Sends only reads. */
@@ -219,8 +226,7 @@ async function openOn(
       connection,
       version: version.gitVersion,
       authorities: await connection.authorities(),
-      reader: chainReader(http, ...middleware),
-      writer: http,
+      ...scoped({ reader: chainReader(http, ...middleware), writer: http }, access.namespaces),
       record(events) {
         for (const event of events) recorder.record(event, eventComponent(event));
       },
@@ -233,4 +239,12 @@ async function openOn(
     await close();
     throw error;
   }
+}
+
+function scoped(
+  { reader, writer }: { readonly reader: ClusterReader; readonly writer: ClusterWriter },
+  namespaces: NamespaceScope | undefined,
+) {
+  if (namespaces === undefined) return { reader, writer };
+  return { reader: scopeReader(reader, namespaces), writer: scopeWriter(writer, namespaces) };
 }

@@ -1,8 +1,15 @@
 import type { ClusterConfiguration, ClusterSecretsConfiguration } from '@sluice/configuration';
-import { type ClusterAccess, Connection, isKubeconfigError, loadInCluster, loadKubeconfig } from '@sluice/kubernetes';
+import {
+  type ClusterAccess,
+  Connection,
+  isKubeconfigError,
+  loadInCluster,
+  loadKubeconfig,
+  type NamespaceScope,
+} from '@sluice/kubernetes';
 import { UsageError, userAgent } from '@sluice/process';
 import type { Clock, Logger } from '@sluice/runtime';
-import type { ClusterSource } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
 import { kubeconfigSource } from './kubeconfig-source.ts';
 import { secretsSource } from './secrets-source.ts';
 
@@ -22,12 +29,29 @@ export function clusterSources(
   environment: NodeJS.ProcessEnv,
   ports: Ports,
 ): readonly ClusterSource[] {
-  const sources = clusters.map(({ name, kubeconfig, context, inCluster }) =>
-    inCluster || kubeconfig === undefined
-      ? inClusterSource(name, environment)
-      : kubeconfigSource({ path: kubeconfig, contexts: context, name }),
-  );
+  const sources = clusters.map(({ name, kubeconfig, context, inCluster, namespaces, excludeNamespaces }) => {
+    const source =
+      inCluster || kubeconfig === undefined
+        ? inClusterSource(name, environment)
+        : kubeconfigSource({ path: kubeconfig, contexts: context, name });
+    if (namespaces === undefined && excludeNamespaces === undefined) return source;
+    return scopedSource(source, { only: namespaces, except: excludeNamespaces });
+  });
   return clusterSecrets === undefined ? sources : [...sources, lazySecretsSource(clusterSecrets, environment, ports)];
+}
+
+function scopedSource(source: ClusterSource, namespaces: NamespaceScope): ClusterSource {
+  return {
+    ...source,
+    async read(signal) {
+      const { candidates, problems } = await source.read(signal);
+      const scope = (candidate: ClusterCandidate): ClusterCandidate => ({
+        ...candidate,
+        load: async () => ({ ...(await candidate.load()), namespaces }),
+      });
+      return { candidates: candidates.map(scope), problems };
+    },
+  };
 }
 
 function inClusterSource(name: string, environment: NodeJS.ProcessEnv): ClusterSource {

@@ -23,6 +23,8 @@ export function addConfigurationOptions(command: Command): Command {
     .option('--kubeconfig <path>', 'kubeconfig of a cluster, or a directory of kubeconfigs')
     .option('--context <name,...>', 'contexts of the kubeconfig, * for all (default: the current context)')
     .option('--in-cluster', 'the cluster of this Pod, with its service account')
+    .option('--namespaces <name,...>', 'serve only these namespaces of the cluster (default: all)')
+    .option('--exclude-namespaces <name,...>', 'serve all namespaces of the cluster but these')
     .option('--cluster-name <name>', 'cluster name in logs and metrics (default: the context)')
     .option('--cluster-secrets <selector>', 'clusters from kubeconfigs in Secrets with these labels')
     .option('--cluster-secrets-namespace <name>', 'namespace of these Secrets (default sluice)')

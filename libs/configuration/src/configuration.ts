@@ -76,6 +76,10 @@ export interface ClusterConfiguration {
   readonly context?: string;
   /** Use the cluster and service account of this Pod. */
   readonly inCluster?: boolean;
+  /** The only namespaces to serve. Default: all. */
+  readonly namespaces?: readonly string[];
+  /** Namespaces not to serve. */
+  readonly excludeNamespaces?: readonly string[];
 }
 
 export interface ClusterSecretsConfiguration {

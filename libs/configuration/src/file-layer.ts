@@ -17,12 +17,14 @@ export const clustersSchema = z.array(
       kubeconfig: kinds.path.schema.optional(),
       context: kinds.text.schema.optional(),
       inCluster: kinds.boolean.schema.optional(),
+      namespaces: kinds.namespaces.schema.optional(),
+      excludeNamespaces: kinds.namespaces.schema.optional(),
     },
     { error: expectMap },
   ),
   { error: 'a list of clusters' },
 );
-const clusterKeys = ['name', 'kubeconfig', 'context', 'inCluster'];
+const clusterKeys = ['name', 'kubeconfig', 'context', 'inCluster', 'namespaces', 'excludeNamespaces'];
 
 interface Leaf {
   readonly keys: readonly string[];

@@ -12,6 +12,8 @@ export const flagPaths = {
   '--kubeconfig': 'cluster.kubeconfig',
   '--context': 'cluster.context',
   '--in-cluster': 'cluster.inCluster',
+  '--namespaces': 'cluster.namespaces',
+  '--exclude-namespaces': 'cluster.excludeNamespaces',
   '--cluster-secrets': 'clusterSecrets.selector',
   '--cluster-secrets-namespace': 'clusterSecrets.namespace',
   '--cluster-secrets-kubeconfig': 'clusterSecrets.kubeconfig',

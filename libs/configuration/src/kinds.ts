@@ -118,6 +118,8 @@ export function addresses(pattern: RegExp, expected: string): Kind<readonly stri
   };
 }
 
+export const namespaces: Kind<readonly string[]> = addresses(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'a namespace');
+
 /** Host names without ports. */
 export const hostNames: Kind<readonly string[]> = addresses(
   /^([a-z0-9._-]+|\[[0-9a-f:.]+\])$/,

@@ -102,6 +102,8 @@ const samples: Readonly<
   'cluster.kubeconfig': ['/l', [{ name: 'default', kubeconfig: '/l' }]],
   'cluster.context': ['c', [{ name: 'c', kubeconfig: '/k', context: 'c' }], kubeconfig],
   'cluster.inCluster': ['true', [{ name: 'default', inCluster: true }]],
+  'cluster.namespaces': ['a,b', [{ name: 'default', kubeconfig: '/k', namespaces: ['a', 'b'] }], kubeconfig],
+  'cluster.excludeNamespaces': ['a', [{ name: 'default', kubeconfig: '/k', excludeNamespaces: ['a'] }], kubeconfig],
 };
 
 const shownAt = (path: Path) => (isClusterPath(path) ? 'clusters' : path);

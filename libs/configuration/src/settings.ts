@@ -283,6 +283,8 @@ export const clusterSettings = {
     'context in that kubeconfig, several with commas, or `*`; default: the current one',
   ),
   'cluster.inCluster': setting(kinds.boolean, 'use the cluster of this Pod'),
+  'cluster.namespaces': setting(kinds.namespaces, 'serve only these namespaces; default: all'),
+  'cluster.excludeNamespaces': setting(kinds.namespaces, 'serve all namespaces but these'),
 } as const;
 
 const all = { ...settings, ...clusterSettings };

@@ -1,4 +1,5 @@
 import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import type { NamespaceScope } from './namespace-scope.ts';
 
 /** The resources that Sluice watches. */
 export type Resource = 'services' | 'pods' | 'nodes' | 'endpoints' | 'endpointslices';
@@ -47,6 +48,8 @@ export interface WatchOptions {
 export interface ClusterReader {
   /** Whether `watch` implements `sendInitialEvents`. The server may still not support it. */
   readonly watchList: boolean;
+  /** The namespaces whose objects it reads. Default: all. */
+  readonly namespaces?: NamespaceScope | undefined;
   /** uid of the namespace kube-system, which identifies the cluster. */
   identity(signal: AbortSignal): Promise<string>;
   /** One page, at most `limit` items, consistent with the first page's resourceVersion. */

@@ -6,6 +6,7 @@ import { type Authenticator, plainAuthenticator } from './authenticator.ts';
 import type { KubeconfigCluster, KubeconfigEntries, KubeconfigUser } from './kubeconfig-entries.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { errorCode, parseKubeconfig, readKubeconfigs } from './kubeconfig-file.ts';
+import type { NamespaceScope } from './namespace-scope.ts';
 
 /** One cluster as one user: what a connection needs. */
 export interface ClusterAccess {
@@ -17,6 +18,8 @@ export interface ClusterAccess {
   readonly source: string;
   /** Proxy through which the server is reached. */
   readonly proxyUrl: string | undefined;
+  /** The namespaces to serve. Default: all. */
+  readonly namespaces?: NamespaceScope | undefined;
   /** Reads the sources again; what it returns has no token cached. Throws KubeconfigError. */
   open(): Promise<Authenticator>;
 }

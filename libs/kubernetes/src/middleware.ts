@@ -20,6 +20,7 @@ export function chainReader(reader: ClusterReader, ...middleware: readonly Middl
   });
   return {
     watchList: reader.watchList,
+    ...(reader.namespaces !== undefined && { namespaces: reader.namespaces }),
     identity: (signal) => send({ verb: 'identity', signal }),
     list: (resource, options, signal) => send({ verb: 'list', resource, options, signal }),
     async *watch(resource, resourceVersion, signal, options = {}) {

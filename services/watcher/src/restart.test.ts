@@ -1,4 +1,4 @@
-import type { RawObject, Resource } from '@sluice/kubernetes';
+import { type NamespaceScope, type RawObject, type Resource, scopeReader } from '@sluice/kubernetes';
 import { type Change, encodeMessage } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { isFencedError, MemoryStore } from '@sluice/store';
@@ -51,13 +51,13 @@ function holds(resource: Resource, items: readonly RawObject[], version = '10'):
   reader.holds(resource, items, version);
 }
 
-async function start(): Promise<void> {
+async function start(namespaces?: NamespaceScope): Promise<void> {
   stop = new AbortController();
   const logger = silentLogger;
   const options = {
     cluster: 'c',
     fencingToken: ++fencingToken,
-    reader,
+    reader: namespaces === undefined ? reader : scopeReader(reader, namespaces),
     bus,
     store,
     clock,
@@ -70,11 +70,11 @@ async function start(): Promise<void> {
 }
 
 /** Stops the watcher in order, so that appends in flight finish, and starts the next one. */
-async function restart(): Promise<void> {
+async function restart(namespaces?: NamespaceScope): Promise<void> {
   stop.abort();
   await advance(1_000);
   await running;
-  await start();
+  await start(namespaces);
 }
 
 /** Starts the next watcher while the old one still runs and does not know that it is fenced. */
@@ -104,6 +104,17 @@ describe('a restart without changes', () => {
     await start();
     expect(published()).toEqual(['web snapshot: 5', 'db snapshot: 2']);
     await restart();
+    expect(published()).toEqual([]);
+  });
+
+  test('publishes nothing of namespaces that are excluded from now on, as deleted neither', async () => {
+    await start();
+    published();
+    await restart({ except: ['shop'] });
+    const scope = { key: { cluster: 'c', namespace: 'shop', service: 'web' } };
+    const payload = encodeMessage({ kind: 'resync', scope, reason: 'lost' });
+    await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
+    await advance(600_000);
     expect(published()).toEqual([]);
   });
 

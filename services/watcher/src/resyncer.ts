@@ -1,7 +1,9 @@
 import { isLeftover } from '@sluice/controllers';
+import { includesNamespace } from '@sluice/kubernetes';
 import {
   type Cause,
   formatServiceKey,
+  parseServiceKey,
   partitionOf,
   type ResyncRequest,
   type ServiceKey,
@@ -16,7 +18,8 @@ import { objectName, parseObjectName } from './object-event.ts';
 import type { PublishedState } from './published-state.ts';
 import type { Publisher } from './publisher.ts';
 
-export interface ResyncerOptions extends Pick<ClusterWatcherOptions, 'bus' | 'cluster' | 'clock' | 'logger'> {
+export interface ResyncerOptions
+  extends Pick<ClusterWatcherOptions, 'bus' | 'cluster' | 'clock' | 'logger' | 'reader'> {
   readonly indexer: Indexer;
   readonly publisher: Publisher;
   readonly publishedState: PublishedState | undefined;
@@ -66,7 +69,10 @@ export class Resyncer {
   /** Publishes each Service whose state differs from what a previous watcher published according to the checkpoint. */
   publishInitial(): void {
     const { cluster, logger, indexer, publisher, publishedState } = this.#options;
-    for (const service of publishedState?.restoredServices ?? []) publisher.published.restore(service);
+    for (const service of publishedState?.restoredServices ?? []) {
+      // What an earlier watcher published of other namespaces is not deleted: somebody else serves them now.
+      if (this.#serves(parseServiceKey(service).namespace)) publisher.published.restore(service);
+    }
     const isChanged = (key: ServiceKey): boolean => {
       const stored = publishedState?.digest(formatServiceKey(key));
       const name = objectName(key.namespace, key.service);
@@ -97,9 +103,14 @@ export class Resyncer {
     }
     if (scope.key.cluster !== cluster) return [];
     const { namespace, service } = scope.key;
+    if (!this.#serves(namespace)) return [];
     logger.info('resyncing service', { cluster, service: objectName(namespace, service), reason });
     publisher.markDirty(namespace, service, snapshot, { description, observedAt: clock.now() });
     return [formatServiceKey(scope.key)];
+  }
+
+  #serves(namespace: string): boolean {
+    return includesNamespace(this.#options.reader.namespaces, namespace);
   }
 
   #publishAll(reason: DirtyReason, description: string, matches?: (key: ServiceKey) => boolean): readonly string[] {

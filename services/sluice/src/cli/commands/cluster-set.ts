@@ -86,6 +86,8 @@ function sourcesFrom(options: ClusterOptions, ports: Parameters<typeof clusterSo
     ...(kubeconfig && { kubeconfig }),
     ...(context && { context }),
     ...(inCluster && { inCluster }),
+    ...(options.namespaces && { namespaces: options.namespaces }),
+    ...(options.excludeNamespaces && { excludeNamespaces: options.excludeNamespaces }),
   };
   const clusters = kubeconfig !== undefined || inCluster ? [named] : [];
   return clusterSources({ clusters, clusterSecrets: secrets }, process.env, ports);

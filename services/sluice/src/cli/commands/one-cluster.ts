@@ -4,6 +4,7 @@ import { aborted, type Logger } from '@sluice/runtime';
 import { syncHealth } from '@sluice/telemetry';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
+import { namespaceScope } from './selects-many-clusters.ts';
 import type { ServedClusters } from './served-clusters.ts';
 
 interface RunnableCluster extends ConnectedCluster {
@@ -53,6 +54,7 @@ async function open(options: RunOptions, signal: AbortSignal, logger: Logger): P
       ...(kubeconfig !== undefined && { kubeconfig }),
       ...(context !== undefined && { context }),
       ...(inCluster !== undefined && { inCluster }),
+      namespaces: namespaceScope(options),
     },
     process.env,
   );

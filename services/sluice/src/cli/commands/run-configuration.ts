@@ -38,12 +38,14 @@ export async function withConfiguration(
 
 /** The flags that select clusters, which override those of the file. */
 function clusterFlags(options: RunOptions): ConfigurationFlags {
-  const { kubeconfig, context, inCluster } = options;
+  const { kubeconfig, context, inCluster, namespaces, excludeNamespaces } = options;
   const { clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
   return {
     '--kubeconfig': kubeconfig,
     '--context': context,
     '--in-cluster': inCluster,
+    '--namespaces': namespaces,
+    '--exclude-namespaces': excludeNamespaces,
     '--cluster-secrets': clusterSecrets,
     '--cluster-secrets-namespace': clusterSecretsNamespace,
     '--cluster-secrets-kubeconfig': clusterSecretsKubeconfig,
@@ -67,10 +69,13 @@ function checkOneProcess({ bus, store }: Configuration): void {
 function clustersOf({ clusters, clusterSecrets }: Configuration): Partial<RunOptions> {
   if (clusters.length === 0 && clusterSecrets === undefined) return {};
   if (clusters.length > 1 || clusterSecrets !== undefined) return { named: { clusters, clusterSecrets } };
-  const [{ kubeconfig, context, inCluster } = {} as Partial<ClusterConfiguration>] = clusters;
+  const [{ kubeconfig, context, inCluster, namespaces, excludeNamespaces } = {} as Partial<ClusterConfiguration>] =
+    clusters;
   return {
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(context !== undefined && { context }),
     ...(inCluster !== undefined && { inCluster }),
+    ...(namespaces !== undefined && { namespaces }),
+    ...(excludeNamespaces !== undefined && { excludeNamespaces }),
   };
 }

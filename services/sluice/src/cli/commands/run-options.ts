@@ -58,6 +58,8 @@ export function addRunOptions(command: Command): Command {
       'kubeconfig of the cluster with these Secrets (default: the cluster of this Pod)',
     )
     .option('--in-cluster', 'run on the cluster of this Pod, with its service account')
+    .option('--namespaces <name,...>', 'serve only these namespaces of the cluster (default: all)', namespaceList)
+    .option('--exclude-namespaces <name,...>', 'serve all namespaces of the cluster but these', namespaceList)
     .option(
       '--distributed',
       'run the simulated cluster on a local fleet: bus, store and each role as separate processes',
@@ -104,6 +106,10 @@ export function addRunOptions(command: Command): Command {
   return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
 }
 
+function namespaceList(text: string): readonly string[] {
+  return text.split(',').map((name) => name.trim());
+}
+
 /** @throws UsageError if flags contradict each other */
 export function checkRunOptions(options: RunOptions): void {
   if (options.context !== undefined && options.kubeconfig === undefined) {
@@ -122,6 +128,12 @@ export function checkRunOptions(options: RunOptions): void {
     throw new UsageError(
       '--bus requires --distributed; to use your own bus, run the roles: see "sluice watcher --help"',
     );
+  }
+  if (options.namespaces !== undefined && options.excludeNamespaces !== undefined) {
+    throw new UsageError('--namespaces and --exclude-namespaces are mutually exclusive');
+  }
+  if ((options.namespaces ?? options.excludeNamespaces) !== undefined && (!namesCluster || options.shadow)) {
+    throw new UsageError('--namespaces and --exclude-namespaces require a cluster that Sluice writes to');
   }
   if (options.shadow && selectsManyClusters(options)) {
     throw new UsageError('--shadow compares one cluster: give one --kubeconfig FILE and one --context');

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { ConfiguredClusters } from '@sluice/clusters';
+import type { NamespaceScope } from '@sluice/kubernetes';
 
 export interface ClusterOptions {
   /** Clusters from a configuration, including the overrides of flags. */
@@ -7,6 +8,8 @@ export interface ClusterOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
+  readonly namespaces?: readonly string[];
+  readonly excludeNamespaces?: readonly string[];
   readonly clusterSecrets?: string;
   readonly clusterSecretsNamespace?: string;
   readonly clusterSecretsKubeconfig?: string;
@@ -19,4 +22,9 @@ export function selectsManyClusters({ named, kubeconfig, context, clusterSecrets
   return (
     context === '*' || context?.includes(',') || statSync(kubeconfig, { throwIfNoEntry: false })?.isDirectory() === true
   );
+}
+
+export function namespaceScope({ namespaces, excludeNamespaces }: ClusterOptions): NamespaceScope | undefined {
+  if (namespaces === undefined && excludeNamespaces === undefined) return undefined;
+  return { only: namespaces, except: excludeNamespaces };
 }
