@@ -25,6 +25,10 @@ export interface FleetOptions {
   readonly wrapBus?: (bus: Bus) => Bus;
   readonly comparePeriodMs?: number;
   readonly metrics?: ReconcilerMetrics;
+  /** Of every lease. Default: 1. */
+  readonly fencingToken?: number;
+  /** Gives the watcher the store too. Default: false. */
+  readonly storesPublishedState?: boolean;
   /** Options of the writer besides the cluster's client. */
   readonly writable?: Partial<WritableCluster>;
 }
@@ -42,7 +46,7 @@ export const partitions = 2;
 export function startFleet(options: FleetOptions): Fleet {
   const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
   const { maxBacklog, wrapBus, comparePeriodMs: digestPeriodMs, metrics, byReference = false } = options;
-  const { limits } = options;
+  const { limits, fencingToken = 1 } = options;
   const memory = new MemoryBus({
     partitions,
     byReference,
@@ -55,20 +59,21 @@ export function startFleet(options: FleetOptions): Fleet {
   const stop = new AbortController();
   const requests = new AbortController();
   const ports = { clock, random: seededRandom(seed), logger: silentLogger, bus };
-  const work = { ...ports, store, epoch: 1, partitions: [...Array(partitions).keys()] };
+  const work = { ...ports, store, partitions: [...Array(partitions).keys()] };
   const watcher = new ClusterWatcher({
     ...ports,
     cluster: server.identity,
-    fencingToken: 1,
+    fencingToken,
     reader: cluster,
     ...(digestPeriodMs !== undefined && { digestPeriodMs }),
+    ...(options.storesPublishedState && { store }),
   });
   const writable = { writer: cluster, limit: unlimited, record: () => {}, ...options.writable };
   const running = Promise.all([
     watcher.run(stop.signal),
-    runReconciler({ ...work, fencingToken: 1, settings, ...(metrics && { metrics }) }, stop.signal),
+    runReconciler({ ...work, fencingToken, settings, ...(metrics && { metrics }) }, stop.signal),
     runWriter(
-      { ...work, fencingToken: 1, cluster: () => writable, retry: defaultRetry, requestSignal: requests.signal },
+      { ...work, fencingToken, cluster: () => writable, retry: defaultRetry, requestSignal: requests.signal },
       stop.signal,
     ),
   ]);

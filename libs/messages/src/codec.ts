@@ -60,6 +60,11 @@ export function encodeMessage(message: Message): Uint8Array {
 export function decodeMessage(payload: Uint8Array): Message {
   const raw = parse(payload);
   checkVersion(raw.version);
+  return checkMessage(raw);
+}
+
+/** Validates a message that is not encoded, such as one from a store. Throws MessageError, which names the invalid field. */
+export function checkMessage(raw: Readonly<Record<string, unknown>>): Message {
   loaded ??= byKind(createRequire(import.meta.url)('./schemas.ts') as Schemas);
   const schemas = loaded;
   const schema = typeof raw.kind === 'string' && Object.hasOwn(schemas, raw.kind) ? schemas[raw.kind] : undefined;

@@ -33,3 +33,8 @@ export interface PlannedMutations {
 export function comparePlans(a: PlanId, b: PlanId): number {
   return a.epoch - b.epoch || a.number - b.number;
 }
+
+export function isPlanId(value: unknown): value is PlanId {
+  if (typeof value !== 'object' || value === null || !('epoch' in value) || !('number' in value)) return false;
+  return Number.isInteger(value.epoch) && Number.isInteger(value.number);
+}

@@ -11,3 +11,8 @@ export interface Stamp {
 export function compareStamps(a: Stamp, b: Stamp): number {
   return a.epoch - b.epoch || a.sequence - b.sequence;
 }
+
+export function isStamp(value: unknown): value is Stamp {
+  if (typeof value !== 'object' || value === null || !('epoch' in value) || !('sequence' in value)) return false;
+  return Number.isInteger(value.epoch) && Number.isInteger(value.sequence);
+}

@@ -4,6 +4,9 @@ import { hashTagged } from './keys.ts';
 import type { Client } from './script.ts';
 import { withTimeout } from './with-timeout.ts';
 
+/** Version of the values. */
+const formatVersion = 1;
+
 export interface RedisClusterDirectoryOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -23,7 +26,7 @@ export class RedisClusterDirectory implements ClusterDirectory {
 
   async put(cluster: KnownCluster): Promise<void> {
     const { client } = this.#options;
-    await this.#withTimeout('adding a cluster', client.hset(this.#key, cluster.identity, JSON.stringify(cluster)));
+    await this.#withTimeout('adding a cluster', client.hset(this.#key, cluster.identity, JSON.stringify({ formatVersion, ...cluster })));
   }
 
   async remove(identity: string): Promise<void> {
@@ -32,10 +35,22 @@ export class RedisClusterDirectory implements ClusterDirectory {
 
   async list(): Promise<readonly KnownCluster[]> {
     const clusters = await this.#withTimeout('listing clusters', this.#options.client.hgetall(this.#key));
-    return byIdentity(Object.values(clusters).map((text) => JSON.parse(text) as KnownCluster));
+    return byIdentity(Object.entries(clusters).map(([identity, text]) => decodeCluster(identity, text)));
   }
 
   #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
     return withTimeout(this.#options.clock, this.#options.commandTimeoutMs, what, answer);
+  }
+}
+
+/** An unreadable entry keeps its identity; the cluster's watcher replaces the entry when it starts. */
+function decodeCluster(identity: string, text: string): KnownCluster {
+  const unknown: KnownCluster = { identity, name: identity, version: '', server: '' };
+  try {
+    const value = JSON.parse(text) as Partial<KnownCluster> & { readonly formatVersion?: number };
+    const { formatVersion: version, ...cluster } = { ...unknown, ...value, identity };
+    return version === formatVersion ? cluster : unknown;
+  } catch {
+    return unknown;
   }
 }

@@ -188,8 +188,17 @@ function pairs(flat: unknown): readonly (readonly [name: string, value: unknown]
 function decodeEntries(values: Iterable<readonly [name: string, value: unknown]>): readonly StoredEntry[] {
   return Array.from(values, ([name, value]) => {
     const [key, field] = JSON.parse(name) as [string, string];
-    return { key, field, value: JSON.parse(String(value)) as unknown };
+    return { key, field, value: decodeValue(String(value)) };
   });
+}
+
+/** Null if the value is not JSON; its owner finds it unreadable. */
+function decodeValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
 }
 
 const escapeGlob = (text: string): string => text.replace(/[\\*?[\]]/g, '\\$&');

@@ -7,4 +7,5 @@ export * from './memory-cluster-pins.ts';
 export * from './memory-dead-letters.ts';
 export * from './memory-leases.ts';
 export * from './memory-store.ts';
+export * from './scope-format.ts';
 export * from './store.ts';

@@ -1,4 +1,4 @@
-import { type Change, compareStamps, type Stamp } from '@sluice/messages';
+import { type Change, compareStamps, isStamp, type Stamp } from '@sluice/messages';
 import type { StoredEntry } from '@sluice/store';
 
 const field = 'lastChange';
@@ -67,10 +67,17 @@ export class GapDetector {
     if (this.#last.delete(cluster)) this.#changed.add(cluster);
   }
 
-  /** Loads a stored entry; false if it is not one of the gap detector's. */
+  /** Removes everything that was loaded. */
+  clear(): void {
+    this.#last.clear();
+    this.#changed.clear();
+  }
+
+  /** Loads a stored entry; false if it is not one of the gap detector's. Throws TypeError if its value is invalid. */
   load({ key, field: name, value }: StoredEntry): boolean {
     if (name !== field) return false;
-    this.#last.set(key, value as Stamp | null);
+    if (value !== null && !isStamp(value)) throw new TypeError(`stored field ${field} of ${key} is invalid`);
+    this.#last.set(key, value);
     return true;
   }
 

@@ -1,14 +1,12 @@
 import { isServiceKey, parseServiceKey } from '@sluice/messages';
-import type { Clock, Random } from '@sluice/runtime';
-import { initialState, isDisposable, joinParts, type ServiceState, storedFormVersion } from '@sluice/service-state';
-import type { StoredEntry } from '@sluice/store';
+import { type Clock, errorMessage, type Random } from '@sluice/runtime';
+import { initialState, isDisposable, loadState, type ServiceState, storedFormVersion } from '@sluice/service-state';
+import { ScopeFormat, type StoredEntry } from '@sluice/store';
 import { DelayingQueue } from './delaying-queue.ts';
 import { GapDetector } from './gap-detector.ts';
 import { PendingResyncs } from './pending-resyncs.ts';
 import { PlanNumbers } from './plan-numbers.ts';
 import { ReadyEndpoints } from './ready-endpoints.ts';
-
-const formEntry = { key: 'partition', field: 'storedForm', value: storedFormVersion };
 
 /** Everything known about one partition. Changes are stored with the next commit. */
 export class PartitionState {
@@ -22,7 +20,7 @@ export class PartitionState {
   /** Removals of stored entries whose state was dropped or discarded. */
   readonly #removals: StoredEntry[] = [];
   readonly #onDropped: (key: string) => void;
-  #isFormStored = false;
+  readonly #format = new ScopeFormat(storedFormVersion);
 
   /** `onDropped` is called with the formatted key of each state that is dropped. */
   constructor(ports: { readonly clock: Clock; readonly random: Random }, onDropped: (key: string) => void) {
@@ -46,21 +44,35 @@ export class PartitionState {
   }
 
   /**
-   * Loads what is stored. Any of it may be due. Returns false if a program with another stored form has written it: then
-   * nothing is loaded, and the next commit removes it.
+   * Loads what is stored. Any of it may be due. A Service whose state is unreadable is discarded, and a resync of it is
+   * pending; `onUnreadable` is called with its formatted key. Returns false if the whole partition is unreadable, for
+   * example because a program with another stored form has written it: then nothing is loaded, and the next commit removes
+   * everything.
    */
-  load(entries: readonly StoredEntry[]): boolean {
-    const form = entries.find(({ key, field }) => key === formEntry.key && field === formEntry.field)?.value;
-    if (entries.length > 0 && form !== storedFormVersion) {
-      this.#removals.push(...entries.map(({ key, field }) => ({ key, field, value: undefined })));
-      return false;
+  load(entries: readonly StoredEntry[], onUnreadable: (key: string, reason: string) => void): boolean {
+    const readable = this.#format.read(entries);
+    if (readable === undefined) return this.#discard(entries);
+    const byKey = new Map<string, StoredEntry[]>();
+    try {
+      for (const entry of readable) {
+        if (this.gaps.load(entry) || this.planNumbers.load(entry) || this.pendingResyncs.load(entry)) continue;
+        if (!isServiceKey(entry.key)) return this.#discard(entries);
+        const fields = byKey.get(entry.key);
+        if (fields === undefined) byKey.set(entry.key, [entry]);
+        else fields.push(entry);
+      }
+    } catch {
+      return this.#discard(entries);
     }
-    this.#isFormStored = form !== undefined;
-    for (const entry of joinParts(entries)) {
-      if (entry.key === formEntry.key && entry.field === formEntry.field) continue;
-      if (this.gaps.load(entry) || this.planNumbers.load(entry) || this.pendingResyncs.load(entry)) continue;
-      this.service(entry.key).load(entry);
-      this.queue.set(entry.key, 0);
+    for (const [key, fields] of byKey) {
+      try {
+        this.#services.set(key, loadState(key, fields));
+        this.queue.set(key, 0);
+      } catch (error) {
+        this.#remove(fields);
+        this.pendingResyncs.add(key, 'stored state unreadable');
+        onUnreadable(key, errorMessage(error));
+      }
     }
     return true;
   }
@@ -92,11 +104,20 @@ export class PartitionState {
       ...this.planNumbers.drainChanges(),
       ...this.pendingResyncs.drainChanges(),
     ];
-    if (entries.length > 0 && !this.#isFormStored) {
-      this.#isFormStored = true;
-      entries.push(formEntry);
-    }
-    return entries;
+    return [...this.#format.mark(entries)];
+  }
+
+  /** Returns false. */
+  #discard(entries: readonly StoredEntry[]): false {
+    this.gaps.clear();
+    this.planNumbers.clear();
+    this.pendingResyncs.remove(() => true);
+    this.#remove(entries);
+    return false;
+  }
+
+  #remove(entries: readonly StoredEntry[]): void {
+    for (const { key, field } of entries) this.#removals.push({ key, field, value: undefined });
   }
 
   #drop(key: string, state: ServiceState): void {

@@ -464,7 +464,7 @@ describe('a deleted Service', () => {
         .peek('reconciler/0')
         .entries.map(({ key, field }) => `${key} ${field}`)
         .sort(),
-    ).toEqual(['c lastChange', 'partition lastPlan', 'partition publishedPlan', 'partition storedForm']);
+    ).toEqual(['c lastChange', 'partition lastPlan', 'partition publishedPlan', 'scope formatVersion']);
   });
 
   test('is not brought back by a late Change', async () => {
@@ -859,9 +859,9 @@ describe('a removed cluster', () => {
   test('leaves nothing behind, and nothing of another cluster is lost', async () => {
     start();
     await send({ ...first, previousSequence: 0 }, { ...first, key: elsewhere, previousSequence: 0 });
-    expect(new Set(stored())).toEqual(new Set([keyText, 'c', formatServiceKey(elsewhere), 'd', 'partition']));
+    expect(new Set(stored())).toEqual(new Set([keyText, 'c', formatServiceKey(elsewhere), 'd', 'partition', 'scope']));
     await remove('c', 1);
-    expect(new Set(stored())).toEqual(new Set([formatServiceKey(elsewhere), 'd', 'partition']));
+    expect(new Set(stored())).toEqual(new Set([formatServiceKey(elsewhere), 'd', 'partition', 'scope']));
     await restart(2);
     const before = (await plans()).length;
     await send({ ...aChange(2, [fact.pod('q')]), key: elsewhere, previousSequence: 1 });
@@ -935,13 +935,13 @@ describe('a first start', () => {
     const claim = store.claim.bind(store);
     store.claim = async (scope, fencingToken) => {
       const state = await claim(scope, fencingToken);
-      const entries = state.entries.map((entry) => (entry.field === 'storedForm' ? { ...entry, value: 1 } : entry));
+      const entries = state.entries.map((entry) => (entry.field === 'formatVersion' ? { ...entry, value: 1 } : entry));
       return { ...state, entries };
     };
     await restart(2);
     expect(await deliveries('requests')).toHaveLength(1);
     const left = store.peek('reconciler/0').entries.map(({ key: name, field }) => `${name} ${field}`);
-    expect(left).toEqual(['partition storedForm']);
+    expect(left).toEqual(['scope formatVersion']);
     await send(aSnapshot([2, 1], [service, fact.pod('p')], behind));
     expect(await numbers()).toEqual(['web 1/1', 'web 2/1']);
   });

@@ -8,7 +8,7 @@ import {
   streamStart,
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
-import { abortSnapshot, decisionOrder, invalidate, type ServiceState } from '@sluice/service-state';
+import { abortSnapshot, decisionOrder, invalidate, type ServiceState, storedFormVersion } from '@sluice/service-state';
 import { FencedError } from '@sluice/store';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
@@ -133,7 +133,11 @@ export class PartitionWorker {
       throw new FencedError(`${this.#scope}: the store may have lost plans of fencing token ${fencingToken}`);
     }
     this.#reach(stored.checkpoint ?? streamStart);
-    const isLoaded = this.#state.load(stored.entries);
+    const isLoaded = this.#state.load(stored.entries, (key, reason) => {
+      logger.error('stored state unreadable; resyncing service', { key, reason });
+    });
+    if (!isLoaded && !isFirstRun)
+      throw new FencedError(`${this.#scope}: the numbers of published plans are unreadable`);
     for (const [key, state] of this.#state.services) {
       this.#reportRestored(key, state);
       this.#resyncs.observe(key, clock.now());
@@ -147,8 +151,8 @@ export class PartitionWorker {
       return this.#resyncPartition('store may have lost commits');
     }
     if (!isLoaded) {
-      logger.warn('stored state is of another version; resyncing partition');
-      return this.#resyncPartition('stored state of another version');
+      logger.warn('stored state unreadable; resyncing partition', { formatVersion: storedFormVersion });
+      return this.#resyncPartition('stored state unreadable');
     }
     await this.#publishUnpublished();
   }

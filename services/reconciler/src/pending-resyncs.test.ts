@@ -26,8 +26,8 @@ function sentWithin(ms: number, onSent: () => void = () => {}): number[] {
 }
 
 test('a request is sent at once and repeated with growing pauses until it is answered', () => {
-  pending.add('a', 'unreadable');
-  expect(pending.add('a', 'unreadable')).toBe(false);
+  pending.add('c/shop/a', 'unreadable');
+  expect(pending.add('c/shop/a', 'unreadable')).toBe(false);
   const pauses = sentWithin(24 * 3_600_000).map((at, i, all) => at - (all[i - 1] ?? 0));
   expect(pauses[0]).toBe(0);
   for (const [i, pause] of pauses.slice(1).entries()) {
@@ -35,47 +35,47 @@ test('a request is sent at once and repeated with growing pauses until it is ans
     expect(pause).toBeGreaterThanOrEqual(ceiling / 2);
     expect(pause).toBeLessThanOrEqual(ceiling);
   }
-  pending.resolve('a');
+  pending.resolve('c/shop/a');
   expect(sentWithin(24 * 3_600_000)).toEqual([]);
 });
 
 test('a Service that fails again right after each answer is requested with growing pauses', () => {
-  pending.add('a', 'unreadable');
+  pending.add('c/shop/a', 'unreadable');
   const sent = sentWithin(3_600_000, () => {
-    pending.resolve('a');
-    pending.add('a', 'unreadable');
+    pending.resolve('c/shop/a');
+    pending.add('c/shop/a', 'unreadable');
   });
   expect(sent.length).toBeLessThan(25);
 });
 
 test('a Service that was well for a while starts anew', () => {
-  pending.add('a', 'unreadable');
-  expect(keys()).toEqual(['a']);
-  pending.resolve('a');
+  pending.add('c/shop/a', 'unreadable');
+  expect(keys()).toEqual(['c/shop/a']);
+  pending.resolve('c/shop/a');
   clock.skipTo(clock.now() + 2_000);
-  pending.add('a', 'unreadable');
-  expect(keys()).toEqual(['a']);
+  pending.add('c/shop/a', 'unreadable');
+  expect(keys()).toEqual(['c/shop/a']);
 });
 
 test('a new owner continues with a request at once', () => {
-  pending.add('a', 'unreadable');
-  pending.add('b', 'unreadable');
+  pending.add('c/shop/a', 'unreadable');
+  pending.add('c/shop/b', 'unreadable');
   sentWithin(60_000);
-  pending.resolve('b');
+  pending.resolve('c/shop/b');
   const stored = pending.drainChanges().filter(({ value }) => value !== undefined);
   expect(stored).toEqual([
-    { key: 'a', field: 'resync', value: { reason: 'unreadable', attempts: expect.any(Number) } },
+    { key: 'c/shop/a', field: 'resync', value: { reason: 'unreadable', attempts: expect.any(Number) } },
   ]);
   expect(pending.drainChanges()).toEqual([]);
   const next = new PendingResyncs({ clock, random: seededRandom(2) });
   for (const entry of stored) expect(next.load(entry)).toBe(true);
-  expect(next.takeDue()).toEqual([['a', 'unreadable']]);
+  expect(next.takeDue()).toEqual([['c/shop/a', 'unreadable']]);
   expect(next.dueAt).toBeGreaterThan(clock.now() + 10_000);
 });
 
 test('an answered request is removed from the store', () => {
-  pending.add('a', 'unreadable');
+  pending.add('c/shop/a', 'unreadable');
   pending.drainChanges();
-  pending.resolve('a');
-  expect(pending.drainChanges()).toEqual([{ key: 'a', field: 'resync', value: undefined }]);
+  pending.resolve('c/shop/a');
+  expect(pending.drainChanges()).toEqual([{ key: 'c/shop/a', field: 'resync', value: undefined }]);
 });

@@ -1,3 +1,4 @@
+import { isServiceKey } from '@sluice/messages';
 import { backoffMs, type Clock, type Random } from '@sluice/runtime';
 import type { StoredEntry } from '@sluice/store';
 import { DelayingQueue } from './delaying-queue.ts';
@@ -92,10 +93,13 @@ export class PendingResyncs {
     });
   }
 
-  /** Loads a stored entry; false if it is not a pending resync. */
+  /** Loads a stored entry; false if it is not a pending resync. Throws TypeError if its value is invalid. */
   load({ key, field: name, value }: StoredEntry): boolean {
     if (name !== field) return false;
-    const { reason, attempts } = value as { readonly reason: string; readonly attempts: number };
+    const { reason, attempts } = (value ?? {}) as Partial<Entry>;
+    if (typeof reason !== 'string' || typeof attempts !== 'number' || !isServiceKey(key)) {
+      throw new TypeError(`stored field ${field} of ${key} is invalid`);
+    }
     this.#entries.set(key, { reason, attempts, pending: true, delayMs: 0, answeredAt: 0 });
     this.#queue.set(key, this.#clock.monotonic());
     return true;

@@ -31,7 +31,13 @@ export class PlanNumbers {
     return number <= this.#published.value;
   }
 
-  /** Loads a stored entry; false if it is not one of these numbers. */
+  /** Removes everything that was loaded. */
+  clear(): void {
+    this.#last = new StoredNumber('lastPlan');
+    this.#published = new StoredNumber('publishedPlan');
+  }
+
+  /** Loads a stored entry; false if it is not one of these numbers. Throws TypeError if its value is invalid. */
   load(entry: StoredEntry): boolean {
     return entry.key === key && (this.#last.load(entry) || this.#published.load(entry));
   }
@@ -53,6 +59,7 @@ class StoredNumber {
 
   load({ field, value }: StoredEntry): boolean {
     if (field !== this.#field) return false;
+    if (!Number.isInteger(value)) throw new TypeError(`stored field ${field} is invalid`);
     this.value = this.#stored = Number(value);
     return true;
   }

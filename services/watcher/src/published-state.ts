@@ -1,8 +1,8 @@
 import { BusClosedError, type StreamOffset } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
-import type { Stamp } from '@sluice/messages';
+import { isServiceKey, isStamp, parseServiceKey, type Stamp } from '@sluice/messages';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
-import { type Checkpoint, isFencedError, type Store, type StoredEntry } from '@sluice/store';
+import { type Checkpoint, isFencedError, ScopeFormat, type Store, type StoredEntry } from '@sluice/store';
 
 export interface PublishedStateOptions {
   readonly store: Store;
@@ -18,6 +18,9 @@ export interface PublishedStateOptions {
 /** Stored in place of a digest while a Change of the Service may be in flight. */
 const publishing = '';
 
+/** Raise it with every change that another version of the watcher would misread. */
+const formatVersion = 1;
+
 /** Scope of a cluster's checkpoint in the store. */
 export const publishedStateScope = (cluster: string): string => `watcher/${cluster}`;
 
@@ -29,8 +32,7 @@ export const publishedStateScope = (cluster: string): string => `watcher/${clust
  * Change, whenever a watcher dies, and a fenced watcher fails before it publishes anything.
  */
 export class PublishedState {
-  /** Services that previous watchers published, by formatted key. */
-  readonly restoredServices: ReadonlySet<string>;
+  readonly #restoredServices = new Set<string>();
   readonly #options: PublishedStateOptions;
   readonly #scope: string;
   /** By formatted key. Equal to the store once all pending entries are committed. */
@@ -43,6 +45,7 @@ export class PublishedState {
   readonly #pending = new Map<string, StoredEntry>();
   /** Services that are being published while the store may still have their digest. */
   readonly #uncommitted = new Set<string>();
+  readonly #format = new ScopeFormat(formatVersion);
   #committing: Promise<void> = Promise.resolve();
   #nextCommit: Promise<void> | undefined;
   readonly #fenced = new AbortController();
@@ -54,7 +57,6 @@ export class PublishedState {
     this.#scope = scope;
     this.#checkpoint = checkpoint ?? emptyCheckpoint;
     if (intact && this.#checkpoint.streamId !== '') this.#requestOffset = this.#checkpoint;
-    this.restoredServices = new Set();
   }
 
   /** Claims the cluster's checkpoint. Throws FencedError if a newer watcher has claimed it. */
@@ -62,13 +64,18 @@ export class PublishedState {
     const scope = publishedStateScope(options.cluster);
     const { checkpoint, intact, entries } = await options.store.claim(scope, options.fencingToken);
     const state = new PublishedState(options, scope, checkpoint, intact);
-    for (const entry of entries) state.#load(entry);
+    state.#restore(entries);
     // The store may have lost commits or resync requests, so every Service is published again.
     if (state.#requestOffset === undefined) {
       state.#discardDigests();
       await state.#commitPending();
     }
     return state;
+  }
+
+  /** Services that previous watchers published, by formatted key. */
+  get restoredServices(): ReadonlySet<string> {
+    return this.#restoredServices;
   }
 
   /** Aborts, with the reason, once a newer watcher has taken over. */
@@ -184,15 +191,16 @@ export class PublishedState {
   }
 
   async #tryCommit(): Promise<void> {
-    const entries = [...this.#pending.values()];
+    const changed = [...this.#pending.values()];
     const checkpoint = this.#requestOffset ?? this.#checkpoint;
-    if (entries.length === 0 && checkpoint === this.#checkpoint) return;
+    if (changed.length === 0 && checkpoint === this.#checkpoint) return;
+    const entries = this.#format.mark(changed);
     const uncommitted = [...this.#uncommitted];
     const { store, fencingToken } = this.#options;
     const expectedOffset = this.#checkpoint.offset;
     await store.commit({ scope: this.#scope, fencingToken, expectedOffset, checkpoint, entries });
     this.#checkpoint = checkpoint;
-    for (const entry of entries) {
+    for (const entry of changed) {
       const name = `${entry.key} ${entry.field}`;
       if (this.#pending.get(name) === entry) this.#pending.delete(name);
     }
@@ -220,13 +228,44 @@ export class PublishedState {
     }
   }
 
-  #load({ key, field, value }: StoredEntry): void {
+  #restore(entries: readonly StoredEntry[]): void {
+    const readable = this.#format.read(entries);
+    if (readable?.every((entry) => this.#load(entry))) return;
+    const { logger, cluster } = this.#options;
+    logger.warn('stored state unreadable; publishing every service', { cluster, formatVersion });
+    this.#lastStamps.clear();
+    this.#resourceVersions.clear();
+    this.#digests.clear();
+    this.#requestOffset = undefined;
+    for (const { key, field } of entries) {
+      this.#put(key, field, undefined);
+      // Also in an unknown form: the watcher must publish that a Service was deleted while no watcher ran.
+      if (!isServiceKey(key) || parseServiceKey(key).cluster !== cluster) continue;
+      this.#restoredServices.add(key);
+      this.#removeDigest(key);
+    }
+  }
+
+  /** Returns false if the entry is unreadable. */
+  #load({ key, field, value }: StoredEntry): boolean {
     const [kind, name = ''] = field.split('/');
-    if (kind === 'digest') {
-      this.#digests.set(key, value as string);
-      (this.restoredServices as Set<string>).add(key);
-    } else if (kind === 'lastStamp') this.#lastStamps.set(Number(name), value as Stamp);
-    else if (kind === 'resourceVersion') this.#resourceVersions.set(name as Resource, value as string);
+    switch (kind) {
+      case 'digest':
+        if (typeof value !== 'string') return false;
+        this.#digests.set(key, value);
+        this.#restoredServices.add(key);
+        return true;
+      case 'lastStamp':
+        if (!isStamp(value)) return false;
+        this.#lastStamps.set(Number(name), value);
+        return true;
+      case 'resourceVersion':
+        if (typeof value !== 'string') return false;
+        this.#resourceVersions.set(name as Resource, value);
+        return true;
+      default:
+        return false;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { comparePlans, type PlanId } from '@sluice/messages';
+import { comparePlans, isPlanId, type PlanId } from '@sluice/messages';
 import type { StoredEntry } from '@sluice/store';
 
 const key = 'plans';
@@ -19,10 +19,13 @@ export class PlanFence {
   #passed: PlanId = { epoch: 0, number: 0 };
   readonly #beyond = new Map<string, PlanId>();
 
-  load(entries: readonly StoredEntry[]): void {
-    for (const entry of entries) {
-      if (entry.key === key && entry.field === field) this.#passed = entry.value as PlanId;
-    }
+  /** Returns false if the entries are unreadable. */
+  load(entries: readonly StoredEntry[]): boolean {
+    return entries.every((entry) => {
+      if (entry.key !== key || entry.field !== field || !isPlanId(entry.value)) return false;
+      this.#passed = entry.value;
+      return true;
+    });
   }
 
   /** Whether this plan or a newer one for its work key was completed. */

@@ -1,7 +1,11 @@
 import { type Delivery, type PartitionReader, type StreamOffset, streamStart } from '@sluice/bus';
 import type { PlanId } from '@sluice/messages';
+import { ScopeFormat, type StoredEntry } from '@sluice/store';
 import type { PlanFence } from '../fencing/plan-fence.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
+
+/** Raise it with every change that another version of the writer would misread. */
+const formatVersion = 1;
 
 interface FinishedPlan {
   /** ID of the record. */
@@ -31,6 +35,8 @@ export class PlanCheckpoint {
   /** Up to this offset a previous owner may have applied plans without reporting them. */
   #inheritedUpTo = 0;
   #committed: StreamOffset = streamStart;
+  readonly #format = new ScopeFormat(formatVersion);
+  #removals: readonly StoredEntry[] = [];
   #reader: PartitionReader | undefined;
   #committing: Promise<void> | undefined;
 
@@ -60,14 +66,14 @@ export class PlanCheckpoint {
   async restore(): Promise<void> {
     const { bus, partition, store, fencingToken, logger } = this.#options;
     const [state, end] = await Promise.all([store.claim(this.#scope, fencingToken), bus.end('mutations', partition)]);
-    this.#fence.load(state.entries);
+    const isReadable = this.#load(state.entries);
     this.#moveTo(state.checkpoint ?? streamStart);
     if (state.checkpoint === null) {
       logger.info('no committed offset; starting at the end of the plan partition');
       return this.skipToEnd();
     }
     this.#inheritedUpTo = end.offset;
-    if (state.intact) return;
+    if (state.intact && isReadable) return;
     this.#unknownUpTo = end.offset;
     logger.warn('store may have lost applied plans; returning pending plans to the reconciler', {
       plans: end.offset - this.#committed.offset,
@@ -82,7 +88,13 @@ export class PlanCheckpoint {
     const { bus, partition, store, fencingToken } = this.#options;
     const end = await bus.end('mutations', partition);
     const expectedOffset = this.#committed.offset;
-    await store.commit({ scope: this.#scope, fencingToken, expectedOffset, checkpoint: end, entries: [] });
+    await store.commit({
+      scope: this.#scope,
+      fencingToken,
+      expectedOffset,
+      checkpoint: end,
+      entries: this.#drainEntries([]),
+    });
     this.#moveTo(end);
     // Every later plan was decided after the loss. If the stream was recreated, offsets restart, so the old bounds are
     // void.
@@ -121,6 +133,21 @@ export class PlanCheckpoint {
     this.#pending.clear();
   }
 
+  /** Returns false, and has the next commit remove the entries, if they are unreadable. */
+  #load(entries: readonly StoredEntry[]): boolean {
+    const readable = this.#format.read(entries);
+    if (readable !== undefined && this.#fence.load(readable)) return true;
+    this.#options.logger.warn('stored state unreadable', { scope: this.#scope, formatVersion });
+    this.#removals = entries.map(({ key, field }) => ({ key, field, value: undefined }));
+    return false;
+  }
+
+  #drainEntries(changed: readonly StoredEntry[]): readonly StoredEntry[] {
+    const entries = this.#format.mark([...this.#removals, ...changed]);
+    this.#removals = [];
+    return entries;
+  }
+
   #moveTo(committed: StreamOffset): void {
     this.#committed = committed;
     this.#options.onCheckpoint?.(committed.offset, this.#options.partition);
@@ -138,7 +165,7 @@ export class PlanCheckpoint {
       if (last[0] < this.#unknownUpTo) return;
       const checkpoint = { offset: last[0], id: last[1].id, streamId: this.#reader?.streamId ?? '' };
       const { store, fencingToken } = this.#options;
-      const entries = this.#fence.advance(done.flatMap(([, { plan }]) => plan ?? []));
+      const entries = this.#drainEntries(this.#fence.advance(done.flatMap(([, { plan }]) => plan ?? [])));
       await store.commit({
         scope: this.#scope,
         fencingToken,
