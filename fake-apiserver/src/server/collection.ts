@@ -35,6 +35,11 @@ export class Collection {
     this.#clock = clock;
   }
 
+  /** Drops the snapshots of paged lists. */
+  dropSnapshots(): void {
+    this.#snapshots = [];
+  }
+
   get size(): number {
     return this.#objects.size;
   }

@@ -20,7 +20,7 @@ import { semanticEqual, sharing } from './semantic-equal.ts';
 import { clusterIPsOf } from './service-defaults.ts';
 import { alreadyExists, badRequest, conflict, generateNameConflict, notFound, objectModified } from './status.ts';
 import { validateMetadata } from './validate-metadata.ts';
-import { type CommitListener, VersionedStore } from './versioned-store.ts';
+import { type Backup, type CommitListener, VersionedStore } from './versioned-store.ts';
 import type { Watch, WatchCut, WatchOptions } from './watch.ts';
 
 export interface FakeApiServerOptions {
@@ -213,6 +213,19 @@ export class FakeApiServer {
   /** Compacts the event log: lagging watches and pages get 410. */
   compact(): void {
     this.#store.compact();
+  }
+
+  /** A backup of etcd. */
+  backup(): Backup {
+    return this.#store.backup();
+  }
+
+  /**
+   * Restores etcd from a backup and restarts the API server: watches break, and resourceVersions continue from the backup's.
+   * With `bumpRevision`, they continue that much higher (`etcdutl snapshot restore --bump-revision --mark-compacted`).
+   */
+  restore(backup: Backup, bumpRevision = 0): void {
+    this.#store.restore(backup, bumpRevision);
   }
 
   /** Sends a bookmark to every watch that requested bookmarks. */

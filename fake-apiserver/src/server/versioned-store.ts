@@ -16,9 +16,14 @@ export interface StoreOptions {
 
 export type CommitListener = (resource: ResourceName, entry: LogEntry) => void;
 
+export interface Backup {
+  readonly resourceVersion: number;
+  readonly objects: ReadonlyMap<ResourceName, readonly StoredObject[]>;
+}
+
 interface Shelf {
   readonly objects: Collection;
-  readonly log: EventLog;
+  log: EventLog;
   readonly watches: Set<Watch>;
 }
 
@@ -117,6 +122,25 @@ export class VersionedStore {
       for (const watch of watches) watch.catchUp();
       log.compact(this.#resourceVersion);
       for (const watch of watches) watch.notify();
+    }
+  }
+
+  backup(): Backup {
+    const objects = new Map([...this.#shelves].map(([name, shelf]) => [name, [...shelf.objects.items()]]));
+    return { resourceVersion: this.#resourceVersion, objects };
+  }
+
+  /** Replaces all objects. Watches break; the history before the restore is compacted. */
+  restore({ resourceVersion, objects }: Backup, bumpRevision: number): void {
+    this.#resourceVersion = resourceVersion + bumpRevision;
+    for (const [name, shelf] of this.#shelves) {
+      for (const { metadata } of [...shelf.objects.items()]) {
+        shelf.objects.delete(keyOf(metadata.namespace, metadata.name));
+      }
+      for (const object of objects.get(name) ?? []) shelf.objects.set(object);
+      shelf.objects.dropSnapshots();
+      for (const watch of [...shelf.watches]) watch.cut('reset');
+      shelf.log = new EventLog(this.#options.eventWindow, this.#resourceVersion);
     }
   }
 

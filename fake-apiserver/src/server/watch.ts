@@ -185,8 +185,13 @@ export class Watch {
     const annotations = this.#bookmark === 'initialEventsEnd' ? { [initialEventsEnd]: 'true' } : undefined;
     this.#bookmark = 'none';
     const info = this.#info;
-    const metadata = { resourceVersion: String(this.#position), ...(annotations ? { annotations } : {}) };
+    const metadata = { resourceVersion: String(this.#bookmarkVersion()), ...(annotations ? { annotations } : {}) };
     return { type: 'BOOKMARK', object: { kind: info.kind, apiVersion: apiVersionOf(info), metadata } };
+  }
+
+  /** A watch that starts in the future of a restored server gets the server's version. */
+  #bookmarkVersion(): number {
+    return Math.min(this.#position, this.#context.newest());
   }
 
   #tooOld(): ServerWatchEvent {

@@ -15,8 +15,15 @@ import { type ComposedChange, composeChanges, digestService, halves } from './co
 import type { DirtyEntry } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
 
+/** Numbers the Changes that a watcher publishes under one fencing token, also across sessions. */
+export interface ChangeSequence {
+  /** Sequence of the last Change. */
+  last: number;
+}
+
 export interface ChangeRecordsOptions {
   readonly fencingToken: number;
+  readonly sequence: ChangeSequence;
   readonly indexer: Indexer;
   /** Sizes that the bus accepts. */
   readonly limits: () => BusLimits;
@@ -36,10 +43,11 @@ export interface ServiceRecords {
 /** Makes bus records of dirty Services and numbers them: one sequence for all partitions of a watcher. */
 export class ChangeRecords {
   readonly #options: ChangeRecordsOptions;
-  #sequence = 0;
+  readonly #sequence: ChangeSequence;
 
   constructor(options: ChangeRecordsOptions) {
     this.#options = options;
+    this.#sequence = options.sequence;
   }
 
   /**
@@ -52,20 +60,20 @@ export class ChangeRecords {
     const reached = resourceVersions();
     const digest = dirty.digest ? (digestService(indexer, key.namespace, key.service) ?? digestFacts([])) : undefined;
     const composed = composeChanges(indexer, dirty, reached);
-    const sequence = this.#sequence;
+    const sequence = this.#sequence.last;
     const fitting = this.#fitting(dirty, composed, { reached, digest, previous });
     const isPublishable = typeof fitting !== 'string';
     let records: readonly MessageRecord[];
     if (isPublishable) records = fitting;
     else {
       logger.error('object exceeds the limit of the bus; service not updated', { ...key, reason: fitting });
-      this.#sequence = sequence;
+      this.#sequence.last = sequence;
       records = [this.#record(dirty, { facts: [], unpublishable: fitting }, previous, undefined)];
     }
     const last = records.at(-1);
     // Only the last part of a snapshot leads to a decision, so it alone continues the trace.
     if (traces && last && dirty.traces[0] !== undefined) traced.push(traces.composed(key, last.id, dirty.traces));
-    return { records, lastStamp: { epoch: this.#options.fencingToken, sequence: this.#sequence }, isPublishable };
+    return { records, lastStamp: { epoch: this.#options.fencingToken, sequence: this.#sequence.last }, isPublishable };
   }
 
   /** Records of at most `recordBytes` if their facts can be split so far, or why one exceeds `messageBytes`. */
@@ -84,13 +92,13 @@ export class ChangeRecords {
       // A payload is encoded when it is read, which a bus without limits may never do.
       const bytes = recordBytes === Number.POSITIVE_INFINITY ? 0 : record.payload.length;
       if (bytes > recordBytes && change.facts.length > 1) {
-        this.#sequence -= 1;
+        this.#sequence.last -= 1;
         remaining.unshift(...halves(change));
         continue;
       }
       if (bytes > messageBytes) return oversizeReason(change, bytes, messageBytes);
       records.push(record);
-      lastStamp = { epoch: this.#options.fencingToken, sequence: this.#sequence };
+      lastStamp = { epoch: this.#options.fencingToken, sequence: this.#sequence.last };
     }
     return records;
   }
@@ -104,7 +112,7 @@ export class ChangeRecords {
   ): MessageRecord {
     const { fencingToken: epoch } = this.#options;
     const { key } = dirty;
-    const stamp = { epoch, sequence: ++this.#sequence };
+    const stamp = { epoch, sequence: ++this.#sequence.last };
     const change: Change = {
       kind: 'change',
       key,

@@ -1,5 +1,9 @@
+import { BusClosedError } from '@sluice/bus';
+import { runWithBackoff } from '@sluice/runtime';
+import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { PublishedState } from './published-state.ts';
+import { announceRemoval } from './remove-cluster.ts';
 import { WatchSession } from './watch-session.ts';
 
 /**
@@ -25,14 +29,43 @@ export class ClusterWatcher {
     this.#session?.resync();
   }
 
-  /** Runs until `signal` aborts. Throws FencedError if a newer watcher has taken over. */
+  /**
+   * Runs until `signal` aborts. If the cluster is restored from a backup, everything known about it is discarded, here and in
+   * every reconciler, and the cluster is listed and published anew (ADR 0051).
+   *
+   * @throws FencedError if a newer watcher has taken over
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { store } = this.#options;
     const publishedState = store && (await PublishedState.claim({ ...this.#options, store }));
-    const session = new WatchSession(this.#options, publishedState);
-    this.#session = session;
-    this.#synced.resolve(session.synced);
-    await session.run(publishedState === undefined ? signal : AbortSignal.any([signal, publishedState.fenced]));
+    const stop = publishedState === undefined ? signal : AbortSignal.any([signal, publishedState.fenced]);
+    const sequence = { last: 0 };
+    try {
+      if (publishedState?.isResetting) await this.#reset(publishedState, sequence, stop);
+      while (!stop.aborted) {
+        const session = new WatchSession(this.#options, publishedState, sequence);
+        this.#session = session;
+        this.#synced.resolve(session.synced);
+        if (await session.run(stop)) await this.#reset(publishedState, sequence, stop);
+      }
+    } finally {
+      publishedState?.close();
+    }
     publishedState?.fenced.throwIfAborted();
+  }
+
+  /** Discards what is known about the cluster. Continued by the next watcher if this one stops halfway. */
+  async #reset(publishedState: PublishedState | undefined, { last }: ChangeSequence, stop: AbortSignal): Promise<void> {
+    const reset = async () => {
+      await publishedState?.beginReset();
+      await announceRemoval({ ...this.#options, after: last });
+      await publishedState?.endReset();
+    };
+    const isFatal = (error: unknown) => error instanceof BusClosedError || publishedState?.fenced.aborted === true;
+    try {
+      await runWithBackoff(reset, { ...this.#options, isFatal }, stop);
+    } catch (error) {
+      if (publishedState?.fenced.aborted !== true) throw error;
+    }
   }
 }

@@ -1,7 +1,8 @@
-import type { Resource } from '@sluice/kubernetes';
+import type { EndpointSlice, WrittenResource } from '@sluice/controllers';
+import { isOlderVersion, type Resource } from '@sluice/kubernetes';
 import type { DecodedObject } from './decode-object.ts';
-import type { Indexer } from './indexer.ts';
-import { type ObjectEvent, objectName, parseObjectName } from './object-event.ts';
+import { type Indexer, serviceOfSlice } from './indexer.ts';
+import { type ObjectEvent, type ObjectName, objectName, parseObjectName } from './object-event.ts';
 import type { Router } from './router.ts';
 
 interface ObjectIdentity {
@@ -20,6 +21,23 @@ export class EventHandler {
   constructor(indexer: Indexer, router: Router) {
     this.#indexer = indexer;
     this.#router = router;
+  }
+
+  /**
+   * Name of a listed object that contradicts the indexer, which was complete up to resourceVersion `reached`: an object that
+   * was last written before that is not indexed, or not with this version. Undefined if there is none.
+   */
+  contradiction<R extends WrittenResource>(
+    resource: R,
+    objects: readonly DecodedObject<R>[],
+    reached: string,
+  ): ObjectName | undefined {
+    const found = objects.find(({ namespace, name, resourceVersion, object }) => {
+      if (object === undefined || isOlderVersion(reached, resourceVersion)) return false;
+      if (resource === 'endpointslices' && serviceOfSlice(object as EndpointSlice) === undefined) return false;
+      return this.#indexer.get(resource, namespace, name)?.metadata.resourceVersion !== resourceVersion;
+    });
+    return found && objectName(found.namespace, found.name);
   }
 
   /** Handles a complete list: indexed objects that it lacks were deleted. */

@@ -1,3 +1,4 @@
+import type { WrittenResource } from '@sluice/controllers';
 import { isOlderVersion, Reflector, type Resource, type WatchEvent, watchedResources } from '@sluice/kubernetes';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { type DecodedObject, decodeObject } from './decode-object.ts';
@@ -14,6 +15,11 @@ export interface InformerOptions
   readonly notOlderThan: (resource: Resource) => string;
   /** Called once, when every resource has been listed. */
   readonly onSynced: () => void;
+  /**
+   * Called instead of handling a list that proves that the cluster's history restarted: its etcd was restored from a backup.
+   * Nothing is handled after it.
+   */
+  readonly onHistoryRestarted: (proof: string) => void;
   /** Called when a resource is listed again after that. */
   readonly onRelisted: (resource: Resource) => void;
 }
@@ -22,6 +28,7 @@ export interface InformerOptions
 export class Informer {
   readonly #options: InformerOptions;
   readonly #resourceVersions = new Map<Resource, string>();
+  #historyRestarted = false;
   readonly #unlisted = new Set<Resource>(watchedResources);
 
   constructor(options: InformerOptions) {
@@ -71,8 +78,14 @@ export class Informer {
   }
 
   #replace<R extends Resource>(resource: R, objects: readonly DecodedObject<R>[], resourceVersion: string): void {
-    const { handler, clock, onProgress, onSynced, onRelisted } = this.#options;
+    const { handler, clock, onProgress, onSynced, onRelisted, onHistoryRestarted } = this.#options;
     onProgress?.(resource);
+    const proof = this.#proofOfRestart(resource, objects, resourceVersion);
+    if (proof !== undefined && !this.#historyRestarted) {
+      this.#historyRestarted = true;
+      onHistoryRestarted(proof);
+    }
+    if (this.#historyRestarted) return;
     handler.replace(resource, objects, clock.now());
     this.#resourceVersions.set(resource, resourceVersion);
     if (this.hasSynced) return onRelisted(resource);
@@ -80,9 +93,28 @@ export class Informer {
     if (this.#unlisted.size === 0) onSynced();
   }
 
+  /**
+   * resourceVersions only increase. A list that is older than what was seen before, although the reflector has repeated it,
+   * or that contains an object which was not there when its version was current, is of another history.
+   */
+  #proofOfRestart<R extends Resource>(
+    resource: R,
+    objects: readonly DecodedObject<R>[],
+    listed: string,
+  ): string | undefined {
+    const reached = this.#resourceVersions.get(resource);
+    const known = reached ?? this.#options.notOlderThan(resource);
+    if (known !== '' && isOlderVersion(listed, known)) return `${resource} listed at ${listed} after ${known}`;
+    if (reached === undefined || (resource !== 'endpoints' && resource !== 'endpointslices')) return undefined;
+    const written = objects as readonly DecodedObject<WrittenResource>[];
+    const name = this.#options.handler.contradiction(resource, written, reached);
+    return name && `${resource} ${name} differs from what was current at ${reached}`;
+  }
+
   #apply<R extends Resource>(resource: R, events: readonly WatchEvent<DecodedObject<R>>[]): void {
     const { handler, clock, onProgress } = this.#options;
     onProgress?.(resource);
+    if (this.#historyRestarted) return;
     const observedAt = clock.now();
     for (const event of events) {
       if (event.type === 'BOOKMARK') {

@@ -40,6 +40,7 @@ export class PublishedState {
   readonly #lastStamps = new Map<number, Stamp>();
   readonly #resourceVersions = new Map<Resource, string>();
   #requestOffset: StreamOffset | undefined;
+  #resetting = false;
   #checkpoint: Checkpoint;
   /** Entries for the next commit, by key and field. */
   readonly #pending = new Map<string, StoredEntry>();
@@ -101,6 +102,36 @@ export class PublishedState {
   /** resourceVersion that a previous watcher had reached; empty if none. */
   resourceVersion(resource: Resource): string {
     return this.#resourceVersions.get(resource) ?? '';
+  }
+
+  /** Whether this or a previous watcher has begun to discard what is known of the cluster, and may not have finished. */
+  get isResetting(): boolean {
+    return this.#resetting;
+  }
+
+  /** Discards everything, and records that reconcilers must discard what they know of the cluster, too. */
+  beginReset(): Promise<void> {
+    this.#resetting = true;
+    for (const service of this.#digests.keys()) this.#put(service, 'digest', undefined);
+    for (const partition of this.#lastStamps.keys())
+      this.#put(this.#options.cluster, `lastStamp/${partition}`, undefined);
+    for (const resource of this.#resourceVersions.keys()) {
+      this.#put(this.#options.cluster, `resourceVersion/${resource}`, undefined);
+    }
+    this.#digests.clear();
+    this.#uncommitted.clear();
+    this.#lastStamps.clear();
+    this.#resourceVersions.clear();
+    this.#restoredServices.clear();
+    this.#put(this.#options.cluster, 'resetting', true);
+    return this.#commitPending();
+  }
+
+  /** Every reconciler has been told to discard what it knows of the cluster. */
+  endReset(): Promise<void> {
+    this.#resetting = false;
+    this.#put(this.#options.cluster, 'resetting', undefined);
+    return this.#commitPending();
   }
 
   /** Await before publishing these Services. Undefined if the store has none of their digests. */
@@ -263,6 +294,9 @@ export class PublishedState {
         if (typeof value !== 'string') return false;
         this.#resourceVersions.set(name as Resource, value);
         return true;
+      case 'resetting':
+        this.#resetting = true;
+        return value === true;
       default:
         return false;
     }

@@ -10,7 +10,7 @@ import {
 } from '@sluice/messages';
 import { backoffMs, type Clock, type Logger, type Random, sleep, type YieldQueue } from '@sluice/runtime';
 import type { Tracer } from '@sluice/telemetry';
-import { ChangeRecords } from './change-records.ts';
+import { ChangeRecords, type ChangeSequence } from './change-records.ts';
 import { ChangeTraces, type TracedChange } from './change-traces.ts';
 import { digestService } from './compose-changes.ts';
 import { type DirtyEntry, type DirtyReason, DirtySet } from './dirty-set.ts';
@@ -24,6 +24,8 @@ export interface PublisherOptions {
   readonly cluster: string;
   /** Fencing token of this watcher's lease; increases with each take-over. */
   readonly fencingToken: number;
+  /** Default: the Changes of this publisher are the first under this fencing token. */
+  readonly sequence?: ChangeSequence;
   readonly bus: Bus;
   readonly indexer: Indexer;
   /** resourceVersion that the indexer has reached of each written resource. */
@@ -79,7 +81,12 @@ export class Publisher {
     const { bus, fencingToken, publishedState, tracer } = options;
     this.#options = options;
     this.#traces = tracer && new ChangeTraces({ ...options, tracer });
-    this.#records = new ChangeRecords({ ...options, limits: () => bus.limits, traces: this.#traces });
+    this.#records = new ChangeRecords({
+      ...options,
+      sequence: options.sequence ?? { last: 0 },
+      limits: () => bus.limits,
+      traces: this.#traces,
+    });
     this.#partitions = Array.from({ length: bus.partitions }, (_, partition) => ({
       dirty: new DirtySet(),
       inFlight: new Set<string>(),

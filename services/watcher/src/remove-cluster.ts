@@ -19,10 +19,23 @@ export interface RemoveClusterOptions {
  */
 export async function removeCluster({ cluster, fencingToken, bus, store }: RemoveClusterOptions): Promise<void> {
   if (store !== undefined) await deletePublishedState(store, publishedStateScope(cluster), fencingToken);
+  await announceRemoval({ cluster, fencingToken, bus });
+}
+
+/**
+ * Has every reconciler discard what it knows of the cluster. `after` is the sequence of the last Change that was published
+ * under the fencing token, so that the bus drops no later announcement as a duplicate.
+ */
+export async function announceRemoval({
+  cluster,
+  fencingToken,
+  bus,
+  after,
+}: Omit<RemoveClusterOptions, 'store'> & { readonly after?: number }): Promise<void> {
   const message: ClusterRemoved = { kind: 'clusterRemoved', cluster, epoch: fencingToken };
   const payload = encodeMessage(message);
   for (let partition = 0; partition < bus.partitions; partition++) {
-    const id = `${cluster}/${fencingToken}/removed/${partition}`;
+    const id = `${cluster}/${fencingToken}/removed${after === undefined ? '' : `-${after}`}/${partition}`;
     await bus.append('changes', partition, [{ key: cluster, id, headers: {}, payload }]);
   }
 }

@@ -1,6 +1,7 @@
 import { BusClosedError } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
 import { aborted, runWithBackoff, sleep } from '@sluice/runtime';
+import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { EventHandler } from './event-handler.ts';
 import { Indexer } from './indexer.ts';
@@ -32,13 +33,15 @@ export class WatchSession {
   readonly #publisher: Publisher;
   readonly #resyncer: Resyncer;
   readonly #synced = Promise.withResolvers<void>();
+  readonly #historyRestarted = new AbortController();
 
-  constructor(options: ClusterWatcherOptions, publishedState: PublishedState | undefined) {
+  constructor(options: ClusterWatcherOptions, publishedState: PublishedState | undefined, sequence: ChangeSequence) {
     this.#options = options;
     this.#publishedState = publishedState;
     const indexer = new Indexer();
     const publisher = new Publisher({
       ...options,
+      sequence,
       indexer,
       resourceVersions: () => ({
         endpoints: this.#informer.resourceVersion('endpoints'),
@@ -59,6 +62,12 @@ export class WatchSession {
         this.#resyncer.publishInitial();
         this.#synced.resolve();
       },
+      onHistoryRestarted: (proof) => {
+        options.logger.warn('resourceVersions went back; the cluster was restored from a backup', {
+          ...{ cluster: options.cluster, proof },
+        });
+        this.#historyRestarted.abort();
+      },
       onRelisted: (resource) => {
         if (isWritten(resource)) this.#resyncer.markAll({ kind: 'relist' });
       },
@@ -75,8 +84,12 @@ export class WatchSession {
     if (this.#informer.hasSynced) this.#resyncer.resync();
   }
 
-  /** Runs until `signal` aborts, then waits briefly for appends and commits in flight. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Runs until `signal` aborts, then waits briefly for appends and commits in flight. Returns true, after all appends, as soon
+   * as the cluster's history has restarted: everything known about the cluster is void.
+   */
+  async run(stop: AbortSignal): Promise<boolean> {
+    const signal = AbortSignal.any([stop, this.#historyRestarted.signal]);
     await Promise.all([
       this.#informer.run(signal),
       this.#resyncPeriodically(signal),
@@ -84,9 +97,14 @@ export class WatchSession {
       this.#checkpointPeriodically(signal),
       this.#answerResyncRequests(signal),
     ]);
-    if (this.#publishedState !== undefined) await this.#flush(this.#publishedState);
+    const isRestarted = this.#historyRestarted.signal.aborted && !stop.aborted;
+    if (this.#publishedState !== undefined && !this.#historyRestarted.signal.aborted) {
+      await this.#flush(this.#publishedState);
+    }
     this.#publisher.close();
-    this.#publishedState?.close();
+    if (isRestarted) await this.#publisher.idle();
+    else this.#publishedState?.close();
+    return isRestarted;
   }
 
   async #resyncPeriodically(signal: AbortSignal): Promise<void> {
