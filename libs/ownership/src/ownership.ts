@@ -84,6 +84,8 @@ export class Ownership {
   #keepAlive: KeepAlive | undefined;
   /** Monotonic time at which the last acknowledged heartbeat was sent. */
   #heartbeatAt = Number.NEGATIVE_INFINITY;
+  /** Wall clock minus monotonic clock when that heartbeat was sent. */
+  #wallOffset = Number.NEGATIVE_INFINITY;
   #unreachable = false;
   #leaving = false;
   #toAcquire: readonly string[] = [];
@@ -137,6 +139,7 @@ export class Ownership {
     this.#keepAlive?.alive(this.#heartbeatAt);
     this.#hold();
     const sentAt = clock.monotonic();
+    const wallOffset = clock.now() - sentAt;
     const [release, started] = [[...this.#stopped], [...this.#started]];
     const request = { group, member, ttlMs, release, started, acquire: this.#toAcquire, leaving: this.#leaving };
     try {
@@ -147,6 +150,7 @@ export class Ownership {
       }
       for (const scope of started) this.#started.delete(scope);
       this.#heartbeatAt = sentAt;
+      this.#wallOffset = wallOffset;
       if (this.#unreachable) logger.info('store available again; leases renewed', { group });
       this.#unreachable = false;
       this.#applyState(state);
@@ -242,7 +246,10 @@ export class Ownership {
   #isCurrent(): boolean {
     const { clock, ttlMs } = this.#options;
     const renewedAt = Math.max(this.#heartbeatAt, this.#keepAlive?.renewedAt ?? Number.NEGATIVE_INFINITY);
-    return clock.monotonic() < renewedAt + ttlMs;
+    // The monotonic clock stops while the machine is suspended, and the wall clock shows on resume for how long. A wall clock
+    // that is set forward looks the same; then the lease counts as expired until the next heartbeat.
+    const suspendedMs = Math.max(0, clock.now() - clock.monotonic() - this.#wallOffset);
+    return clock.monotonic() + suspendedMs < renewedAt + ttlMs;
   }
 
   /** Has the leases renewed under which this member works; not those that it is about to release. */

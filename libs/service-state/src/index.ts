@@ -1,5 +1,6 @@
 export { isAwaited, judgedStatus, namesModifiedByOthers } from './apply-outcome.ts';
 export type { BackoffOptions } from './backoff.ts';
+export { clampDeadlines } from './clamp-deadlines.ts';
 export * from './compare-digest.ts';
 export * from './controller-state.ts';
 export * from './decide.ts';

@@ -6,9 +6,14 @@ import type { ServiceState } from './service-state.ts';
 const firstMs = 5_000;
 const maxMs = 600_000;
 
+/** How long a plan waits for its Outcome after so many redeliveries. */
+export function maxRedeliveryMs(redeliveries: number): number {
+  return Math.min(maxMs, firstMs * 2 ** redeliveries);
+}
+
 /** When to publish a plan again that was last published at `now`, and again `redeliveries` times before. */
 export function redeliverAt(now: number, redeliveries: number): number {
-  return now + Math.min(maxMs, firstMs * 2 ** redeliveries);
+  return now + maxRedeliveryMs(redeliveries);
 }
 
 /**

@@ -10,6 +10,9 @@ const minAddresses = 100;
 const promptMs = 20;
 const maxForSlownessMs = 75;
 
+/** More than the cooldown of any Service: Endpoints hold a thousand addresses at most, in several groups of ports. */
+export const maxCooldownMs = 1_000;
+
 /**
  * How long, in milliseconds, a controller leaves a Service alone after a plan that took `tookMs` from decision to Outcome.
  * Changes that arrive meanwhile become one plan; the first change after the cooldown is written at once (ADR 0040).

@@ -1,6 +1,14 @@
 import { isServiceKey, parseServiceKey } from '@sluice/messages';
 import { type Clock, errorMessage, type Random } from '@sluice/runtime';
-import { initialState, isDisposable, loadState, type ServiceState, storedFormVersion } from '@sluice/service-state';
+import {
+  clampDeadlines,
+  initialState,
+  isDisposable,
+  loadState,
+  type ServiceState,
+  type Settings,
+  storedFormVersion,
+} from '@sluice/service-state';
 import { ScopeFormat, type StoredEntry } from '@sluice/store';
 import { DelayingQueue } from './delaying-queue.ts';
 import { GapDetector } from './gap-detector.ts';
@@ -75,6 +83,15 @@ export class PartitionState {
       }
     }
     return true;
+  }
+
+  /** Corrects deadlines that the clock of a former owner set, or this process's clock before it was set back. */
+  clampDeadlines(now: number, settings: Settings): void {
+    for (const [key, state] of this.#services) {
+      clampDeadlines(state, now, settings);
+      // Any of it may be due.
+      this.queue.set(key, 0);
+    }
   }
 
   /** Drops all states of a removed cluster. If it is served after all, its next Change shows a gap. */

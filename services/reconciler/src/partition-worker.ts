@@ -22,6 +22,8 @@ import { ServiceDecider } from './service-decider.ts';
 import { WakeTimer } from './wake-timer.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
+/** Differences between the clocks up to this are not taken for a change of the system clock, in milliseconds. */
+const maxClockErrorMs = 500;
 /** Maximum records per commit; the rest follows in the next one. */
 const recordsPerCommit = 256;
 
@@ -43,6 +45,7 @@ export class PartitionWorker {
   /** Everything up to this offset is stored. */
   #checkpoint: StreamOffset = streamStart;
   readonly #pending: PendingCommit;
+  #lastTime: { readonly now: number; readonly monotonic: number };
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options;
@@ -63,6 +66,7 @@ export class PartitionWorker {
     };
     this.#processor = new RecordProcessor(parts);
     this.#decider = new ServiceDecider(parts);
+    this.#lastTime = { now: options.clock.now(), monotonic: options.clock.monotonic() };
     this.#pending = new PendingCommit(options.commitDelayMs ?? 0, recordsPerCommit);
   }
 
@@ -118,6 +122,23 @@ export class PartitionWorker {
     }
   }
 
+  /**
+   * The time. If the system clock was set back, deadlines are corrected; otherwise every Service that waits for one would wait
+   * for as much longer.
+   */
+  #now(): number {
+    const { clock, settings, logger } = this.#options;
+    const [now, monotonic] = [clock.now(), clock.monotonic()];
+    const setBackMs = this.#lastTime.now + (monotonic - this.#lastTime.monotonic) - now;
+    this.#lastTime = { now, monotonic };
+    if (setBackMs > maxClockErrorMs) {
+      logger.warn('system clock was set back; correcting deadlines', { setBackMs: Math.round(setBackMs) });
+      this.#state.clampDeadlines(now, settings);
+      this.#pending.clampDeadline(now);
+    }
+    return now;
+  }
+
   #wakeAt(): number | undefined {
     const times = [this.#state.queue.next(), this.#pending.deadline, this.#resyncs.dueAt].filter(
       (at) => at !== undefined,
@@ -138,6 +159,7 @@ export class PartitionWorker {
     });
     if (!isLoaded && !isFirstRun)
       throw new FencedError(`${this.#scope}: the numbers of published plans are unreadable`);
+    this.#state.clampDeadlines(clock.now(), this.#options.settings);
     for (const [key, state] of this.#state.services) {
       this.#reportRestored(key, state);
       this.#resyncs.observe(key, clock.now());
@@ -179,7 +201,7 @@ export class PartitionWorker {
   }
 
   async #step(batch: readonly Delivery[], streamId: string): Promise<void> {
-    const now = this.#options.clock.now();
+    const now = this.#now();
     const workSet = new Set<string>();
     for (const record of batch) {
       const reason = this.#processor.process(record, now);

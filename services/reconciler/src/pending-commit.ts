@@ -28,6 +28,11 @@ export class PendingCommit {
     return this.#deadline;
   }
 
+  /** Corrects the deadline after the system clock was set back to `now`. */
+  clampDeadline(now: number): void {
+    if (this.#deadline !== undefined) this.#deadline = Math.min(this.#deadline, now + this.#delayMs);
+  }
+
   isDue(now: number): boolean {
     return this.#deadline !== undefined && (this.#deadline <= now || this.#records >= this.#maxRecords);
   }

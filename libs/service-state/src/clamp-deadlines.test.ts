@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { clampDeadlines } from './clamp-deadlines.ts';
+import { type ControllerState, initialControllerState } from './controller-state.ts';
+import { nextDueAt } from './due.ts';
+import { ServiceState } from './service-state.ts';
+import { defaultSettings } from './settings.ts';
+
+const now = 1_000_000_000;
+const hour = 3_600_000;
+const key = { cluster: 'c', namespace: 'shop', service: 'web' };
+
+function clamped(given: Partial<ControllerState>): ControllerState {
+  const state = new ServiceState(key);
+  state.setController('endpointslice', { ...initialControllerState, ...given });
+  clampDeadlines(state, now, defaultSettings);
+  return state.controller('endpointslice');
+}
+
+const inFlight = (redeliverAt: number, redeliveries: number) =>
+  ({ inFlight: { message: {}, redeliverAt, redeliveries } }) as unknown as Partial<ControllerState>;
+
+test.each<[string, Partial<ControllerState>, Partial<ControllerState>]>([
+  ['a decision', { dueAt: now + hour }, { dueAt: now }],
+  ['a retry', { dueAt: now + hour, delayedUntil: now + hour, failures: 3 }, { dueAt: now + 30_000 }],
+  ['a repair', { dueAt: now + hour, repairAt: now + hour, repairing: true }, { repairAt: now + 60_000 }],
+  ['a parked key', { dueAt: now + hour, parked: 'forbidden' }, { dueAt: now + 120_000 }],
+  ['a cooldown', { cooldownUntil: now + hour }, { cooldownUntil: now + 25_000_000 / 1_000 }],
+])('%s from a clock that is an hour ahead is not further away than its longest delay', (_, given, expected) => {
+  const { cooldownUntil, ...others } = clamped(given);
+  if (given.cooldownUntil !== undefined) expect(cooldownUntil).toBeLessThanOrEqual(now + 60_000);
+  else expect(others).toMatchObject(expected);
+});
+
+test('a redelivery is not further away than its backoff', () => {
+  expect(clamped(inFlight(now + hour, 0)).inFlight?.redeliverAt).toBe(now + 5_000);
+  expect(clamped(inFlight(now + hour, 3)).inFlight?.redeliverAt).toBe(now + 40_000);
+});
+
+test('deadlines of a right clock stay, and nothing is stored', () => {
+  const state = new ServiceState(key);
+  const given = {
+    ...initialControllerState,
+    dueAt: now - 5,
+    failures: 2,
+    delayedUntil: now + 100,
+    cooldownUntil: now + 50,
+  };
+  state.setController('endpointslice', given);
+  state.drainChanges();
+  clampDeadlines(state, now, defaultSettings);
+  expect(state.drainChanges()).toEqual([]);
+  expect(nextDueAt(state)).toBeNull();
+});

@@ -1,0 +1,49 @@
+import { decisionOrder } from './decision-order.ts';
+import { maxRedeliveryMs } from './redelivery.ts';
+import { maxRepairIntervalMs } from './repair.ts';
+import type { ServiceState } from './service-state.ts';
+import type { Settings } from './settings.ts';
+import { maxCooldownMs } from './write-cooldown.ts';
+
+/**
+ * Moves deadlines that are further in the future than the longest delay of their kind back to that delay. Such deadlines were
+ * set by the clock of another process, or before the system clock was set back; without this, the Service would wait for as
+ * long as the clocks differ.
+ */
+export function clampDeadlines(state: ServiceState, now: number, settings: Settings): void {
+  for (const controller of decisionOrder) {
+    const before = state.controller(controller);
+    const { dueAt, cooldownUntil, delayedUntil, repairAt, inFlight, failures, parked } = before;
+    const batchMs = settings.batchPeriodMs[controller];
+    const retryMs = failures > 0 ? settings.backoff.maxMs : 0;
+    const delayMs = Math.max(batchMs, retryMs);
+    const maxDueMs =
+      parked !== null
+        ? 2 * (settings.parkedRetryMs ?? 0)
+        : Math.max(delayMs, before.repairing ? maxRepairIntervalMs : 0);
+    const after = {
+      dueAt: atMost(dueAt, now + maxDueMs),
+      delayedUntil: atMost(delayedUntil, now + delayMs),
+      repairAt: atMost(repairAt, now + maxRepairIntervalMs),
+    };
+    const cooldown = atMost(cooldownUntil ?? null, now + maxCooldownMs);
+    const redeliverAt = inFlight && Math.min(inFlight.redeliverAt, now + maxRedeliveryMs(inFlight.redeliveries));
+    if (
+      after.dueAt === dueAt &&
+      after.delayedUntil === delayedUntil &&
+      after.repairAt === repairAt &&
+      cooldown === (cooldownUntil ?? null) &&
+      redeliverAt === (inFlight?.redeliverAt ?? null)
+    ) {
+      continue;
+    }
+    state.setController(controller, {
+      ...before,
+      ...after,
+      ...(cooldown !== null && { cooldownUntil: cooldown }),
+      inFlight: inFlight && redeliverAt !== null ? { ...inFlight, redeliverAt } : null,
+    });
+  }
+}
+
+const atMost = (at: number | null, limit: number): number | null => (at === null ? null : Math.min(at, limit));
