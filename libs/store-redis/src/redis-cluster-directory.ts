@@ -26,7 +26,10 @@ export class RedisClusterDirectory implements ClusterDirectory {
 
   async put(cluster: KnownCluster): Promise<void> {
     const { client } = this.#options;
-    await this.#withTimeout('adding a cluster', client.hset(this.#key, cluster.identity, JSON.stringify({ formatVersion, ...cluster })));
+    await this.#withTimeout(
+      'adding a cluster',
+      client.hset(this.#key, cluster.identity, JSON.stringify({ formatVersion, ...cluster })),
+    );
   }
 
   async remove(identity: string): Promise<void> {
