@@ -4,7 +4,7 @@ import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';
-import { whatAFreshStartWrites, whatIsWrong } from './harness/at-rest.ts';
+import { differencesFromExpected, writesOfFreshStart } from './harness/converged.ts';
 import { type Fleet, startFleet } from './harness/fleet.ts';
 import { nodeObject, podObject } from './harness/objects.ts';
 
@@ -47,7 +47,7 @@ async function change(): Promise<void> {
   for (let n = 0; n < 3; n++) putPod('web', n, true);
   server.delete('endpointslices', 'shop', sliceOf('cart').metadata.name);
   await advance(clock, 60_000);
-  expect(whatIsWrong(server)).toEqual([]);
+  expect(differencesFromExpected(server)).toEqual([]);
 }
 
 function sliceOf(service: string): StoredObject {
@@ -60,10 +60,10 @@ async function expectRight(fleet: Fleet): Promise<void> {
   putPod('web', 1, false);
   putPod('cart', 1, false);
   await advance(clock, 10_000);
-  expect(whatIsWrong(server)).toEqual([]);
+  expect(differencesFromExpected(server)).toEqual([]);
   await fleet.stop();
   const fresh = { clock, seed: 9, settings: defaultSettings, onRequest: () => {} };
-  expect(await whatAFreshStartWrites(server, fresh)).toEqual([]);
+  expect(await writesOfFreshStart(server, fresh)).toEqual([]);
 }
 
 test.each([
