@@ -67,10 +67,10 @@ function start(given: Partial<Settings> = {}, epoch = 1): void {
   running.catch(() => {});
 }
 
-async function restart(epoch = 1): Promise<void> {
+async function restart(epoch = 1, given: Partial<Settings> = {}): Promise<void> {
   stop.abort();
   await running;
-  start({}, epoch);
+  start(given, epoch);
   await settle();
 }
 
@@ -739,10 +739,11 @@ describe('after a restart', () => {
   });
 
   test('decisions that are due later are made then', async () => {
-    start({ batchPeriodMs: { ...settings.batchPeriodMs, endpointslice: 500 } });
+    const batched = { batchPeriodMs: { ...settings.batchPeriodMs, endpointslice: 500 } };
+    start(batched);
     await send(first);
     await send(anOutcome(await lastPlan()), aChange(2, [fact.pod('q')]));
-    await restart();
+    await restart(1, batched);
     await settle(499);
     expect(await numbers()).toEqual(['web 1/1']);
     await settle(1);
