@@ -5,10 +5,12 @@ import { UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ClusterDirectory, ClusterPins } from '@sluice/store';
 import type { Infrastructure } from './infrastructure.ts';
+import { rejectPlaintext } from './reject-plaintext.ts';
 import { rereadSecrets } from './reread-secrets.ts';
 import { startLeaseThread } from './start-lease-thread.ts';
 
-type InfrastructureOptions = Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>;
+type InfrastructureOptions = Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'> &
+  Partial<Pick<Configuration, 'allowPlaintext'>>;
 
 interface Ports {
   readonly clock: Clock;
@@ -35,6 +37,7 @@ export interface OpenInfrastructure extends Infrastructure {
 export async function openInfrastructure(options: InfrastructureOptions, ports: Ports): Promise<OpenInfrastructure> {
   const { fleet, store, partitions } = options;
   if (store.kind === 'memory') throw notShared('--store redis://HOST');
+  if (!options.allowPlaintext) rejectPlaintext(options);
   await preloadSchemas();
   try {
     // Loaded on demand, because the adapters are large.

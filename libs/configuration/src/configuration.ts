@@ -11,6 +11,8 @@ export interface Configuration {
   readonly fleet: string;
   /** Number of partitions of `changes` and of `mutations`. Fixed for the life of a fleet. */
   readonly partitions: number;
+  /** Whether to connect to a bus or store on another host without TLS and without credentials. */
+  readonly allowPlaintext: boolean;
   readonly bus: BusConfiguration;
   readonly store: StoreConfiguration;
   /** Clusters with unique names. Empty if neither the file nor a flag lists any. */

@@ -8,6 +8,7 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
   expect(loadConfiguration({ environment: {}, flags: {} })).toEqual({
     fleet: 'sluice',
     partitions: 64,
+    allowPlaintext: false,
     bus: { kind: 'memory' },
     store: { kind: 'memory' },
     clusters: [],

@@ -70,6 +70,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
   const configuration: Configuration = {
     fleet: values.need('fleet'),
     partitions: values.need('partitions'),
+    allowPlaintext: values.need('allowPlaintext'),
     bus: assembleBus(values, problems),
     store: assembleStore(values, problems),
     clusters,

@@ -29,6 +29,7 @@ const samples: Readonly<
 > = {
   fleet: ['shop', 'shop'],
   partitions: ['8', 8],
+  allowPlaintext: ['true', true],
   'bus.kind': ['kafka', 'kafka', kafka],
   'bus.servers': ['nats://a, tls://b:1', ['nats://a', 'tls://b:1']],
   'bus.username': ['me', 'me', { ...nats, ...user }],

@@ -48,6 +48,11 @@ export const settings = {
   partitions: setting(kinds.integer(1, 4096), 'partitions of `changes` and of `mutations`; set once per fleet', {
     default: 64,
   }),
+  allowPlaintext: setting(
+    kinds.boolean,
+    'connect to a bus or store on another host without TLS and without credentials',
+    { default: false },
+  ),
 
   'bus.kind': setting(kinds.oneOf('memory', 'nats', 'kafka'), 'kind of bus; derived from the scheme of `bus.servers`', {
     default: 'memory',
