@@ -125,7 +125,7 @@ describe('TLS', () => {
     const foreign = { cert: read(other.certificate), key: read(other.key) };
     for (const wrong of [{}, foreign]) {
       const tls = { ca: ca(mutual), ...wrong };
-      expect(await refusal({ ...options, tls })).toMatchObject(tlsError('refuses our certificate'));
+      expect(await refusal({ ...options, tls })).toMatchObject(tlsError('rejected the client certificate'));
     }
   });
 

@@ -1,4 +1,4 @@
-import { ApiError, type Reaction } from '@sluice/kubernetes';
+import { ApiError, type ApiErrorKind } from '@sluice/kubernetes';
 import { errorMessage } from '@sluice/runtime';
 import { isStatusError, type Status } from '../server/status.ts';
 
@@ -6,13 +6,13 @@ import { isStatusError, type Status } from '../server/status.ts';
 export function apiErrorOf(error: unknown): ApiError {
   if (isStatusError(error)) return ofStatus(error.status, error);
   const message = errorMessage(error);
-  return new ApiError(message, { reaction: 'retry', status: 0, reason: 'ECONNRESET', cause: error });
+  return new ApiError(message, { kind: 'retry', status: 0, reason: 'ECONNRESET', cause: error });
 }
 
 export function ofStatus(status: Status, cause?: unknown): ApiError {
   const retryAfter = status.details?.retryAfterSeconds;
   return new ApiError(status.message, {
-    reaction: reactionTo(status),
+    kind: kindOf(status),
     status: status.code,
     reason: status.reason,
     retryAfterMs: retryAfter === undefined ? undefined : retryAfter * 1000,
@@ -20,7 +20,7 @@ export function ofStatus(status: Status, cause?: unknown): ApiError {
   });
 }
 
-function reactionTo(status: Status): Reaction {
+function kindOf(status: Status): ApiErrorKind {
   if (status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating')) return 'namespaceTerminating';
   if (status.code === 404 || status.code === 409) return 'conflict';
   if (status.code === 410) return 'gone';

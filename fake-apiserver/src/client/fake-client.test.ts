@@ -23,7 +23,7 @@ describe('FakeClient', () => {
     const changed = webSlice({ labels: { a: 'b' }, resourceVersion: created.resourceVersion });
     const updated = await cluster.update('endpointslices', changed, signal);
     expect(updated).toMatchObject({ uid: created.uid, generation: 2 });
-    await expect(cluster.update('endpointslices', changed, signal)).rejects.toMatchObject({ reaction: 'conflict' });
+    await expect(cluster.update('endpointslices', changed, signal)).rejects.toMatchObject({ kind: 'conflict' });
     await cluster.delete('endpointslices', 'default', 'x', { uid: created.uid }, signal);
     expect(server.count('endpointslices')).toBe(0);
   });
@@ -68,31 +68,31 @@ describe('FakeClient', () => {
     server.create('pods', { metadata: { name: 'p' } });
     server.compact();
     const watch = cluster.watch('pods', resourceVersion, signal)[Symbol.asyncIterator]();
-    await expect(watch.next()).rejects.toMatchObject({ reaction: 'gone', status: 410 });
+    await expect(watch.next()).rejects.toMatchObject({ kind: 'gone', status: 410 });
   });
 
   const reactions: readonly [Fault['error'] & string, object, string][] = [
     [
       'conflict',
-      { reaction: 'conflict', status: 409 },
+      { kind: 'conflict', status: 409 },
       'Operation cannot be fulfilled on endpointslices.discovery.k8s.io "x": injected',
     ],
-    ['notfound', { reaction: 'conflict', status: 404 }, 'endpointslices.discovery.k8s.io "x" not found'],
-    ['alreadyexists', { reaction: 'conflict', status: 409 }, 'endpointslices.discovery.k8s.io "x" already exists'],
-    ['forbidden', { reaction: 'terminal', status: 403 }, 'endpointslices.discovery.k8s.io "x" is forbidden: injected'],
+    ['notfound', { kind: 'conflict', status: 404 }, 'endpointslices.discovery.k8s.io "x" not found'],
+    ['alreadyexists', { kind: 'conflict', status: 409 }, 'endpointslices.discovery.k8s.io "x" already exists'],
+    ['forbidden', { kind: 'terminal', status: 403 }, 'endpointslices.discovery.k8s.io "x" is forbidden: injected'],
     [
       'forbiddenTerminating',
-      { reaction: 'namespaceTerminating', status: 403 },
+      { kind: 'namespaceTerminating', status: 403 },
       'endpointslices.discovery.k8s.io "x" is forbidden: unable to create new content in namespace because it is being terminated',
     ],
-    ['internal', { reaction: 'retry', status: 500 }, 'Internal error occurred: injected'],
+    ['internal', { kind: 'retry', status: 500 }, 'Internal error occurred: injected'],
     [
       'tooManyRequests',
-      { reaction: 'retry', status: 429, retryAfterMs: 1000 },
+      { kind: 'retry', status: 429, retryAfterMs: 1000 },
       'the server has received too many requests and has asked us to try again later',
     ],
-    ['unavailable', { reaction: 'retry', status: 503 }, 'injected'],
-    ['reset', { reaction: 'retry', status: 0, reason: 'ECONNRESET' }, 'read ECONNRESET'],
+    ['unavailable', { kind: 'retry', status: 503 }, 'injected'],
+    ['reset', { kind: 'retry', status: 0, reason: 'ECONNRESET' }, 'read ECONNRESET'],
   ];
   it.each(reactions)('fault %s', async (error, expected, message) => {
     const { cluster, server } = newCluster({ verb: 'create', resource: 'endpointslices', error, times: 1 });
@@ -103,7 +103,7 @@ describe('FakeClient', () => {
 
   it('loses the response of an executed request', async () => {
     const { cluster } = newCluster({ verb: 'create', error: 'resetAfter', times: 1 });
-    await expect(cluster.create('endpointslices', webSlice(), signal)).rejects.toMatchObject({ reaction: 'retry' });
+    await expect(cluster.create('endpointslices', webSlice(), signal)).rejects.toMatchObject({ kind: 'retry' });
     await expect(cluster.create('endpointslices', webSlice(), signal)).rejects.toMatchObject({
       reason: 'AlreadyExists',
     });
@@ -148,6 +148,6 @@ describe('FakeClient', () => {
     expect((await watch.next()).value).toEqual([]);
     expect((await watch.next()).value).toHaveLength(1);
     if (how === 'ends') expect((await watch.next()).done).toBe(true);
-    else await expect(watch.next()).rejects.toMatchObject({ reaction: 'retry' });
+    else await expect(watch.next()).rejects.toMatchObject({ kind: 'retry' });
   });
 });

@@ -1,6 +1,6 @@
 import type { ClusterAccess } from './kubeconfig.ts';
 
-/** A server that asks for no credentials, such as a simulated one on loopback. */
+/** Access to a server without authentication, such as a fake API server on loopback. */
 export function anonymousAccess(server: string, context: string): ClusterAccess {
   return {
     context,

@@ -1,24 +1,24 @@
-/** What the caller can do about a failed request. */
-export type Reaction =
-  /** Try the same request again, later: 429, 5xx, a broken connection, a time-out. */
+/** Classifies a failed request by what the caller can do. */
+export type ApiErrorKind =
+  /** Retry the same request later: 429, 5xx, a broken connection, a timeout. */
   | 'retry'
-  /** The object is not as assumed (409, 404, AlreadyExists): look at it afresh and decide again. */
+  /** The object is not as assumed (409, 404, AlreadyExists): read it and decide again. */
   | 'conflict'
-  /** Nothing to do: the namespace is going away. */
+  /** Nothing to do: the namespace is terminating. */
   | 'namespaceTerminating'
-  /** The watch or page is too old (410): list again. */
+  /** The watch or page has expired (410): relist. */
   | 'gone'
-  /** It will fail again: 400, 401, 403, 422 and the rest. */
+  /** A retry would fail as well: 400, 401, 403, 422 and others. */
   | 'terminal';
 
-/** Cap of Retry-After, in milliseconds: a server, or a proxy before it, must not silence a watch or a Service for long. */
+/** Cap of Retry-After in milliseconds, so that a server or proxy cannot stop a watch or a Service for long. */
 export const maxRetryAfterMs = 120_000;
 
-/** A request that the API server refused, or that did not reach it. */
+/** A request that the API server rejected, or that did not reach it. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code = 'KUBERNETES_API_ERROR';
-  readonly reaction: Reaction;
+  readonly kind: ApiErrorKind;
   /** HTTP status; 0 if there was no response. */
   readonly status: number;
   /** `reason` of the Status object, e.g. `AlreadyExists`, or the connection's error code. */
@@ -28,10 +28,10 @@ export class ApiError extends Error {
 
   constructor(
     message: string,
-    details: { reaction: Reaction; status: number; reason: string; retryAfterMs?: number | undefined; cause?: unknown },
+    details: { kind: ApiErrorKind; status: number; reason: string; retryAfterMs?: number | undefined; cause?: unknown },
   ) {
     super(message, { cause: details.cause });
-    this.reaction = details.reaction;
+    this.kind = details.kind;
     this.status = details.status;
     this.reason = details.reason;
     const { retryAfterMs } = details;

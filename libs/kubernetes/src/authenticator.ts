@@ -2,14 +2,17 @@ import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import type { KubeconfigCluster, KubeconfigUser } from './kubeconfig-entries.ts';
 
-/** Puts credentials and TLS options on a request. Named as in client-node, whose KubeConfig is one too. */
+/**
+ * Adds credentials and TLS options to a request. The method name is client-node's, whose KubeConfig implements this
+ * interface.
+ */
 export interface Authenticator {
   applyToHTTPSOptions(options: RequestOptions): Promise<void>;
 }
 
 /**
- * For users whose credentials stand in the kubeconfig, or in files, which are read anew each time since they rotate; not
- * for those with a plugin.
+ * Authenticates with credentials from the kubeconfig or from files, which are read each time because they rotate. Does
+ * not support plugins.
  */
 export function plainAuthenticator(cluster: KubeconfigCluster, user: KubeconfigUser): Authenticator {
   return {

@@ -9,7 +9,7 @@ describe('errorFromFailure', () => {
     'retries after %s',
     (code) => {
       const error = errorFromFailure(failed(code), server);
-      expect(error).toMatchObject({ reaction: 'retry', status: 0, reason: code });
+      expect(error).toMatchObject({ kind: 'retry', status: 0, reason: code });
       expect(error.message).toContain(server);
     },
   );
@@ -30,7 +30,7 @@ describe('errorFromFailure', () => {
     ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'client certificate'],
   ])('gives up after %s and says what to do', (code, advice) => {
     const error = errorFromFailure(failed(code), server);
-    expect(error).toMatchObject({ reaction: 'terminal', status: 0, reason: code });
+    expect(error).toMatchObject({ kind: 'terminal', status: 0, reason: code });
     expect(error.message).toContain(advice);
   });
 
@@ -41,7 +41,7 @@ describe('errorFromFailure', () => {
   });
 
   it('retries what it does not know', () => {
-    expect(errorFromFailure('odd', server)).toMatchObject({ reaction: 'retry', reason: 'UNKNOWN' });
+    expect(errorFromFailure('odd', server)).toMatchObject({ kind: 'retry', reason: 'UNKNOWN' });
   });
 });
 

@@ -84,14 +84,14 @@ describe('Connection.request', () => {
     const status = { kind: 'Status', reason: 'TooManyRequests', message: 'too many requests', code: 429 };
     const server = await serve((_, response) => json(response, 429, status, { 'retry-after': '3' }));
     const { connection } = await connected(server.url);
-    const expected = { message: 'too many requests', reaction: 'retry', status: 429, retryAfterMs: 3000 };
+    const expected = { message: 'too many requests', kind: 'retry', status: 429, retryAfterMs: 3000 };
     expect(await failure(connection.request(get))).toMatchObject(expected);
   });
 
   it('does not take a web page for an answer', async () => {
     const server = await serve((_, response) => response.end('<html>log in</html>'));
     const { connection } = await connected(server.url);
-    expect(await failure(connection.request(get))).toMatchObject({ reason: 'InvalidAnswer', reaction: 'retry' });
+    expect(await failure(connection.request(get))).toMatchObject({ reason: 'InvalidAnswer', kind: 'retry' });
   });
 
   it('retries after a refused connection', async () => {
@@ -99,7 +99,7 @@ describe('Connection.request', () => {
     await server.close();
     const { connection } = await connected(server.url);
     const error = await failure(connection.request(get));
-    expect(error).toMatchObject({ reaction: 'retry', status: 0, reason: 'ECONNREFUSED' });
+    expect(error).toMatchObject({ kind: 'retry', status: 0, reason: 'ECONNREFUSED' });
     expect(error.message).toContain(`cannot reach ${server.url}: connection refused`);
   });
 
@@ -110,7 +110,7 @@ describe('Connection.request', () => {
     });
     const { connection } = await connected(server.url);
     const error = await failure(connection.request(get));
-    expect(error).toMatchObject({ reaction: 'retry', status: 0 });
+    expect(error).toMatchObject({ kind: 'retry', status: 0 });
     expect(['CONNECTION_CLOSED', 'ECONNRESET']).toContain(error.reason);
   });
 
@@ -182,7 +182,7 @@ describe('Connection, after a 401,', () => {
   it('reads the kubeconfig again', async () => {
     const server = await serve(onlyNew);
     const { connection, files, clock } = await connected(server.url, { token: 'old' });
-    expect(await failure(connection.request(get))).toMatchObject({ status: 401, reaction: 'terminal' });
+    expect(await failure(connection.request(get))).toMatchObject({ status: 401, kind: 'terminal' });
     await writeFile(files.file('config'), kubeconfigText({ server: server.url }, { token: 'new' }));
     // Not at once: a refused token must not start a plugin for each request.
     expect((await failure(connection.request(get))).status).toBe(401);
@@ -229,7 +229,7 @@ describe('Connection without a credential', () => {
     const server = await serve((_, response) => json(response, 200, {}));
     const { connection } = await connected(server.url, { exec: { command: '/bin/sh', args: ['-c', script] } });
     const error = await failure(connection.request(get));
-    expect(error).toMatchObject({ reason: 'CredentialsUnavailable', reaction: 'retry', status: 0 });
+    expect(error).toMatchObject({ reason: 'CredentialsUnavailable', kind: 'retry', status: 0 });
     expect(error.message).toContain(why);
     expect(error.message).not.toContain('hunter2');
     expect(server.requests).toHaveLength(0);
@@ -329,7 +329,7 @@ describe('Connection over TLS', () => {
   it('refuses a certificate from another CA, unless told not to look', async () => {
     const server = await serve((_, response) => json(response, 200, {}), await options());
     const error = await failure((await over({ server: server.url })).request(get));
-    expect(error).toMatchObject({ reaction: 'terminal', status: 0 });
+    expect(error).toMatchObject({ kind: 'terminal', status: 0 });
     expect(error.message).toContain('correct certificate-authority of the cluster');
     const careless = await over({ server: server.url, 'insecure-skip-tls-verify': true });
     expect((await careless.request(get)).status).toBe(200);
@@ -339,7 +339,7 @@ describe('Connection over TLS', () => {
     const server = await serve((_, response) => json(response, 200, {}), await options());
     const cluster = { server: server.url, 'certificate-authority': testdata('ca.crt') };
     const error = await failure((await over({ ...cluster, 'tls-server-name': 'elsewhere' })).request(get));
-    expect(error).toMatchObject({ reaction: 'terminal', reason: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    expect(error).toMatchObject({ kind: 'terminal', reason: 'ERR_TLS_CERT_ALTNAME_INVALID' });
     expect((await (await over({ ...cluster, 'tls-server-name': 'localhost' })).request(get)).status).toBe(200);
   });
 
@@ -349,7 +349,7 @@ describe('Connection over TLS', () => {
     expect(await failure(anonymous.request(get))).toMatchObject({ status: 0 });
     const plain = await serve(() => {});
     const error = await failure((await over({ server: plain.url.replace('http:', 'https:') })).request(get));
-    expect(error).toMatchObject({ reaction: 'terminal' });
+    expect(error).toMatchObject({ kind: 'terminal' });
     expect(error.message).toContain('it does not speak TLS');
   });
 
@@ -363,7 +363,7 @@ describe('Connection over TLS', () => {
   ])('says that certificates cannot be used: %j %j', async (cluster, user) => {
     const connection = await over({ server: 'https://127.0.0.1:1', ...cluster }, user);
     const error = await failure(connection.request(get));
-    expect(error).toMatchObject({ reaction: 'terminal', reason: 'CredentialsUnavailable' });
+    expect(error).toMatchObject({ kind: 'terminal', reason: 'CredentialsUnavailable' });
     expect(error.message).not.toContain('hunter2');
   });
 });
@@ -396,7 +396,7 @@ describe('Connection.stream', () => {
     expect(clock.nextAt()).toBeUndefined();
     const outcome = failure(iterator.next());
     clock.step(clock.now() + 1000);
-    expect(await outcome).toMatchObject({ reaction: 'retry', reason: 'Timeout' });
+    expect(await outcome).toMatchObject({ kind: 'retry', reason: 'Timeout' });
   });
 
   it('tells of a cut connection', async () => {
@@ -406,7 +406,7 @@ describe('Connection.stream', () => {
     const read = async () => {
       for await (const chunk of chunks) expect(chunk.toString()).toBe('one');
     };
-    expect(await failure(read())).toMatchObject({ reaction: 'retry', status: 0 });
+    expect(await failure(read())).toMatchObject({ kind: 'retry', status: 0 });
   });
 
   it('tells of a refusal', async () => {
@@ -414,7 +414,7 @@ describe('Connection.stream', () => {
     const server = await serve((_, response) => json(response, 410, status));
     const { connection } = await connected(server.url);
     const error = await failure(connection.stream({ ...get, idleMs: 1000 }));
-    expect(error).toMatchObject({ reaction: 'gone', message: 'too old' });
+    expect(error).toMatchObject({ kind: 'gone', message: 'too old' });
   });
 
   it('needs no connection that requests need', async () => {
@@ -435,7 +435,7 @@ describe('a connection that only reads', () => {
     const server = await serve((_, response) => json(response, 200, {}));
     const { connection } = await connected(server.url, {}, { readOnly: true });
     const error = await failure(connection.request({ ...get, method, body: {} }));
-    expect(error).toMatchObject({ reason: 'ReadOnly', reaction: 'terminal', status: 0 });
+    expect(error).toMatchObject({ reason: 'ReadOnly', kind: 'terminal', status: 0 });
     await failure(connection.stream({ ...get, method, idleMs: 1_000 }));
     expect(server.requests).toEqual([]);
   });

@@ -13,27 +13,27 @@ import { openTransport, type Transport } from './transport.ts';
 
 export interface ConnectionOptions {
   readonly access: ClusterAccess;
-  /** `sluice/<version>`, by which priority and fairness and audit logs know the client. */
+  /** `sluice/<version>`; identifies the client in priority and fairness and in audit logs. */
   readonly userAgent: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Most connections for requests at a time, without watches; further requests wait. Default 64. */
+  /** Maximum number of connections for requests, without watches. Further requests wait. Default 64. */
   readonly maxConnections?: number;
-  /** Default 10,000. */
+  /** Timeout of a connection attempt. Default 10,000. */
   readonly connectTimeoutMs?: number;
-  /** From the start of a request to the end of its answer, for requests that name none. Default 30,000. */
+  /** Default timeout of a request, from its start to the end of its response. Default 30,000. */
   readonly timeoutMs?: number;
-  /** Sends GET and nothing else: any other request fails before it is sent. Default false. */
+  /** Sends only GET; other requests fail before they are sent. Default false. */
   readonly readOnly?: boolean;
 }
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path and query below the server's URL, beginning with a slash. */
+  /** Path and query below the server's URL, starting with a slash. */
   readonly path: string;
-  /** Sent as JSON; bytes are sent as they are, with the content type that the headers name. */
+  /** Sent as JSON. A Buffer is sent unchanged, with the content type of the headers. */
   readonly body?: unknown;
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
@@ -49,15 +49,15 @@ export interface ApiResponse {
 export interface ApiStream {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** Breaking off the iteration closes the connection. */
+  /** Ending the iteration closes the connection. */
   readonly chunks: AsyncIterable<Buffer>;
 }
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Requests to one API server over kept-alive connections. Every failure is an ApiError, whatever it comes from; its
- * text is what the API server said.
+ * Sends requests to one API server over kept-alive connections. Every failure is an ApiError, with the API server's
+ * message if there is one.
  */
 export class Connection {
   /** The API server's URL, without credentials. */
@@ -67,9 +67,9 @@ export class Connection {
   readonly #prefix: string;
   readonly #credentials: Credentials;
   #transport: Transport | undefined;
-  /** Nothing new is sent on these; they close when what runs on them has ended. */
+  /** Accept no new requests, and close when those in flight have ended. */
   readonly #retired = new Set<Transport>();
-  /** On which one a request is. */
+  /** The transport of each request in flight. */
   readonly #carriers = new WeakMap<TimeLimit, Transport>();
 
   constructor(options: ConnectionOptions) {
@@ -81,9 +81,9 @@ export class Connection {
     this.#credentials = new Credentials(options.access, options.clock, options.logger);
   }
 
-  /** One request and its whole answer. `timeoutMs` covers all of it, the wait for a connection included. */
+  /** Sends a request and reads its response. `timeoutMs` includes the wait for a connection. */
   async request(request: ApiRequest): Promise<ApiResponse> {
-    const limit = this.#limit(request, 'no complete answer');
+    const limit = this.#limit(request, 'no complete response');
     try {
       const response = await this.#authorized(request, limit, 'requests');
       const body = parse(await response.body.text());
@@ -96,14 +96,14 @@ export class Connection {
   }
 
   /**
-   * A request with an endless answer. `timeoutMs` covers the time to its headers; a silence of `idleMs` afterwards, while
-   * somebody reads, means a connection that is dead without saying so.
+   * Sends a request with an endless response. `timeoutMs` covers the time to its headers. After that, `idleMs` without
+   * data while the response is read means a dead connection.
    */
   async stream(request: ApiRequest & { readonly idleMs: number }): Promise<ApiStream> {
-    const limit = this.#limit(request, 'no answer');
+    const limit = this.#limit(request, 'no response');
     try {
       const response = await this.#authorized(request, limit, 'streams');
-      if (response.statusCode >= 300) this.#checked(response, await parseRefusal(response));
+      if (response.statusCode >= 300) this.#checked(response, await parseErrorBody(response));
       limit.pause();
       const chunks = this.#chunks(response, limit, request.idleMs);
       return { status: response.statusCode, headers: response.headers, chunks };
@@ -119,12 +119,12 @@ export class Connection {
     return ca === undefined || rejectUnauthorized === false ? [] : certificateFingerprints(ca);
   }
 
-  /** Waits for what runs, then closes the connections. */
+  /** Waits for requests in flight, then closes the connections. */
   async close(): Promise<void> {
     await Promise.all(this.#transports.map((transport) => transport.close()));
   }
 
-  /** Breaks off what runs and closes the connections. */
+  /** Aborts requests in flight and closes the connections. */
   async destroy(): Promise<void> {
     await Promise.all(this.#transports.map((transport) => transport.destroy()));
   }
@@ -170,12 +170,12 @@ export class Connection {
       path: this.#prefix + request.path,
       method: request.method,
       headers,
-      body: bytesOf(request.body),
+      body: encodeBody(request.body),
       signal: limit.signal,
     });
   }
 
-  /** A renewed client certificate or CA needs new connections; the old ones end with what runs on them. */
+  /** A renewed client certificate or CA needs new connections; old ones close after their requests have ended. */
   #transportFor({ tls }: Credential): Transport {
     if (this.#transport?.tls === tls) return this.#transport;
     this.#retire(this.#transport);
@@ -189,8 +189,8 @@ export class Connection {
   }
 
   /**
-   * A network that has lost a connection without telling has lost the idle ones beside it as well: on each of them the next
-   * request would wait in vain.
+   * A timeout suggests that the network dropped the connection silently, which affects idle connections too. They are
+   * replaced, because further requests on them would time out as well.
    */
   #failed(limit: TimeLimit, error: unknown): ApiError {
     if (limit.hasExpired) this.#retire(this.#carriers.get(limit));
@@ -203,7 +203,7 @@ export class Connection {
     this.#retired.add(transport);
     transport
       .close()
-      .catch((error: unknown) => this.#options.logger.debug('closing old connections failed', { error }))
+      .catch((error: unknown) => this.#options.logger.debug('cannot close replaced connections', { error }))
       .finally(() => this.#retired.delete(transport));
   }
 
@@ -214,7 +214,7 @@ export class Connection {
       const text = body.ok ? body.value : body.text || STATUS_CODES[status];
       throw errorFromResponse({ status, retryAfter, now: this.#options.clock.now() }, text);
     }
-    if (!body.ok) throw invalidAnswerError(this.server, 'it is not JSON; is this an API server?');
+    if (!body.ok) throw invalidAnswerError(this.server, 'not JSON; check that this is an API server');
     return body.value;
   }
 
@@ -222,7 +222,7 @@ export class Connection {
     try {
       const body: AsyncIterator<Buffer> = response.body[Symbol.asyncIterator]();
       for (;;) {
-        limit.restart(idleMs, 'no more bytes');
+        limit.restart(idleMs, 'no further data');
         const next = await body.next();
         limit.pause();
         if (next.done === true) return;
@@ -232,7 +232,7 @@ export class Connection {
       throw this.#failed(limit, error);
     } finally {
       limit.end();
-      // Never throws on a body that has ended; on one that has not, its connection cannot be used again.
+      // Does nothing if the body has ended; otherwise its connection cannot be reused.
       response.body.on('error', () => {}).destroy();
     }
   }
@@ -243,13 +243,13 @@ export class Connection {
   }
 }
 
-function bytesOf(body: unknown): string | Buffer | null {
+function encodeBody(body: unknown): string | Buffer | null {
   if (body === undefined) return null;
   return Buffer.isBuffer(body) ? body : JSON.stringify(body);
 }
 
-/** Who asked for protobuf is refused in protobuf. */
-async function parseRefusal({ headers, body }: Dispatcher.ResponseData): Promise<Parsed> {
+/** A request for protobuf may be rejected with a Status in protobuf. */
+async function parseErrorBody({ headers, body }: Dispatcher.ResponseData): Promise<Parsed> {
   if (headers['content-type'] !== protobufMediaType) return parse(await body.text());
   try {
     return { ok: true, value: decodeStatus(Buffer.from(await body.arrayBuffer()), new TextTable()) };

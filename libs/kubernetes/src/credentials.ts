@@ -5,13 +5,13 @@ import { ApiError } from './api-error.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { isKubeconfigError, KubeconfigError } from './kubeconfig-error.ts';
 
-/** How to present oneself to the API server, as of one moment. */
+/** Credentials for the API server at one point in time. */
 export interface Credential {
-  /** Rises with each evaluation. */
+  /** Increases with each evaluation. */
   readonly version: number;
   /** Authorization and, where configured, Impersonate-User. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The same object as long as nothing in it changes. */
+  /** The same object while its content is unchanged. */
   readonly tls: TlsOptions;
 }
 
@@ -23,13 +23,13 @@ export interface TlsOptions {
   readonly servername?: string;
 }
 
-/** Files rotate and plugins have expiry times of their own: they are asked again after this. */
+/** Interval between evaluations: files rotate, and plugins return credentials that expire. */
 const evaluateEveryMs = 60_000;
-/** The least time between two evaluations because of 401, so that a refused token does not start a plugin per request. */
+/** Minimum time between evaluations after a 401, so that a rejected token does not start a plugin per request. */
 const refreshEveryMs = 10_000;
 const pluginTimeoutMs = 60_000;
 
-/** Keeps the credential of one ClusterAccess fresh: token files, exec plugins, client certificates. */
+/** Keeps the credentials of a cluster current: token files, exec plugins, client certificates. */
 export class Credentials {
   readonly #access: ClusterAccess;
   readonly #clock: Clock;
@@ -47,8 +47,8 @@ export class Credentials {
   }
 
   /**
-   * The credential to use now; not a promise while it is fresh. Throws ApiError `CredentialsUnavailable` if there was
-   * never one.
+   * The current credential; a promise only if it must be evaluated. Throws ApiError `CredentialsUnavailable` if none
+   * was ever available.
    */
   current(): Credential | Promise<Credential> {
     const age = this.#clock.monotonic() - this.#evaluatedAt;
@@ -57,11 +57,11 @@ export class Credentials {
   }
 
   /**
-   * After a 401 to `refused`: reads kubeconfig, files and plugins again. Returns undefined if there is nothing newer
-   * than what was refused.
+   * After a 401 to `rejected`: evaluates kubeconfig, files and plugins again. Returns undefined if there is nothing
+   * newer.
    */
-  async refresh(refused: Credential): Promise<Credential | undefined> {
-    if (this.#credential !== undefined && this.#credential.version > refused.version) return this.#credential;
+  async refresh(rejected: Credential): Promise<Credential | undefined> {
+    if (this.#credential !== undefined && this.#credential.version > rejected.version) return this.#credential;
     const now = this.#clock.monotonic();
     const tooSoon = this.#refreshedAt !== undefined && now - this.#refreshedAt < refreshEveryMs;
     if (this.#evaluation === undefined) {
@@ -70,7 +70,7 @@ export class Credentials {
       this.#config = undefined;
     }
     const credential = await this.#evaluateOnce();
-    return credential.version > refused.version ? credential : undefined;
+    return credential.version > rejected.version ? credential : undefined;
   }
 
   #evaluateOnce(): Promise<Credential> {
@@ -88,7 +88,7 @@ export class Credentials {
     } catch (error) {
       const failure = unavailable(error, this.#access);
       if (this.#credential === undefined) throw failure;
-      this.#logger.warn('credentials cannot be renewed; the old ones stay in use', { reason: failure.message });
+      this.#logger.warn('cannot renew credentials; keeping the current ones', { reason: failure.message });
       return this.#credential;
     } finally {
       this.#evaluatedAt = this.#clock.monotonic();
@@ -104,7 +104,7 @@ export class Credentials {
     const options: RequestOptions = {};
     const done = new AbortController();
     const timeout = sleep(this.#clock, pluginTimeoutMs, done.signal).then(() => {
-      if (!done.signal.aborted) throw new Error(`no credential came within ${pluginTimeoutMs / 1000} s`);
+      if (!done.signal.aborted) throw new Error(`the plugin returned no credential within ${pluginTimeoutMs / 1000} s`);
     });
     try {
       await Promise.race([config.applyToHTTPSOptions(options), timeout]);
@@ -120,7 +120,7 @@ export class Credentials {
 function headersOf(options: RequestOptions): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(options.headers ?? {})) {
-    // A token file usually ends in a line break, which no header may hold.
+    // Trimmed, because token files usually end in a line break, which is invalid in a header.
     if (typeof value === 'string') headers[name.toLowerCase()] = value.trim();
   }
   if (typeof options.auth === 'string') {
@@ -139,7 +139,7 @@ function tlsOf(options: RequestOptions, access: ClusterAccess): TlsOptions {
     createSecureContext({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) });
   } catch (error) {
     const text = error instanceof Error ? error.message : 'unknown error';
-    throw problem(`certificates or key cannot be used or do not belong together (${text})`);
+    throw problem(`certificate or key is invalid, or they do not match (${text})`);
   }
   return {
     ...(ca && { ca }),
@@ -164,8 +164,8 @@ function sameTls(a: TlsOptions, b: TlsOptions): boolean {
 function unavailable(error: unknown, access: ClusterAccess): ApiError {
   const where = `context "${access.context}" of ${access.source}`;
   const details = { status: 0, reason: 'CredentialsUnavailable' };
-  if (isKubeconfigError(error)) return new ApiError(error.message, { ...details, reaction: 'terminal', cause: error });
-  // The error of a parser quotes what the plugin printed: its token.
+  if (isKubeconfigError(error)) return new ApiError(error.message, { ...details, kind: 'terminal', cause: error });
+  // The parser's error would quote the plugin's output, including the token.
   const text =
     error instanceof SyntaxError || error instanceof TypeError
       ? 'the plugin did not print an ExecCredential'
@@ -174,6 +174,6 @@ function unavailable(error: unknown, access: ClusterAccess): ApiError {
         : 'unknown error';
   return new ApiError(`no credential for ${where}: ${text || 'the plugin failed'}; run the plugin or log in by hand`, {
     ...details,
-    reaction: 'retry',
+    kind: 'retry',
   });
 }

@@ -46,8 +46,7 @@ async function settle(): Promise<void> {
   while (clock.step());
 }
 
-const error = (reaction: ApiError['reaction'], status: number) =>
-  new ApiError('no', { reaction, status, reason: 'No' });
+const error = (kind: ApiError['kind'], status: number) => new ApiError('no', { kind, status, reason: 'No' });
 
 describe('event recorder', () => {
   test('creates an Event, and counts it up when it happens again', async () => {

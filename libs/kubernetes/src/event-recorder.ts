@@ -4,7 +4,7 @@ import { type ApiError, isApiError } from './api-error.ts';
 import { EventCorrelator } from './event-correlator.ts';
 import { type EventObject, eventObject, timestamp } from './event-object.ts';
 
-/** Where Events are stored; HttpCluster has it. */
+/** Stores Events; implemented by HttpCluster. */
 export interface EventStore {
   createEvent(event: EventObject, signal: AbortSignal): Promise<void>;
   /** JSON merge patch of one Event. */
@@ -18,19 +18,19 @@ export interface EventRecorderOptions {
   readonly logger: Logger;
 }
 
-/** As upstream's recorder: this many tries, so far apart (J4). */
-const tries = 12;
-const pauseMs = 10_000;
-/** Events that wait; of more, the newest are dropped, since a cluster in trouble must not cost us our memory. */
-const maxWaiting = 1_000;
+/** As in upstream's recorder (J4). */
+const maxAttempts = 12;
+const retryDelayMs = 10_000;
+/** Maximum number of queued Events. The newest are dropped beyond it, to bound memory. */
+const maxQueued = 1_000;
 
-/** Records Kubernetes Events in the background, as best it can: it never fails and never holds anything up. */
+/** Records Kubernetes Events in the background, best effort: it never fails and never blocks. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #correlator = new EventCorrelator();
-  /** Name and namespace of the stored Event, by correlation key. */
+  /** Namespace and name of the stored Event, by correlation key. */
   readonly #stored = new Map<string, { readonly namespace: string; readonly name: string }>();
-  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #queue: (() => Promise<void>)[] = [];
   readonly #stopped = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -38,32 +38,32 @@ export class EventRecorder {
     this.#options = options;
   }
 
-  /** `component` is the controller in whose name it is recorded, e.g. `endpoint-slice-controller`. */
+  /** `component` is the reporting controller, e.g. `endpoint-slice-controller`. */
   record(event: EventToRecord, component: string): void {
     if (this.#stopped.signal.aborted) return;
-    if (this.#waiting.length >= maxWaiting) {
-      this.#options.logger.warn('event dropped: too many are waiting', { reason: event.reason });
+    if (this.#queue.length >= maxQueued) {
+      this.#options.logger.warn('dropping event; the queue is full', { reason: event.reason });
       return;
     }
-    this.#waiting.push(() => this.#send(event, component));
+    this.#queue.push(() => this.#send(event, component));
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
   }
 
-  /** Gives up what waits. */
+  /** Drops queued Events. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    this.#waiting.length = 0;
+    this.#queue.length = 0;
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       try {
         await next();
       } catch (error) {
-        this.#options.logger.error('event not recorded', { error });
+        this.#options.logger.error('cannot record event', { error });
       }
     }
   }
@@ -100,7 +100,7 @@ export class EventRecorder {
     }
   }
 
-  /** Returns the error that ended the tries, undefined if one succeeded. */
+  /** Retries transient errors. Returns the last error, or undefined on success. */
   async #deliver(send: (signal: AbortSignal) => Promise<void>): Promise<ApiError | undefined> {
     const { clock, logger } = this.#options;
     const { signal } = this.#stopped;
@@ -110,11 +110,11 @@ export class EventRecorder {
         return undefined;
       } catch (error) {
         if (!isApiError(error)) throw error;
-        if (error.reaction !== 'retry' || attempt === tries || signal.aborted) {
-          if (error.status !== 404) logger.warn('event not recorded', { reason: error.message });
+        if (error.kind !== 'retry' || attempt === maxAttempts || signal.aborted) {
+          if (error.status !== 404) logger.warn('cannot record event', { reason: error.message });
           return error;
         }
-        await sleep(clock, pauseMs, signal);
+        await sleep(clock, retryDelayMs, signal);
       }
     }
   }

@@ -87,9 +87,9 @@ describe('HttpCluster on a server without the API', () => {
     });
     const message = /no endpointslices in discovery\.k8s\.io\/v1; Kubernetes 1\.21 or later has \(.*404 page not found/;
     const list = cluster.list('endpointslices', { limit: 1, continueToken: '' }, noAbort);
-    expect(await failure(list)).toMatchObject({ reaction: 'terminal', message: expect.stringMatching(message) });
+    expect(await failure(list)).toMatchObject({ kind: 'terminal', message: expect.stringMatching(message) });
     const watch = cluster.watch('endpointslices', '1', noAbort)[Symbol.asyncIterator]().next();
-    expect(await failure(watch)).toMatchObject({ reaction: 'terminal', message: expect.stringMatching(message) });
+    expect(await failure(watch)).toMatchObject({ kind: 'terminal', message: expect.stringMatching(message) });
   });
 });
 
@@ -152,7 +152,7 @@ describe('HttpCluster.watch', () => {
     const texts = [malformed + line('BOOKMARK', end), line('BOOKMARK', end) + malformed];
     const { cluster } = await given((_, response) => response.end(texts.shift()));
     const watch = () => collect(cluster.watch('pods', '', noAbort, { sendInitialEvents: true }));
-    expect(await failure(watch())).toMatchObject({ reason: 'MalformedObject', reaction: 'retry' });
+    expect(await failure(watch())).toMatchObject({ reason: 'MalformedObject', kind: 'retry' });
     expect(await watch()).toMatchObject([{ type: 'BOOKMARK', initialEventsEnd: true }]);
   });
 
@@ -165,7 +165,7 @@ describe('HttpCluster.watch', () => {
     const read = async () => {
       for await (const batch of cluster.watch('pods', '0', noAbort)) found.push(...batch);
     };
-    expect(await failure(read())).toMatchObject({ reaction: 'gone', message: 'too old resource version' });
+    expect(await failure(read())).toMatchObject({ kind: 'gone', message: 'too old resource version' });
     expect(found).toHaveLength(1);
   });
 
@@ -185,7 +185,7 @@ describe('HttpCluster.watch', () => {
       for await (const batch of cluster.watch('endpointslices', '0', noAbort)) found.push(...batch);
     };
     const error = await failure(watch());
-    expect(error).toMatchObject({ reaction: 'retry', message: expect.stringContaining('does not know') });
+    expect(error).toMatchObject({ kind: 'retry', message: expect.stringContaining('does not know') });
     expect(found).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'a' } } }]);
     await watch();
     expect(found[1]).toMatchObject({ object: { metadata: { name: 'b' }, news: 1 } });
@@ -210,7 +210,7 @@ describe('HttpCluster.watch', () => {
     await iterator.next();
     const outcome = failure(iterator.next());
     clock.step(clock.now() + 150_000);
-    expect(await outcome).toMatchObject({ reaction: 'retry', reason: 'Timeout' });
+    expect(await outcome).toMatchObject({ kind: 'retry', reason: 'Timeout' });
   });
 });
 

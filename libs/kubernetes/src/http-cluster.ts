@@ -29,17 +29,17 @@ export interface HttpClusterOptions {
   readonly random: Random;
   /** Called for each malformed object that a watch skips. */
   readonly onSkipped?: (skipped: SkippedObject) => void;
-  /** A watch that is silent for so long counts as dead; bookmarks come every minute. Default 150,000. */
+  /** A watch without data for this long is considered dead; bookmarks arrive every minute. Default 150,000. */
   readonly watchIdleMs?: number;
-  /** A list of which nothing comes for so long counts as failed. Default 60,000. */
+  /** A list without data for this long has failed. Default 60,000. */
   readonly listTimeoutMs?: number;
 }
 
-/** Asked for the answers to writes: of a stored object only its metadata is of use. Older servers send it whole. */
+/** Requested for responses to writes, of which only the metadata is used. Older servers return the whole object. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
-/** Asked for watches: a third of the bytes, and a server need not write JSON. A simulated API server knows none. */
-const protobufIfKnown = `${protobufMediaType},application/json`;
+/** Requested for watches: a third of the bytes, and cheaper for the server. A fake API server supports only JSON. */
+const preferProtobuf = `${protobufMediaType},application/json`;
 
 /** A cluster over HTTP. Every failure is an ApiError. */
 export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
@@ -47,7 +47,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   readonly connection: Connection;
   readonly #options: HttpClusterOptions;
   readonly #texts = new TextTable();
-  /** Resources with fields that only JSON tells of. */
+  /** Resources with fields that the protobuf codec does not know. */
   readonly #readAsJson = new Set<Resource>();
   #writeAccept = metadataOnly;
   #writesProtobuf = true;
@@ -65,7 +65,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   }
 
   async list(resource: Resource, options: ListOptions, signal: AbortSignal): Promise<ListPage> {
-    // Without resourceVersion the first page is as fresh as the store, never a replica's past.
+    // Without resourceVersion the first page is a quorum read, never a stale cache.
     const query = new URLSearchParams({ limit: String(options.limit) });
     if (options.continueToken !== '') query.set('continue', options.continueToken);
     const path = `${collectionPath(resource)}?${query}`;
@@ -77,7 +77,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
       return { items, ...(await readList(chunks, onItem)) };
     } catch (error) {
       if (error instanceof MalformedListError) {
-        throw invalidAnswerError(this.connection.server, `it is not a list of ${resource}: ${error.message}`);
+        throw invalidAnswerError(this.connection.server, `not a list of ${resource}: ${error.message}`);
       }
       throw error;
     }
@@ -89,7 +89,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     signal: AbortSignal,
     options: WatchOptions = {},
   ): AsyncIterable<readonly WatchEvent[]> {
-    // Spread, so that the watches of many clients that started together do not end together.
+    // Randomized, so that watches that started together do not end together.
     const timeoutSeconds = randomInteger(this.#options.random, 300, 600);
     const query = new URLSearchParams({ watch: '1', allowWatchBookmarks: 'true', timeoutSeconds: `${timeoutSeconds}` });
     if (resourceVersion !== '') query.set('resourceVersion', resourceVersion);
@@ -100,7 +100,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     try {
       const path = `${collectionPath(resource)}?${query}`;
       const idleMs = this.#options.watchIdleMs ?? 150_000;
-      const headers = { accept: this.#readAsJson.has(resource) ? 'application/json' : protobufIfKnown };
+      const headers = { accept: this.#readAsJson.has(resource) ? 'application/json' : preferProtobuf };
       const stream = await this.#read(resource, { method: 'GET', path, headers, signal, idleMs });
       yield [];
       yield* this.#events(resource, stream, options.sendInitialEvents ?? false);
@@ -133,7 +133,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   async get(resource: Resource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject> {
     const path = objectPath(resource, namespace, name);
     const { body } = await this.connection.request({ method: 'GET', path, signal });
-    if (!isRecord(body)) throw invalidAnswerError(this.connection.server, 'it is not an object');
+    if (!isRecord(body)) throw invalidAnswerError(this.connection.server, 'not an object');
     return body;
   }
 
@@ -183,7 +183,8 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
       try {
         return this.#writtenMeta((await this.connection.request({ method, path, body, headers, signal })).body);
       } catch (error) {
-        // Refused before anything was stored: the server does not know the form of the answer, or of what it was sent.
+        // Rejected before anything was stored: the server does not support the format of the request or of the
+        // response.
         if (!(error instanceof ApiError)) throw error;
         if (error.status === 406 && accept === metadataOnly) this.#writeAccept = 'application/json';
         else if (error.status === 415 && type === protobufMediaType) this.#writesProtobuf = false;
@@ -202,13 +203,13 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   #writtenMeta(body: unknown): WrittenMeta {
     const { name, uid, resourceVersion, generation } = asRecord(asRecord(body).metadata);
     if (asString(name) === '' || asString(resourceVersion) === '') {
-      throw invalidAnswerError(this.connection.server, 'a stored object has no name or no resourceVersion');
+      throw invalidAnswerError(this.connection.server, 'a stored object without name or resourceVersion');
     }
     return {
       name: asString(name),
       uid: asString(uid),
       resourceVersion: asString(resourceVersion),
-      // Endpoints have none.
+      // Endpoints have no generation.
       generation: typeof generation === 'number' ? generation : 0,
     };
   }
@@ -218,8 +219,8 @@ function eventsPath(namespace: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
 }
 
-/** A collection is there even if nothing is in it, so that it is not found says something of the server. */
+/** An empty collection is found as well, so a 404 means that the server does not support the resource. */
 function notServed(resource: Resource, cause: ApiError): ApiError {
-  const message = `the server has no ${resource} in ${apiVersion(resource)}; Kubernetes 1.21 or later has (${cause.message})`;
-  return new ApiError(message, { reaction: 'terminal', status: cause.status, reason: cause.reason, cause });
+  const message = `the server does not serve ${resource} in ${apiVersion(resource)}; upgrade it to Kubernetes 1.21 or later (${cause.message})`;
+  return new ApiError(message, { kind: 'terminal', status: cause.status, reason: cause.reason, cause });
 }

@@ -2,31 +2,31 @@ import path from 'node:path';
 import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/runtime';
 import { KubeconfigError } from './kubeconfig-error.ts';
 
-/** What is used of a cluster. Strings that are there are not empty. */
+/** The used fields of a cluster. Strings are not empty if present. */
 export interface KubeconfigCluster {
   readonly name: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly server: string;
   readonly skipTLSVerify: boolean;
   readonly tlsServerName?: string;
   readonly proxyUrl?: string;
-  /** Goes before `caData`. */
+  /** Takes precedence over `caData`. */
   readonly caFile?: string;
   /** PEM in base64. */
   readonly caData?: string;
 }
 
-/** What is used of a user. Strings that are there are not empty. */
+/** The used fields of a user. Strings are not empty if present. */
 export interface KubeconfigUser {
   readonly name: string;
   readonly token?: string;
-  /** Goes before a token and an authProvider, which are then left out. */
+  /** Takes precedence over a token and an authProvider, which are then omitted. */
   readonly tokenFile?: string;
-  /** Goes before `certData`. */
+  /** Takes precedence over `certData`. */
   readonly certFile?: string;
   /** PEM in base64. */
   readonly certData?: string;
-  /** Goes before `keyData`. */
+  /** Takes precedence over `keyData`. */
   readonly keyFile?: string;
   /** PEM in base64. */
   readonly keyData?: string;
@@ -49,14 +49,14 @@ export interface KubeconfigEntries {
   readonly users: readonly KubeconfigUser[];
   readonly contexts: readonly KubeconfigContext[];
   readonly currentContext: string;
-  /** Names of contexts and clusters that are there, but lack what they need. */
+  /** Contexts and clusters that lack required fields, as `contexts/NAME` or `clusters/NAME`. */
   readonly incomplete: readonly string[];
-  /** The files that were read. */
+  /** The files read. */
   readonly files: readonly string[];
 }
 
 /**
- * The entries of one parsed kubeconfig. Those that lack what they need are passed over: others can still be used. Throws
+ * The entries of one parsed kubeconfig. Incomplete ones are skipped, because the others are usable. Throws
  * KubeconfigError `KUBECONFIG_MALFORMED` for a field of the wrong type.
  */
 export function kubeconfigEntries(file: string, raw: JsonRecord): KubeconfigEntries {
@@ -89,7 +89,7 @@ export function malformed(file: string, why: string): KubeconfigError {
 
 interface Entry {
   readonly name: string;
-  /** What the entry holds under `cluster`, `context` or `user`. */
+  /** The value under `cluster`, `context` or `user`. */
   readonly body: JsonRecord;
   readonly wrongType: (field: string) => KubeconfigError;
 }
@@ -150,7 +150,7 @@ function toUser(entry: Entry, directory: string): KubeconfigUser {
   };
 }
 
-/** A command without a slash is looked for in $PATH. */
+/** A command without a slash is looked up in $PATH. */
 function pluginBeside(directory: string, exec: JsonRecord): JsonRecord {
   const command = asString(exec.command);
   return command.includes('/') ? { ...exec, command: beside(directory, command) } : exec;
@@ -160,7 +160,7 @@ function beside(directory: string, file: string): string {
   return path.isAbsolute(file) ? file : path.join(directory, file);
 }
 
-/** The fields that are there and not empty, by our names for them. */
+/** The non-empty string fields, renamed. */
 function stringsIn<Name extends string>(
   { body, wrongType }: Entry,
   names: Readonly<Record<string, Name>>,

@@ -1,28 +1,28 @@
 export type KubeconfigErrorCode =
   /** None of the files exists. */
   | 'KUBECONFIG_NOT_FOUND'
-  /** A file is there, but cannot be read. */
+  /** A file exists but cannot be read. */
   | 'KUBECONFIG_UNREADABLE'
   /** Not YAML, or not a kubeconfig. */
   | 'KUBECONFIG_MALFORMED'
-  /** No context is chosen, or there is none of that name. */
+  /** No context is selected, or the selected one does not exist. */
   | 'KUBECONFIG_NO_CONTEXT'
-  /** The context names a cluster or user that is not there, or one without what it needs. */
+  /** The context refers to a cluster or user that is missing or incomplete. */
   | 'KUBECONFIG_INCOMPLETE'
-  /** A file that the kubeconfig names (CA, certificate, key, token) cannot be read. */
+  /** A file that the kubeconfig refers to (CA, certificate, key, token) cannot be read. */
   | 'KUBECONFIG_FILE_MISSING'
-  /** A kubeconfig from elsewhere names a plugin or a file of this machine. */
+  /** A kubeconfig from a Secret refers to a plugin or a local file. */
   | 'KUBECONFIG_NOT_SELF_CONTAINED'
-  /** A certificate or key is not one, or they do not belong together. */
+  /** A certificate or key is invalid, or they do not match. */
   | 'KUBECONFIG_BAD_CERTIFICATE';
 
-/** A kubeconfig that cannot be used. The message says what is wrong, where, and what to do; it never holds a secret. */
+/** An unusable kubeconfig. The message says what is wrong, where, and what to do, and never contains a secret. */
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
   readonly code: KubeconfigErrorCode;
 
   constructor(code: KubeconfigErrorCode, message: string) {
-    // No cause: the errors of parsers quote their input, which holds secrets.
+    // No cause: parser errors quote their input, which may contain secrets.
     super(message);
     this.code = code;
   }

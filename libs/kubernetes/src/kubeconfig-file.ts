@@ -4,8 +4,8 @@ import { type KubeconfigEntries, kubeconfigEntries, malformed } from './kubeconf
 import { KubeconfigError } from './kubeconfig-error.ts';
 
 /**
- * Reads the files in order and merges them as kubectl does: the first to say something wins. Files that do not exist
- * are passed over as long as one does.
+ * Reads the files in order and merges them like kubectl: the first value wins. Missing files are skipped as long as one
+ * exists.
  */
 export async function readKubeconfigs(paths: readonly string[]): Promise<KubeconfigEntries> {
   const files: KubeconfigEntries[] = [];
@@ -18,8 +18,8 @@ export async function readKubeconfigs(paths: readonly string[]): Promise<Kubecon
   throw new KubeconfigError(
     'KUBECONFIG_NOT_FOUND',
     paths.length === 0
-      ? 'no kubeconfig is given; name one with --kubeconfig'
-      : `kubeconfig ${names} does not exist; name an existing file with --kubeconfig`,
+      ? 'no kubeconfig given; pass --kubeconfig FILE'
+      : `kubeconfig ${names} does not exist; pass an existing file with --kubeconfig`,
   );
 }
 
@@ -35,10 +35,13 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-/** `file` names the text in messages, and paths in it are relative to its directory. Throws KubeconfigError. */
+/**
+ * Parses a kubeconfig. `file` is its name in messages; paths in it are relative to its directory. Throws
+ * KubeconfigError.
+ */
 export async function parseKubeconfig(file: string, text: string): Promise<KubeconfigEntries> {
   if (text.trim() === '') throw malformed(file, 'it is empty');
-  // Loaded when first needed: a run without a kubeconfig need not pay for it.
+  // Loaded on demand, because a run without a kubeconfig does not need it.
   const { load } = await import('js-yaml');
   let raw: unknown;
   try {
@@ -68,8 +71,8 @@ function merge(first: KubeconfigEntries, second: KubeconfigEntries): KubeconfigE
 }
 
 /**
- * The parser's message quotes the lines around the mistake, and its reason may name an alias or a tag: all of these may be
- * a secret, such as a password that begins with * or !. Only what is wrong and where is told.
+ * The parser's message quotes the file, and its reason may contain an alias or a tag. Both may be a secret, such as a
+ * password that starts with * or !. Only the kind of error and the line are reported.
  */
 function yamlProblem(error: unknown): string {
   const { reason, mark } = asRecord(error);
@@ -78,7 +81,7 @@ function yamlProblem(error: unknown): string {
   return `${what || 'syntax error'}${typeof line === 'number' ? ` in line ${line + 1}` : ''}`;
 }
 
-/** `code` of an error of the system, e.g. ENOENT. */
+/** The system's error code, e.g. ENOENT. */
 export function errorCode(error: unknown): string {
   return asString(asRecord(error).code) || 'unknown error';
 }

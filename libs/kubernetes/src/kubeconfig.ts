@@ -8,30 +8,30 @@ import { KubeconfigError } from './kubeconfig-error.ts';
 import { errorCode, parseKubeconfig, readKubeconfigs } from './kubeconfig-file.ts';
 import type { NamespaceScope } from './namespace-scope.ts';
 
-/** One cluster as one user: what a connection needs. */
+/** Access to a cluster as a user: everything a connection needs. */
 export interface ClusterAccess {
-  /** The context's name, for people. */
+  /** The context's name, for messages. */
   readonly context: string;
-  /** URL of the API server, possibly with a path, without a slash at its end. */
+  /** URL of the API server, possibly with a path, without a trailing slash. */
   readonly server: string;
-  /** Where this comes from, for messages: the kubeconfig's path, or the Pod's service account. */
+  /** The source, for messages: the kubeconfig's path, or the Pod's service account. */
   readonly source: string;
-  /** Proxy through which the server is reached. */
+  /** HTTP proxy for the connection. */
   readonly proxyUrl: string | undefined;
   /** The namespaces to serve. Default: all. */
   readonly namespaces?: NamespaceScope | undefined;
-  /** Reads the sources again; what it returns has no token cached. Throws KubeconfigError. */
+  /** Reads the sources again and returns an authenticator without cached tokens. Throws KubeconfigError. */
   open(): Promise<Authenticator>;
 }
 
 export interface KubeconfigOptions {
-  /** The files in order, as $KUBECONFIG lists them; one for --kubeconfig. */
+  /** The files in order, as in $KUBECONFIG; one for --kubeconfig. */
   readonly paths: readonly string[];
   /** The kubeconfig's current context if left out. */
   readonly context?: string | undefined;
 }
 
-/** Reads and checks one context. Throws KubeconfigError. */
+/** Reads and validates one context. Throws KubeconfigError. */
 export async function loadKubeconfig(options: KubeconfigOptions): Promise<ClusterAccess> {
   const entries = await readKubeconfigs(options.paths);
   const source = `kubeconfig ${entries.files.map((file) => `"${file}"`).join(', ')}`;
@@ -50,7 +50,7 @@ export async function loadKubeconfig(options: KubeconfigOptions): Promise<Cluste
 }
 
 export interface KubeconfigTextOptions {
-  /** Where the text comes from, for messages: `Secret sluice/prod`. */
+  /** The source of the text, for messages: `Secret sluice/prod`. */
   readonly source: string;
   readonly text: string;
   /** The kubeconfig's current context if left out. */
@@ -58,12 +58,12 @@ export interface KubeconfigTextOptions {
 }
 
 /**
- * One context of a kubeconfig that is not a file of this machine. Whoever can write it must not thereby run programs here
- * or have files of this machine sent to a server, so plugins and paths are refused. Throws KubeconfigError.
+ * Loads one context of a kubeconfig that is not a local file. Its author must not be able to run programs here or send
+ * local files to a server, so plugins and paths are rejected. Throws KubeconfigError.
  */
 export async function loadKubeconfigText({ source, text, context }: KubeconfigTextOptions): Promise<ClusterAccess> {
   const selected = select(await parseKubeconfig(source, text), context, source);
-  refuseForeign(selected, source);
+  rejectLocalReferences(selected, source);
   return {
     context: selected.context,
     server: selected.cluster.server,
@@ -73,7 +73,7 @@ export async function loadKubeconfigText({ source, text, context }: KubeconfigTe
   };
 }
 
-function refuseForeign({ cluster, user }: Selected, source: string): void {
+function rejectLocalReferences({ cluster, user }: Selected, source: string): void {
   const given: readonly (readonly [string, unknown])[] = [
     [`an exec plugin for user "${user.name}"`, user.exec],
     [`an auth-provider for user "${user.name}"`, user.authProvider],
@@ -86,7 +86,7 @@ function refuseForeign({ cluster, user }: Selected, source: string): void {
   if (found === undefined) return;
   throw new KubeconfigError(
     'KUBECONFIG_NOT_SELF_CONTAINED',
-    `${source} names ${found}, which Sluice does not use; put the credentials themselves into it`,
+    `${source} names ${found}, which is not allowed; embed the credentials instead`,
   );
 }
 
@@ -100,11 +100,11 @@ export interface InClusterOptions {
   readonly host: string;
   /** $KUBERNETES_SERVICE_PORT */
   readonly port: string;
-  /** Where the service account is mounted, if not at the usual place. */
+  /** Directory of the mounted service account. Default: the standard path. */
   readonly directory?: string;
 }
 
-/** The service account of the Pod in which this runs. Throws KubeconfigError. */
+/** Loads the service account of this Pod. Throws KubeconfigError. */
 export async function loadInCluster(options: InClusterOptions): Promise<ClusterAccess> {
   const directory = options.directory ?? '/var/run/secrets/kubernetes.io/serviceaccount';
   const source = `service account in "${directory}"`;
@@ -125,7 +125,7 @@ export async function loadInCluster(options: InClusterOptions): Promise<ClusterA
   if (options.host === '' || options.port === '') {
     throw new KubeconfigError(
       'KUBECONFIG_NOT_FOUND',
-      'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: this does not run in a Pod; name a kubeconfig with --kubeconfig',
+      'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is not a Pod; pass --kubeconfig FILE',
     );
   }
   await checkFiles(selected, source);
@@ -163,12 +163,12 @@ function select(entries: KubeconfigEntries, wanted: string | undefined, source: 
     throw incomplete(
       server
         ? `its cluster "${context.cluster}" has no server; add its URL`
-        : `its cluster "${context.cluster}" is not there; add it or correct the name`,
+        : `its cluster "${context.cluster}" does not exist; add it or correct the name`,
     );
   }
-  // A context without a user is an anonymous one, as for kubectl.
+  // A context without a user is anonymous, as in kubectl.
   const user = context.user ? entries.users.find((entry) => entry.name === context.user) : { name: 'anonymous' };
-  if (user === undefined) throw incomplete(`its user "${context.user}" is not there; add it or correct the name`);
+  if (user === undefined) throw incomplete(`its user "${context.user}" does not exist; add it or correct the name`);
   const protocol = URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '';
   if (protocol !== 'https:' && protocol !== 'http:') {
     throw incomplete(`the server "${cluster.server}" of its cluster "${cluster.name}" is not an http or https URL`);

@@ -1,9 +1,9 @@
 const newline = 0x0a;
 
 /**
- * Cuts a stream of bytes into lines. Works on bytes, since a chunk may end within a UTF-8 character; no byte of a longer
- * character equals a line break. A line beyond `maxLineBytes` is dropped and counted, so that a broken server cannot
- * fill the memory.
+ * Splits a byte stream into lines. It works on bytes, because a chunk may end within a UTF-8 character, and no byte of
+ * a multi-byte character equals a line break. A line longer than `maxLineBytes` is dropped and counted, to bound
+ * memory.
  */
 export class LineSplitter {
   readonly #maxLineBytes: number;
@@ -16,12 +16,12 @@ export class LineSplitter {
     this.#maxLineBytes = maxLineBytes;
   }
 
-  /** Lines that were too long, so far. */
+  /** Number of lines dropped so far. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** The lines that end in this chunk, without their line breaks and without empty ones. */
+  /** The lines that end in this chunk, without line breaks and empty lines. */
   push(chunk: Buffer): string[] {
     const end = chunk.lastIndexOf(newline);
     if (end < 0) {

@@ -6,7 +6,7 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** What a stream of bytes turned out not to be. */
+/** The stream is not a valid list. */
 export class MalformedListError extends Error {
   override readonly name = 'MalformedListError';
 }
@@ -16,19 +16,19 @@ export interface ListSplitterOptions {
   readonly onItem: (text: string) => void;
   /** The JSON text of one other member of the list, e.g. `"kind":"PodList"`. */
   readonly onMember: (text: string) => void;
-  /** An item or member beyond this is an error, so that a broken server cannot fill the memory. */
+  /** A longer item or member is an error, to bound memory. */
   readonly maxBytes?: number;
 }
 
 /**
- * Takes a list of Kubernetes apart while its bytes arrive: one item at a time, so that no more than one is held,
- * however long the list is and however large its pages are. Counts brackets; what is between them is the parser's.
+ * Splits a Kubernetes list into items while its bytes arrive, so that only one item is held at a time. It tracks
+ * brackets and strings; the items themselves are parsed by the caller.
  */
 export class ListSplitter {
   readonly #options: ListSplitterOptions;
   readonly #maxBytes: number;
   #depth = 0;
-  /** The depth at which a comma ends what is being gathered: 2 within `items`, else 1. */
+  /** Depth at which a comma ends the current element: 2 within `items`, otherwise 1. */
   #level: 1 | 2 = 1;
   #inString = false;
   #escaped = false;
@@ -42,12 +42,12 @@ export class ListSplitter {
     this.#maxBytes = options.maxBytes ?? 32 * 1024 * 1024;
   }
 
-  /** `items` is there, and an array. */
+  /** Whether the list has an array `items`. */
   get hasItems(): boolean {
     return this.#hasItems;
   }
 
-  /** Throws MalformedListError, and what the callbacks throw. */
+  /** Throws MalformedListError and the errors of the callbacks. */
   push(chunk: Buffer): void {
     let start = 0;
     for (let i = 0; i < chunk.length; i++) {
@@ -87,12 +87,12 @@ export class ListSplitter {
     if (start < chunk.length) this.#gather(chunk.subarray(start));
   }
 
-  /** Throws MalformedListError if more should have come. */
+  /** Throws MalformedListError if the list is incomplete. */
   end(): void {
-    if (!this.#ended) throw new MalformedListError('it ended early');
+    if (!this.#ended) throw new MalformedListError('the response ended early');
   }
 
-  /** The index of the last byte of the chunk that belongs to the string. */
+  /** Index of the last byte of the chunk that belongs to the string. */
   #skipString(chunk: Buffer, from: number): number {
     let i = from;
     if (this.#escaped) {
@@ -107,18 +107,18 @@ export class ListSplitter {
       }
       if (byte === backslash) i++;
     }
-    // The chunk may end within an escape; the byte that it escapes then begins the next one.
+    // The chunk may end within an escape; the escaped byte is then the first of the next chunk.
     this.#escaped = i > chunk.length;
     return i;
   }
 
   #begin(byte: number, before: Buffer): void {
     if (byte !== openBrace || this.#ended || this.#text(before).trim() !== '')
-      throw new MalformedListError('it is not an object');
+      throw new MalformedListError('the response is not an object');
   }
 
   #isItems(last: Buffer): boolean {
-    // Nearly every array is deeper down or in another member: the length tells most of them.
+    // Most arrays are nested or in another member; their length excludes them.
     if (this.#gatheredBytes + last.length > 256) return false;
     return /^\s*"items"\s*:\s*$/.test(this.#text(last));
   }
@@ -136,9 +136,9 @@ export class ListSplitter {
     this.#gathered.push(bytes);
     this.#gatheredBytes += bytes.length;
     if (this.#depth === 0 && this.#text(Buffer.alloc(0)).trim() !== '')
-      throw new MalformedListError('it is not an object');
+      throw new MalformedListError('the response is not an object');
     if (this.#gatheredBytes > this.#maxBytes)
-      throw new MalformedListError(`one of its items is larger than ${this.#maxBytes} bytes`);
+      throw new MalformedListError(`an item is larger than ${this.#maxBytes} bytes`);
   }
 
   #text(last: Buffer): string {

@@ -113,7 +113,7 @@ test('the first middleware is the outermost', async () => {
 
 test('a middleware may answer, change and reject requests', async () => {
   const calls: unknown[][] = [];
-  const reject = new ApiError('rejected', { reaction: 'terminal', status: 0, reason: 'Test' });
+  const reject = new ApiError('rejected', { kind: 'terminal', status: 0, reason: 'Test' });
   const middleware: Middleware = async (request, next) => {
     if (request.verb === 'delete') throw reject;
     return next(request.verb === 'get' ? { ...request, name: 'other' } : request);

@@ -4,12 +4,12 @@ import type { Authenticator } from './authenticator.ts';
 import type { KubeconfigCluster, KubeconfigUser } from './kubeconfig-entries.ts';
 
 /**
- * For users with an exec plugin or an auth-provider, such as OIDC. Only they load this file: client-node takes 0.4 s and
- * 60 to 90 MB to load.
+ * Authenticates with an exec plugin or an auth-provider, such as OIDC. Loaded on demand: client-node takes 0.4 s and 60
+ * to 90 MB.
  */
 export function pluginAuthenticator(cluster: KubeconfigCluster, user: KubeconfigUser): Authenticator {
   const config = new KubeConfig();
-  // It refuses http:// unless the check of certificates, which there are none of, is off.
+  // client-node rejects http:// unless certificate verification is off.
   const skipTLSVerify = cluster.skipTLSVerify || cluster.server.startsWith('http:');
   config.loadFromOptions({
     clusters: [{ ...cluster, skipTLSVerify }],
@@ -20,7 +20,7 @@ export function pluginAuthenticator(cluster: KubeconfigCluster, user: Kubeconfig
   return config;
 }
 
-/** Plugins are told the version of their protocol through KUBERNETES_EXEC_INFO, and that nobody answers questions. */
+/** Plugins read the protocol version, and that the session is not interactive, from KUBERNETES_EXEC_INFO. */
 function withExecInfo(exec: JsonRecord): JsonRecord {
   const info = { apiVersion: exec.apiVersion, kind: 'ExecCredential', spec: { interactive: false } };
   const env: readonly unknown[] = Array.isArray(exec.env) ? exec.env : [];

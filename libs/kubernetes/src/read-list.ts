@@ -16,12 +16,12 @@ export async function readList(
   const splitter = new ListSplitter({
     onMember(text) {
       const member = parse(`{${text}}`);
-      if (member === undefined) throw new MalformedListError('it is not JSON');
+      if (member === undefined) throw new MalformedListError('the response is not JSON');
       members = { ...members, ...asRecord(member) };
     },
     onItem(text) {
       const item = asRecord(parse(text));
-      if (asString(asRecord(item.metadata).name) === '') throw new MalformedListError('it has an item without a name');
+      if (asString(asRecord(item.metadata).name) === '') throw new MalformedListError('an item has no name');
       onItem(item);
     },
   });
@@ -29,9 +29,9 @@ export async function readList(
   splitter.end();
   const metadata = asRecord(members.metadata);
   const resourceVersion = asString(metadata.resourceVersion);
-  if (resourceVersion === '') throw new MalformedListError('it has no resourceVersion');
+  if (resourceVersion === '') throw new MalformedListError('the list has no resourceVersion');
   // A server may send `items: null` for an empty list.
-  if (!splitter.hasItems && members.items !== null) throw new MalformedListError('it has no array of items');
+  if (!splitter.hasItems && members.items !== null) throw new MalformedListError('the list has no array of items');
   return { resourceVersion, continueToken: asString(metadata.continue) };
 }
 

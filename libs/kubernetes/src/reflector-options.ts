@@ -4,13 +4,13 @@ import type { ClusterReader, RawObject, Resource, WatchEvent } from './cluster.t
 import type { SkippedObject } from './watch-line.ts';
 
 /**
- * Who keeps the reflected objects. Calls come one at a time and are awaited, which is the backpressure: while one runs,
- * nothing more is read. An error thrown here ends the reflector.
+ * Receives the reflected objects. Calls are sequential and awaited, which applies backpressure: nothing is read
+ * meanwhile. An error thrown here stops the reflector.
  */
 export interface ReflectorSink<T = RawObject> {
-  /** All there is, as of `resourceVersion`. What is not among it is gone. */
+  /** Replaces all objects with those as of `resourceVersion`. Objects not listed are deleted. */
   replace(objects: readonly T[], resourceVersion: string): void | Promise<void>;
-  /** What changed since, in order. A bookmark only says how far that is. */
+  /** Applies events in order. A bookmark only advances the resourceVersion. */
   apply(events: readonly WatchEvent<T>[]): void | Promise<void>;
 }
 
@@ -20,8 +20,8 @@ export interface ReflectorOptions<T = RawObject> {
   readonly cluster: ClusterReader;
   readonly resource: Resource;
   /**
-   * Makes what the sink gets; `wholeObject` passes objects on as they are. Called at once for each object of a page or
-   * batch, so that what it drops need not be held. An object for which it throws is left out and reported.
+   * Converts an object for the sink; `wholeObject` returns it unchanged. Called for each object as soon as it is read,
+   * so unused parts need not be held. Objects for which it throws are skipped and reported.
    */
   readonly decode: (object: RawObject) => T;
   readonly sink: ReflectorSink<T>;
@@ -31,27 +31,27 @@ export interface ReflectorOptions<T = RawObject> {
   readonly onState?: (state: ReflectorState, detail: string) => void;
   readonly onError?: (error: ApiError, retryInMs: number) => void;
   readonly onSkipped?: (skipped: SkippedObject) => void;
-  /** Objects a page. Default 500. */
+  /** Objects per page. Default 500. */
   readonly pageSize?: number;
   /**
-   * Takes the first state from the watch itself (WatchList) instead of from paged lists; goes back to lists when the
-   * server refuses. Only for readers that know `sendInitialEvents`. Default false.
+   * Reads the initial state from the watch (WatchList) instead of paged lists; falls back to lists if the server does
+   * not support it. Only for readers with `watchList`. Default false.
    */
   readonly watchList?: boolean;
-  /** Version that was delivered before a restart: a list that is older counts as stale. */
+  /** resourceVersion delivered before a restart; an older list is stale. */
   readonly notOlderThan?: string;
 }
 
 export interface ReflectorStatus {
   readonly state: ReflectorState;
-  /** The version up to which the sink is complete; empty before the first list. */
+  /** resourceVersion up to which the sink is complete; empty before the first list. */
   readonly resourceVersion: string;
-  /** When the server last told something, by `clock.monotonic()`. */
+  /** Time of the last response or event, by `clock.monotonic()`. */
   readonly lastHeardMs: number;
   readonly lists: number;
   readonly errors: number;
   readonly skipped: number;
-  /** Events dropped because they were not newer than what had been delivered. */
+  /** Events dropped because they were not newer than those delivered. */
   readonly outdated: number;
 }
 

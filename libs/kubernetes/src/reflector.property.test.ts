@@ -12,8 +12,7 @@ interface Logged {
   readonly after: Stored;
 }
 
-const fail = (reaction: 'retry' | 'gone', status: number) =>
-  new ApiError('injected', { reaction, status, reason: 'Injected' });
+const fail = (kind: 'retry' | 'gone', status: number) => new ApiError('injected', { kind, status, reason: 'Injected' });
 const object = (name: string, version: number): RawObject => ({ metadata: { name, resourceVersion: `${version}` } });
 const versionOf = (raw: RawObject) => Number((raw.metadata as RawObject).resourceVersion);
 const nameOf = (raw: RawObject) => String((raw.metadata as RawObject).name);

@@ -1,6 +1,6 @@
 import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { describe, expect, it } from 'vitest';
-import { ApiError, type Reaction } from './api-error.ts';
+import { ApiError, type ApiErrorKind } from './api-error.ts';
 import type { ClusterReader, ListPage, RawObject, WatchEvent } from './cluster.ts';
 import { Reflector } from './reflector.ts';
 import { type ReflectorOptions, wholeObject } from './reflector-options.ts';
@@ -16,8 +16,8 @@ const page = (items: readonly RawObject[], resourceVersion: string, continueToke
   resourceVersion,
   continueToken,
 });
-const error = (reaction: Reaction, status: number, more: { reason?: string; retryAfterMs?: number } = {}) =>
-  new ApiError('failed', { reaction, status, reason: 'Test', ...more });
+const error = (kind: ApiErrorKind, status: number, more: { reason?: string; retryAfterMs?: number } = {}) =>
+  new ApiError('failed', { kind, status, reason: 'Test', ...more });
 
 /** What one watch yields, in order: batches, an error that ends it, or `silence`, which lasts until the end. */
 type WatchScript = readonly (readonly WatchEvent[] | ApiError | 'silence')[];

@@ -82,7 +82,7 @@ export class Reflector<T = RawObject> {
     let continueToken = '';
     do {
       const page = await cluster.list(resource, { limit, continueToken, onItem }, signal).catch((error: unknown) => {
-        if (continueToken !== '' && isApiError(error) && error.reaction === 'gone') this.#pageExpired = true;
+        if (continueToken !== '' && isApiError(error) && error.kind === 'gone') this.#pageExpired = true;
         throw error;
       });
       this.#lastHeardMs = this.#options.clock.monotonic();
@@ -109,7 +109,8 @@ export class Reflector<T = RawObject> {
         }
         const end = initial.add(batch);
         if (end === undefined) {
-          if (batch.some(({ type }) => type === 'BOOKMARK')) return this.#giveUpWatchList('it marks no end of them');
+          if (batch.some(({ type }) => type === 'BOOKMARK'))
+            return this.#giveUpWatchList('no bookmark ends the initial events');
           continue;
         }
         this.#checkList(end.resourceVersion);
@@ -120,7 +121,7 @@ export class Reflector<T = RawObject> {
         this.#recovered();
       }
     } catch (error) {
-      if (isApiError(error) && error.reaction === 'terminal' && [400, 422].includes(error.status)) {
+      if (isApiError(error) && error.kind === 'terminal' && [400, 422].includes(error.status)) {
         return this.#giveUpWatchList(error.message);
       }
       if (!complete) this.#streamFailures++;
@@ -135,7 +136,7 @@ export class Reflector<T = RawObject> {
   /** The server does not support `sendInitialEvents`: it rejects it, or is so old that it ignores it. */
   #giveUpWatchList(reason: string): void {
     const { logger, resource } = this.#options;
-    logger.info('the server knows no WatchList; listing in pages', { resource, reason });
+    logger.info('server does not support WatchList; listing in pages', { resource, reason });
     this.#watchList = false;
   }
 
@@ -150,16 +151,19 @@ export class Reflector<T = RawObject> {
   #checkList(resourceVersion: string): void {
     if (this.#versions.acceptList(resourceVersion)) return;
     const { logger, resource } = this.#options;
-    logger.warn('the cluster went back in time; taken as restored', { resource, resourceVersion });
+    logger.warn('resourceVersions went backwards; treating the cluster as restored from a backup', {
+      resource,
+      resourceVersion,
+    });
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
     const { cluster, resource, clock } = this.#options;
     const started = clock.monotonic();
     let open = false;
-    let heard = false;
+    let received = false;
     let changed = false;
-    // After a list the server is known to answer; after a failure only its next words show that it does.
+    // After a list the server is known to respond; after a failure only its next event shows that.
     if (this.#state === 'listing') this.#enter('watching', `from version ${this.#resourceVersion}`);
     try {
       for await (const batch of cluster.watch(resource, this.#resourceVersion, signal)) {
@@ -168,18 +172,18 @@ export class Reflector<T = RawObject> {
         this.#lastHeardMs = clock.monotonic();
         this.#enter('watching', `from version ${this.#resourceVersion}`);
         if (batch.length === 0) continue;
-        heard = true;
+        received = true;
         changed ||= batch.some((event) => event.type !== 'BOOKMARK');
         await this.#apply(batch);
         this.#recovered();
       }
     } catch (error) {
-      if (open && !heard && isApiError(error) && error.reason === 'Timeout') this.#versions.countSilentWatch();
+      if (open && !received && isApiError(error) && error.reason === 'Timeout') this.#versions.countSilentWatch();
       throw error;
     }
     if (changed || signal.aborted) return;
     if (clock.monotonic() - started >= shortWatchMs) this.#recovered();
-    else throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch at once');
+    else throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch immediately');
   }
 
   async #apply(batch: readonly WatchEvent[]): Promise<void> {
@@ -222,7 +226,7 @@ export class Reflector<T = RawObject> {
     } catch (error) {
       this.#skipped++;
       const skipped = describe(resource, object, errorMessage(error));
-      logger.warn('a malformed object is left out', { ...skipped });
+      logger.warn('skipping malformed object', { ...skipped });
       onSkipped?.(skipped);
       return undefined;
     }
@@ -230,15 +234,15 @@ export class Reflector<T = RawObject> {
 
   async #wait(error: ApiError, signal: AbortSignal): Promise<void> {
     const { clock, random, logger, resource, onError } = this.#options;
-    const gone = error.reaction === 'gone';
+    const gone = error.kind === 'gone';
     if (gone) this.#resourceVersion = '';
-    // Listing again because of 410 is the ordinary way on, unless it happens again and again.
-    const atOnce = gone && this.#goneInRow++ === 0;
-    const retryInMs = atOnce ? 0 : retryDelayMs(error, this.#failures, random);
+    // A single 410 is routine, so it relists without delay, unless it repeats.
+    const immediately = gone && this.#goneInRow++ === 0;
+    const retryInMs = immediately ? 0 : retryDelayMs(error, this.#failures, random);
     this.#failures++;
     this.#errors++;
     const fields = { resource, reason: error.reason, status: error.status, error: error.message, retryInMs };
-    logger.warn(`reading failed; ${gone ? 'listing again' : 'trying again'}`, fields);
+    logger.warn(gone ? 'watch expired; relisting' : 'list or watch failed; retrying', fields);
     onError?.(error, retryInMs);
     this.#enter('retrying', error.message);
     if (retryInMs > 0) await sleep(clock, retryInMs, signal);

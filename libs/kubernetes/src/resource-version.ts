@@ -1,6 +1,6 @@
 import { compareResourceVersions } from '@sluice/controllers';
 
-/** Whether `a` is an earlier version than `b`. What is not a number cannot be compared, and is never older. */
+/** Whether `a` is older than `b`. Versions that are not numbers are incomparable, so never older. */
 export function isOlderVersion(a: string, b: string): boolean {
   return isNumber(a) && isNumber(b) && compareResourceVersions(a, b) < 0;
 }

@@ -27,15 +27,15 @@ describe('errorFromResponse', () => {
     [500, 'InternalError', 'retry'],
     [503, 'ServiceUnavailable', 'retry'],
     [504, 'Timeout', 'retry'],
-  ])('%i %s means %s', (code, reason, reaction) => {
+  ])('%i %s means %s', (code, reason, kind) => {
     const error = errorFromResponse({ status: code, now }, status(code, reason, 'said so'));
-    expect(error).toMatchObject({ message: 'said so', status: code, reason, reaction, retryAfterMs: undefined });
+    expect(error).toMatchObject({ message: 'said so', status: code, reason, kind, retryAfterMs: undefined });
   });
 
   it('knows a namespace that is going away from other refusals', () => {
     const details = { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] };
     const error = errorFromResponse({ status: 403, now }, status(403, 'Forbidden', 'being terminated', details));
-    expect(error.reaction).toBe('namespaceTerminating');
+    expect(error.kind).toBe('namespaceTerminating');
   });
 
   it.each([
@@ -57,7 +57,7 @@ describe('errorFromResponse', () => {
     expect(errorFromResponse({ status: 502, now }, `<h1>Bad\n gateway</h1>${'x'.repeat(999)}`)).toMatchObject({
       message: expect.stringMatching(/^HTTP status 502: <h1>Bad gateway<\/h1>x{100,200}$/),
       reason: 'HTTP502',
-      reaction: 'retry',
+      kind: 'retry',
     });
     const empty = errorFromResponse({ status: 502, now }, undefined);
     expect(empty.message).toBe('the server answered with HTTP status 502');
@@ -67,10 +67,10 @@ describe('errorFromResponse', () => {
 describe('errorFromStatus', () => {
   it('takes the code from the Status of an ERROR event', () => {
     const error = errorFromStatus(status(410, 'Expired', 'too old resource version: 1 (2)'), now);
-    expect(error).toMatchObject({ reaction: 'gone', status: 410, message: 'too old resource version: 1 (2)' });
+    expect(error).toMatchObject({ kind: 'gone', status: 410, message: 'too old resource version: 1 (2)' });
   });
 
   it('takes anything else for a fault of the server', () => {
-    expect(errorFromStatus('nonsense', now)).toMatchObject({ reaction: 'retry', status: 500 });
+    expect(errorFromStatus('nonsense', now)).toMatchObject({ kind: 'retry', status: 500 });
   });
 });

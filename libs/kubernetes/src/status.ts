@@ -1,22 +1,22 @@
 import { asRecord, asString, isRecord } from '@sluice/runtime';
-import { ApiError, type Reaction } from './api-error.ts';
+import { ApiError, type ApiErrorKind } from './api-error.ts';
 
-/** What is known of a refused request beside its body. */
+/** Status line and headers of a rejected request. */
 export interface ResponseHead {
   readonly status: number;
-  /** Value of the header Retry-After: seconds, or a date. */
+  /** Value of the header Retry-After: seconds or a date. */
   readonly retryAfter?: string | undefined;
-  /** Milliseconds since the epoch, against which such a date counts. */
+  /** Current time in milliseconds since the epoch, to evaluate such a date. */
   readonly now: number;
 }
 
-/** The error that a refused request means. `body` is the parsed answer, or its text where it was not JSON. */
+/** The ApiError for a rejected request. `body` is the parsed response, or its text if it is not JSON. */
 export function errorFromResponse(head: ResponseHead, body: unknown): ApiError {
   const status = isRecord(body) && body.kind === 'Status' ? body : undefined;
   const details = asRecord(status?.details);
   const reason = asString(status?.reason) || `HTTP${head.status}`;
   return new ApiError(asString(status?.message) || plainMessage(head.status, body), {
-    reaction: reactionTo(head.status, reason, details),
+    kind: kindOf(head.status, reason, details),
     status: head.status,
     reason,
     retryAfterMs: retryAfterMs(head, details),
@@ -29,12 +29,12 @@ export function errorFromStatus(object: unknown, now: number): ApiError {
   return errorFromResponse({ status: typeof code === 'number' ? code : 500, now }, object);
 }
 
-function reactionTo(status: number, reason: string, details: Readonly<Record<string, unknown>>): Reaction {
+function kindOf(status: number, reason: string, details: Readonly<Record<string, unknown>>): ApiErrorKind {
   if (status === 403 && hasCause(details, 'NamespaceTerminating')) return 'namespaceTerminating';
   if (status === 410) return 'gone';
   if (status === 404 || status === 409) return 'conflict';
   if (status === 408 || status === 425 || status === 429 || status >= 500) return 'retry';
-  // Some servers send what means 410 with another code.
+  // Some servers send this reason with another status code.
   return reason === 'Expired' || reason === 'Gone' ? 'gone' : 'terminal';
 }
 
@@ -52,8 +52,8 @@ function retryAfterMs(head: ResponseHead, details: Readonly<Record<string, unkno
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined;
 }
 
-/** For answers that no API server wrote, such as a proxy's page. */
+/** For responses of other servers, such as a proxy's error page. */
 function plainMessage(status: number, body: unknown): string {
   const text = typeof body === 'string' ? body.replace(/\s+/g, ' ').trim().slice(0, 200) : '';
-  return text === '' ? `the server answered with HTTP status ${status}` : `HTTP status ${status}: ${text}`;
+  return text === '' ? `the server returned HTTP status ${status}` : `HTTP status ${status}: ${text}`;
 }

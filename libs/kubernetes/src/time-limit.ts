@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '@sluice/runtime';
 import { type ApiError, isApiError } from './api-error.ts';
 import { abortedError, errorFromFailure, timeoutError } from './connection-error.ts';
 
-/** Ends a request when its caller gives it up or its time is over, and tells afterwards which it was. */
+/** Aborts a request when its caller aborts or its time limit expires, and tells which of the two happened. */
 export class TimeLimit {
   readonly #clock: Clock;
   readonly #server: string;
@@ -25,7 +25,7 @@ export class TimeLimit {
     return this.#abort.signal;
   }
 
-  /** It was the time, and not the caller, that ended the request. */
+  /** Whether the time limit, not the caller, ended the request. */
   get hasExpired(): boolean {
     return this.#expired !== undefined;
   }

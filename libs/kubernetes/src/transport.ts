@@ -5,13 +5,13 @@ import type { TlsOptions } from './credentials.ts';
 /** Kept-alive HTTP/1.1 connections with one set of TLS options. */
 export interface Transport {
   readonly tls: TlsOptions;
-  /** For requests with an answer that ends: a limited number of connections, reused. */
+  /** For requests with a finite response: a limited number of reused connections. */
   readonly requests: Dispatcher;
-  /** For watches, each of which holds a connection of its own. */
+  /** For watches, which need a connection each. */
   readonly streams: Dispatcher;
-  /** Lets what runs end, then closes. */
+  /** Waits for requests in flight, then closes. */
   close(): Promise<void>;
-  /** Breaks off what runs. */
+  /** Aborts requests in flight and closes. */
   destroy(): Promise<void>;
 }
 
@@ -22,12 +22,12 @@ export interface TransportOptions {
 }
 
 export function openTransport(tls: TlsOptions, options: TransportOptions): Transport {
-  // Without being told, undici speaks HTTP/2 where the server offers it, as API servers do. HTTP/1.1 costs 9 % less CPU a
-  // write (measured), and each request and watch has a connection that fails and ends alone.
+  // By default undici uses HTTP/2 if the server offers it, as API servers do. HTTP/1.1 costs 9 % less CPU per write
+  // (measured), and connections of requests and watches fail independently.
   const http1 = { allowH2: false };
-  const secured = readOnce(tls);
+  const secured = withSecureContext(tls);
   const dispatcher = (connections: number | null): Dispatcher => {
-    // Requests have time limits of their own, by the Clock port.
+    // TimeLimit enforces timeouts, by the Clock port.
     const times = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 };
     const common = { ...http1, ...times, connections, pipelining: 1 };
     const connect = { ...http1, timeout: options.connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: 30_000 };
@@ -50,9 +50,9 @@ export function openTransport(tls: TlsOptions, options: TransportOptions): Trans
   };
 }
 
-/** Certificates and key as connections share them: to read them again for each is a third of what it costs to open one. */
-function readOnce({ ca, cert, key, ...others }: TlsOptions) {
-  // Of the authorities that Node trusts it has read the certificates once.
+/** Shares the parsed certificates and key among connections: parsing them takes a third of the time to open one. */
+function withSecureContext({ ca, cert, key, ...others }: TlsOptions) {
+  // Node caches its default authorities.
   if (ca === undefined && cert === undefined && key === undefined) return others;
   return { ...others, secureContext: createSecureContext({ ca, cert, key }) };
 }

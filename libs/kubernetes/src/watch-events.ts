@@ -21,7 +21,7 @@ export interface WatchReading {
 
 type Next = (chunk: Buffer) => Iterable<WatchFrame>;
 
-/** The events of a watch that answers in JSON, a line each. Throws ApiError when the server ends it with an error. */
+/** The events of a JSON watch, one per line. Throws ApiError when the server ends it with an error. */
 export function eventsOfLines(
   reading: WatchReading,
   chunks: AsyncIterable<Buffer>,
@@ -33,8 +33,8 @@ export function eventsOfLines(
 }
 
 /**
- * The events of a watch that answers in protobuf, a frame each. Throws ApiError when the server ends it with an error, and
- * when a frame has fields that this program does not know, of which `onPartial` is told.
+ * The events of a protobuf watch, one per frame. Throws ApiError when the server ends it with an error, and, after
+ * calling `onPartial`, for a frame with fields that this version does not know.
  */
 export function eventsOfFrames(
   reading: WatchReading,
@@ -88,10 +88,10 @@ async function* events(
 
 function incompleteEvents({ resource, namespace, name, why }: SkippedObject): ApiError {
   const message = `the initial events of ${resource} contain a malformed object ${namespace}/${name}: ${why}`;
-  return new ApiError(message, { reaction: 'retry', status: 0, reason: 'MalformedObject', retryAfterMs: 0 });
+  return new ApiError(message, { kind: 'retry', status: 0, reason: 'MalformedObject', retryAfterMs: 0 });
 }
 
 function unknownFields(resource: Resource): ApiError {
-  const message = `${resource} have fields that this version of Sluice does not know; they are read as JSON from now on, so that none is lost`;
-  return new ApiError(message, { reaction: 'retry', status: 0, reason: 'UnknownFields', retryAfterMs: 0 });
+  const message = `${resource} have fields that this version of Sluice does not know; reading them as JSON to keep all fields`;
+  return new ApiError(message, { kind: 'retry', status: 0, reason: 'UnknownFields', retryAfterMs: 0 });
 }

@@ -28,7 +28,7 @@ it('parses an error with its Status', () => {
   const status = encodedStatus({ message: 'too old', reason: 'Expired', code: 410 });
   expect(parse(encodedWatchEvent('ERROR', status))).toMatchObject({
     kind: 'error',
-    error: { message: 'too old', reason: 'Expired', status: 410, reaction: 'gone' },
+    error: { message: 'too old', reason: 'Expired', status: 410, kind: 'gone' },
   });
 });
 

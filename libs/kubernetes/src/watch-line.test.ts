@@ -23,7 +23,7 @@ describe('parseWatchLine', () => {
 
   it('turns ERROR into an ApiError', () => {
     const line = parse({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } });
-    expect(line).toMatchObject({ kind: 'error', error: { reaction: 'gone', message: 'too old' } });
+    expect(line).toMatchObject({ kind: 'error', error: { kind: 'gone', message: 'too old' } });
   });
 
   it.each([

@@ -3,11 +3,11 @@ import type { ApiError } from './api-error.ts';
 import type { Resource, WatchEvent } from './cluster.ts';
 import { errorFromStatus } from './status.ts';
 
-/** An object that cannot be used. It is left out, and the rest goes on. */
+/** A malformed object that is skipped. */
 export interface SkippedObject {
   readonly resource: Resource;
   readonly namespace: string;
-  /** As far as it can be told. */
+  /** Empty if unknown. */
   readonly name: string;
   readonly why: string;
 }
@@ -17,7 +17,7 @@ export type WatchLine =
   | { readonly kind: 'skipped'; readonly skipped: SkippedObject }
   | { readonly kind: 'error'; readonly error: ApiError };
 
-/** What one line of a watch says. `now` is in milliseconds since the epoch. */
+/** Parses one line of a JSON watch. `now` is in milliseconds since the epoch. */
 export function parseWatchLine(resource: Resource, line: string, now: number): WatchLine {
   let parsed: unknown;
   try {
@@ -30,7 +30,7 @@ export function parseWatchLine(resource: Resource, line: string, now: number): W
   return watchLineOf(resource, asString(type), object);
 }
 
-/** What an event says that is no error. */
+/** Parses a watch event other than ERROR. */
 export function watchLineOf(resource: Resource, type: string, object: unknown): WatchLine {
   if (type === 'BOOKMARK') {
     const resourceVersion = resourceVersionOf(object);
@@ -38,11 +38,11 @@ export function watchLineOf(resource: Resource, type: string, object: unknown): 
     return skip(describe(resource, object, 'the bookmark has no resourceVersion'));
   }
   if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
-    const why = whatIsWrong(object);
+    const why = problemOf(object);
     if (why === undefined) return { kind: 'event', event: { type, object: asRecord(object) } };
     return skip(describe(resource, object, why));
   }
-  return skip(describe(resource, object, `an event of type "${type}" is not known`));
+  return skip(describe(resource, object, `unknown event type "${type}"`));
 }
 
 function skip(skipped: SkippedObject): WatchLine {
@@ -56,12 +56,14 @@ function bookmark(object: unknown, resourceVersion: string): WatchEvent {
     : { type: 'BOOKMARK', resourceVersion };
 }
 
-/** The least that every object has; the rest is checked where it is used. */
-export function whatIsWrong(object: unknown): string | undefined {
-  if (!isRecord(object)) return 'it is not an object';
-  if (!isRecord(object.metadata)) return 'it has no metadata';
-  if (asString(object.metadata.name) === '') return 'it has no name';
-  return resourceVersionOf(object) === '' ? 'it has no resourceVersion' : undefined;
+/**
+ * Checks the fields that every object must have; others are validated where they are used. Returns the problem, if any.
+ */
+export function problemOf(object: unknown): string | undefined {
+  if (!isRecord(object)) return 'not an object';
+  if (!isRecord(object.metadata)) return 'no metadata';
+  if (asString(object.metadata.name) === '') return 'no name';
+  return resourceVersionOf(object) === '' ? 'no resourceVersion' : undefined;
 }
 
 export function resourceVersionOf(object: unknown): string {

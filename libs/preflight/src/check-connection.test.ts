@@ -1,4 +1,4 @@
-import { ApiError, type Reaction } from '@sluice/kubernetes';
+import { ApiError, type ApiErrorKind } from '@sluice/kubernetes';
 import { describe, expect, it } from 'vitest';
 import type { Access } from './access.ts';
 import { checkConnection, checkReading } from './check-connection.ts';
@@ -24,8 +24,8 @@ async function refused(probe: Partial<ReviewProbe>): Promise<ClusterUnavailableE
   throw new Error(`expected a ClusterUnavailableError, got ${String(error)}`);
 }
 
-const failing = (message: string, reaction: Reaction, status: number, reason: string) => async () => {
-  throw new ApiError(message, { reaction, status, reason });
+const failing = (message: string, kind: ApiErrorKind, status: number, reason: string) => async () => {
+  throw new ApiError(message, { kind, status, reason });
 };
 
 describe('checkConnection', () => {
@@ -83,8 +83,8 @@ describe('checkConnection', () => {
     ['it is not JSON', 'retry', 0, 'InvalidAnswer', 'failing', 'is an API server'],
     ['no', 'conflict', 404, 'NotFound', 'failing', 'is an API server'],
     ['down', 'retry', 503, 'ServiceUnavailable', 'failing', 'HTTP status 503'],
-  ] as const)('says what to do about "%s"', async (message, reaction, status, reason, why, advice) => {
-    const error = await refused({ serverVersion: failing(message, reaction, status, reason) });
+  ] as const)('says what to do about "%s"', async (message, kind, status, reason, why, advice) => {
+    const error = await refused({ serverVersion: failing(message, kind, status, reason) });
     expect(error).toMatchObject({ why, code: 'CLUSTER_UNAVAILABLE' });
     expect(error.message).toContain(`cannot use cluster prod: ${message}`);
     expect(error.message).toContain(advice);

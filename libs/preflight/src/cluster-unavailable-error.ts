@@ -27,10 +27,10 @@ export function unavailable(cluster: string, error: ApiError): ClusterUnavailabl
   return new ClusterUnavailableError(why, `cannot use cluster ${cluster}: ${error.message}${advice}`, error);
 }
 
-function diagnose({ status, reason, reaction, message }: ApiError): readonly [Unavailability, string] {
+function diagnose({ status, reason, kind, message }: ApiError): readonly [Unavailability, string] {
   // The messages of these two already say what to do.
   if (reason === 'CredentialsUnavailable') return ['unauthenticated', ''];
-  if (status === 0 && reaction === 'terminal') return ['untrusted', ''];
+  if (status === 0 && kind === 'terminal') return ['untrusted', ''];
   if (status === 404 || reason === 'InvalidAnswer') {
     return ['failing', '; check that the server in the kubeconfig is an API server'];
   }

@@ -7,8 +7,8 @@ it.each([
   ['SELF_SIGNED_CERT_IN_CHAIN', 'authority that is not trusted'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'another name'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'does not speak TLS'],
-  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'refuses our certificate'],
-  ['ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_UNKNOWN', 'refuses our certificate'],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'rejected the client certificate'],
+  ['ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_UNKNOWN', 'rejected the client certificate'],
 ])('%s is described', (code, words) => {
   expect(tlsProblem(failure(code))).toContain(words);
   expect(tlsProblem(new Error('failed', { cause: failure(code) }))).toContain(words);

@@ -30,7 +30,8 @@ export function tlsProblem(error: unknown): string | undefined {
   for (const { code } of causes(error)) {
     const problem = problems[code];
     if (problem !== undefined) return `${problem} (${code})`;
-    if (refusal.test(code)) return `it refuses our certificate, or requires one and none is configured (${code})`;
+    if (refusal.test(code))
+      return `it rejected the client certificate, or requires one and none is configured (${code})`;
   }
   return undefined;
 }

@@ -12,7 +12,7 @@ test('reads a Service, its Endpoints and its slices, and nothing but reads', asy
       request: async ({ method, path }) => {
         asked.push(`${method} ${path}`);
         if (path.endsWith('/endpoints/web')) {
-          throw new ApiError('not found', { reaction: 'terminal', status: 404, reason: 'NotFound' });
+          throw new ApiError('not found', { kind: 'terminal', status: 404, reason: 'NotFound' });
         }
         const body = path.includes('endpointslices') ? { items: [{ metadata: { name: 'web-x' } }] } : { metadata: {} };
         return { status: 200, headers: {}, body };
@@ -31,7 +31,7 @@ test('reads a Service, its Endpoints and its slices, and nothing but reads', asy
 
 test('what else goes wrong is thrown', async () => {
   const request = async () => {
-    throw new ApiError('away', { reaction: 'retry', status: 503, reason: 'ServiceUnavailable' });
+    throw new ApiError('away', { kind: 'retry', status: 503, reason: 'ServiceUnavailable' });
   };
   await expect(readCurrentState({ request }, key, signal)).rejects.toThrow('away');
 });

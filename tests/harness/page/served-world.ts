@@ -83,7 +83,7 @@ function refusing(writer: ClusterWriter, refusals: ReadonlyMap<string, string>):
     for (const [service, message] of refusals) {
       const { name } = object.metadata;
       if (name !== service && !name.startsWith(`${service}-`)) continue;
-      throw new ApiError(message, { reaction: 'terminal', status: 422, reason: 'Invalid' });
+      throw new ApiError(message, { kind: 'terminal', status: 422, reason: 'Invalid' });
     }
   };
   return {

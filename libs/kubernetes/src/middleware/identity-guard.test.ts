@@ -20,7 +20,7 @@ beforeEach(() => {
   [identity, fails, requests, replaced] = ['one', false, [], []];
   const answer = async (what: string) => {
     requests.push(what);
-    if (fails) throw new ApiError('cut', { reaction: 'retry', status: 0, reason: 'ECONNRESET' });
+    if (fails) throw new ApiError('cut', { kind: 'retry', status: 0, reason: 'ECONNRESET' });
     return { name: 'web', uid: 'u', resourceVersion: '1', generation: 1 };
   };
   const cluster: ClusterReader & ClusterWriter = {
@@ -68,7 +68,7 @@ test('after a broken connection the next write checks the identity and is not se
     () => writer.delete('endpoints', 'shop', 'web', {}, signal),
     () => writer.get('endpoints', 'shop', 'web', signal),
   ]) {
-    await expect(write()).rejects.toMatchObject({ reason: 'ClusterReplaced', reaction: 'terminal' });
+    await expect(write()).rejects.toMatchObject({ reason: 'ClusterReplaced', kind: 'terminal' });
   }
   expect(requests).toEqual(['create', 'identity']);
   expect(replaced).toEqual(['two']);

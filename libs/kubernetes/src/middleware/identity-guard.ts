@@ -5,7 +5,7 @@ import type { ClusterRequest, WatchStream } from '../cluster-request.ts';
 import { type Middleware, mapWatch } from '../middleware.ts';
 
 export interface IdentityGuardOptions {
-  /** The expected identity. The cluster has just been asked for it. */
+  /** The expected identity, verified just before. */
   readonly identity: string;
   readonly cluster: Pick<ClusterReader, 'identity'>;
   readonly clock: Clock;
@@ -92,6 +92,6 @@ export class IdentityGuard {
 
   #error(): ApiError {
     const message = `another cluster answers at the address of cluster ${this.#options.identity}; the request was not sent`;
-    return new ApiError(message, { reaction: 'terminal', status: 0, reason: 'ClusterReplaced' });
+    return new ApiError(message, { kind: 'terminal', status: 0, reason: 'ClusterReplaced' });
   }
 }

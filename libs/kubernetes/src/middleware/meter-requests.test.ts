@@ -9,7 +9,7 @@ const object = { metadata: { name: 'web', namespace: 'shop' } };
 
 test('each response is reported, failures with their status', async () => {
   const responses: unknown[] = [];
-  const refused = new ApiError('slow down', { reaction: 'retry', status: 429, reason: 'TooManyRequests' });
+  const refused = new ApiError('slow down', { kind: 'retry', status: 429, reason: 'TooManyRequests' });
   const writer = chainWriter(
     {
       get: () => Promise.reject(new TypeError('bug')),

@@ -74,7 +74,7 @@ export class ScriptedReader implements ClusterReader {
       if (script.events.length > 0) yield script.events.splice(0);
       else if (script.expired) {
         script.expired = false;
-        throw new ApiError('too old', { reaction: 'gone', status: 410, reason: 'Expired' });
+        throw new ApiError('too old', { kind: 'gone', status: 410, reason: 'Expired' });
       } else {
         await new Promise<void>((resolve) => {
           script.wake = resolve;

@@ -84,7 +84,7 @@ async function applyMutation(
     if (verb === 'delete' && resource === 'endpoints' && error.status === 404) {
       return { status: 'applied', result: { ...base, status: 'applied' } };
     }
-    if (error.reaction !== 'conflict') {
+    if (error.kind !== 'conflict') {
       const status = statusOf(error, verb);
       const result = { ...base, status: 'failed' as const, error: error.message };
       if (status === 'namespaceTerminating') return { status, result };
@@ -112,8 +112,8 @@ async function applyMutation(
 
 /** B10: a terminating namespace makes a create pointless; an update or delete rejected for it is retried. */
 function statusOf(error: ApiError, verb: Mutation['verb']): OutcomeStatus {
-  if (error.reaction === 'namespaceTerminating') return verb === 'create' ? 'namespaceTerminating' : 'rejected';
-  return error.reaction === 'retry' ? 'unavailable' : 'rejected';
+  if (error.kind === 'namespaceTerminating') return verb === 'create' ? 'namespaceTerminating' : 'rejected';
+  return error.kind === 'retry' ? 'unavailable' : 'rejected';
 }
 
 async function send(namespace: string, mutation: Mutation, cluster: ClusterWriter, signal: AbortSignal) {

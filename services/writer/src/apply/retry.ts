@@ -30,7 +30,7 @@ export function retryTransientErrors(options: RetryOptions & RetryPorts, signal:
       try {
         return await next(request);
       } catch (error) {
-        if (!isApiError(error) || error.reaction !== 'retry' || attempt + 1 >= attempts) throw error;
+        if (!isApiError(error) || error.kind !== 'retry' || attempt + 1 >= attempts) throw error;
         const delayMs = Math.max(backoffMs(backoff, attempt, random), error.retryAfterMs ?? 0);
         logger.warn('write failed; retrying', {
           attempt: attempt + 1,

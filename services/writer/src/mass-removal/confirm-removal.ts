@@ -35,7 +35,7 @@ export async function confirmRemoval(
     if (!isApiError(error)) throw error;
     const message = `${heldBackReason}: ${what}, but the cluster cannot confirm it: ${error.message}`;
     guard.recordCheck('unknown', message);
-    return heldBack(error.reaction === 'retry' ? 'unavailable' : 'rejected', message);
+    return heldBack(error.kind === 'retry' ? 'unavailable' : 'rejected', message);
   }
 }
 

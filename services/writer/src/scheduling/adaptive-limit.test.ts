@@ -126,7 +126,7 @@ describe('the limit', () => {
   test.each([
     ['conflict', conflict],
     ['refusal', forbidden],
-    ['aborted request', new ApiError('aborted', { reaction: 'retry', status: 0, reason: 'Aborted' })],
+    ['aborted request', new ApiError('aborted', { kind: 'retry', status: 0, reason: 'Aborted' })],
   ])('does not fall on a %s', async (_, error) => {
     const limit = new AdaptiveLimit({ max: 64, initial: 16, clock });
     await rounds(limit, 1, 5, error);

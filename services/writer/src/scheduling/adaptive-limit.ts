@@ -194,7 +194,7 @@ export class AdaptiveLimit {
 
 /** The server is overloaded or unreachable. A request aborted by its caller proves neither. */
 function isOverload(error: unknown): error is { readonly retryAfterMs?: number } {
-  return isApiError(error) && error.reaction === 'retry' && error.reason !== 'Aborted';
+  return isApiError(error) && error.kind === 'retry' && error.reason !== 'Aborted';
 }
 
 /** The server responded to the request itself. */

@@ -1,8 +1,8 @@
 import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
-import { ApiError, type ClusterWriter, type RawObject, type Reaction, type WrittenMeta } from '@sluice/kubernetes';
+import { ApiError, type ApiErrorKind, type ClusterWriter, type RawObject, type WrittenMeta } from '@sluice/kubernetes';
 
-export function apiError(reaction: Reaction, status: number, retryAfterMs?: number): ApiError {
-  return new ApiError(`${reaction} ${status}`, { reaction, status, reason: `R${status}`, retryAfterMs });
+export function apiError(kind: ApiErrorKind, status: number, retryAfterMs?: number): ApiError {
+  return new ApiError(`${kind} ${status}`, { kind, status, reason: `R${status}`, retryAfterMs });
 }
 
 export const conflict = apiError('conflict', 409);

@@ -61,7 +61,7 @@ function clusterOf(identity: string, onWrite: (what: string) => void): ClusterWr
     onWrite(`${identity}/${name}`);
     if (identity !== 'silent') return { name, uid: 'u', resourceVersion: '1', generation: 1 };
     await new Promise((resolve) => signal.addEventListener('abort', resolve));
-    throw new ApiError('given up', { reaction: 'retry', status: 0, reason: 'Aborted' });
+    throw new ApiError('given up', { kind: 'retry', status: 0, reason: 'Aborted' });
   };
   return {
     get: () => Promise.reject(new Error('not asked for')),
