@@ -124,7 +124,7 @@ describe('Connection.request', () => {
     const outcome = failure(connection.request({ ...get, timeoutMs: 5000 }));
     await asked;
     clock.step(clock.now() + 5000);
-    const expected = { message: `no complete answer from ${server.url} within 5 s`, reason: 'Timeout' };
+    const expected = { message: `no complete response from ${server.url} within 5 s`, reason: 'Timeout' };
     expect(await outcome).toMatchObject(expected);
     expect(clock.nextAt()).toBeUndefined();
   });
@@ -245,7 +245,7 @@ describe('Connection without a credential', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     clock.step(clock.now() + 60_000);
-    expect((await outcome).message).toContain('no credential came within 60 s');
+    expect((await outcome).message).toContain('the plugin returned no credential within 60 s');
   });
 });
 

@@ -80,12 +80,13 @@ describe('HttpCluster.list', () => {
 });
 
 describe('HttpCluster on a server without the API', () => {
-  it('says which one is missing, and since when servers have it', async () => {
+  it('names the missing API and the required version', async () => {
     const { cluster } = await given((_, response) => {
       response.writeHead(404, { 'content-type': 'text/plain' });
       response.end('404 page not found\n');
     });
-    const message = /no endpointslices in discovery\.k8s\.io\/v1; Kubernetes 1\.21 or later has \(.*404 page not found/;
+    const message =
+      /not serve endpointslices in discovery\.k8s\.io\/v1; upgrade it to Kubernetes 1\.21 or later \(.*404 page not found/;
     const list = cluster.list('endpointslices', { limit: 1, continueToken: '' }, noAbort);
     expect(await failure(list)).toMatchObject({ kind: 'terminal', message: expect.stringMatching(message) });
     const watch = cluster.watch('endpointslices', '1', noAbort)[Symbol.asyncIterator]().next();
@@ -142,7 +143,7 @@ describe('HttpCluster.watch', () => {
     expect(await collect(cluster.watch('pods', '0', noAbort))).toEqual([{ type: 'ADDED', object: pod('b', '2') }]);
     expect(skipped.map(({ name, why }) => `${name}: ${why}`)).toEqual([
       'torn: the line is not JSON',
-      'x: it has no resourceVersion',
+      'x: no resourceVersion',
     ]);
   });
 

@@ -119,7 +119,7 @@ describe('loadKubeconfig refuses', () => {
     expect((await rejected(loadKubeconfig({ paths: [] }))).code).toBe('KUBECONFIG_NOT_FOUND');
     const { code, message } = await rejected(loadKubeconfig({ paths: ['/nowhere/config'] }));
     expect(code).toBe('KUBECONFIG_NOT_FOUND');
-    expect(message).toBe('kubeconfig "/nowhere/config" does not exist; name an existing file with --kubeconfig');
+    expect(message).toBe('kubeconfig "/nowhere/config" does not exist; pass an existing file with --kubeconfig');
   });
 
   it('a directory', async () => {
@@ -165,7 +165,7 @@ describe('loadKubeconfig refuses', () => {
 
   it.each([
     [{ contexts: [{ name: 'c', context: { user: 'u' } }] }, 'it names no cluster'],
-    [{ contexts: [{ name: 'c', context: { cluster: 'x' } }] }, 'its cluster "x" is not there'],
+    [{ contexts: [{ name: 'c', context: { cluster: 'x' } }] }, 'its cluster "x" does not exist'],
     [
       { contexts: [{ name: 'c', context: { cluster: 'x' } }], clusters: [{ name: 'x', cluster: {} }] },
       'its cluster "x" has no server',
@@ -182,7 +182,7 @@ describe('loadKubeconfig refuses', () => {
         contexts: [{ name: 'c', context: { cluster: 'x', user: 'u' } }],
         clusters: [{ name: 'x', cluster: { server } }],
       },
-      'its user "u" is not there',
+      'its user "u" does not exist',
     ],
     [
       {

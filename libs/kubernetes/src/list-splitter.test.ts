@@ -61,12 +61,12 @@ describe('ListSplitter', () => {
   });
 
   test.each([
-    ['<html>{}</html>', 'it is not an object'],
-    ['[{"items":[]}]', 'it is not an object'],
-    ['"text"', 'it is not an object'],
-    ['{} {}', 'it is not an object'],
-    ['{"items":[{}', 'it ended early'],
-    ['', 'it ended early'],
+    ['<html>{}</html>', 'the response is not an object'],
+    ['[{"items":[]}]', 'the response is not an object'],
+    ['"text"', 'the response is not an object'],
+    ['{} {}', 'the response is not an object'],
+    ['{"items":[{}', 'the response ended early'],
+    ['', 'the response ended early'],
   ])('refuses %s', (text, why) => {
     expect(() => split(text)).toThrow(new MalformedListError(why));
   });

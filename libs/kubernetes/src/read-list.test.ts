@@ -34,16 +34,16 @@ test.each(['7', 'null', '{"metadata":{"namespace":"ns"}}', '{"metadata":{"name":
   'rejects a list with the unidentifiable item %s',
   async (item) => {
     const text = `{"metadata":{"resourceVersion":"9"},"items":[${item},${JSON.stringify(pod('a'))}]}`;
-    await expect(read(text)).rejects.toThrow(new MalformedListError('it has an item without a name'));
+    await expect(read(text)).rejects.toThrow(new MalformedListError('an item has no name'));
   },
 );
 
 test.each([
-  ['{"items":[]}', 'it has no resourceVersion'],
-  ['{"metadata":{"resourceVersion":"9"}}', 'it has no array of items'],
-  ['{"metadata":{"resourceVersion":"9"},"items":{}}', 'it has no array of items'],
-  ['{"metadata":{,},"items":[]}', 'it is not JSON'],
-  ['{"metadata":{"resourceVersion":"9"},"items":[{}', 'it ended early'],
+  ['{"items":[]}', 'the list has no resourceVersion'],
+  ['{"metadata":{"resourceVersion":"9"}}', 'the list has no array of items'],
+  ['{"metadata":{"resourceVersion":"9"},"items":{}}', 'the list has no array of items'],
+  ['{"metadata":{,},"items":[]}', 'the response is not JSON'],
+  ['{"metadata":{"resourceVersion":"9"},"items":[{}', 'the response ended early'],
 ])('rejects %s', async (text, why) => {
   await expect(read(text)).rejects.toThrow(new MalformedListError(why));
 });

@@ -60,7 +60,7 @@ describe('errorFromResponse', () => {
       kind: 'retry',
     });
     const empty = errorFromResponse({ status: 502, now }, undefined);
-    expect(empty.message).toBe('the server answered with HTTP status 502');
+    expect(empty.message).toBe('the server returned HTTP status 502');
   });
 });
 

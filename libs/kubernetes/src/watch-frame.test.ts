@@ -33,12 +33,8 @@ it('parses an error with its Status', () => {
 });
 
 it.each([
-  [
-    'an object without metadata',
-    encodedWatchEvent('ADDED', encodedSlice({ addressType: 'IPv4' })),
-    'it has no metadata',
-  ],
-  ['an unknown event type', encodedWatchEvent('MOVED', encodedSlice(slice)), 'an event of type "MOVED" is not known'],
+  ['an object without metadata', encodedWatchEvent('ADDED', encodedSlice({ addressType: 'IPv4' })), 'no metadata'],
+  ['an unknown event type', encodedWatchEvent('MOVED', encodedSlice(slice)), 'unknown event type "MOVED"'],
   ['JSON', Buffer.from('{"type":"ADDED"}'), 'invalid protobuf: '],
   ['an empty frame', Buffer.alloc(0), 'invalid protobuf: '],
 ])('skips %s and says why', (_, frame, why) => {

@@ -29,22 +29,22 @@ describe('parseWatchLine', () => {
   it.each([
     ['{"type":"ADDED","object":{"metadata":{"name":"p"', { name: 'p', why: 'the line is not JSON' }],
     ['nonsense', { name: '', why: 'the line is not JSON' }],
-    [{ type: 'ADDED', object: 3 }, { why: 'it is not an object' }],
-    [{ type: 'ADDED', object: {} }, { why: 'it has no metadata' }],
+    [{ type: 'ADDED', object: 3 }, { why: 'not an object' }],
+    [{ type: 'ADDED', object: {} }, { why: 'no metadata' }],
     [
       { type: 'ADDED', object: { metadata: { namespace: 'ns' } } },
-      { namespace: 'ns', why: 'it has no name' },
+      { namespace: 'ns', why: 'no name' },
     ],
     [
       { type: 'ADDED', object: { metadata: { name: 'p' } } },
-      { name: 'p', why: 'it has no resourceVersion' },
+      { name: 'p', why: 'no resourceVersion' },
     ],
     [
       { type: 'RENAMED', object: pod },
-      { name: 'p', why: 'an event of type "RENAMED" is not known' },
+      { name: 'p', why: 'unknown event type "RENAMED"' },
     ],
     [{ type: 'BOOKMARK', object: {} }, { why: 'the bookmark has no resourceVersion' }],
-    [[], { why: 'an event of type "" is not known' }],
+    [[], { why: 'unknown event type ""' }],
   ])('skips %j and names it', (line, skipped) => {
     expect(parse(line)).toMatchObject({ kind: 'skipped', skipped: { resource: 'pods', ...skipped } });
   });
