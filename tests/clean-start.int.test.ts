@@ -8,7 +8,7 @@ import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/loca
 import { systemClock } from '@sluice/process';
 import { asRecord, seededRandom } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { slicesOf } from './harness/what-should-be.ts';
+import { slicesOf } from './harness/expected-endpoints.ts';
 
 /** The first start of a fleet on empty servers is routine, so no process logs a warning or an error. */
 const [services, podsPerService] = [50, 4];
