@@ -69,7 +69,7 @@ test('a reader of some namespaces sees only their objects, all bookmarks and all
 test('a writer of some namespaces rejects requests for others for good', async () => {
   const writer = scopeWriter(cluster, { except: ['kube-system'] });
   const endpoints = (namespace: string) => ({ metadata: { namespace, name: 'web' } });
-  const rejection = { reaction: 'terminal', reason: 'NamespaceNotServed' };
+  const rejection = { kind: 'terminal', reason: 'NamespaceNotServed' };
   await expect(writer.create('endpoints', endpoints('kube-system'), signal)).rejects.toMatchObject(rejection);
   await expect(writer.update('endpoints', endpoints('kube-system'), signal)).rejects.toMatchObject(rejection);
   await expect(writer.delete('endpoints', 'kube-system', 'web', {}, signal)).rejects.toMatchObject(rejection);

@@ -59,5 +59,5 @@ async function* scopedStream(stream: WatchStream, isIncluded: (object: RawObject
 
 function outOfScope(namespace: string): ApiError {
   const message = `namespace ${namespace} is not served by this process; see --namespaces and --exclude-namespaces`;
-  return new ApiError(message, { reaction: 'terminal', status: 0, reason: 'NamespaceNotServed' });
+  return new ApiError(message, { kind: 'terminal', status: 0, reason: 'NamespaceNotServed' });
 }
