@@ -61,15 +61,28 @@ describe('at the start', () => {
   test('a topic mismatch is an error that lists the differences; the topic is not altered', async () => {
     const options = fixture.options(2);
     await (await connectKafkaBus(options)).close();
-    const refused = connectKafkaBus({ ...options, partitions: 4, maxMessageBytes: 8_000_000, replicationFactor: 3 });
+    const retentionBytes = { changes: 134_217_728, mutations: 134_217_728, requests: 16_777_216 };
+    const refused = connectKafkaBus({ ...options, partitions: 4, retentionBytes, replicationFactor: 3 });
     await expect(refused).rejects.toMatchObject({ code: 'BUS_TOPIC_MISMATCH' });
     const { fleet } = options;
     await expect(refused).rejects.toThrow(`topic ${fleet}.changes: partitions is 2, want 4`);
     await expect(refused).rejects.toThrow(`topic ${fleet}.requests: replication factor is 1, want 3`);
     await expect(refused).rejects.toThrow(
-      `topic ${fleet}.mutations: max.message.bytes is 4194304, want at least 8000000`,
+      `topic ${fleet}.mutations: retention.bytes is 67108864, want at least 134217728`,
     );
     await (await connectKafkaBus(options)).close();
+  });
+
+  test('topics that accept smaller messages than configured are used within their limit', async () => {
+    const options = worlds.options(2);
+    await (await connectKafkaBus({ ...options, maxMessageBytes: 1_048_576 })).close();
+    const bus = await connectKafkaBus(options);
+    expect(options.maxMessageBytes).toBeGreaterThan(1_048_576);
+    expect(bus.limits.recordBytes).toBeLessThan(1_048_576);
+    const large = { key: 'k', id: 'large', headers: {}, payload: Buffer.alloc(bus.limits.recordBytes) };
+    await bus.append('changes', 0, [large]);
+    expect(ids(await take(bus.read('changes', 0, streamStart), 1))).toEqual(['large']);
+    await bus.close();
   });
 
   test('a replication factor above the number of brokers is an error', async () => {

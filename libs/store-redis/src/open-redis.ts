@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '@sluice/runtime';
 import type { ClusterDirectory, ClusterPins, DeadLetters, Leases, Store } from '@sluice/store';
 import { Cluster, type Redis } from 'ioredis';
-import { checkServer } from './check-server.ts';
+import { checkServer, type ServerReport } from './check-server.ts';
 import { connect, createClient } from './client.ts';
 import { LeaseThreadClient, type StartLeaseThread } from './lease-thread.ts';
 import { logConnection } from './log-connection.ts';
@@ -12,6 +12,7 @@ import { leasesTimeoutMs, RedisLeases } from './redis-leases.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { RedisStore } from './redis-store.ts';
 import type { Client } from './script.ts';
+import { ServerMonitor } from './server-monitor.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** The store's ports on one Redis. */
@@ -55,15 +56,30 @@ export async function openRedis(
   const clients = [client, leaseClient];
   const thread =
     startLeaseThread && new LeaseThreadClient({ start: startLeaseThread, redis: options, secrets, clock, logger });
+  let monitor: ServerMonitor | undefined;
+  const failsOver = options.topology?.mode === 'sentinel';
+  const check = async () => {
+    const reports: ServerReport[] = [];
+    for (const node of masters(client)) {
+      const info = await withTimeout(clock, commandTimeoutMs, 'checking Redis', node.info());
+      reports.push(checkServer(info, failsOver));
+    }
+    return reports;
+  };
   const close = () => {
+    monitor?.close();
     thread?.close();
     for (const one of [...clients, subscriber]) one.disconnect();
   };
   try {
     await Promise.all(clients.map((one) => connect(one, clock, commandTimeoutMs)));
-    for (const node of masters(client)) {
-      checkServer(await withTimeout(clock, commandTimeoutMs, 'checking Redis', node.info()), logger);
+    const warnings: string[] = [];
+    for (const report of await check()) {
+      if (report.error !== undefined) throw report.error;
+      for (const warning of report.warnings) logger.warn(warning);
+      warnings.push(...report.warnings);
     }
+    monitor = new ServerMonitor({ check, clock, logger }, warnings);
     // ioredis connects to a Cluster's nodes on the first command; do so before the first heartbeat.
     for (const node of masters(leaseClient)) await withTimeout(clock, commandTimeoutMs, 'checking Redis', node.ping());
   } catch (error) {

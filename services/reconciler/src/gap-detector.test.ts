@@ -39,6 +39,8 @@ test('a new watcher that continues after the former one shows whether its last C
 test('the first Change of a cluster belongs to a snapshot, or something is missing', () => {
   expect(observe(new GapDetector(), 9, 5)).toBe('1..5');
   expect(new GapDetector().observe({ ...aSnapshot(9, []), previousSequence: 5 })).toBeUndefined();
+  const unpublishable = aChange(9, [], { previousSequence: 5, unpublishable: 'too large' });
+  expect(new GapDetector().observe(unpublishable)).toBeUndefined();
 });
 
 test('it continues from what was stored', () => {

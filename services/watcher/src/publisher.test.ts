@@ -1,10 +1,11 @@
+import { encodeMessage } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { factsPerChange } from './compose-changes.ts';
 import { Indexer } from './indexer.ts';
 import { Publisher, type PublisherOptions } from './publisher.ts';
 import { GatedBus } from './testing/gated-bus.ts';
-import { aPod, aService } from './testing/objects.ts';
+import { aPod, aService, someEndpoints } from './testing/objects.ts';
 
 let clock: VirtualClock;
 let indexer: Indexer;
@@ -159,6 +160,66 @@ describe('records', () => {
     pod('p', true);
     await flushed();
     expect(bus.changes[0]?.snapshot).toMatchObject({ first: true, last: true });
+  });
+});
+
+describe('a limit of the bus', () => {
+  const setEndpoints = (bytes: number) => {
+    const { metadata } = someEndpoints('web');
+    indexer.endpoints.set('shop/web', {
+      metadata: { ...metadata, annotations: { a: 'x'.repeat(bytes) } },
+      subsets: [],
+    });
+  };
+
+  test('splits a snapshot until each part fits; the parts are stamped and bracketed as one', async () => {
+    bus.limits = { recordBytes: 2_000, messageBytes: 10_000 };
+    indexer.setService(aService('web'));
+    for (let i = 0; i < 50; i++) indexer.setPod(aPod(`p${i}`, { app: 'web' }));
+    publisher.markDirty('shop', 'web', { kind: 'snapshot', initial: true });
+    await flushed();
+    const parts = bus.changes.length;
+    expect(parts).toBeGreaterThan(3);
+    for (const change of bus.changes) expect(encodeMessage(change).length).toBeLessThanOrEqual(2_000);
+    expect(bus.changes.map(({ stamp }) => stamp.sequence)).toEqual(bus.changes.map((_, i) => i + 1));
+    expect(bus.changes.map(({ previousSequence }) => previousSequence)).toEqual(bus.changes.map((_, i) => i));
+    expect(bus.changes.map(({ snapshot }) => snapshot?.first)).toEqual(bus.changes.map((_, i) => i === 0));
+    expect(bus.changes.map(({ snapshot }) => snapshot?.last)).toEqual(bus.changes.map((_, i) => i === parts - 1));
+    expect(bus.changes.flatMap(({ facts }) => facts)).toHaveLength(52);
+    expect(bus.changes.map(({ resourceVersions }) => resourceVersions !== undefined)).toEqual(
+      bus.changes.map((_, i) => i === parts - 1),
+    );
+  });
+
+  test('lets one large fact pass, which the bus sends in chunks', async () => {
+    bus.limits = { recordBytes: 2_000, messageBytes: 10_000 };
+    setEndpoints(5_000);
+    publisher.markDirty('shop', 'web', { kind: 'endpoints', uid: 'u' });
+    await flushed();
+    expect(bus.changes.at(-1)?.facts).toMatchObject([{ kind: 'endpoints' }]);
+  });
+
+  test('replaces a Service with a larger object by the reason, and publishes a snapshot once it fits', async () => {
+    await published('web', 'db');
+    bus.limits = { recordBytes: 2_000, messageBytes: 10_000 };
+    setEndpoints(20_000);
+    publisher.markDirty('shop', 'web', { kind: 'endpoints', uid: 'u' });
+    publisher.markDirty('shop', 'db', { kind: 'service' });
+    await flushed();
+    expect(bus.changes).toMatchObject([
+      {
+        key: { service: 'web' },
+        facts: [],
+        unpublishable: expect.stringMatching(/^endpoints has 20\d+ bytes, more than the 10000 that the bus accepts$/),
+      },
+      { key: { service: 'db' }, facts: [{ kind: 'service' }, { kind: 'topology' }] },
+    ]);
+    expect(bus.changes[0]?.snapshot).toBeUndefined();
+    expect(bus.changes[1]?.previousSequence).toBe(bus.changes[0]?.stamp.sequence);
+    setEndpoints(10);
+    publisher.markDirty('shop', 'web', { kind: 'endpoints', uid: 'u' });
+    await flushed();
+    expect(bus.changes.at(-1)).toMatchObject({ snapshot: { first: true, last: true }, facts: { length: 3 } });
   });
 });
 

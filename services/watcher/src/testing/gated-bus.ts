@@ -1,6 +1,7 @@
 import {
   type Bus,
   BusClosedError,
+  type BusLimits,
   type BusRecord,
   MemoryBus,
   noBusLimits,
@@ -13,7 +14,7 @@ import { type Change, decodeMessage } from '@sluice/messages';
 /** A bus whose appends take as long as the test wants, and fail when it wants. */
 export class GatedBus implements Bus {
   readonly partitions: number;
-  readonly limits = noBusLimits;
+  limits: BusLimits = noBusLimits;
   /** Ids of the records of each try, in order. */
   readonly tries: string[][] = [];
   readonly changes: Change[] = [];

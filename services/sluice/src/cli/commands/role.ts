@@ -55,7 +55,9 @@ async function run(role: Role, configured: Configured): Promise<void> {
     const { metrics, health } = running;
     const address = configuration.metricsBindAddress ?? undefined;
     const server = metrics && (await startTelemetry(address, { metrics, health, log }, logger));
-    logger.info('started', { member, ...(server && { metrics: `${server.url}/metrics` }) });
+    const { recordBytes, messageBytes } = infrastructure.bus.limits;
+    const limits = { maxRecordBytes: recordBytes, maxMessageBytes: messageBytes };
+    logger.info('started', { member, ...limits, ...(server && { metrics: `${server.url}/metrics` }) });
     return {
       done: running.done,
       stop: [

@@ -1,4 +1,5 @@
 import { openInfrastructure } from '@sluice/backends';
+import type { BusLimits } from '@sluice/bus';
 import { type IdentityConflict, StoredIdentities } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { findParked, type ParkedKey } from '@sluice/console';
@@ -23,6 +24,7 @@ export async function checkInfrastructure(
     try {
       const letters = await opened.deadLetters.list();
       const checks = [ok(about, 'connection', `${bus.kind} and ${store.kind}, ${configuration.partitions} partitions`)];
+      checks.push(messageSizeCheck(about, opened.bus.limits));
       checks.push(
         ...warnings.map((text) =>
           warning(about, 'settings', text, 'see docs/guides/redis.md, docs/guides/nats.md, docs/guides/kafka.md'),
@@ -53,6 +55,19 @@ export function identityCheck(about: string, conflicts: readonly IdentityConflic
   const advice = 'check which is right, then run "sluice clusters accept NAME"; see docs/guides/many-clusters.md';
   return failed(about, 'cluster identities', `conflict of ${first.name}: ${first.reason}${more}`, advice);
 }
+
+/** A message of 50,000 endpoints has about 16 MiB. */
+const ampleMessageBytes = 16 * 1024 * 1024;
+
+/** What the bus reports as its limits. */
+export function messageSizeCheck(about: string, { recordBytes, messageBytes }: BusLimits): Check {
+  const detail = `up to ${kibibytes(recordBytes)} per record, ${kibibytes(messageBytes)} per message in chunks`;
+  if (messageBytes >= ampleMessageBytes) return ok(about, 'message size', detail);
+  const advice = 'raise bus.maxBytes.changes and bus.maxBytes.mutations; see docs/operations/capacity.md';
+  return warning(about, 'message size', `${detail}: a Service of 50,000 endpoints may exceed it`, advice);
+}
+
+const kibibytes = (bytes: number) => `${Math.floor(bytes / 1024)} KiB`;
 
 /** Reports parked Services, those with held-back removals first. */
 export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check {

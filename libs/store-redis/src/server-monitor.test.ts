@@ -1,0 +1,78 @@
+import { type LogFields, silentLogger, VirtualClock } from '@sluice/runtime';
+import { beforeEach, expect, test } from 'vitest';
+import type { ServerReport } from './check-server.ts';
+import { RedisStoreError } from './redis-error.ts';
+import { ServerMonitor } from './server-monitor.ts';
+
+const good: ServerReport = { error: undefined, warnings: [] };
+const evicting: ServerReport = { error: new RedisStoreError('EVICTION', 'evicts'), warnings: [] };
+const unreplicated: ServerReport = { error: undefined, warnings: ['no replica'] };
+
+let clock: VirtualClock;
+let reports: readonly ServerReport[] | Error;
+let log: string[];
+
+beforeEach(() => {
+  clock = new VirtualClock(0);
+  reports = [good];
+  log = [];
+});
+
+function start(known: readonly string[] = []): ServerMonitor {
+  const note = (level: string) => (message: string, fields?: LogFields) => {
+    log.push(`${level} ${message} ${String(fields?.problem)}`);
+  };
+  const logger = { ...silentLogger, info: note('info'), warn: note('warn'), error: note('error') };
+  const check = async () => {
+    if (reports instanceof Error) throw reports;
+    return reports;
+  };
+  return new ServerMonitor({ check, clock, logger }, known);
+}
+
+async function minutes(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    clock.step(clock.now() + 60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('a problem that appears is logged once, and so is its end', async () => {
+  start();
+  await minutes(2);
+  reports = [good, evicting];
+  await minutes(3);
+  reports = [unreplicated];
+  await minutes(2);
+  expect(log).toEqual([
+    'error Redis settings have become unsafe evicts',
+    'warn Redis settings have become unsafe no replica',
+    'info Redis settings are safe again evicts',
+  ]);
+});
+
+test('a problem that was reported at the start is not repeated', async () => {
+  start(['no replica']);
+  reports = [unreplicated];
+  await minutes(2);
+  expect(log).toEqual([]);
+});
+
+test('a server that does not answer changes nothing', async () => {
+  start();
+  reports = [evicting];
+  await minutes(1);
+  reports = new Error('no answer');
+  await minutes(2);
+  reports = [evicting];
+  await minutes(1);
+  expect(log).toHaveLength(1);
+});
+
+test('a closed monitor checks nothing', async () => {
+  const monitor = start();
+  reports = [evicting];
+  monitor.close();
+  await minutes(2);
+  expect(log).toEqual([]);
+});
