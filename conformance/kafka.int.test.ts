@@ -74,7 +74,7 @@ describe('at the start', () => {
   });
 
   test('topics that accept smaller messages than configured are used within their limit', async () => {
-    const options = worlds.options(2);
+    const options = fixture.options(2);
     await (await connectKafkaBus({ ...options, maxMessageBytes: 1_048_576 })).close();
     const bus = await connectKafkaBus(options);
     expect(options.maxMessageBytes).toBeGreaterThan(1_048_576);
