@@ -18,6 +18,7 @@ import type { Indexer } from './indexer.ts';
 import { objectName } from './object-event.ts';
 import { PublishedServices } from './published-services.ts';
 import type { PublishedState } from './published-state.ts';
+import { ResyncPace } from './resync-pace.ts';
 
 export interface PublisherOptions {
   /** Identity of the cluster. */
@@ -48,6 +49,7 @@ interface PublishPartition {
   running: boolean;
   /** Resolves when the current or last run ends. */
   done: Promise<void>;
+  readonly pace: ResyncPace;
   /** Stamp of the partition's last Change, perhaps a previous watcher's; sequence 0 if there was none. */
   lastStamp: Stamp;
 }
@@ -89,6 +91,7 @@ export class Publisher {
     });
     this.#partitions = Array.from({ length: bus.partitions }, (_, partition) => ({
       dirty: new DirtySet(),
+      pace: new ResyncPace(options.clock),
       inFlight: new Set<string>(),
       running: false,
       done: Promise.resolve(),
@@ -114,6 +117,11 @@ export class Publisher {
     partition.running = true;
     // Deferred, so that the rest of the current batch of watch events goes into the same Change.
     partition.done = Promise.resolve().then(() => this.#run(number, partition));
+  }
+
+  /** A reader has requested a resync of the partition. If the last one did not reach it, this one is sent more slowly. */
+  resyncRequested(partition: number): void {
+    this.#partitions[partition]?.pace.resyncRequested();
   }
 
   /** Services published since their digest was last persisted. */
@@ -164,7 +172,7 @@ export class Publisher {
         await yieldQueue?.next();
         const traced: TracedChange[] = [];
         const records = this.#take(partition, services, traced);
-        if (records.length > 0) await this.#append(number, records);
+        if (records.length > 0) await this.#appendPaced(number, partition.pace, records);
         this.#appended(partition);
         this.#traces?.published(number, traced);
       }
@@ -225,6 +233,20 @@ export class Publisher {
       }
     }
     partition.inFlight = new Set();
+  }
+
+  async #appendPaced(partition: number, { bytesPerSecond }: ResyncPace, records: readonly BusRecord[]): Promise<void> {
+    const { bus, clock, logger } = this.#options;
+    // A bus without limits keeps records until they are read.
+    if (bytesPerSecond === Number.POSITIVE_INFINITY || bus.limits.recordBytes === Number.POSITIVE_INFINITY) {
+      return this.#append(partition, records);
+    }
+    logger.debug('publishing at a limited rate', { topic: 'changes', partition, bytesPerSecond });
+    for (const record of records) {
+      await this.#append(partition, [record]);
+      await sleep(clock, (record.payload.length / bytesPerSecond) * 1_000);
+      if (this.#closed) throw new BusClosedError('the watcher has stopped');
+    }
   }
 
   /** Retries the same records with the same ids until the bus accepts them, before any later ones of the partition. */

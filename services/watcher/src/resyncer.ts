@@ -98,6 +98,7 @@ export class Resyncer {
     if ('partition' in scope) {
       if (scope.cluster !== undefined && scope.cluster !== cluster) return [];
       logger.info('resyncing partition', { cluster, partition: scope.partition, reason });
+      publisher.resyncRequested(scope.partition);
       const matches = (key: ServiceKey) => partitionOf(formatServiceKey(key), bus.partitions) === scope.partition;
       return this.#publishAll(snapshot, description, matches);
     }
