@@ -93,7 +93,7 @@ function start(args: readonly string[]): ChildProcess {
 async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('no output');
   for await (const line of createInterface({ input: child.stdout })) return line;
-  return 'ended without a word';
+  return 'no error message';
 }
 
 await runProgram(main);

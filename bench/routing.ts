@@ -11,10 +11,10 @@ const HELP = `usage: node bench/routing.ts [options]      (or: npm run bench:rou
 
   --services N,N   Services in the namespace (1,100,1000,10000)
   --events N       Pod events per round (200000)
-  --rounds N       rounds, of which the medians are told (5)
+  --rounds N       rounds; results are medians over them (5)
 `;
 
-/** Labels as Pods of a Deployment have them; the Service asks for two of the four. */
+/** Labels as Pods of a Deployment have them; the Service selects by two of the four. */
 const labelsOf = (service: number): StringMap => ({
   app: `service-${service}`,
   tier: 'backend',

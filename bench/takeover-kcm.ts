@@ -83,7 +83,7 @@ async function measure(directory: string, repetitions: number): Promise<readonly
     const gaps: number[] = [];
     for (let ready = true; gaps.length < repetitions; ready = !ready) {
       running.push(await startReplica(controlPlane));
-      // Until the new one asks for the lease as well.
+      // Until the new one waits for the lease.
       await sleep(4_000);
       const active = running.shift();
       const killedAt = performance.now();
@@ -123,7 +123,7 @@ async function shown(client: ApiClient, watches: EndpointWatches, pod: BenchPod,
 async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await reached())) {
-    if (performance.now() > deadline) throw new Error('nobody took over');
+    if (performance.now() > deadline) throw new Error('no take-over');
     await sleep(20);
   }
 }

@@ -94,7 +94,7 @@ async function main(): Promise<void> {
       results.push(...(await measureThroughput(some, round, { ...options, directory })));
     }
   }
-  // Left behind when something failed: the logs are in it.
+  // Kept on failure: it contains the logs.
   rmSync(directory, { recursive: true, force: true });
   const { say: _, ...asked } = options;
   const tables = options.rates.map((rate) =>

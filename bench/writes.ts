@@ -92,7 +92,7 @@ async function main(): Promise<void> {
       'p50 ms',
       'p99 ms',
       'sent kB',
-      'got kB',
+      'received kB',
     ];
     for (const [title, kind, size] of [
       ['EndpointSlice, 20 endpoints', 'slice', 20],

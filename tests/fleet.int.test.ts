@@ -161,7 +161,7 @@ describe.each(['NATS', 'Kafka'] as const)('a fleet of processes on %s', (kind) =
       await churn(async () => {
         await sleep(300);
         processOf(name).child.kill('SIGKILL');
-        await processOf(name).ended;
+        await processOf(name).exited;
         await sleep(1_500);
         start(role as Role, Number(n));
         await sleep(1_500);
@@ -237,7 +237,7 @@ describe.each(['NATS', 'Kafka'] as const)('a fleet of processes on %s', (kind) =
     const ended = await Promise.all(
       [...processes.values()].map(async (process) => {
         await process.stop();
-        return process.ended;
+        return process.exited;
       }),
     );
     expect(ended).toEqual(ended.map(() => 'exit status 0'));

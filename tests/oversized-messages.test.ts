@@ -70,7 +70,7 @@ function endpointsOf(service: string) {
     .flatMap(({ endpoints = [] }) => endpoints);
 }
 
-/** Makes one Pod of every small Service unready and returns the Services whose slices do not say so. */
+/** Makes one Pod of every small Service not ready and returns the Services whose slices do not show it. */
 async function staleAfterChange(): Promise<readonly string[]> {
   for (let i = 0; i < smallServices; i++) server.put('pods', small.podObject(i, 0, false));
   await advance(clock, minuteMs);
@@ -83,8 +83,8 @@ async function staleAfterChange(): Promise<readonly string[]> {
 
 const parked = (fleet: Fleet) => findParked(fleet.store, fleet.bus.partitions);
 
-describe('a plan, a Change or an Outcome that exceeds a record', () => {
-  test('of a large Service arrives, and small Services are not delayed', async () => {
+describe('a plan, Change or Outcome larger than a record', () => {
+  test('of a large Service is delivered, and small Services are not delayed', async () => {
     putLargeService(1_000);
     const fleet = start();
     await advance(clock, minuteMs);
@@ -93,7 +93,7 @@ describe('a plan, a Change or an Outcome that exceeds a record', () => {
     await fleet.stop();
   });
 
-  test('arrives when the watcher starts beside slices that exceed a record together', async () => {
+  test('is delivered when the watcher starts with slices that together exceed a record', async () => {
     putLargeService(1_000);
     const first = start();
     await advance(clock, minuteMs);
@@ -107,7 +107,7 @@ describe('a plan, a Change or an Outcome that exceeds a record', () => {
     await fleet.stop();
   });
 
-  test("for a user's Endpoints object is mirrored", async () => {
+  test("of a user's Endpoints is delivered, and the Endpoints are mirrored", async () => {
     putService('mine');
     const fleet = start();
     putEndpoints(5_000);
@@ -118,7 +118,7 @@ describe('a plan, a Change or an Outcome that exceeds a record', () => {
     await fleet.stop();
   });
 
-  test('arrives when readers are far behind', async () => {
+  test('is delivered when readers are far behind', async () => {
     putLargeService(1_000);
     const fleet = start({ maxBacklog: 3 });
     await advance(clock, minuteMs);
@@ -128,7 +128,7 @@ describe('a plan, a Change or an Outcome that exceeds a record', () => {
   });
 });
 
-describe('what the bus can never take parks its Service and delays no other', () => {
+describe('a message that exceeds the limit of the bus parks its Service and delays no other:', () => {
   test('a plan', async () => {
     putLargeService(1_000);
     const fleet = start({ limits: { recordBytes, messageBytes: 200_000 } });
@@ -154,7 +154,7 @@ describe('what the bus can never take parks its Service and delays no other', ()
     await advance(clock, minuteMs);
     const reason = expect.stringMatching(/^endpoints has \d+ bytes, more than the 150000 that the bus accepts$/);
     expect((await parked(fleet)).map(({ key, reason }) => [key.service, reason])).toContainEqual(['mine', reason]);
-    // What was written before stays.
+    // The earlier slices stay.
     expect(endpointsOf('mine')).toHaveLength(10);
     expect(await staleAfterChange()).toEqual([]);
     putEndpoints(20);

@@ -78,7 +78,7 @@ async function restartWatchers(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     process.child.kill(signal);
     processes.delete(name);
   }
-  await Promise.all(former.map(([, process]) => process.ended));
+  await Promise.all(former.map(([, process]) => process.exited));
   log.length = 0;
   for (const _ of former) start('watcher');
   await until('synced caches of a watcher', () => log.some((line) => line.includes('caches synced')));

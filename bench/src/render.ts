@@ -40,7 +40,7 @@ export function conditions(results: Results): string {
     `shared by API server, etcd, load and controller.\n` +
     `Kubernetes ${kubernetes}, etcd ${fsync ? 'with' : 'without'} fsync, Node ${node}, Sluice ${commit}, ` +
     `${startedAt.slice(0, 10)}.\n\n` +
-    'Latency: from the answer to a Pod status write to the watch event of the EndpointSlice that shows it, and for\n' +
+    'Latency: from the response to a Pod status write to the watch event of the EndpointSlice that shows it, and for\n' +
     'comparison of the Endpoints (Endp.). Writes and CPU are for each flip: of the controller, the API server (API) and\n' +
     'etcd. Memory is the peak of the controller. The last column shows the spread over the rounds.'
   );

@@ -70,7 +70,7 @@ export async function measureThroughput(
   options: ThroughputOptions,
 ): Promise<readonly Throughput[]> {
   const { shape, say, profileDirectory } = options;
-  timeUnit(5_000); // compiled from here on
+  timeUnit(5_000); // The calibration code is compiled from here on.
   say(`round ${round}, ${workers} reconcilers: ${shape.services} Services × ${shape.pods} Pods`);
   const directory = join(options.directory, `${round}-${workers}`);
   const fleet = await Fleet.start({ directory, ...(profileDirectory !== undefined && { profileDirectory }) });

@@ -32,9 +32,12 @@ const metadata = { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s
 const patch = (type: string) => ({ ...metadata, 'content-type': `application/${type}` });
 
 export const writeMethods: readonly WriteMethod[] = [
-  { name: 'update, whole answer', request: (flip) => ({ method: 'PUT', body: flip.object(), headers: whole }) },
   {
-    name: 'update, metadata as answer',
+    name: 'update, whole object as response',
+    request: (flip) => ({ method: 'PUT', body: flip.object(), headers: whole }),
+  },
+  {
+    name: 'update, metadata as response',
     request: (flip) => ({ method: 'PUT', body: flip.object(), headers: metadata }),
   },
   {
@@ -46,11 +49,11 @@ export const writeMethods: readonly WriteMethod[] = [
     }),
   },
   {
-    name: 'merge patch, metadata as answer',
+    name: 'merge patch, metadata as response',
     request: (flip) => ({ method: 'PATCH', body: flip.object(), headers: patch('merge-patch+json') }),
   },
   {
-    name: 'JSON patch, metadata as answer',
+    name: 'JSON patch, metadata as response',
     request: (flip) => ({
       method: 'PATCH',
       // The precondition of an update.

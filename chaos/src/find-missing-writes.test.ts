@@ -20,39 +20,43 @@ beforeEach(() => {
 
 describe('findMissingWrites on a converged cluster', () => {
   test('ignores a lost trigger time', async () => {
-    atRest({ targetPort: 8080, ports: [{ name: 'http', port: 8080, protocol: 'TCP' }] });
-    expect(await wanted()).toEqual([]);
+    putConverged({ targetPort: 8080, ports: [{ name: 'http', port: 8080, protocol: 'TCP' }] });
+    expect(await missingWrites()).toEqual([]);
   });
 
   test('ignores one if no port resolves: the API server stores an empty list as null', async () => {
-    atRest({ targetPort: 'unknown', ports: [] });
+    putConverged({ targetPort: 'unknown', ports: [] });
     expect(server.list('endpointslices').items).toMatchObject([{ ports: null }]);
-    expect(await wanted()).toEqual([]);
+    expect(await missingWrites()).toEqual([]);
   });
 
   test('reports missing ports of a slice', async () => {
-    atRest({ targetPort: 8080, ports: [] });
-    expect(await wanted()).toEqual([expect.stringMatching(/^update endpointslices shop\/web-x: .*null.*→.*8080/)]);
+    putConverged({ targetPort: 8080, ports: [] });
+    expect(await missingWrites()).toEqual([
+      expect.stringMatching(/^update endpointslices shop\/web-x: .*null.*→.*8080/),
+    ]);
   });
 
   test('reports a stale endpoint', async () => {
-    atRest({ targetPort: 'unknown', ports: [], ready: false });
-    expect(await wanted()).toEqual([expect.stringMatching(/^update endpointslices shop\/web-x: .*false.*→.*true/)]);
+    putConverged({ targetPort: 'unknown', ports: [], ready: false });
+    expect(await missingWrites()).toEqual([
+      expect.stringMatching(/^update endpointslices shop\/web-x: .*false.*→.*true/),
+    ]);
   });
 });
 
-async function wanted(): Promise<readonly string[]> {
+async function missingWrites(): Promise<readonly string[]> {
   const cluster = new FakeClient(server, { clock });
-  let answer: readonly string[] | undefined;
-  const asked = findMissingWrites({ reader: cluster, writer: cluster, clock, random: seededRandom(2) });
-  const told = asked.then((lines) => {
-    answer = lines;
+  let missing: readonly string[] | undefined;
+  const search = findMissingWrites({ reader: cluster, writer: cluster, clock, random: seededRandom(2) });
+  const searched = search.then((lines) => {
+    missing = lines;
   });
   const until = clock.now() + 60_000;
   do await new Promise((resolve) => setImmediate(resolve));
-  while (answer === undefined && clock.step(until));
-  await told;
-  return answer ?? [];
+  while (missing === undefined && clock.step(until));
+  await searched;
+  return missing ?? [];
 }
 
 interface Written {
@@ -64,7 +68,7 @@ interface Written {
 const nodeOf = ['in-a', 'in-b', 'in-a', 'gone'];
 
 /** A Service with a ready Pod on each of these nodes, and the objects written for them. */
-function atRest({ targetPort, ports, ready = true }: Written): void {
+function putConverged({ targetPort, ports, ready = true }: Written): void {
   const service = server.create('services', {
     metadata: { name: 'web', namespace: 'shop', annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } },
     spec: { selector: { app: 'web' }, publishNotReadyAddresses: true, ports: [{ name: 'http', port: 80, targetPort }] },

@@ -8,19 +8,19 @@ export interface SimulationOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** The same seed makes the same world. */
+  /** The same seed produces the same cluster and activity. Default: random. */
   readonly seed?: number;
-  /** What happens in the world, in actions a second. */
+  /** Average activities per second. */
   readonly rate?: number;
 }
 
 export interface SimulatedWorld extends ConnectedCluster {
   readonly about: readonly string[];
-  /** Lets nothing new happen. */
+  /** Stops the activity. */
   pause(): void;
 }
 
-/** A simulated API server on loopback with a small living world in it, reached over HTTP like any other. */
+/** Starts the fake API server with a cluster simulator on loopback and connects to it over HTTP. */
 export async function startSimulation(options: SimulationOptions): Promise<SimulatedWorld> {
   const { clock, random, logger } = options;
   const seed = options.seed ?? randomInteger(random, 1, 999_999);

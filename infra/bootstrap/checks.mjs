@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, run, workspaceEnvironment } from './root.mjs';
 
-/** Folders whose imports are checked; the same list as in `npm run check`. */
+/** Folders whose imports are checked; the same as in `npm run check`. */
 const FOLDERS = ['libs', 'services', 'fake-apiserver', 'demo', 'infra', 'bench', 'chaos', 'conformance', 'tests'];
 
-/** Each of these is one check in the count, beside the tests. */
+/** Each counts as one check in the summary, next to the tests. */
 const CHECKS = [
   { name: 'lint and format', command: ['biome', 'check', '--diagnostic-level=warn', '.'] },
   { name: 'types', command: ['tsc', '-p', '.'] },
@@ -14,7 +14,7 @@ const CHECKS = [
   { name: 'links and terms', command: ['node', 'infra/docs/check.ts'] },
 ];
 
-/** Lint, types, arrows, unit tests; stops at the first that fails and returns its exit status. */
+/** Runs lint, types, imports, docs and unit tests. Stops at the first failure and returns its exit status. */
 export async function runTests(args) {
   for (const [done, check] of CHECKS.entries()) {
     const status = await step(`${done + 1}/${CHECKS.length + 1} ${check.name}`, check.command);
@@ -28,7 +28,7 @@ export async function runTests(args) {
   return conclude({ ...count, passed: count.passed + CHECKS.length }, status);
 }
 
-/** The tests that need the genuine control plane: builds it first when it is not there yet. */
+/** Runs the integration tests, which need a real control plane; builds it first if necessary. */
 export async function runIntegration(args) {
   const built = await step('1/2 control plane', ['node', 'infra/local/src/cli.ts', 'build']);
   if (built !== 0) {
@@ -48,7 +48,7 @@ async function vitest(title, project, reporter, args) {
   return { count: tally(results, status), status };
 }
 
-/** Counts from what vitest wrote, never from what was planned. A file that could not even be loaded is one failure. */
+/** Counts the results that vitest wrote. A file that cannot be loaded counts as one failure. */
 function tally(file, status) {
   const count = { passed: 0, failed: 0, skipped: 0 };
   const results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : [];
@@ -61,7 +61,7 @@ function tally(file, status) {
     }
     if (outcome === 'failed' && count.failed === failedBefore) count.failed += 1;
   }
-  // An unhandled error, or no test at all, fails the run without failing a test.
+  // An unhandled error, or a run without tests, fails without a failed test.
   if (status !== 0 && count.failed === 0) count.failed = 1;
   return count;
 }

@@ -3,10 +3,10 @@ import { COMMANDS, ROOT, run, say } from './root.mjs';
 
 const FOLDER = join(ROOT, 'infra', 'bundle');
 
-/** Puts the program together for `bin/sluice`, unless that was done since its sources changed. It can do without. */
-export async function putTogether() {
+/** Builds the bundle for `bin/sluice` unless it is up to date. A failure is not fatal, because Sluice also runs from sources. */
+export async function buildBundle() {
   const status = (file, args) => run(file, args).catch(() => 1);
   if ((await status('sh', [join(FOLDER, 'is-fresh')])) === 0) return;
   if ((await status(join(COMMANDS, 'node'), [join(FOLDER, 'main.ts')])) === 0) return;
-  say('the program could not be put together; it starts from its sources, which takes longer');
+  say('cannot build the bundle; Sluice runs from its sources, which start more slowly');
 }

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the checkout. */
+/** Root folder of the checkout. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Where the commands of the installed packages are, the workspace's own Node among them. */
+/** Folder with the commands of the installed packages, including the pinned Node. */
 export const COMMANDS = join(ROOT, 'node_modules', '.bin');
 
-/** Everything said on the way goes to stderr: stdout belongs to the command that follows. */
+/** Prints progress to stderr, because stdout belongs to the command that follows. */
 export function say(line) {
   process.stderr.write(`sluice: ${line}\n`);
 }
 
-/** The environment with the workspace's commands first, so that `node` is the pinned one. */
+/** The environment with the workspace's commands first in PATH, so that `node` is the pinned one. */
 export function workspaceEnvironment() {
   return { ...process.env, PATH: [COMMANDS, withoutWorkspace(process.env.PATH)].join(delimiter) };
 }
@@ -33,13 +33,13 @@ function withoutWorkspace(path = '') {
     .join(delimiter);
 }
 
-/** Runs a command to its end and returns its exit status; 128 + number when a signal ended it, as shells count. */
+/** Runs a command and returns its exit status; as in shells, 128 + number if a signal killed it. */
 export function run(file, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd: ROOT, stdio: 'inherit', ...options });
     const pass = (signal) => child.kill(signal);
     process.on('SIGTERM', pass);
-    // The terminal sends SIGINT to the child as well; this only keeps us alive until the child has ended.
+    // The terminal sends SIGINT to the child as well. This process only waits until the child has exited.
     process.on('SIGINT', ignore);
     const done = () => {
       process.off('SIGTERM', pass);

@@ -1,12 +1,12 @@
 /**
- * The door for a machine that has only Node, npm and git: `npm start` and `npm test` come through here.
- * Plain JavaScript without dependencies, because nothing is installed yet and any Node from 20 on may run it.
+ * Entry point of `npm start` and `npm test`, which need only Node, npm and git.
+ * Plain JavaScript without dependencies, because it runs before anything is installed, on any Node from version 20.
  *
- *   run.mjs setup              installs what is missing and puts the program together (quick when nothing is to do)
- *   run.mjs test [arguments]   installs likewise, then lint, types, arrows and unit tests; arguments go to vitest
- *   run.mjs integration [...]  installs likewise, then the integration tests on a genuine control plane
+ *   run.mjs setup              installs the packages and builds the bundle, unless both are up to date
+ *   run.mjs test [arguments]   installs, then runs lint, types, imports, docs and unit tests; arguments go to vitest
+ *   run.mjs integration [...]  installs, then runs the integration tests on a real control plane
  *
- * `npm start` is `bin/sluice run`, which calls `setup` and then becomes Sluice, so that signals and the exit
+ * `npm start` is `bin/sluice run`, which calls `setup` and then replaces itself with Sluice, so that signals and the exit
  * status are Sluice's own.
  */
 
@@ -20,12 +20,12 @@ async function main() {
         `(${process.execPath}).\nInstall a newer one (https://nodejs.org) and try again.`,
     );
   }
-  // Loaded only now: an older Node could stumble over their syntax before it had said why.
+  // Imported after the version check, because an older Node may fail to parse it.
   const { setUp } = await import('./setup.mjs');
   if (command === 'setup') {
     await setUp();
-    const { putTogether } = await import('./program.mjs');
-    await putTogether();
+    const { buildBundle } = await import('./program.mjs');
+    await buildBundle();
     return 0;
   }
   if (command === 'test' || command === 'integration') {

@@ -5,13 +5,13 @@ import { COMMANDS, ROOT, run, say, systemEnvironment } from './root.mjs';
 
 const MODULES = join(ROOT, 'node_modules');
 const STAMP = join(MODULES, '.sluice-setup');
-/** The files on which the stamp depends, for `bin/sluice`, which looks at their times before it asks here. */
+/** Lists the files that the stamp covers. `bin/sluice` compares their times before it runs this script. */
 const MANIFESTS = join(MODULES, '.sluice-manifests');
 const LOG = join(ROOT, '.cache', 'install.log');
 
 /**
- * Installs the packages, unless the stamp says that exactly these were installed already. The stamp goes away before
- * an install and comes back after it, so that an interrupted one is done again at the next run.
+ * Installs the packages unless the stamp shows that exactly these are installed. The stamp is removed before an install and
+ * written after it, so that the next run repeats an interrupted one.
  */
 export async function setUp() {
   const packages = packageFolders();
@@ -24,8 +24,8 @@ export async function setUp() {
   const started = Date.now();
   await install();
   if (!(await nodeRuns())) {
-    // pnpm takes a half-finished package for a finished one when it was killed at the wrong moment.
-    say('the installed Node does not run; installing everything anew');
+    // pnpm accepts a partly written package as complete if it was killed while writing it.
+    say('the installed Node does not run; reinstalling all packages');
     for (const folder of ['.', ...packages]) {
       rmSync(join(ROOT, folder, 'node_modules'), { recursive: true, force: true });
     }
@@ -33,10 +33,10 @@ export async function setUp() {
     if (!(await nodeRuns())) throw new Error(`${join(COMMANDS, 'node')} does not run on this machine.\n${advice('')}`);
   }
   writeStamp(wanted, packages);
-  say(`set-up done in ${seconds(started)}`);
+  say(`packages installed in ${seconds(started)}`);
 }
 
-/** Anew even if it says the same: it is to be newer than what it depends on. */
+/** Written even if unchanged, so that the stamp is newer than the files it covers. */
 function writeStamp(wanted, packages) {
   writeFileSync(MANIFESTS, `${manifestsOf(packages).join('\n')}\n`);
   writeFileSync(STAMP, wanted);
@@ -44,13 +44,13 @@ function writeStamp(wanted, packages) {
 
 async function install() {
   const manager = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).packageManager;
-  say(`installing packages with ${manager.split('+')[0]} (only now and when they change)`);
+  say(`installing packages with ${manager.split('+')[0]} (once, and after changes)`);
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   const log = openSync(LOG, 'w');
   const stopTicking = tick();
   let status;
   try {
-    // pm-on-fail: the version is right already, pnpm need not look itself up. confirm: nobody is there to answer.
+    // pm-on-fail: the version is already correct, so pnpm skips its own lookup. confirm: there is nobody to answer a prompt.
     const settings = ['--config.pm-on-fail=ignore', '--config.confirm-modules-purge=false'];
     status = await run('npx', ['--yes', manager, 'install', '--frozen-lockfile', ...settings], {
       stdio: ['ignore', log, log],
@@ -62,34 +62,29 @@ async function install() {
     closeSync(log);
   }
   if (status === 0) return;
-  if (status > 128) throw new Error('sluice: the installation was interrupted; the next run finishes it');
+  if (status > 128) throw new Error('sluice: installation interrupted; the next run completes it');
   const text = readFileSync(LOG, 'utf8');
   const tail = text.trimEnd().split('\n').slice(-20).join('\n  ');
-  throw new Error(
-    `sluice: the packages could not be installed (exit status ${status}):\n\n  ${tail}\n\n${advice(text)}`,
-  );
+  throw new Error(`sluice: cannot install the packages (exit status ${status}):\n\n  ${tail}\n\n${advice(text)}`);
 }
 
 function advice(log) {
   const hint =
-    HINTS.find(([pattern]) => pattern.test(log))?.[1] ?? 'Try again; if it stays, remove node_modules first.';
-  return `${hint}\nThe whole log is in ${LOG}.`;
+    HINTS.find(([pattern]) => pattern.test(log))?.[1] ?? 'Try again. If it fails again, remove node_modules and retry.';
+  return `${hint}\nFull log: ${LOG}`;
 }
 
 const HINTS = [
-  [
-    /OUTDATED_LOCKFILE/,
-    'A package.json changed without its lock file: run "npx pnpm install" and commit pnpm-lock.yaml.',
-  ],
-  [/ENOSPC/, 'The disk is full: make room (about 1 GB) and try again.'],
-  [/EACCES|EPERM/, 'A file may not be written: check who owns this folder and the caches of npm and pnpm.'],
+  [/OUTDATED_LOCKFILE/, 'pnpm-lock.yaml is outdated: run "npx pnpm install" and commit it.'],
+  [/ENOSPC/, 'The disk is full: free about 1 GB and try again.'],
+  [/EACCES|EPERM/, 'Permission denied: check the owner of this folder and of the caches of npm and pnpm.'],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|META_FETCH_FAIL|ERR_SOCKET|network/i,
-    'The package registry could not be reached: check the network, a proxy (HTTPS_PROXY) and "npm config get registry".',
+    'Cannot reach the package registry: check the network, the proxy (HTTPS_PROXY) and "npm config get registry".',
   ],
 ];
 
-/** Changes whenever another install is due: the lock file, the workspace, any package.json, the machine's kind. */
+/** Hash of the platform, lock file, workspace file and every package.json. A new value requires an install. */
 function fingerprint(packages) {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
   for (const file of manifestsOf(packages)) {
@@ -103,7 +98,7 @@ function manifestsOf(packages) {
   return ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests];
 }
 
-/** The folders named by pnpm-workspace.yaml: plain ones and `folder/*`. */
+/** The package folders in pnpm-workspace.yaml, where `folder/*` is expanded. */
 function packageFolders() {
   const list = /^packages:\n((?: +- .*\n)+)/m.exec(readFileSync(join(ROOT, 'pnpm-workspace.yaml'), 'utf8'))?.[1] ?? '';
   return [...list.matchAll(/- ['"]?([^\s'"]+)/g)]
@@ -121,7 +116,7 @@ async function nodeRuns() {
   return existsSync(node) && (await run(node, ['--version'], { stdio: 'ignore' })) === 0;
 }
 
-/** Shows that something goes on: a running clock on a terminal, a line every 15 s elsewhere. */
+/** Shows progress: a timer on a terminal, otherwise a line every 15 s. */
 function tick() {
   const started = Date.now();
   const terminal = process.stderr.isTTY;

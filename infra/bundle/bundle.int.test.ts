@@ -23,11 +23,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const helpOf = async (main: string, ...command: string[]) =>
   (await promisify(execFile)(process.execPath, [main, ...command, '--help'])).stdout;
 
-test.each([[[]], [['run']], [['watcher']], [['doctor']]])('%j --help says what the sources say', async (command) => {
-  expect(await helpOf(program, ...command)).toBe(await helpOf(sources, ...command));
-});
+test.each([[[]], [['run']], [['watcher']], [['doctor']]])(
+  '%j --help prints the same from the bundle and the sources',
+  async (command) => {
+    expect(await helpOf(program, ...command)).toBe(await helpOf(sources, ...command));
+  },
+);
 
-test('what lies beside the sources is found: the page, its scripts, the schemas', async () => {
+test('finds the files beside the sources: the page, its scripts, the schemas', async () => {
   const child = spawn(process.execPath, [program, 'run', '--output', 'json', '--metrics-bind-address', '127.0.0.1:0']);
   try {
     const address = await pageOf(child);
@@ -42,15 +45,15 @@ test('what lies beside the sources is found: the page, its scripts, the schemas'
 });
 
 async function pageOf(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('it has no output');
+  if (child.stdout === null) throw new Error('the bundle has no standard output');
   for await (const line of createInterface(child.stdout)) {
     const [address] = /(?<=Console: )http[^"]+/.exec(line) ?? [];
     if (address !== undefined) return address;
   }
-  throw new Error('it told no address');
+  throw new Error('the bundle printed no console address');
 }
 
-test('of Node’s own modules it brings those that it uses, and not what others of their exports need', async () => {
+test('loads the Node.js modules that it uses, without the dependencies of their unused exports', async () => {
   const entry = join(folder, 'entry.ts');
   writeFileSync(
     entry,
@@ -129,7 +132,7 @@ describe('credential plugins', () => {
   });
 });
 
-describe('the code of what was called is kept', () => {
+describe('the code cache of called functions', () => {
   const long = Array.from({ length: 500 }, (_, i) => `sum += sum * ${i};`).join('\n');
   let directory: string;
   const run = async (...args: string[]) =>
@@ -146,7 +149,7 @@ describe('the code of what was called is kept', () => {
 
   const size = (name: string | undefined) => readFileSync(join(directory, name ?? 'none')).length;
 
-  test('at the end of the first run, and not anew', async () => {
+  test('is written at the end of the first run only', async () => {
     expect(kept()).toEqual([]);
     expect(await run('call')).toBe('true\n');
     const [name] = kept();
@@ -159,7 +162,7 @@ describe('the code of what was called is kept', () => {
     expect([kept(), size(name)]).toEqual([[name], before]);
   });
 
-  test('and not used if it is anything else', async () => {
+  test('is ignored if it is invalid', async () => {
     await run('call');
     const [name = 'none'] = kept();
     for (const text of ['', 'something else']) {
@@ -168,7 +171,7 @@ describe('the code of what was called is kept', () => {
     }
   });
 
-  test('a program that does not run says where', async () => {
+  test('keeps file and line in stack traces', async () => {
     const entry = join(directory, 'throws.ts');
     writeFileSync(entry, 'export {};\nfunction fails() {\n  throw new Error("no luck");\n}\nfails();');
     await bundle({ entry, directory });
@@ -176,7 +179,7 @@ describe('the code of what was called is kept', () => {
   });
 });
 
-test('what were modules is strict, as they are', async () => {
+test('modules stay in strict mode', async () => {
   const entry = join(folder, 'strict.ts');
   writeFileSync(entry, 'export {};\nObject.freeze(globalThis.process.versions).node = "other";');
   await bundle({ entry, directory: join(folder, 'strict') });
@@ -184,7 +187,7 @@ test('what were modules is strict, as they are', async () => {
   await expect(run).rejects.toThrow(/TypeError: Cannot assign to read only property/);
 });
 
-test('an image holds what its entry point needs to run the bundle', async () => {
+test('the image contains everything that its entry point needs to run the bundle', async () => {
   const images = join(root, 'infra/images');
   const [, entry = '[]'] = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(images, 'Dockerfile'), 'utf8')) ?? [];
   const [start = '', ...given] = JSON.parse(entry) as string[];
@@ -198,7 +201,7 @@ test('an image holds what its entry point needs to run the bundle', async () => 
   await bundle({ entry: sources, directory: join(image, '.cache/program') });
   const now = new Date();
   utimesSync(join(image, '.cache/program/main.js'), now, now);
-  // Without packages, which are not there, its sources would not run.
+  // The image has no packages, so it could not run from the sources.
   const run = promisify(execFile)(join(image, start.replace('/sluice/', '')), [process.execPath, 'run', '--help']);
   expect((await run).stdout).toBe(await helpOf(sources, 'run'));
 });
@@ -249,7 +252,7 @@ describe('a bundle is fresh', () => {
     expect(isFresh()).toBe(true);
   });
 
-  test('until a file comes, or goes', () => {
+  test('until a file is added or removed', () => {
     writeFileSync(join(checkout, 'libs/a/new.ts'), '');
     undo('libs/a/new.ts');
     expect(isFresh()).toBe(false);
@@ -260,7 +263,7 @@ describe('a bundle is fresh', () => {
     undo('libs/a');
   });
 
-  test('not if there is none', () => {
+  test('only if it exists', () => {
     rmSync(join(checkout, '.cache/program/main.js'));
     expect(isFresh()).toBe(false);
   });

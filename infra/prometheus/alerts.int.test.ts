@@ -16,7 +16,7 @@ import {
   startRedis,
 } from '../local/src/index.ts';
 
-/** The rules and the dashboard in a genuine Prometheus that scrapes running roles: nothing in them asks for what is not there. */
+/** Evaluates the rules and the queries of the dashboard in a real Prometheus that scrapes running roles. */
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'sluice-alerts-'));
@@ -88,7 +88,7 @@ async function rules(): Promise<readonly Rule[]> {
   return groups.flatMap((group) => group.rules);
 }
 
-/** Series that the expression finds now. */
+/** Number of series that the expression selects now. */
 async function find(query: string): Promise<number> {
   const { result } = await ask<{ result: readonly unknown[] }>(`/query?query=${encodeURIComponent(query)}`);
   return result.length;
@@ -97,8 +97,8 @@ async function find(query: string): Promise<number> {
 const namesIn = (expression: string) => expression.match(/\b(up|[a-z]+(_[a-z0-9]+)+)\b(?=[{[) ]|$)/g) ?? [];
 const functions = /^(histogram_quantile|sum|max|rate|increase|changes|by)$/;
 
-/** What counts nothing while all goes well has no series until it does: counted here by their names alone. */
-const onlyWhenWrong = [
+/** Labelled counters of failures, which have no series before the first failure. */
+const failureCounters = [
   'sluice_competing_controller_plans_total',
   'sluice_fencing_rejections_total',
   'sluice_malformed_objects_total',
@@ -106,7 +106,7 @@ const onlyWhenWrong = [
   'sluice_write_retries_total',
 ];
 
-it('all rules are loaded and can be evaluated, and a fleet that is well sets none off', async () => {
+it('all rules are loaded and evaluated, and none fires for a healthy fleet', async () => {
   await expect.poll(() => find('up{job="sluice"} == 1'), { timeout: 60_000 }).toBe(roles.length);
   const expected = [...readFileSync(join(folder, 'alerts.yaml'), 'utf8').matchAll(/- alert: (\w+)/g)].length;
   await expect
@@ -115,7 +115,7 @@ it('all rules are loaded and can be evaluated, and a fleet that is well sets non
   expect((await rules()).filter(({ state }) => state === 'firing')).toEqual([]);
 });
 
-it('each metric that a rule or a panel names is in the scrape of the roles', async () => {
+it('the roles expose each metric that a rule or a panel uses', async () => {
   const dashboard = JSON.parse(readFileSync(join(folder, '../grafana/dashboards/sluice.json'), 'utf8')) as {
     panels: { targets: { expr: string }[] }[];
   };
@@ -123,7 +123,7 @@ it('each metric that a rule or a panel names is in the scrape of the roles', asy
   for (const panel of panels) await find(panel.replaceAll('$__rate_interval', '1m'));
   const queries = [...(await rules()).map(({ query }) => query), ...panels];
   const names = new Set(queries.flatMap((query) => namesIn(query.replace(/\{[^}]*\}|by \([^)]*\)/g, ''))));
-  const needed = [...names].filter((name) => !functions.test(name) && !onlyWhenWrong.includes(name));
+  const needed = [...names].filter((name) => !functions.test(name) && !failureCounters.includes(name));
   expect(needed.length).toBeGreaterThan(10);
   const missing = async () => {
     for (const pod of [0, 1]) server.put('pods', population.podObject(0, pod, Math.random() < 0.5));
@@ -133,7 +133,7 @@ it('each metric that a rule or a panel names is in the scrape of the roles', asy
   await expect.poll(missing, { timeout: 90_000, interval: 1000 }).toEqual([]);
 });
 
-it('a role of which nobody is left sets off its alert', async () => {
+it('the alert of a role fires when its last process is gone', async () => {
   const firing = async () => (await rules()).filter(({ state }) => state === 'firing').map(({ name }) => name);
   processes.get('reconciler')?.child.kill('SIGKILL');
   await expect.poll(firing, { timeout: 110_000, interval: 1000 }).toContain('SluiceRoleDown');

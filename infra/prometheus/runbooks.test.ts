@@ -15,13 +15,13 @@ const sources = ['libs', 'services']
   .map(read)
   .join('\n');
 
-it('each alert names a runbook that is there', () => {
+it('each alert names an existing runbook', () => {
   const names = [...alerts.matchAll(/runbook: docs\/operations\/runbooks\/(\S+)/g)].map(([, name]) => name);
   expect(names).toHaveLength([...alerts.matchAll(/- alert: /g)].length);
   for (const name of names) expect(runbooks).toContain(name);
 });
 
-it('each runbook is listed, and those that an alert leads to name it', () => {
+it('the index lists each runbook, and the runbook of an alert names the alert', () => {
   const index = read('docs/operations/runbooks/README.md');
   for (const file of runbooks) expect(index).toContain(`(${file})`);
   for (const [, alert, file] of alerts.matchAll(/- alert: (\w+)[\s\S]*?runbook: (\S+)/g)) {
@@ -30,15 +30,15 @@ it('each runbook is listed, and those that an alert leads to name it', () => {
 });
 
 describe.each(runbooks)('%s', (file) => {
-  it('quotes log lines as they are printed', () => {
+  it('quotes log messages as the code contains them', () => {
     const [, lines = ''] = /```log\n([^`]*)```/.exec(read(`docs/operations/runbooks/${file}`)) ?? [];
     const wrong = lines.split('\n').filter((line) => !sources.includes(line));
     expect(wrong).toEqual([]);
   });
 });
 
-/** As in docs/reference/metrics.md, of which the first part leaves the prefixes out. */
-it('all metrics of alerts, dashboard and runbooks stand in docs/reference/metrics.md', () => {
+/** The first table of docs/reference/metrics.md omits the prefixes. */
+it('docs/reference/metrics.md lists all metrics of alerts, dashboard and runbooks', () => {
   const guide = read('docs/reference/metrics.md');
   const text = [alerts, dashboard, ...runbooks.map((file) => read(`docs/operations/runbooks/${file}`))].join('\n');
   const names = text.match(/\b(sluice|workqueue|endpoint_slice(_mirroring)?_controller)_[a-z_]+/g) ?? [];

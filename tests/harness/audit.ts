@@ -33,10 +33,10 @@ export class Audit {
   readonly #plans = new Map<string, PlannedMutations[]>();
   /** Holder of each plan partition. */
   readonly #holders = new Map<string, string>();
-  /** Ready endpoints that belong in a slice, with the time since when. */
-  #wanted = new Map<string, number>();
-  /** Until when two members may believe that they hold a lease, because the store lost it. */
-  #forgottenUntil = 0;
+  /** Ready endpoints that belong in a slice, with the time since which they do. */
+  #required = new Map<string, number>();
+  /** Until this time two members may assume that they hold the same lease, because the store lost it. */
+  #leasesLostUntil = 0;
 
   constructor(options: AuditOptions) {
     this.#options = options;
@@ -45,11 +45,11 @@ export class Audit {
   committed({ entries }: Commit): void {
     for (const { field, value } of entries) {
       if (!/^controller\/.*:plan$/.test(field) || value === undefined) continue;
-      // As the writer decodes it.
+      // In the form that the writer decodes.
       const plan = decodeMessage(encodeMessage(value as PlannedMutations)) as PlannedMutations;
       for (const mutation of plan.groups.flatMap(({ mutations }) => mutations)) {
-        const asked = signature(mutation);
-        this.#plans.set(asked, [...(this.#plans.get(asked) ?? []), plan]);
+        const id = signature(mutation);
+        this.#plans.set(id, [...(this.#plans.get(id) ?? []), plan]);
       }
     }
   }
@@ -60,15 +60,15 @@ export class Audit {
     for (const { scope, holder } of leases) this.#holders.set(scope, holder);
   }
 
-  leasesForgotten(forMs: number): void {
-    this.#forgottenUntil = this.#options.clock.now() + forMs;
+  leasesLost(forMs: number): void {
+    this.#leasesLostUntil = this.#options.clock.now() + forMs;
   }
 
   /** Call after every change made by others. */
   observe(): void {
     const now = this.#options.clock.now();
-    const wanted = slicesOf(this.#options.server).expected.filter(isReady);
-    this.#wanted = new Map(wanted.map((line) => [line, this.#wanted.get(line) ?? now]));
+    const required = slicesOf(this.#options.server).expected.filter(isReady);
+    this.#required = new Map(required.map((line) => [line, this.#required.get(line) ?? now]));
   }
 
   /** The writer of a member, with its requests audited. */
@@ -98,7 +98,7 @@ export class Audit {
 
   /** The server for the fleet's writers, which audits the effect of each write. */
   auditEffects(server: FakeApiServer): FakeApiServer {
-    const before = () => new Set(slicesOf(server).actual.filter((line) => this.#wanted.has(line)));
+    const before = () => new Set(slicesOf(server).actual.filter((line) => this.#required.has(line)));
     return new Proxy(server, {
       get: (target, property) => {
         const value: unknown = Reflect.get(target, property, target);
@@ -107,7 +107,7 @@ export class Audit {
         return (...given: unknown[]) => {
           const published = before();
           const result: unknown = value.apply(target, given);
-          this.#judge(String(property), given, published, before());
+          this.#checkEffect(String(property), given, published, before());
           return result;
         };
       },
@@ -117,27 +117,27 @@ export class Audit {
   #checkLease(member: string, plan: PlannedMutations): void {
     const partition = String(partitionOf(formatServiceKey(plan.key), this.#options.partitions));
     const holder = this.#holders.get(partition);
-    if (holder === undefined || holder === member || this.#options.clock.now() < this.#forgottenUntil) return;
+    if (holder === undefined || holder === member || this.#options.clock.now() < this.#leasesLostUntil) return;
     this.#problem(`${member} writes for partition ${partition}, which ${holder} owns`);
   }
 
-  #judge(verb: string, given: readonly unknown[], before: ReadonlySet<string>, after: ReadonlySet<string>): void {
+  #checkEffect(verb: string, given: readonly unknown[], before: ReadonlySet<string>, after: ReadonlySet<string>): void {
     const [resource, second, third, preconditions] = given;
     if (resource !== 'endpointslices') return;
     const mutation =
       verb === 'delete'
         ? { verb, resource, name: third, ...(preconditions as object) }
         : { verb, resource, object: second };
-    const asked = signature(mutation as unknown as Mutation);
-    const plan = this.#plans.get(asked)?.at(-1);
+    const id = signature(mutation as unknown as Mutation);
+    const plan = this.#plans.get(id)?.at(-1);
     const decidedAt = plan?.decidedAt ?? Number.POSITIVE_INFINITY;
     const what = `${verb} for ${plan?.key.service} by plan ${plan?.plan.epoch}/${plan?.plan.number}`;
     for (const line of before) {
-      const since = this.#wanted.get(line) ?? Number.POSITIVE_INFINITY;
+      const since = this.#required.get(line) ?? Number.POSITIVE_INFINITY;
       if (!after.has(line) && since < decidedAt - this.#options.lagMs) this.#problem(`${what} removes ${line}`);
     }
     if (plan?.key.service.startsWith('steady') && verb !== 'update')
-      this.steady.push({ at: this.#options.clock.now(), verb, what: `${this.#at()} ${what}: ${asked.slice(0, 80)}` });
+      this.steady.push({ at: this.#options.clock.now(), verb, what: `${this.#at()} ${what}: ${id.slice(0, 80)}` });
   }
 
   #at(): string {

@@ -1,6 +1,6 @@
 /**
  * Usage: `node blocked-member.ts REDIS_URL FLEET BLOCK_MS`. Acquires the only scope of a group, prints `held TOKEN`, blocks
- * its event loop for BLOCK_MS and prints whether it still believes to hold the lease, before anything else can run.
+ * its event loop for BLOCK_MS, then prints whether `isCurrent` still returns true, before any other task runs.
  */
 import { startLeaseThread } from '@sluice/backends';
 import { Ownership } from '@sluice/ownership';
@@ -15,7 +15,7 @@ await new Ownership({
   ...{ ttlMs: 900, heartbeatMs: 250, clock: systemClock, random: systemRandom, logger: silentLogger },
   work: async ({ fencingToken, signal, isCurrent, started }) => {
     started();
-    // The lease thread starts meanwhile, as in a process that has just come up.
+    // Lets the lease thread start.
     await sleep(systemClock, 1_500, signal);
     process.stdout.write(`held ${fencingToken}\n`);
     if (Number(blockMs) > 0) {

@@ -150,7 +150,7 @@ export class LossRun {
         this.#wipes.push(this.#clock.now());
         // The next lease gets a higher fencing token even if it is acquired immediately.
         this.#clock.skipTo(this.#clock.now() + 1);
-        return this.#audit.leasesForgotten(2 * leaseTimes.ttlMs);
+        return this.#audit.leasesLost(2 * leaseTimes.ttlMs);
       case 'restored':
         return this.#store.restore(this.#backup);
       case 'restarted':

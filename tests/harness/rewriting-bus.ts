@@ -1,7 +1,7 @@
 import type { Bus, BusRecord, Topic } from '@sluice/bus';
 import { type Clock, sleep } from '@sluice/runtime';
 
-/** A bus that takes a millisecond per append, counts records by topic, and lets a test replace what is appended. */
+/** A bus whose appends take a millisecond. Counts records by topic and passes each through `rewrite`. */
 export class RewritingBus implements Bus {
   readonly partitions: number;
   readonly counts: Record<Topic, number> = { changes: 0, mutations: 0, requests: 0 };
@@ -39,7 +39,7 @@ export class RewritingBus implements Bus {
   }
 }
 
-/** The same message, as a program of the next major version would encode it. */
+/** The message with the next major version. */
 export function nextMajorVersion({ key, id, headers, payload }: BusRecord): BusRecord {
   const message = { ...JSON.parse(new TextDecoder().decode(payload)), version: '2.0' };
   return { key, id, headers, payload: new TextEncoder().encode(JSON.stringify(message)) };

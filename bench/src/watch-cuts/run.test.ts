@@ -3,12 +3,12 @@ import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { expect, test } from 'vitest';
 import { runWatchCuts } from './run.ts';
 
-/** To play one seed again: `SEED=17` before `npx vitest run --project unit bench/src/watch-cuts`. */
+/** To repeat one seed: `SEED=17` before `npx vitest run --project unit bench/src/watch-cuts`. */
 const seeds = process.env.SEED === undefined ? [1, 2, 3] : [Number(process.env.SEED)];
 
-// A slow machine is no failure.
+// Generous, because the machine may be slow.
 test.each(seeds)(
-  'no change is missed, and nothing old comes after something new (seed %i)',
+  'delivers every change, and none older than the one before (seed %i)',
   async (seed) => {
     const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
     const faults = new FaultPlan([], seededRandom(seed));

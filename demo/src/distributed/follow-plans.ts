@@ -1,22 +1,22 @@
 import { type Bus, isLogTruncatedError, type PartitionReader, readUntilAborted, type Topic } from '@sluice/bus';
 import { decodeMessage, type Message, type Outcome, type PlannedMutations } from '@sluice/messages';
 
-const recordsRead = 256;
-/** Plans whose Outcome is awaited; the oldest are forgotten when there are more. */
-const plansRemembered = 10_000;
+const recordsPerRead = 256;
+/** Maximum number of plans that wait for their Outcome; the oldest are dropped. */
+const maxPlans = 10_000;
 
-/** Reads plans and Outcomes along with the fleet, from now on, and tells of each plan with what became of it. */
+/** Reads plans and Outcomes from the ends of the topics on, and calls `onOutcome` for each Outcome with its plan. */
 export async function followPlans(
   bus: Bus,
   onOutcome: (plan: PlannedMutations, outcome: Outcome) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const plans = new Map<string, PlannedMutations>();
-  const see = (message: Message) => {
+  const observe = (message: Message) => {
     if (message.kind === 'mutations') {
       plans.set(nameOf(message), message);
       const [oldest] = plans.keys();
-      if (plans.size > plansRemembered && oldest !== undefined) plans.delete(oldest);
+      if (plans.size > maxPlans && oldest !== undefined) plans.delete(oldest);
     } else if (message.kind === 'outcome') {
       const plan = plans.get(nameOf(message));
       plans.delete(nameOf(message));
@@ -26,7 +26,7 @@ export async function followPlans(
   const partitions = Array.from({ length: bus.partitions }, (_, partition) => partition);
   const topics: readonly Topic[] = ['mutations', 'changes'];
   await Promise.all(
-    topics.flatMap((topic) => partitions.map((partition) => follow(bus, topic, partition, see, signal))),
+    topics.flatMap((topic) => partitions.map((partition) => follow(bus, topic, partition, observe, signal))),
   );
 }
 
@@ -37,28 +37,28 @@ async function follow(
   bus: Bus,
   topic: Topic,
   partition: number,
-  see: (message: Message) => void,
+  observe: (message: Message) => void,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
       const reader = bus.read(topic, partition, await bus.end(topic, partition));
-      return await readUntilAborted(reader, signal, (reader) => readAll(reader, see));
+      return await readUntilAborted(reader, signal, (reader) => readAll(reader, observe));
     } catch (error) {
       if (!isLogTruncatedError(error)) throw error;
     }
   }
 }
 
-async function readAll(reader: PartitionReader, see: (message: Message) => void): Promise<void> {
+async function readAll(reader: PartitionReader, observe: (message: Message) => void): Promise<void> {
   for (;;) {
-    const records = await reader.next(recordsRead);
+    const records = await reader.next(recordsPerRead);
     if (records.length === 0) return;
     for (const { payload } of records) {
       try {
-        see(decodeMessage(payload));
+        observe(decodeMessage(payload));
       } catch {
-        // Whoever works on it sets it aside and says so.
+        // The role that processes the record dead-letters and logs it.
       }
     }
   }

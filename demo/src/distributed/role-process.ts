@@ -9,14 +9,14 @@ const fromSources = [
 ];
 
 /**
- * One command of Sluice as a child process, which exits with this process. `program` is what Node runs, after Node's own
- * options; the sources by default.
+ * A command of Sluice as a child process, which is killed when this process exits. `program`: arguments of Node up to the
+ * program; by default, those that run the sources.
  */
 export class RoleProcess {
   readonly name: string;
   readonly child: ChildProcess;
   /** Resolves when the process has exited, with its signal or exit status, for example `exit status 1`. */
-  readonly ended: Promise<string>;
+  readonly exited: Promise<string>;
 
   constructor(
     name: string,
@@ -40,7 +40,7 @@ export class RoleProcess {
     });
     const kill = () => void child.kill('SIGKILL');
     process.once('exit', kill);
-    this.ended = new Promise((resolve) => {
+    this.exited = new Promise((resolve) => {
       child.once('error', (error) => resolve(error.message));
       child.once('exit', (code, signal) => {
         process.off('exit', kill);
@@ -56,6 +56,6 @@ export class RoleProcess {
   /** Sends SIGTERM and waits until the process has handed over and exited. */
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
-    await this.ended;
+    await this.exited;
   }
 }

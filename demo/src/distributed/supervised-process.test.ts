@@ -16,7 +16,7 @@ beforeEach(() => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const pid = exit.push(resolve);
     const stop = async () => resolve('SIGTERM');
-    return { pid, ended: promise, stop };
+    return { pid, exited: promise, stop };
   };
   const onExit = (pid: number) => void exited.push(pid);
   supervised = new SupervisedProcess({

@@ -3,7 +3,7 @@ import type { RoleProcess } from './role-process.ts';
 
 export interface SupervisedProcessOptions {
   readonly name: string;
-  readonly start: () => Pick<RoleProcess, 'pid' | 'ended' | 'stop'>;
+  readonly start: () => Pick<RoleProcess, 'pid' | 'exited' | 'stop'>;
   /** Called when the process exits unexpectedly, before its replacement starts. */
   readonly onExit: (pid: number) => void;
   readonly clock: Clock;
@@ -48,7 +48,7 @@ export class SupervisedProcess {
     for (let failures = 0; ; ) {
       const startedAt = clock.monotonic();
       const { pid } = this.#process;
-      const reason = await this.#process.ended;
+      const reason = await this.#process.exited;
       if (signal.aborted) return;
       if (pid === undefined || reason === usageErrorStatus) return fail(`${name} exited: ${reason}`);
       failures = clock.monotonic() - startedAt >= stableRunMs ? 0 : failures + 1;

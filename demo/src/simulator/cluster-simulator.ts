@@ -15,7 +15,7 @@ import type { Workload } from './workload.ts';
 export interface ClusterSimulatorOptions {
   readonly api: SimulatorApi;
   readonly clock: Clock;
-  /** The same seed produces the same activity, unless somebody else changes the cluster. */
+  /** The same seed produces the same activity, unless a user changes the cluster. */
   readonly random: Random;
   /** Average activities per second, 5 by default; 0 disables activity. */
   readonly rate?: number;

@@ -118,7 +118,7 @@ export class Pods {
     const found = new Map(objects.map((object) => [`${object.metadata.namespace}/${object.metadata.name}`, object]));
     for (const [key, pod] of this.#pods) {
       const object = found.get(key);
-      if (object === undefined) this.#removed(pod, pod.terminating ? 'is gone' : 'was removed by somebody');
+      if (object === undefined) this.#removed(pod, pod.terminating ? 'is gone' : 'was removed by a user');
       else if (object.metadata.deletionTimestamp !== undefined && !pod.terminating) this.terminate(pod);
       else if (pod.node === undefined) this.#schedule(pod);
     }
@@ -176,7 +176,7 @@ export class Pods {
     const managed = status.podIP !== undefined;
     const seen = { namespace, name, workload: undefined, revision: undefined, containers: names, avoid: '' };
     const pod = newPod({ ...seen, startupMs: [800, 2500] });
-    // Whoever assigned the address runs this Pod.
+    // A Pod with an address from elsewhere is not run by the simulator.
     if (managed || object.metadata.deletionTimestamp !== undefined) return;
     this.#pods.set(key, pod);
     this.#schedule(pod);

@@ -37,7 +37,7 @@ async function echoed(socket: Socket, text: string): Promise<string> {
   return String(chunk);
 }
 
-test('bytes pass, until connections are cut; new ones are let in', async () => {
+test('forwards bytes until connections are cut, and accepts new ones', async () => {
   const first = await connected();
   expect(await echoed(first, 'a')).toBe('a');
   const closed = new Promise((resolve) => first.on('close', resolve));
@@ -46,26 +46,26 @@ test('bytes pass, until connections are cut; new ones are let in', async () => {
   expect(await echoed(await connected(), 'b')).toBe('b');
 });
 
-test('what is sent is swallowed, on old connections and new ones, and none is closed', async () => {
+test('drops bytes silently on open and new connections, and closes none', async () => {
   const old = await connected();
   await echoed(old, 'a');
   network.swallow();
   const late = await connected();
-  let heard = '';
+  let received = '';
   for (const socket of [old, late]) {
     socket.on('data', (chunk) => {
-      heard += chunk;
+      received += chunk;
     });
     socket.write('lost');
   }
   network.heal();
   expect(await echoed(await connected(), 'b')).toBe('b');
-  expect(heard).toBe('');
+  expect(received).toBe('');
   expect([old.destroyed, late.destroyed]).toEqual([false, false]);
   expect(network.connections).toBe(3);
 });
 
-test('connections are refused, and let in again at the same address', async () => {
+test('refuses connections, then accepts them again at the same address', async () => {
   const first = await connected();
   const closed = new Promise((resolve) => first.on('close', resolve));
   await network.refuse();

@@ -118,8 +118,8 @@ describe('objects', () => {
   });
 
   const refused: readonly [string, string, string, unknown, Record<string, string>, number][] = [
-    ['no JSON', 'POST', slices, '{"metadata":', {}, 400],
-    ['no object', 'POST', slices, '[]', {}, 400],
+    ['not JSON', 'POST', slices, '{"metadata":', {}, 400],
+    ['not an object', 'POST', slices, '[]', {}, 400],
     ['another kind', 'POST', slices, { kind: 'Pod', metadata: { name: 'x' } }, {}, 400],
     ['another namespace', 'POST', slices, { metadata: { name: 'x', namespace: 'kube-system' } }, {}, 400],
     ['another name', 'PUT', `${slices}/x`, slice('y'), {}, 400],
@@ -232,7 +232,7 @@ describe('watches', () => {
     expect(events.at(-1)).toMatchObject({ type: 'ERROR', object: { code: 410 } });
   });
 
-  it('are cut off', async () => {
+  it('are cut by a fault', async () => {
     const { url, server } = await start();
     const watch = await openWatch(`${url}/api/v1/pods?watch=1`);
     server.cutWatches('reset');

@@ -7,7 +7,7 @@ const groups = ['discovery.k8s.io', 'events.k8s.io', 'authorization.k8s.io'];
 export function discoveryDocument(path: string): unknown {
   switch (path) {
     case '/version':
-      return { major: '1', minor: '37', gitVersion: 'v1.37.1+simulated', platform: 'simulated' };
+      return { major: '1', minor: '37', gitVersion: 'v1.37.1+fake', platform: 'fake' };
     case '/api':
       return { kind: 'APIVersions', versions: ['v1'] };
     case '/api/v1':

@@ -56,15 +56,15 @@ beforeEach(async () => {
 afterEach(() => stop());
 
 const put = (name: string) => server.put('pods', { metadata: { name, namespace: 'shop' }, spec: {} });
-const told = (...wanted: readonly string[]) =>
+const seen = (...wanted: readonly string[]) =>
   vi.waitFor(() => expect([...names].sort()).toEqual(wanted), { timeout: 60_000, interval: 20 });
 
-test('a connection on which nothing arrives any more, though nobody closed it, is noticed by the bookmarks that do not come', async () => {
+test('missing bookmarks reveal a half-open connection', async () => {
   put('a');
-  await told('a');
+  await seen('a');
   network.swallow();
   put('b');
-  // The old connection stays as it is; only who misses the bookmarks opens another.
+  // The old connection stays open but dead; only missing bookmarks make the client open another.
   network.heal();
-  await told('a', 'b');
+  await seen('a', 'b');
 }, 120_000);

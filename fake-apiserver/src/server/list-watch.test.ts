@@ -27,7 +27,7 @@ describe('list', () => {
     expect(third.continueToken).toBe('');
   });
 
-  it('has no last page without items', () => {
+  it('never ends with an empty page', () => {
     const { server } = newServer();
     addSlices(server, 'a', 'b');
     expect(server.list('endpointslices', { limit: 2 }).continueToken).toBe('');

@@ -20,13 +20,13 @@ describe('K1: generated names', () => {
     expect(created.metadata.generateName).toBe(base);
   });
 
-  it('are not made where there is a name; generateName stays', () => {
+  it('are generated only if there is no name; generateName is stored', () => {
     const { server } = newServer();
     const created = server.create('endpointslices', slice('x', { metadata: { generateName: 'web-' } }));
     expect(created.metadata).toMatchObject({ name: 'x', generateName: 'web-' });
   });
 
-  it('are tried again a few times when they exist', () => {
+  it('are regenerated a few times if they exist', () => {
     const { server } = newServer({ random: { next: () => 0 } });
     const object = { ...slice(''), metadata: { namespace: 'default', generateName: 'web-' } };
     server.create('endpointslices', object);
@@ -103,7 +103,7 @@ describe('K3: limits of slices', () => {
     expect(status.details?.causes?.length).toBeGreaterThan(0);
   });
 
-  it('lets exactly as much in as allowed', () => {
+  it('accepts exactly the maximum', () => {
     const { server } = newServer();
     const endpoints = [...Array.from({ length: 999 }, (_, i) => endpoint(i)), hints(8, 'forZones')];
     expect(() => server.create('endpointslices', slice('x', { endpoints }))).not.toThrow();
@@ -119,7 +119,7 @@ describe('K3: limits of slices', () => {
   });
 });
 
-describe('K4, K5: generation, and updates that change nothing', () => {
+describe('K4, K5: generation, and updates without changes', () => {
   const cases: readonly [string, Record<string, unknown>, 'same' | 'version' | 'generation'][] = [
     ['nothing', {}, 'same'],
     ['null for an absent list', { metadata: { annotations: null } }, 'same'],
@@ -152,13 +152,13 @@ describe('K6, K7: Endpoints', () => {
   ];
   const endpoints = { metadata: { name: 'x', namespace: 'default' }, subsets };
 
-  it('are neither sorted nor repacked', () => {
+  it('are stored unsorted and not repacked', () => {
     const { server } = newServer();
     const created = server.create('endpoints', endpoints);
     expect(created).toMatchObject({ subsets });
   });
 
-  it('are created by an update, slices are not', () => {
+  it('are created by an update, unlike slices', () => {
     const { server } = newServer();
     expect(server.update('endpoints', endpoints).metadata.name).toBe('x');
     expect(refusal(() => server.update('endpointslices', slice('x')))).toMatchObject({
@@ -167,7 +167,7 @@ describe('K6, K7: Endpoints', () => {
     });
   });
 
-  it('are refused without addresses', () => {
+  it('are rejected without addresses', () => {
     const { server } = newServer();
     const status = refusal(() => server.create('endpoints', { ...endpoints, subsets: [{ ports: [{ port: 1 }] }] }));
     expect(status.message).toContain('subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`');
@@ -176,7 +176,7 @@ describe('K6, K7: Endpoints', () => {
 
 describe('K8: deprecated topology', () => {
   const endpoints = [{ addresses: ['10.1.0.1'], deprecatedTopology: { a: 'b' } }];
-  it('stays with endpoints that do not change, and goes with those that do', () => {
+  it('is kept on unchanged endpoints and dropped from changed ones', () => {
     const { server } = newServer();
     server.put('endpointslices', slice('x', { endpoints }));
     const labelled = server.update('endpointslices', slice('x', { endpoints, metadata: { labels: { a: 'b' } } }));
@@ -192,7 +192,7 @@ describe('K9: owners', () => {
     metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid }] },
   });
 
-  it('take their slices with them, a little later', () => {
+  it('are garbage-collected with their slices after a delay', () => {
     const { server, clock } = newServer();
     const { uid } = server.create('services', service('web')).metadata;
     server.create('endpointslices', slice('x', owned(uid)));
@@ -203,14 +203,14 @@ describe('K9: owners', () => {
     expect(server.list('endpointslices').items.map((item) => item.metadata.name)).toEqual(['free']);
   });
 
-  it('that never were, or have another uid, do not hold a slice', () => {
+  it('that never existed or have another uid do not keep a slice', () => {
     const { server, clock } = newServer();
     server.create('endpointslices', slice('x', owned('gone')));
     while (clock.step());
     expect(server.count('endpointslices')).toBe(0);
   });
 
-  it('of kinds that are not stored here count as alive', () => {
+  it('of kinds that the server does not store count as existing', () => {
     const { server, clock } = newServer();
     const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'u' }];
     server.create('pods', { metadata: { name: 'p', namespace: 'default', ownerReferences } });
@@ -218,7 +218,7 @@ describe('K9: owners', () => {
     expect(server.count('pods')).toBe(1);
   });
 
-  it('are not applied by a storage-only server', () => {
+  it('are ignored by a storage-only server', () => {
     const { server, clock } = newServer({ features: 'storage-only' });
     server.create('endpointslices', slice('x', owned('gone')));
     expect(clock.step()).toBe(false);
@@ -242,7 +242,7 @@ describe('deletion', () => {
     expect(refusal(() => server.delete('endpoints', 'default', 'x')).message).toBe('endpoints "x" not found');
   });
 
-  it('of a running Pod waits for the second, with grace period 0', () => {
+  it('of a running Pod completes with a second one, with grace period 0', () => {
     const { server } = newServer();
     server.create('pods', { metadata: { name: 'p', namespace: 'default' }, spec: { nodeName: 'n1' } });
     expect(server.delete('pods', 'default', 'p').metadata).toMatchObject({
@@ -265,13 +265,13 @@ describe('deletion', () => {
 });
 
 describe('namespaces', () => {
-  it('that are missing take nothing in', () => {
+  it('that do not exist reject creates', () => {
     const { server } = newServer();
     const status = refusal(() => server.create('endpoints', { metadata: { name: 'x', namespace: 'nowhere' } }));
     expect(status).toMatchObject({ code: 404, message: 'namespaces "nowhere" not found' });
   });
 
-  it('that are going away take nothing new in, and end with all they hold', () => {
+  it('that are terminating reject creates and are deleted with their contents', () => {
     const { server, clock } = newServer();
     server.create('namespaces', { metadata: { name: 'shop' } });
     server.create('endpoints', { metadata: { name: 'x', namespace: 'shop' } });
@@ -304,7 +304,7 @@ describe('Services', () => {
     expect(created.spec).toMatchObject({ ...expected, ports: [{ port: 80, protocol: 'TCP', targetPort: 80 }] });
   });
 
-  it('keep their addresses through updates, and get a second for a second family', () => {
+  it('keep their addresses across updates, and get a second one for a second family', () => {
     const { server } = newServer();
     const created = server.create('services', service('web'));
     const updated = server.update('services', service('web', { ipFamilyPolicy: 'PreferDualStack' }));
@@ -329,7 +329,7 @@ describe('Services', () => {
 });
 
 describe('status', () => {
-  it('of a Pod is written through its subresource only', () => {
+  it('of a Pod is written only through its subresource', () => {
     const { server } = newServer();
     const pod = { metadata: { name: 'p', namespace: 'default' }, spec: {}, status: { phase: 'Running' } };
     expect(server.create('pods', pod)).toMatchObject({ status: { phase: 'Pending' } });
@@ -354,7 +354,7 @@ describe('status', () => {
 });
 
 describe('the store', () => {
-  it('holds copies that nobody can change', () => {
+  it('holds immutable copies', () => {
     const { server } = newServer();
     const labels = { a: 'b' };
     server.create('endpointslices', slice('x', { metadata: { labels } }));
@@ -367,7 +367,7 @@ describe('the store', () => {
     expect(server.identity).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('forgets the oldest Events when there are many', () => {
+  it('drops the oldest Events above a limit', () => {
     const { server } = newServer();
     for (let i = 0; i <= maxEvents; i++) server.create('events', { metadata: { name: `e${i}` }, message: 'x' });
     expect(server.count('events')).toBeLessThanOrEqual(maxEvents);

@@ -4,7 +4,7 @@ import { UsageError } from '@sluice/process';
 export function count(option: string, text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) {
-    throw new UsageError(`--${option}: "${text}" is not a whole number above zero`);
+    throw new UsageError(`--${option}: "${text}" is not a positive integer`);
   }
   return value;
 }
@@ -12,7 +12,7 @@ export function count(option: string, text: string): number {
 /** @throws UsageError */
 export function positive(option: string, text: string): number {
   const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new UsageError(`--${option}: "${text}" is not a number above zero`);
+  if (!Number.isFinite(value) || value <= 0) throw new UsageError(`--${option}: "${text}" is not a positive number`);
   return value;
 }
 

@@ -4,7 +4,7 @@ import { parseCommandLine } from './options.ts';
 
 const expected = { options: { rounds: '5', from: undefined, update: false } } as const;
 
-test('what is not given has its default', () => {
+test('a missing option has its default', () => {
   expect(parseCommandLine(expected, ['--from', 'x'])).toEqual({
     options: { rounds: '5', from: 'x', update: false },
     positionals: [],
@@ -15,18 +15,18 @@ test('what is not given has its default', () => {
   });
 });
 
-test('asks for the help in both spellings', () => {
+test('--help and -h return help', () => {
   expect(parseCommandLine(expected, ['--help'])).toBe('help');
   expect(parseCommandLine(expected, ['-h'])).toBe('help');
 });
 
-test('refuses an option that there is not, a value too few, and a word too many', () => {
+test('rejects unknown options, missing or unexpected values and unexpected positional arguments', () => {
   for (const args of [['--round', '2'], ['--rounds'], ['--update=yes'], ['file']]) {
     expect(() => parseCommandLine(expected, args), args.join(' ')).toThrow(UsageError);
   }
 });
 
-test('takes words where some are expected', () => {
+test('accepts positional arguments if they are allowed', () => {
   expect(parseCommandLine({ ...expected, positionals: true }, ['a', '--update', 'b'])).toMatchObject({
     options: { update: true },
     positionals: ['a', 'b'],

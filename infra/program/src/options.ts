@@ -4,7 +4,7 @@ import { errorMessage } from '@sluice/runtime';
 
 type Defaults = Readonly<Record<string, string | false | undefined>>;
 
-/** Options as given or else by default; those without a default are undefined, flags false. */
+/** Parsed options. A missing one has its default: undefined if it has none, false for a flag. */
 export type Given<T extends Defaults> = {
   readonly [Name in keyof T]: T[Name] extends string ? string : T[Name] extends false ? boolean : string | undefined;
 };
@@ -16,12 +16,12 @@ export interface CommandLine<T extends Defaults> {
 
 interface Expected<T extends Defaults> {
   readonly options: T;
-  /** Words without an option's name are welcome. */
+  /** Whether positional arguments are allowed. Default false. */
   readonly positionals?: boolean;
 }
 
 /**
- * Reads a command line; `help` when only the help is wanted.
+ * Parses a command line. Returns `help` for `--help` or `-h`.
  *
  * @throws UsageError
  */
@@ -47,7 +47,7 @@ export function parseCommandLine<T extends Defaults>(
 }
 
 /**
- * The options of this process's command line; undefined when only the help is wanted, which is printed.
+ * Parses the command line of this process. Prints the help and returns undefined for `--help` or `-h`.
  *
  * @throws UsageError
  */

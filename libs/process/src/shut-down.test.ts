@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 const quick = (component: string) => ({ component, graceMs: 1_000, stop: () => void done.push(component) });
-const wrapIndented = (component: string) => ({ component, graceMs: 3_000, stop: () => new Promise(() => {}) });
+const hanging = (component: string) => ({ component, graceMs: 3_000, stop: () => new Promise(() => {}) });
 
 test('components stop one after the other', async () => {
   const slow = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ test('components stop one after the other', async () => {
 });
 
 test('a component that hangs is logged and skipped after its timeout', async () => {
-  const stopping = stopInOrder([wrapIndented('fleet'), quick('b')], { clock, logger });
+  const stopping = stopInOrder([hanging('fleet'), quick('b')], { clock, logger });
   await advance(clock, 2_999);
   expect(done).toEqual([]);
   await advance(clock, 1);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { clusterLabel } from './cluster-label.ts';
 
-test('a fleet knows its clusters by name, those that come later too, and any other by its identity', () => {
+test('clusters are labelled with their names, also those added later; unknown ones with their identity', () => {
   const names = new Map([['uid-1', 'staging']]);
   const label = clusterLabel(names, true);
   names.set('uid-2', 'production');
@@ -12,7 +12,7 @@ test('a fleet knows its clusters by name, those that come later too, and any oth
   ]);
 });
 
-test('a single cluster has no label, as with kube-controller-manager', () => {
+test('a single cluster has no label, as in kube-controller-manager', () => {
   const label = clusterLabel(new Map([['uid-1', 'staging']]), false);
   expect([label.names, label.labels('uid-1')]).toEqual([[], {}]);
 });

@@ -20,13 +20,13 @@ const exemplars = async (of: Causes) => {
     .flatMap((line) => /^(\w+)_bucket\{le="([\d.]+)".* # (\{.*\} [\d.]+) /.exec(line)?.slice(1) ?? []);
 };
 
-test('latency histograms carry the trace of a sampled plan, on its earliest cause', async () => {
+test('the trace of a sampled plan is the exemplar of its earliest cause in the latency histograms', async () => {
   expect(await exemplars(causes(true))).toEqual([
     ...['sluice_change_to_write_seconds', '0.5', `{trace_id="${traceId}"} 0.5`],
     ...['sluice_trigger_to_applied_seconds', '0.5', `{trace_id="${traceId}"} 0.5`],
   ]);
 });
 
-test('a trace that is not sampled is no exemplar', async () => {
+test('an unsampled trace is not an exemplar', async () => {
   expect(await exemplars(causes(false))).toEqual([]);
 });

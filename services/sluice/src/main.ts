@@ -30,5 +30,5 @@ async function main(): Promise<void> {
   }
 }
 
-// Not awaited: what is put together can have no top-level await (ADR 0036).
+// Not awaited, because the bundle is CommonJS, which has no top-level await (ADR 0036).
 void main();

@@ -56,7 +56,7 @@ describe('the text format', () => {
     );
   });
 
-  test('of observable metrics, with what their callbacks report at that scrape', async () => {
+  test('of observable metrics contains what their callbacks report at that scrape', async () => {
     let reported: readonly (readonly [Labels, number])[] = [
       [{ a: 'x' }, 1],
       [{ a: 'y' }, 2],
@@ -93,7 +93,7 @@ describe('OpenMetrics', () => {
     seconds.observe({ a: 'x' }, 2, 'def');
   });
 
-  test('has exemplars, and every name of the text format', async () => {
+  test('has exemplars and the metric names of the text format', async () => {
     const timeless = (await exposition.openMetrics()).replaceAll(/ \d{9,}(\.\d+)?$/gm, ' NOW');
     expect(timeless).toBe(
       [
@@ -109,7 +109,7 @@ describe('OpenMetrics', () => {
     );
   });
 
-  test('leaves the text format as it is', async () => {
+  test('does not change the text format', async () => {
     const before = await exposition.text();
     await exposition.openMetrics();
     expect(await exposition.text()).toBe(before);
@@ -128,14 +128,14 @@ describe('OpenMetrics', () => {
       'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
       true,
     ],
-  ])('is what a scraper gets that accepts %s: %s', async (accept, isOpenMetrics) => {
+  ])('is served to a scraper that accepts %s: %s', async (accept, isOpenMetrics) => {
     const { contentType, body } = await exposition.expose(accept);
     expect(contentType.startsWith('application/openmetrics-text')).toBe(isOpenMetrics);
     expect(body.endsWith('# EOF\n')).toBe(isOpenMetrics);
   });
 });
 
-test('a name exists once', () => {
+test('a name can be registered once', () => {
   counter(exposition, { name: 'c', help: 'h', labelNames: [] });
   const again = () => observableGauge(exposition, { name: 'c', help: 'h', labelNames: [] }, () => {});
   expect(again).toThrow('A metric with the name c has already been registered');

@@ -50,10 +50,10 @@ export class Exposition {
 
 const suffix = '_total';
 
-/** The same counter, as a registry is to write it in OpenMetrics. */
+/** The counter as the registry exposes it in OpenMetrics. */
 function openMetricsCounter(counter: Counter): Counter {
   return Object.create(counter, {
-    // Of a counter the registry changes the name, and it would be that of the metric itself.
+    // The registry would rename a counter by changing the metric itself.
     type: { value: undefined },
     get: {
       value: async () => {

@@ -124,7 +124,7 @@ describe('the log level', () => {
   );
 });
 
-test('a given address that is in use is an error that names it', async () => {
+test('rejects a configured address that is in use, naming it', async () => {
   const { url } = await start(anyPort);
   const taken = parseBindAddress(url.replace('http://', ''));
   await expect(start(taken ?? undefined)).rejects.toThrow(
@@ -132,7 +132,7 @@ test('a given address that is in use is an error that names it', async () => {
   );
 });
 
-test('without a given address, a second process gets a port of its own', async () => {
+test('uses a free port if the default address is in use', async () => {
   const [first, second] = [await start(undefined), await start(undefined)];
   expect(first.url).not.toBe(second.url);
   expect((await fetch(`${second.url}/livez`)).status).toBe(200);

@@ -5,13 +5,13 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What a scrape holds: samples, and the type of each metric. */
+/** The samples and metric types of a scrape. */
 export interface Scrape {
   readonly samples: readonly Sample[];
   readonly types: ReadonlyMap<string, string>;
 }
 
-/** Reads the text format of Prometheus. */
+/** Parses the Prometheus text format. */
 export function parseScrape(text: string): Scrape {
   const samples: Sample[] = [];
   const types = new Map<string, string>();

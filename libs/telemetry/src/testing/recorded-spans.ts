@@ -8,7 +8,7 @@ import { ATTR_SERVICE_NAME } from '../traces/semantic-conventions.ts';
 import type { Span, SpanAttributes, Tracer } from '../traces/tracer.ts';
 import { SdkTracer } from '../tracing/sdk-tracer.ts';
 
-/** A span as the SDK ended it. */
+/** A finished span. */
 export interface RecordedSpan extends Omit<Span, 'kind'> {
   /** `service.name`. */
   readonly service: string;

@@ -37,7 +37,7 @@ export interface OtlpTracingOptions {
   readonly logger: Logger;
 }
 
-/** Spans that wait for an export at most, unless `OTEL_BSP_MAX_QUEUE_SIZE` is set. A Node that fails causes thousands at once. */
+/** Maximum number of queued spans, unless `OTEL_BSP_MAX_QUEUE_SIZE` is set. The failure of a Node causes thousands at once. */
 const maxQueueSize = 8_192;
 
 /**

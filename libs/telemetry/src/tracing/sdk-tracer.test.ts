@@ -28,7 +28,7 @@ describe('sampling', () => {
     expect(share(0.1)).toBeCloseTo(0.1, 1);
   });
 
-  test.each([0, 1])('a child is sampled as its parent is (ratio %d)', (ratio) => {
+  test.each([0, 1])('a child has the sampling decision of its parent (ratio %d)', (ratio) => {
     const one = recorded.tracer({ seed: 2, ratio });
     const parent = one.startTrace();
     const child = one.childOf(parent);

@@ -30,7 +30,7 @@ export interface SdkTracerOptions {
   readonly ratio: number;
   readonly slowMs: number;
   readonly systems: Tracer['systems'];
-  /** Source of ids. Must not be one whose sequence something else depends on. */
+  /** Source of ids. Must not be shared with code that depends on its sequence. */
   readonly random: Random;
   readonly resource: Resource;
   readonly spanProcessors: readonly SpanProcessor[];
@@ -78,7 +78,7 @@ export class SdkTracer implements Tracer {
       links: links.flatMap((link) => this.#extract(link, true) ?? []).map((linked) => ({ context: linked })),
     };
     const span = this.#ids.withIds(context, () =>
-      // What a consumer continues mostly came from another process.
+      // The parent of a consumer span is mostly in another process.
       this.#tracer.startSpan(name, options, this.#parentContext(parent, kind === 'consumer')),
     );
     if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
@@ -90,7 +90,7 @@ export class SdkTracer implements Tracer {
     return spanContext === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContext);
   }
 
-  /** Sampled, as every span that is recorded. */
+  /** Sampled, like every recorded span. */
   #extract(context: TraceContext, isRemote: boolean): SpanContext | undefined {
     const extracted = this.#propagator.extract(ROOT_CONTEXT, traceHeaders(context), defaultTextMapGetter);
     const spanContext = trace.getSpanContext(extracted);

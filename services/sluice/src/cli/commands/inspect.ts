@@ -10,7 +10,7 @@ import { printPod, printService } from '../inspect/print-explanation.ts';
 import { printEntry } from '../inspect/print-history.ts';
 import { printTrace } from '../inspect/print-trace.ts';
 import { printTraces, traceLines } from '../inspect/print-traces.ts';
-import { type Paper, paperFor } from '../inspect/text.ts';
+import { type TextFormat, textFormatFor } from '../inspect/text.ts';
 import { localTime, parseAt, parseSince } from '../inspect/times.ts';
 
 interface Options extends ConsoleOptions {
@@ -64,9 +64,9 @@ async function history(service: string, options: Options, client: ConsoleClient)
   const name = await findService(client, await client.overview(), service, options.cluster);
   const query = { pod: options.pod };
   const view = await client.history(name, { ...query, since, limit: 5_000 });
-  const paper = paperFor(process.stdout, systemClock.now());
-  if (options.output === 'text') process.stdout.write(preface(view, since, paper));
-  print(view.entries, options, paper);
+  const format = textFormatFor(process.stdout, systemClock.now());
+  if (options.output === 'text') process.stdout.write(preface(view, since, format));
+  print(view.entries, options, format);
   if (!options.follow) return;
   const fresh = followEntries((from) => client.follow(name, { ...query, since: from }), {
     known: view.entries,
@@ -75,38 +75,42 @@ async function history(service: string, options: Options, client: ConsoleClient)
     onLost: () => process.stderr.write('lost the connection to the console; reconnecting\n'),
     pause: () => sleep(reconnectMs),
   });
-  for await (const entry of fresh) print([entry], options, { ...paper, now: systemClock.now() });
+  for await (const entry of fresh) print([entry], options, { ...format, now: systemClock.now() });
 }
 
 /** Delay before reconnecting to a console. */
 const reconnectMs = 2_000;
 
 /** Notes above the entries: incomplete history, limited or empty result. */
-function preface(view: Awaited<ReturnType<ConsoleClient['history']>>, since: number | undefined, paper: Paper): string {
+function preface(
+  view: Awaited<ReturnType<ConsoleClient['history']>>,
+  since: number | undefined,
+  format: TextFormat,
+): string {
   const lines = [
     ...(since !== undefined && since < view.since
-      ? [`The history starts at ${localTime(view.since, paper.now)}.`]
+      ? [`The history starts at ${localTime(view.since, format.now)}.`]
       : []),
     ...(view.total > view.entries.length ? [`Showing the last ${view.entries.length} of ${view.total} entries.`] : []),
     ...(view.total === 0 ? ['No entries in this period.'] : []),
   ];
-  return lines.map((line) => `${paper.colors.dim(line)}\n`).join('');
+  return lines.map((line) => `${format.colors.dim(line)}\n`).join('');
 }
 
-function print(entries: readonly HistoryEntry[], { output }: Options, paper: Paper): void {
+function print(entries: readonly HistoryEntry[], { output }: Options, format: TextFormat): void {
   for (const entry of entries) {
-    process.stdout.write(output === 'json' ? `${JSON.stringify(entry)}\n` : printEntry(entry, paper));
+    process.stdout.write(output === 'json' ? `${JSON.stringify(entry)}\n` : printEntry(entry, format));
   }
 }
 
 async function explain(service: string, options: Options, client: ConsoleClient): Promise<void> {
   const at = atOf(options);
   const name = await findService(client, await client.overview(), service, options.cluster);
-  const paper = paperFor(process.stdout, systemClock.now());
+  const format = textFormatFor(process.stdout, systemClock.now());
   const { pod } = options;
   if (pod === undefined) {
     const detail = await client.service(name, at);
-    process.stdout.write(options.output === 'json' ? `${JSON.stringify(detail)}\n` : printService(detail, paper));
+    process.stdout.write(options.output === 'json' ? `${JSON.stringify(detail)}\n` : printService(detail, format));
     return;
   }
   const view = await client.pod(name, pod, at);
@@ -117,7 +121,7 @@ async function explain(service: string, options: Options, client: ConsoleClient)
       `no history for Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `Known Pods: ${known}`}`,
     );
   }
-  process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : printPod(view, paper));
+  process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : printPod(view, format));
 }
 
 async function trace(service: string, options: Options, client: ConsoleClient): Promise<void> {
@@ -147,7 +151,7 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
   process.stdout.write(view instanceof Error ? `\n${view.message}\n` : `\n${treeOf(view as TraceView)}`);
 }
 
-const treeOf = (view: TraceView): string => printTrace(view, paperFor(process.stdout, systemClock.now()));
+const treeOf = (view: TraceView): string => printTrace(view, textFormatFor(process.stdout, systemClock.now()));
 
 function sinceOf({ since }: Options): number | undefined {
   if (since === undefined) return undefined;

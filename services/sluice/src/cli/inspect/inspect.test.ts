@@ -17,10 +17,10 @@ import { findService, parseServiceName } from './find-service.ts';
 import { printPod, printService } from './print-explanation.ts';
 import { printEntry } from './print-history.ts';
 import { printTraces, traceLines } from './print-traces.ts';
-import { paperFor } from './text.ts';
+import { textFormatFor } from './text.ts';
 
 const startedAt = new Date(2026, 0, 1, 12, 0, 0).getTime();
-const paper = paperFor({}, startedAt + 60_000);
+const format = textFormatFor({}, startedAt + 60_000);
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const key: ServiceKey = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
 let url: string;
@@ -178,26 +178,26 @@ describe('errors say what to do', () => {
 
 test('prints the history with causes and durations', async () => {
   const { entries } = await client.history(web, { since: startedAt + 1_000 });
-  expect(entries.map((entry) => printEntry(entry, paper)).join('')).toBe(
+  expect(entries.map((entry) => printEntry(entry, format)).join('')).toBe(
     '12:00:02.000  observed Pod web-1 appeared: ready, 10.0.0.1, on node-a\n' +
       '12:00:02.001  decided  endpointslice: create endpointslices web-abc\n' +
       '12:00:02.012  applied  endpointslice: create web-abc, 12 ms after the first cause\n' +
       '                       + web-1 10.0.0.1, ready, zone a\n' +
       '                       because: Pod shop/web-1 became ready\n',
   );
-  const narrow = printEntry(entries.at(-1) ?? expect.fail(), { ...paper, width: 60 });
+  const narrow = printEntry(entries.at(-1) ?? expect.fail(), { ...format, width: 60 });
   expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
 });
 
 test('explains a Pod and when its endpoint was added', async () => {
-  expect(printPod(await client.pod(web, 'web-1'), paper)).toBe(
+  expect(printPod(await client.pod(web, 'web-1'), format)).toBe(
     'web-1: ready (node node-a, zone a)\n' +
       '  10.0.0.1 in web-abc\n' +
       '  its condition Ready is True since 2026-01-01T12:00:02Z\n' +
       '  endpoint was added at 12:00:02.012 (58.0 s ago), 12 ms after the first cause: Pod shop/web-1 became ready\n',
   );
-  expect(printService(await client.service(web), paper)).toContain('1 of 1 endpoints ready');
-  expect(printService(await client.service(web, startedAt + 1_000), paper)).toContain('No Pods.');
+  expect(printService(await client.service(web), format)).toContain('1 of 1 endpoints ready');
+  expect(printService(await client.service(web, startedAt + 1_000), format)).toContain('No Pods.');
 });
 
 test('lists traces with links to Jaeger', async () => {
@@ -205,7 +205,7 @@ test('lists traces with links to Jaeger', async () => {
   expect(lines).toMatchObject([
     { traceId: '0af7651916cd43dd8448eb211c80319c', link: 'http://jaeger/trace/0af7651916cd43dd8448eb211c80319c' },
   ]);
-  expect(printTraces(lines, paper.now)).toContain('12 ms');
+  expect(printTraces(lines, format.now)).toContain('12 ms');
 });
 
 test('lists refused writes as parked, also without a store', async () => {

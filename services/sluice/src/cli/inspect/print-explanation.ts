@@ -1,46 +1,50 @@
 import type { PodView, ServiceDetail } from '@sluice/console';
 import { formatDuration } from '@sluice/process';
-import { hanging, type Paper } from './text.ts';
+import { type TextFormat, wrapIndented } from './text.ts';
 import { localTime } from './times.ts';
 
 /** A Service in a few lines, then each Pod with its endpoints and reasons. */
-export function printService(detail: ServiceDetail, paper: Paper): string {
+export function printService(detail: ServiceDetail, format: TextFormat): string {
   const { summary, notes, pods, at, live } = detail;
   const { namespace, name, clusterName, status, endpoints, ready, slices, lastChangeAt, lastLatencyMs } = summary;
-  const when = live ? 'now' : `at ${localTime(at, paper.now)}`;
+  const when = live ? 'now' : `at ${localTime(at, format.now)}`;
   // The line shows current counts only; a past time has no summary.
   const counted = live
     ? `: ${status}, ${ready} of ${endpoints} endpoints ready in ${slices} ${slices === 1 ? 'slice' : 'slices'}`
     : '';
   const written =
     live && lastChangeAt !== null
-      ? `last written ${localTime(lastChangeAt, paper.now)}${lastLatencyMs === null ? '' : `, ${formatDuration(lastLatencyMs)} after its cause`}`
+      ? `last written ${localTime(lastChangeAt, format.now)}${lastLatencyMs === null ? '' : `, ${formatDuration(lastLatencyMs)} after its cause`}`
       : '';
   return [
-    paper.colors.bold(`Service ${namespace}/${name} in ${clusterName}, ${when}${counted}\n`),
-    ...(written === '' ? [] : [hanging('', written, paper)]),
-    ...notes.map((note) => hanging('', note, paper)),
-    ...(pods.length === 0 ? ['No Pods.\n'] : pods.map((pod) => printPod(pod, paper))),
+    format.colors.bold(`Service ${namespace}/${name} in ${clusterName}, ${when}${counted}\n`),
+    ...(written === '' ? [] : [wrapIndented('', written, format)]),
+    ...notes.map((note) => wrapIndented('', note, format)),
+    ...(pods.length === 0 ? ['No Pods.\n'] : pods.map((pod) => printPod(pod, format))),
   ].join('');
 }
 
-export function printPod(pod: PodView, paper: Paper): string {
-  const { colors } = paper;
+export function printPod(pod: PodView, format: TextFormat): string {
+  const { colors } = format;
   const { verdict, placements, reasons, deletingSince, lastChange, unready, node, zone } = pod;
   const colours = { ready: colors.green, pending: colors.yellow, unknown: colors.dim } as const;
   const paint = verdict in colours ? colours[verdict as keyof typeof colours] : colors.red;
   const where = [node && `node ${node}`, zone && `zone ${zone}`].filter(Boolean).join(', ');
   return [
-    hanging('', `${pod.pod}: ${verdictText(pod)}${where === '' ? '' : ` (${where})`}`, paper, paint),
+    wrapIndented('', `${pod.pod}: ${verdictText(pod)}${where === '' ? '' : ` (${where})`}`, format, paint),
     ...placements.map(({ slice, addresses, hints }) =>
-      hanging('  ', `${addresses.join(', ')} in ${slice}${hints.length > 0 ? `, for ${hints.join(', ')}` : ''}`, paper),
+      wrapIndented(
+        '  ',
+        `${addresses.join(', ')} in ${slice}${hints.length > 0 ? `, for ${hints.join(', ')}` : ''}`,
+        format,
+      ),
     ),
-    ...reasons.map((reason) => hanging('  ', reason, paper)),
-    ...(deletingSince === null ? [] : [hanging('  ', deletionText(deletingSince, paper), paper)]),
+    ...reasons.map((reason) => wrapIndented('  ', reason, format)),
+    ...(deletingSince === null ? [] : [wrapIndented('  ', deletionText(deletingSince, format), format)]),
     ...(unready === null || unready.at === lastChange?.at
       ? []
-      : [hanging('  ', changeText({ ...unready, type: 'unready' }, paper), paper)]),
-    ...(lastChange === null ? [] : [hanging('  ', changeText(lastChange, paper), paper)]),
+      : [wrapIndented('  ', changeText({ ...unready, type: 'unready' }, format), format)]),
+    ...(lastChange === null ? [] : [wrapIndented('  ', changeText(lastChange, format), format)]),
   ].join('');
 }
 
@@ -49,7 +53,7 @@ function verdictText({ verdict, lastChange }: PodView): string {
   return lastChange?.type === 'removed' ? 'deleted' : 'not a Pod of this Service';
 }
 
-const deletionText = (at: number, { now }: Paper): string =>
+const deletionText = (at: number, { now }: TextFormat): string =>
   `deletion started at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)`;
 
 const verbs = {
@@ -62,7 +66,7 @@ const verbs = {
 /** When the Pod's endpoint last changed, why, and how long the write took. */
 function changeText(
   { at, type, causes, latencyMs }: NonNullable<PodView['unready']> & { readonly type: keyof typeof verbs },
-  { now }: Paper,
+  { now }: TextFormat,
 ): string {
   const took = latencyMs === null ? '' : `, ${formatDuration(latencyMs)} after the first cause`;
   const why = causes.length === 0 ? '' : `: ${causes.join(', ')}`;

@@ -1,18 +1,18 @@
 import type { HistoryEntry } from '@sluice/console/client';
 import { formatDuration } from '@sluice/process';
-import { causesText, hanging, type Paper } from './text.ts';
+import { causesText, type TextFormat, wrapIndented } from './text.ts';
 import { localTime } from './times.ts';
 
 type Change = Extract<HistoryEntry, { kind: 'completed' }>['endpoints'][number];
 
 /** One entry: time, kind or status, and what happened, why, and how long it took. */
-export function printEntry(entry: HistoryEntry, paper: Paper): string {
-  const { colors } = paper;
+export function printEntry(entry: HistoryEntry, format: TextFormat): string {
+  const { colors } = format;
   const [head, ...rest] = linesOf(entry);
-  const first = `${localTime(entry.at, paper.now)}  ${labelOf(entry).padEnd(8)} `;
+  const first = `${localTime(entry.at, format.now)}  ${labelOf(entry).padEnd(8)} `;
   const paint = entry.kind === 'completed' ? (entry.status === 'applied' ? colors.bold : colors.red) : colors.reset;
-  const below = rest.map((line) => hanging(' '.repeat(first.length), line, paper, colors.dim));
-  return hanging(first, head ?? '', paper, paint) + below.join('');
+  const below = rest.map((line) => wrapIndented(' '.repeat(first.length), line, format, colors.dim));
+  return wrapIndented(first, head ?? '', format, paint) + below.join('');
 }
 
 function labelOf(entry: HistoryEntry): string {

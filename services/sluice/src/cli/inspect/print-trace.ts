@@ -1,6 +1,6 @@
 import type { TraceView } from '@sluice/console';
 import { printable } from '@sluice/process';
-import type { Paper } from './text.ts';
+import type { TextFormat } from './text.ts';
 import { localTime } from './times.ts';
 
 type Span = TraceView['spans'][number];
@@ -10,10 +10,10 @@ const barWidth = 30;
 const minNameWidth = 24;
 
 /** A trace as a tree of spans, each with its offset from the start, its duration, and a bar for both. */
-export function printTrace(view: TraceView, paper: Paper): string {
-  const { colors } = paper;
+export function printTrace(view: TraceView, format: TextFormat): string {
+  const { colors } = format;
   const names = view.spans.map((span) => `${'  '.repeat(span.depth)}${nameOf(span)}`);
-  const room = Math.max(minNameWidth, Math.min(72, paper.width - barWidth - 24));
+  const room = Math.max(minNameWidth, Math.min(72, format.width - barWidth - 24));
   const width = Math.min(room, Math.max(...names.map((name) => name.length)));
   const lines = view.spans.map((span, i) => {
     const name = shorten(names[i] ?? '', width);
@@ -24,7 +24,7 @@ export function printTrace(view: TraceView, paper: Paper): string {
     return `${paint(name)} ${colors.dim(start)} ${took}  ${paint(bar(span, view))}\n${why}`;
   });
   const cause = view.cause === null ? '' : `${printable(view.cause)}, `;
-  const title = `${cause}${localTime(view.startedAt, paper.now)}: ${milliseconds(view.durationMs)} ms, trace ${view.traceId}`;
+  const title = `${cause}${localTime(view.startedAt, format.now)}: ${milliseconds(view.durationMs)} ms, trace ${view.traceId}`;
   const head = `${'SPAN'.padEnd(width)} ${'AT ms'.padStart(9)} ${'TOOK ms'.padStart(9)}`;
   return `${colors.bold(title)}\n${colors.dim(head)}\n${lines.join('')}`;
 }

@@ -2,14 +2,17 @@ import { printable } from '@sluice/process';
 import { createColors } from 'picocolors';
 
 /** Output format: width, colors, and the time to which times are relative. */
-export interface Paper {
+export interface TextFormat {
   /** In characters. */
   readonly width: number;
   readonly now: number;
   readonly colors: ReturnType<typeof createColors>;
 }
 
-export function paperFor(stream: { readonly isTTY?: boolean; readonly columns?: number }, now: number): Paper {
+export function textFormatFor(
+  stream: { readonly isTTY?: boolean; readonly columns?: number },
+  now: number,
+): TextFormat {
   const terminal = stream.isTTY === true;
   return {
     width: terminal ? Math.max(60, stream.columns ?? 80) : Number.POSITIVE_INFINITY,
@@ -20,10 +23,15 @@ export function paperFor(stream: { readonly isTTY?: boolean; readonly columns?: 
 
 /**
  * Text after a first column, wrapped with a hanging indent. Control characters are escaped, because names and messages come
- * from clusters.
+ * from clusters. `paint` colors each line.
  */
-export function hanging(first: string, text: string, paper: Paper, paint: (line: string) => string = (s) => s): string {
-  const room = Math.max(20, paper.width - first.length);
+export function wrapIndented(
+  first: string,
+  text: string,
+  format: TextFormat,
+  paint: (line: string) => string = (s) => s,
+): string {
+  const room = Math.max(20, format.width - first.length);
   const lines: string[] = [''];
   for (const word of printable(text).split(/\s+/)) {
     const last = lines.at(-1) ?? '';
