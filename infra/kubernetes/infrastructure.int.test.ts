@@ -215,7 +215,7 @@ test('the manifest is accepted under the restricted Pod Security Standard, and i
 
 test('the fleet writes nothing in the infrastructure namespaces', async () => {
   instance?.child.kill('SIGKILL');
-  await instance?.ended;
+  await instance?.exited;
   instance = undefined;
   await replacePod('infra', 'redis', '10.3.0.5');
   await replacePod('shop', 'web', '10.3.0.3');
