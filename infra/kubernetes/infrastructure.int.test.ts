@@ -151,7 +151,7 @@ function startInstance(): void {
 async function stopProcesses(): Promise<void> {
   const all = [...fleet, ...(instance === undefined ? [] : [instance])];
   for (const { child } of all) child.kill('SIGKILL');
-  await Promise.all(all.map(({ ended }) => ended));
+  await Promise.all(all.map(({ exited }) => exited));
   [fleet, instance] = [[], undefined];
 }
 
