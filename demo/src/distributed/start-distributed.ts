@@ -107,7 +107,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       const report = (takeover: Takeover) => {
         const { leases, tookMs } = takeover;
         const by = takeover.holders.map(nameOf).sort().join(',');
-        logger.info('take-over complete', { process: name, pid, leases, by, took: `${tookMs}ms` });
+        logger.info('take-over complete', { process: name, pid, leases, by, took: `${Math.round(tookMs)}ms` });
         options.onTakeover?.(name, takeover);
       };
       observer.exited((holder) => isMemberOf(holder, pid), report);

@@ -1,5 +1,6 @@
 export * from './bind-address.ts';
 export * from './duration.ts';
+export * from './exit-on-closed-pipe.ts';
 export * from './logger.ts';
 export * from './shut-down.ts';
 export * from './stop-signal.ts';

@@ -7,12 +7,16 @@ export const tracesGraceMs = 2_000;
 /** Time a component without work of its own may take to stop, in milliseconds. */
 export const marginMs = 2_000;
 
+/** Whether a component gave up work on shutdown, so that open timers are no sign of a leak. */
+let hasAbandonedWork = false;
+
 /** One component to stop. */
 export interface ShutdownStep {
   /** Name of the component, for log lines. */
   readonly component: string;
   /** Timeout in milliseconds. */
   readonly graceMs: number;
+  /** May resolve to 'abandoned': something was given up whose timers keep the event loop alive for a while. */
   readonly stop: () => unknown;
 }
 
@@ -27,7 +31,10 @@ export async function stopInOrder(
   const failed: string[] = [];
   for (const { component, graceMs, stop } of steps) {
     const outcome = Promise.try(stop).then(
-      () => 'stopped' as const,
+      (result: unknown) => {
+        hasAbandonedWork ||= result === 'abandoned';
+        return 'stopped' as const;
+      },
       (error: unknown) => ({ error }),
     );
     const waiting = new AbortController();
@@ -61,12 +68,15 @@ const lingerMs = 2_000;
  * is already failing: nothing follows a clear error.
  */
 export function exitSoon(logger: Logger): void {
-  const timer = setTimeout(() => {
-    if (!process.exitCode) {
-      const resources = [...new Set(process.getActiveResourcesInfo())].join(', ');
-      logger.error('exiting with open resources', { resources });
-    }
-    process.exit(process.exitCode || 1);
-  }, lingerMs);
+  const timer = setTimeout(
+    () => {
+      if (!process.exitCode && !hasAbandonedWork) {
+        const resources = [...new Set(process.getActiveResourcesInfo())].join(', ');
+        logger.error('exiting with open resources', { resources });
+      }
+      process.exit(process.exitCode || (hasAbandonedWork ? 0 : 1));
+    },
+    hasAbandonedWork ? 0 : lingerMs,
+  );
   timer.unref();
 }

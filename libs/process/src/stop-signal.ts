@@ -16,7 +16,8 @@ export function stopSignal(forMs: number | undefined, logger: Logger): StopSigna
   const stop = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143);
     stopping = true;
-    logger.info('shutting down; send the signal again to exit immediately', { signal });
+    const how = signal === 'SIGINT' ? 'press Ctrl-C' : 'send SIGTERM';
+    logger.info(`stopping; ${how} again to stop immediately`, { signal });
     resolve();
   };
   process.on('SIGINT', stop);

@@ -1,8 +1,10 @@
 import { isQueryError } from '@sluice/console/client';
-import { isUsageError, version } from '@sluice/process';
+import { exitOnClosedPipe, isUsageError, version } from '@sluice/process';
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addCommands, commandNames } from './cli/commands/all.ts';
+
+exitOnClosedPipe();
 
 const called = process.argv[2];
 const usage = called !== undefined && commandNames.includes(called) ? `sluice ${called}` : 'sluice';

@@ -128,3 +128,20 @@ test('gives up a flush at its limit', async () => {
   await flushed;
   expect(tracing.counts.exported).toBe(0);
 });
+
+test('gives up on a collector that does not answer, and logs how many spans were not exported', async () => {
+  answer = () => {};
+  start();
+  record(3);
+  const closed = tracing.close(1_000);
+  clock.step(clock.now() + 1_000);
+  expect(await closed).toBe('abandoned');
+  expect(lines.at(-1)).toMatchObject({ message: expect.stringContaining('spans were not exported'), dropped: 3 });
+});
+
+test('logs nothing on close if every span was exported', async () => {
+  start();
+  record(3);
+  expect(await tracing.close(1_000)).toBe('closed');
+  expect(lines).toEqual([]);
+});

@@ -1,3 +1,4 @@
+import { TraceFlags } from '@opentelemetry/api';
 import { getNumberFromEnv } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
@@ -7,7 +8,12 @@ import {
   type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type BatchSpanProcessorOptions, type SpanExporter } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  type BatchSpanProcessorOptions,
+  type SpanExporter,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { SpanCounts } from '../span-metrics.ts';
 import {
@@ -49,6 +55,8 @@ export class OtlpTracing {
   readonly #counter = new SpanCounter();
   readonly #exporter: LoggedExporter;
   readonly #processor: BatchSpanProcessor;
+  /** Sampled spans that have ended. */
+  #ended = 0;
 
   constructor(options: OtlpTracingOptions, exporter: SpanExporter = new OTLPTraceExporter({ url: options.endpoint })) {
     const { endpoint, logger } = options;
@@ -68,7 +76,16 @@ export class OtlpTracing {
 
   /** The tracer of one service, for example `sluice-watcher`. */
   tracer(service: string): Tracer {
-    return new SdkTracer({ ...this.#options, resource: this.#resource(service), spanProcessors: [this.#processor] });
+    const counting: SpanProcessor = {
+      onStart() {},
+      onEnd: (span) => {
+        if (span.spanContext().traceFlags & TraceFlags.SAMPLED) this.#ended++;
+      },
+      forceFlush: async () => {},
+      shutdown: async () => {},
+    };
+    const spanProcessors = [counting, this.#processor];
+    return new SdkTracer({ ...this.#options, resource: this.#resource(service), spanProcessors });
   }
 
   /** Exports the queue, for `limitMs` at most. */
@@ -79,18 +96,28 @@ export class OtlpTracing {
     });
   }
 
-  /** Exports the queue, for `limitMs` at most, and accepts no more spans. */
-  async close(limitMs: number): Promise<void> {
-    await this.#within(limitMs, () => this.#processor.shutdown());
+  /**
+   * Exports the queue, for `limitMs` at most, and accepts no more spans. Logs how many spans were not exported. Returns
+   * 'abandoned' if an export was still in progress: the exporter's timers then keep the event loop alive for some seconds.
+   */
+  async close(limitMs: number): Promise<'closed' | 'abandoned'> {
+    const finished = await this.#within(limitMs, () => this.#processor.shutdown());
+    const dropped = this.#ended - this.counts.exported;
+    if (dropped > 0) {
+      const { endpoint, logger } = this.#options;
+      logger.warn('spans were not exported; the collector did not accept them', { endpoint, dropped });
+    }
+    return finished ? 'closed' : 'abandoned';
   }
 
-  /** A failed export is logged and counted when it happens. */
-  async #within(limitMs: number, action: () => Promise<void>): Promise<void> {
+  /** Returns false if the action took longer. A failed export is logged and counted when it happens. */
+  async #within(limitMs: number, action: () => Promise<void>): Promise<boolean> {
     const done = new AbortController();
     const finished = action()
       .catch(() => {})
       .finally(() => done.abort());
     await Promise.race([finished, sleep(this.#options.clock, limitMs, done.signal)]);
+    return done.signal.aborted;
   }
 
   /** `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` take precedence. */

@@ -31,7 +31,10 @@ export function addInspectCommands(program: Command): void {
     .option('-f, --follow', 'follow new entries until SIGINT');
   add(program, 'explain', 'show why each Pod of a Service gets traffic or not, now or at a past time', explain)
     .option('--pod <name>', 'only this Pod, which may be deleted')
-    .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12:00Z (default: now)');
+    .option(
+      '--at <time>',
+      'e.g. 03:12 (the most recent one), "5m ago" or 2026-03-01T03:12, with or without zone (default: now)',
+    );
   add(program, 'trace', 'traces of recent writes of a Service, and how long each step took', trace)
     .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
     .option('--id <trace id>', 'show the spans of this trace (default: the newest recorded one)');
@@ -163,9 +166,17 @@ function sinceOf({ since }: Options): number | undefined {
 
 function atOf({ at }: Options): number | undefined {
   if (at === undefined) return undefined;
-  const time = parseAt(at, systemClock.now());
+  const now = systemClock.now();
+  const time = parseAt(at, now);
   if (time === undefined) {
-    throw new UsageError(`--at is ${JSON.stringify(at)}; expected 03:12, 03:12:30, "5m ago" or 2026-03-01T03:12:00Z`);
+    throw new UsageError(
+      `--at is ${JSON.stringify(at)}; expected 03:12, 03:12:30, "5m ago", 2026-03-01T03:12 or 2026-03-01T03:12:00Z`,
+    );
+  }
+  if (time > now) {
+    throw new UsageError(
+      `--at ${at} is ${localTime(time, now)}, which is in the future; now it is ${localTime(now, now)}`,
+    );
   }
   return Math.floor(time);
 }

@@ -97,4 +97,5 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     );
   }
   display.ended(statistics, systemClock.now() - startedAt);
+  if (statistics.refused.size > 0) process.exitCode ||= 1;
 }

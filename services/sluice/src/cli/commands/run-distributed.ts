@@ -55,4 +55,5 @@ export async function runDistributed(stopped: Promise<void>, options: RunOptions
     await shutDown([{ component: 'demo cluster', graceMs: marginMs, stop: () => world.close() }], ports);
   }
   display.ended(statistics, systemClock.now() - startedAt);
+  if (statistics.refused.size > 0) process.exitCode ||= 1;
 }

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,6 +12,28 @@ test('--metrics-bind-address 0 disables metrics', async () => {
   const [started = ''] = stdout.split('\n');
   expect(JSON.parse(started)).toMatchObject({ event: 'started' });
   expect(started).not.toContain('Metrics');
+}, 60_000);
+
+test('a closed OTLP port costs one warning with the number of dropped spans, and exit status 0', async () => {
+  const closed = ['--otlp-endpoint', 'http://127.0.0.1:9', '--trace-ratio', '1', '--output', 'none'];
+  const { stderr } = await sluice('run', '--metrics-bind-address', '0', '--for', '3s', ...closed);
+  const warnings = stderr.split('\n').filter((line) => line.startsWith('warn') || line.startsWith('error'));
+  expect(warnings).toEqual([expect.stringMatching(/spans were not exported.* dropped=[1-9]/)]);
+}, 60_000);
+
+test('a reader that closes the pipe ends a command quietly', () => {
+  const head = (command: string) =>
+    spawnSync('bash', ['-o', 'pipefail', '-c', `${process.execPath} ${main} ${command} | head -1`], {
+      encoding: 'utf8',
+    });
+  const { stdout, stderr } = head('config --example');
+  expect(stdout.split('\n')).toHaveLength(2);
+  expect(stderr).toBe('');
+  expect(head('run --metrics-bind-address 0 --for 20s --output json --log-level warn')).toMatchObject({
+    stdout: expect.stringContaining('started'),
+    stderr: '',
+    status: 0,
+  });
 }, 60_000);
 
 /** Command lines of all child processes. */

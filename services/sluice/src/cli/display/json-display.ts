@@ -38,7 +38,8 @@ export class JsonDisplay implements Display {
   }
 
   ended(statistics: Statistics, ranMs: number): void {
-    const { services, plans, writes, failures, retries, malformed, latencies } = statistics;
+    const { services, plans, writes, failures, conflicts, refusals, refused, retries, malformed, latencies } =
+      statistics;
     this.#line({
       event: 'summary',
       ranMs: Math.round(ranMs),
@@ -46,6 +47,9 @@ export class JsonDisplay implements Display {
       plans,
       writes,
       failures,
+      conflicts,
+      refusals,
+      refused: [...refused].map(([name, reason]) => ({ name, reason })),
       retries,
       malformed,
       latencyMs: latencies ?? null,

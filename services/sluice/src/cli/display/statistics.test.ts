@@ -38,13 +38,25 @@ test('writes, failures, retries, causes and Services are counted', () => {
   statistics.add(anApplied({ slices: ['a', 'b'], causes: ['x', 'y'], more: 3 }));
   statistics.add(anApplied({ service: 'db', status: 'conflict', retries: 2 }));
   statistics.add(anApplied({ status: 'namespaceTerminating', slices: [] }));
-  const { plans, failures, retries, causes, services, writes } = statistics;
-  expect({ plans, failures, retries, causes, services }).toEqual({
+  const { plans, failures, conflicts, refusals, retries, causes, services, writes } = statistics;
+  expect({ plans, failures, conflicts, refusals, retries, causes, services }).toEqual({
     plans: 3,
     failures: 1,
+    conflicts: 1,
+    refusals: 0,
     retries: 2,
     causes: 7,
     services: 2,
   });
   expect(writes).toEqual({ create: 2, update: 0, delete: 0 });
+});
+
+test('a refused plan is remembered until a plan of the same Service and controller is applied', () => {
+  const statistics = new Statistics();
+  statistics.add(anApplied({ status: 'rejected', message: 'denied by a webhook' }));
+  statistics.add(anApplied({ service: 'db', status: 'rejected', message: 'forbidden' }));
+  statistics.add(anApplied({ service: 'db', status: 'conflict' }));
+  statistics.add(anApplied());
+  expect(statistics).toMatchObject({ failures: 3, conflicts: 1, refusals: 2 });
+  expect([...statistics.refused]).toEqual([['uid/shop/db/endpointslice', 'forbidden']]);
 });

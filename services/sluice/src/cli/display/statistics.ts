@@ -7,30 +7,51 @@ export interface Latencies {
   readonly max: number;
 }
 
-/** Number of latest latencies maxLatencies for the percentiles. */
+/** Number of latest latencies from which the percentiles are computed. */
 const maxLatencies = 100_000;
 
 /** Counts plans, writes and latencies of a run. */
 export class Statistics {
   plans = 0;
+  /** Plans that were not applied. */
   failures = 0;
+  /** Plans that were decided again because an object had changed. */
+  conflicts = 0;
+  /** Plans that the API server refused. */
+  refusals = 0;
   retries = 0;
   causes = 0;
   malformed = 0;
   readonly writes = { create: 0, update: 0, delete: 0 };
   readonly #services = new Set<string>();
+  readonly #refused = new Map<string, string>();
   readonly #latencies: number[] = [];
 
   add({ plan, outcome, latencyMs }: Applied): void {
     this.plans++;
     this.retries += outcome.retries;
     this.causes += plan.causes.first.length + plan.causes.more;
-    if (outcome.status !== 'applied' && outcome.status !== 'namespaceTerminating') this.failures++;
-    this.#services.add(`${plan.key.cluster}/${plan.key.namespace}/${plan.key.service}`);
+    const service = `${plan.key.cluster}/${plan.key.namespace}/${plan.key.service}`;
+    this.#services.add(service);
+    this.#count(`${service}/${plan.controller}`, outcome);
     for (const write of writesOf(plan, outcome)) {
       if (write.applied) this.writes[write.verb]++;
     }
     this.#latencies[(this.plans - 1) % maxLatencies] = latencyMs;
+  }
+
+  #count(name: string, { status, message }: Applied['outcome']): void {
+    if (status === 'applied' || status === 'namespaceTerminating') return void this.#refused.delete(name);
+    this.failures++;
+    if (status === 'conflict') this.conflicts++;
+    if (status !== 'rejected') return;
+    this.refusals++;
+    this.#refused.set(name, message);
+  }
+
+  /** Why the API server refused the last plan, by `CLUSTER/NAMESPACE/SERVICE/CONTROLLER`. */
+  get refused(): ReadonlyMap<string, string> {
+    return this.#refused;
   }
 
   get services(): number {

@@ -56,6 +56,10 @@ describe('writes', () => {
     expect(shown({ slices: ['a'], causes }, { slices: ['b'], causes, service: 'db' })).toHaveLength(4);
   });
 
+  test('for the same cause at another time have their own heading', () => {
+    expect(shown({ slices: ['a'] }, { slices: ['b'], observedAt: 2 })).toHaveLength(4);
+  });
+
   test.each([
     [[], 0, '> retry'],
     [['x', 'y'], 0, '> x, and 1 more'],
@@ -70,7 +74,7 @@ describe('writes', () => {
 
   test('show the reason of a failure', () => {
     expect(shown({ status: 'rejected', message: 'forbidden', slices: ['a'] }).slice(1)).toEqual([
-      expect.stringMatching(/^! EndpointSlice shop\/a/),
+      expect.stringMatching(/^! EndpointSlice shop\/a +create failed, nothing written$/),
       '! rejected forbidden',
     ]);
     expect(shown({ status: 'namespaceTerminating', slices: [] }).at(-1)).toContain('the namespace is terminating');
@@ -123,9 +127,11 @@ test('prints a summary at the end', () => {
   const statistics = new Statistics();
   statistics.add(anApplied({ slices: ['a', 'b'], latencyMs: 4 }));
   statistics.add(anApplied({ status: 'conflict', retries: 2, service: 'db', latencyMs: 8 }));
+  statistics.add(anApplied({ status: 'rejected', message: 'denied by a webhook', service: 'db', latencyMs: 1 }));
   const text = plain(colored(200, (display) => display.ended(statistics, 61_000)).join('\n'));
   expect(text).toContain('Ran 1 min 1 s');
   expect(text).toContain('2 objects for 2 Services: 2 created, 0 updated, 0 deleted');
   expect(text).toContain('p50 4.0 ms, p99 8.0 ms, max 8.0 ms');
-  expect(text).toContain('1 conflicts, 2 retries, 0 malformed objects');
+  expect(text).toContain('1 conflicts, 1 refused plans, 2 retries, 0 malformed objects');
+  expect(text).toContain('the API server still refuses 1 writes:\n    uid/shop/db/endpointslice: denied by a webhook');
 });

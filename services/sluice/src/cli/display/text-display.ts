@@ -1,5 +1,5 @@
 import { type Causes, watcherStarted } from '@sluice/messages';
-import { formatDuration, truncate } from '@sluice/process';
+import { firstLine, formatDuration, truncate } from '@sluice/process';
 import colors from 'picocolors';
 import type { Applied } from './applied.ts';
 import type { Display } from './display.ts';
@@ -8,6 +8,8 @@ import { type Write, writesOf } from './writes.ts';
 
 const signs = { create: colors.green('+'), update: colors.cyan('~'), delete: colors.red('-') };
 const indent = ' '.repeat(15);
+/** Limit of the list of refused writes in the summary. */
+const refusedShown = 5;
 /** Limit of lines about the initial sync, which has one per Service. */
 const startLinesShown = 12;
 
@@ -41,7 +43,9 @@ export class TextDisplay implements Display {
       return;
     }
     const service = starting ? '' : `${plan.key.namespace}/${plan.key.service} `;
-    const cause = `${cluster} ${service}${causeText(plan.causes)}`;
+    // Two events with the same description are two repairs, each with its own time.
+    const observedAt = plan.causes.first[0]?.observedAt ?? outcome.completedAt;
+    const cause = `${cluster} ${service}${causeText(plan.causes)} ${observedAt}`;
     if (cause !== this.#lastCause) {
       this.#lastCause = cause;
       this.#line(`${colors.dim(timeOfDay(outcome.completedAt))}  ${colors.bold(causeText(plan.causes))}`);
@@ -69,17 +73,29 @@ export class TextDisplay implements Display {
       );
     }
     this.#line(
-      `  errors    ${statistics.failures} conflicts, ${statistics.retries} retries, ${statistics.malformed} malformed objects`,
+      `  errors    ${statistics.conflicts} conflicts, ${statistics.refusals} refused plans, ${statistics.retries} retries, ` +
+        `${statistics.malformed} malformed objects`,
     );
+    this.#refused([...statistics.refused]);
+  }
+
+  #refused(refused: readonly (readonly [name: string, reason: string])[]): void {
+    if (refused.length === 0) return;
+    this.#line(colors.red(`  refused   the API server still refuses ${refused.length} writes:`));
+    for (const [name, reason] of refused.slice(0, refusedShown)) this.#line(`    ${name}: ${firstLine(reason)}`);
+    if (refused.length > refusedShown) this.#line(`    and ${refused.length - refusedShown} more`);
   }
 
   #writeLine(namespace: string, write: Write, latencyMs: number): void {
     const name = `${write.kind.padEnd(13)} ${namespace}/${write.name}`;
+    if (!write.applied) {
+      this.#line(`${indent}${colors.yellow('!')} ${name.padEnd(48)} ${write.verb} failed, nothing written`);
+      return;
+    }
     const size = write.endpoints === undefined ? '' : `${write.ready}/${write.endpoints} ready`;
     const type = write.addressType === 'IPv6' ? ' IPv6' : '';
-    const sign = write.applied ? signs[write.verb] : colors.yellow('!');
     this.#line(
-      `${indent}${sign} ${name.padEnd(48)} ${(size + type).padEnd(18)} ${colors.dim(formatDuration(latencyMs))}`,
+      `${indent}${signs[write.verb]} ${name.padEnd(48)} ${(size + type).padEnd(18)} ${colors.dim(formatDuration(latencyMs))}`,
     );
   }
 

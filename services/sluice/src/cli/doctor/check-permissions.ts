@@ -2,7 +2,7 @@ import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@slui
 import { type Check, failed, ok, warning } from './check.ts';
 
 const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };
-const advice = 'run kubectl apply -k infra/kubernetes, or grant them another way';
+const advice = 'run kubectl apply -f infra/kubernetes/rbac.yaml, or grant them another way';
 
 export const permissionsOf = (work: ClusterWork): string => `permissions of the ${roles[work]}`;
 

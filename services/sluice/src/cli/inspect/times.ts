@@ -7,22 +7,25 @@ export function parseSince(text: string, now: number): number | undefined {
 }
 
 /**
- * Parses a time: RFC 3339 (`2026-03-01T03:12:00Z`), a time of today (`03:12`, `03:12:30`) or `5m ago`. Returns
- * milliseconds since the Unix epoch; undefined if malformed.
+ * Parses a time: RFC 3339 (`2026-03-01T03:12:00Z`), the same without a zone for local time, the most recent time of day
+ * (`03:12`, `03:12:30`), or `5m ago`. Returns milliseconds since the Unix epoch; undefined if malformed.
  */
 export function parseAt(text: string, now: number): number | undefined {
   const [, ago] = /^(\S+) ago$/.exec(text) ?? [];
   if (ago !== undefined) return parseSince(ago, now);
   const [, hours, minutes, seconds = '0'] = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(text) ?? [];
-  if (hours !== undefined && minutes !== undefined) return timeOfToday([hours, minutes, seconds].map(Number), now);
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i.test(text)) return undefined;
-  const at = Date.parse(text);
+  if (hours !== undefined && minutes !== undefined) return latestTimeOfDay([hours, minutes, seconds].map(Number), now);
+  if (!/^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/i.test(text)) return undefined;
+  const at = Date.parse(text.replace(' ', 'T'));
   return Number.isNaN(at) ? undefined : at;
 }
 
-function timeOfToday([hours = 0, minutes = 0, seconds = 0]: readonly number[], now: number): number | undefined {
+/** The last time before `now` at which local clocks showed this time of day. */
+function latestTimeOfDay([hours = 0, minutes = 0, seconds = 0]: readonly number[], now: number): number | undefined {
   if (hours > 23 || minutes > 59 || seconds > 59) return undefined;
-  return new Date(now).setHours(hours, minutes, seconds, 0);
+  const date = new Date(now);
+  const today = date.setHours(hours, minutes, seconds, 0);
+  return today <= now ? today : date.setDate(date.getDate() - 1);
 }
 
 /** Formats a local time as `03:12:30.120`, with the date unless it is today. */

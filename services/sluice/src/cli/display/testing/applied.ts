@@ -12,12 +12,13 @@ export interface GivenApplied {
   readonly message?: string;
   readonly retries?: number;
   readonly latencyMs?: number;
+  readonly observedAt?: number;
 }
 
 /** A plan with its Outcome, for tests of displays. */
 export function anApplied(given: GivenApplied = {}): Applied {
   const { service = 'web', causes = ['Pod shop/web-1 became ready'], more = 0, slices = ['web-x'] } = given;
-  const { status = 'applied', message = '', retries = 0, latencyMs = 3.21 } = given;
+  const { status = 'applied', message = '', retries = 0, latencyMs = 3.21, observedAt = 1 } = given;
   const mutations = slices.map((name): Mutation => {
     const endpoints = [
       { addresses: ['10.1.0.1'], conditions: { ready: true } },
@@ -35,7 +36,7 @@ export function anApplied(given: GivenApplied = {}): Applied {
     key: { cluster: 'uid', namespace: 'shop', service },
     controller: 'endpointslice',
     plan: { epoch: 1, number: 1 },
-    causes: { first: causes.map((what) => ({ description: what, observedAt: 1 })), more },
+    causes: { first: causes.map((what) => ({ description: what, observedAt })), more },
     decidedAt: 2,
   } as const;
   const plan: PlannedMutations = {
