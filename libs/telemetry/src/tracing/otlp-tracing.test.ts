@@ -27,9 +27,11 @@ beforeEach(() => {
   clock = new VirtualClock(0);
 });
 
-afterEach(() => {
+afterEach(async () => {
   vi.unstubAllEnvs();
-  return tracing.close(0);
+  const closed = tracing.close(0);
+  clock.step(clock.now() + 1);
+  await closed;
 });
 
 function start(): void {
