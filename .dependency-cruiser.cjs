@@ -39,7 +39,7 @@ module.exports = {
     // Libraries
     room('libs/runtime'),
     room('libs/controllers'),
-    room('libs/messages', 'controllers'),
+    room('libs/messages', 'controllers', 'runtime'),
     room('libs/service-state', 'controllers', 'messages'),
     room('libs/bus', 'messages', 'runtime'),
     room('libs/bus-jetstream', 'bus', 'runtime'),

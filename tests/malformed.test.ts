@@ -33,6 +33,7 @@ describe('a malformed object on the watch', () => {
     ['services', { ...service('web-bad'), spec: { selector: 'app=web', ports: 80 } }],
     ['endpointslices', { metadata: { name: 'web-bad', namespace: 'shop' }, addressType: 4, endpoints: {} }],
     ['endpoints', { metadata: { name: 'web-bad', namespace: 'shop' }, subsets: 'none' }],
+    ['endpointslices', { metadata: { name: 'web-bad', namespace: 'shop' }, addressType: 'IPv4', future: nested(200) }],
   ])('of %s is skipped, counted and logged, and others are processed', async (resource, malformed) => {
     await start();
     server.put(resource, malformed);
@@ -236,4 +237,8 @@ function pod(name: string, ip: string): RawObject {
     spec: { nodeName: 'n1', containers: [{ name: 'main', image: 'x' }] },
     status: { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: 'True' }] },
   };
+}
+
+function nested(levels: number): unknown {
+  return JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 }

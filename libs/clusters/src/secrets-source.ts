@@ -11,6 +11,9 @@ export interface SecretsSourceOptions {
   readonly selector: string;
 }
 
+/** Room for a kubeconfig of 64 KiB for each of a thousand clusters. */
+const maxResponseBytes = 64 * 1024 * 1024;
+
 /** Secret keys that may hold the kubeconfig; `value` is Cluster API's. */
 const dataKeys = ['kubeconfig', 'value', 'config'] as const;
 
@@ -20,7 +23,7 @@ export function secretsSource({ connection, namespace, selector }: SecretsSource
   return {
     about: `Secrets in namespace ${namespace} with labels ${selector} at ${connection.server}`,
     async read(signal) {
-      const { body } = await connection.request({ method: 'GET', path, signal });
+      const { body } = await connection.request({ method: 'GET', path, signal, maxResponseBytes });
       // Another response, e.g. from a proxy, does not mean that there are no Secrets.
       if (!isRecord(body) || !Array.isArray(body.items)) throw new Error('the response is not a list of Secrets');
       const secrets = body.items.filter(isRecord);

@@ -94,6 +94,35 @@ describe('Connection.request', () => {
     expect(await failure(connection.request(get))).toMatchObject({ reason: 'InvalidAnswer', kind: 'retry' });
   });
 
+  it.each([200, 500])('stops reading an endless response with status %i', async (status) => {
+    let sent = 0;
+    const closed = Promise.withResolvers<void>();
+    const server = await serve((_, response) => {
+      const chunk = Buffer.alloc(64 * 1024, ' ');
+      response.writeHead(status);
+      response.on('close', closed.resolve);
+      const send = () => {
+        while (!response.closed && response.write(chunk)) sent += chunk.length;
+      };
+      response.on('drain', send);
+      send();
+    });
+    const { connection } = await connected(server.url);
+    const error = await failure(connection.request({ ...get, maxResponseBytes: 1024 * 1024 }));
+    expect(error.message).toContain(status === 200 ? 'larger than 1048576 bytes' : 'HTTP status 500');
+    await closed.promise;
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  it('rejects a response nested too deep to be sent on', async () => {
+    const server = await serve((_, response) => response.end('['.repeat(10_000) + ']'.repeat(10_000)));
+    const { connection } = await connected(server.url);
+    expect(await failure(connection.request(get))).toMatchObject({
+      reason: 'InvalidAnswer',
+      message: expect.stringContaining('nested deeper than 96 levels'),
+    });
+  });
+
   it('retries after a refused connection', async () => {
     const server = await startServer(() => {});
     await server.close();

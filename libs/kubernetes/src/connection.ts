@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { decodeStatus, MalformedProtobufError, protobufMediaType, TextTable } from '@sluice/kubernetes-protobuf';
-import type { Clock, Logger } from '@sluice/runtime';
+import { type Clock, exceededLimit, type Logger, messageLimits } from '@sluice/runtime';
 import type { Dispatcher } from 'undici';
 import type { ApiError } from './api-error.ts';
 import { certificateFingerprints } from './certificate-fingerprints.ts';
@@ -37,6 +37,8 @@ export interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
+  /** Largest body of a response; the request fails beyond it. Default 8 MiB, above the largest object of etcd. */
+  readonly maxResponseBytes?: number;
 }
 
 export interface ApiResponse {
@@ -86,8 +88,9 @@ export class Connection {
     const limit = this.#limit(request, 'no complete response');
     try {
       const response = await this.#authorized(request, limit, 'requests');
-      const body = parse(await response.body.text());
-      return { status: response.statusCode, headers: response.headers, body: this.#checked(response, body) };
+      const isError = response.statusCode >= 300;
+      const parsed = isError ? await parseErrorBody(response) : await this.#parseBody(response, request);
+      return { status: response.statusCode, headers: response.headers, body: this.#checked(response, parsed) };
     } catch (error) {
       throw this.#failed(limit, error);
     } finally {
@@ -207,6 +210,18 @@ export class Connection {
       .finally(() => this.#retired.delete(transport));
   }
 
+  async #parseBody({ body }: Dispatcher.ResponseData, request: ApiRequest): Promise<Parsed> {
+    const { maxResponseBytes = defaultResponseBytes } = request;
+    const bytes = await readBody(body, maxResponseBytes);
+    if (bytes === undefined) {
+      throw invalidAnswerError(this.server, `the response is larger than ${maxResponseBytes} bytes`);
+    }
+    const parsed = parse(bytes.toString('utf8'));
+    const exceeded = parsed.ok ? exceededLimit(parsed.value, messageLimits) : undefined;
+    if (exceeded !== undefined) throw invalidAnswerError(this.server, `the response is ${exceeded}`);
+    return parsed;
+  }
+
   #checked(response: Dispatcher.ResponseData, body: Parsed): unknown {
     const { statusCode: status, headers } = response;
     if (status >= 300) {
@@ -248,15 +263,33 @@ function encodeBody(body: unknown): string | Buffer | null {
   return Buffer.isBuffer(body) ? body : JSON.stringify(body);
 }
 
-/** A request for protobuf may be rejected with a Status in protobuf. */
+const defaultResponseBytes = 8 * 1024 * 1024;
+const errorBytes = 256 * 1024;
+
+/** A request for protobuf may be rejected with a Status in protobuf. The text of a body that is too large is empty. */
 async function parseErrorBody({ headers, body }: Dispatcher.ResponseData): Promise<Parsed> {
-  if (headers['content-type'] !== protobufMediaType) return parse(await body.text());
+  const bytes = await readBody(body, errorBytes);
+  if (bytes === undefined) return { ok: false, text: '' };
+  if (headers['content-type'] !== protobufMediaType) return parse(bytes.toString('utf8'));
   try {
-    return { ok: true, value: decodeStatus(Buffer.from(await body.arrayBuffer()), new TextTable()) };
+    return { ok: true, value: decodeStatus(bytes, new TextTable()) };
   } catch (error) {
     if (error instanceof MalformedProtobufError) return { ok: false, text: '' };
     throw error;
   }
+}
+
+/** Returns undefined, and closes the connection, if the body is larger than `maxBytes`. */
+async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Leaving the loop destroys the body.
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes);
 }
 
 type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly text: string };

@@ -12,7 +12,7 @@ export class LineSplitter {
   #dropping = false;
   #dropped = 0;
 
-  constructor(maxLineBytes = 32 * 1024 * 1024) {
+  constructor(maxLineBytes = 8 * 1024 * 1024) {
     this.#maxLineBytes = maxLineBytes;
   }
 

@@ -39,7 +39,7 @@ export class ListSplitter {
 
   constructor(options: ListSplitterOptions) {
     this.#options = options;
-    this.#maxBytes = options.maxBytes ?? 32 * 1024 * 1024;
+    this.#maxBytes = options.maxBytes ?? 8 * 1024 * 1024;
   }
 
   /** Whether the list has an array `items`. */

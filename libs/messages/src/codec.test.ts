@@ -112,6 +112,14 @@ test.each<Message>([change, plan, outcome])('$kind round-trips, including unknow
 describe('an invalid message is rejected with a reason that names the field', () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   const altered = (part: object) => bytes(JSON.stringify({ version: '1.0', ...change, ...part }));
+  // JSON.stringify cannot encode what JSON.parse can decode.
+  const future = 'DEEP';
+  const sliceFact = { kind: 'slice', name: 'cart-x', uid: 'u' };
+  const deep = (part: object) => {
+    const text = JSON.stringify({ version: '1.0', ...change, ...part });
+    return bytes(text.replace(`"${future}"`, '['.repeat(10_000) + ']'.repeat(10_000)));
+  };
+  const tooDeep = /nested deeper than 96 levels/;
   test.each([
     ['not JSON', bytes('{"kind":'), /not JSON/],
     ['not UTF-8', Uint8Array.from([0xff, 0xfe]), /not JSON/],
@@ -131,6 +139,9 @@ describe('an invalid message is rejected with a reason that names the field', ()
       altered({ facts: [{ kind: 'slice', name: 3, slice: null, uid: '' }] }),
       /facts.0.name/,
     ],
+    ['10,000 nested arrays in an object', deep({ facts: [{ ...sliceFact, slice: { ...slice, future } }] }), tooDeep],
+    ['10,000 nested arrays as the kind', deep({ kind: future }), tooDeep],
+    ['nine million values', altered({ future: new Array(9_000_000).fill(0) }), /more than 8000000 values/],
     ['a negative count', altered({ stamp: { epoch: -1, sequence: 0 } }), /stamp.epoch/],
   ])('%s', (_, payload, reason) => {
     expect(() => decodeMessage(payload)).toThrow(reason);

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { exceededLimit, messageLimits } from '@sluice/runtime';
 import type { z } from 'zod';
 import type { Change } from './change.ts';
 import type { ClusterRemoved } from './cluster-removed.ts';
@@ -39,7 +40,7 @@ function byKind(schemas: Schemas): Readonly<Record<string, z.ZodType>> {
   };
 }
 
-/** An invalid message: not JSON, of an unsupported version, or not matching its schema. */
+/** An invalid message: not JSON, too deep or too large, of an unsupported version, or not matching its schema. */
 export class MessageError extends Error {
   override readonly name = 'MessageError';
   readonly code = 'MESSAGE_INVALID';
@@ -59,6 +60,8 @@ export function encodeMessage(message: Message): Uint8Array {
 /** Decodes and validates a payload from the bus. Throws MessageError, which names the invalid field. */
 export function decodeMessage(payload: Uint8Array): Message {
   const raw = parse(payload);
+  const exceeded = exceededLimit(raw, messageLimits);
+  if (exceeded !== undefined) throw new MessageError(exceeded);
   checkVersion(raw.version);
   return checkMessage(raw);
 }

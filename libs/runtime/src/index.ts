@@ -3,6 +3,7 @@ export * from './backoff.ts';
 export * from './clock.ts';
 export * from './error-message.ts';
 export * from './error-message.ts';
+export * from './json-limits.ts';
 export * from './json-record.ts';
 export * from './logger.ts';
 export * from './random.ts';

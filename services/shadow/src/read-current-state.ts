@@ -4,6 +4,9 @@ import type { ServiceKey } from '@sluice/messages';
 import { isObject, type JsonObject, listAt } from './comparison/json.ts';
 import type { ClusterState } from './comparison/normalise.ts';
 
+/** Room for all EndpointSlices of the largest Service. */
+const maxResponseBytes = 64 * 1024 * 1024;
+
 /** Reads afresh, past every cache, a Service with its Endpoints and EndpointSlices. Throws ApiError. */
 export async function readCurrentState(
   connection: Pick<Connection, 'request'>,
@@ -13,7 +16,7 @@ export async function readCurrentState(
   const within = `namespaces/${encodeURIComponent(namespace)}`;
   const name = encodeURIComponent(service);
   const get = async (path: string): Promise<JsonObject> => {
-    const { body } = await connection.request({ method: 'GET', path, signal });
+    const { body } = await connection.request({ method: 'GET', path, signal, maxResponseBytes });
     return isObject(body) ? body : {};
   };
   const find = (path: string) => get(path).then((object) => [object], noneIfMissing);

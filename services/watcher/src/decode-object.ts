@@ -7,7 +7,7 @@ import {
   projectService,
 } from '@sluice/controllers';
 import type { RawObject, Resource } from '@sluice/kubernetes';
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage, exceededLimit, objectLimits } from '@sluice/runtime';
 import type { WatchedObjects } from './object-event.ts';
 
 /** One object of a list or watch, reduced to the fields that Sluice uses. */
@@ -38,6 +38,9 @@ export function decodeObject<R extends Resource>(
   try {
     const object = projections[resource](raw);
     if (identity.resourceVersion === '') throw new TypeError('it has no resourceVersion');
+    // Slices and Endpoints are kept and sent whole; encoding a deeper one would exhaust the stack.
+    const exceeded = exceededLimit(object, objectLimits);
+    if (exceeded !== undefined) throw new TypeError(exceeded);
     return { ...identity, object };
   } catch (error) {
     const isNamed = error instanceof MalformedObjectError;
