@@ -113,8 +113,13 @@ const noStream: Failure = { kind: 'no-stream', reason: 'no stream has this subje
 const decoder = new TextDecoder();
 
 function parseAck(data: Uint8Array): Failure | undefined {
-  const text = decoder.decode(data);
-  const { error }: { error?: { err_code?: number; description?: string } } = JSON.parse(text);
+  let answer: { error?: { err_code?: number; description?: string } } | null;
+  try {
+    answer = JSON.parse(decoder.decode(data));
+  } catch {
+    return { kind: 'refused', reason: 'the acknowledgement is not JSON' };
+  }
+  const error = answer?.error;
   if (error === undefined) return undefined;
   const reason = `${error.description ?? 'refused'} (${error.err_code ?? 'no code'})`;
   if (error.err_code === wrongLastId) return { kind: 'out-of-order', reason };

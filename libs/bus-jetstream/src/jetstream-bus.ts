@@ -12,7 +12,7 @@ import {
   type Topic,
 } from '@sluice/bus';
 import { type NatsLink, openLink } from './link.ts';
-import { type JetStreamBusOptions, type JetStreamBusPorts, type Settings, settings } from './options.ts';
+import { inboxPrefix, type JetStreamBusOptions, type JetStreamBusPorts, type Settings, settings } from './options.ts';
 import { JetStreamReader } from './partition-reader.ts';
 import { prepareStreams } from './prepare-streams.ts';
 import { Publisher, type PublishTarget } from './publisher.ts';
@@ -57,7 +57,7 @@ class JetStreamBus implements Bus {
     this.#jsm = jsm;
     this.#settings = all;
     this.#ports = ports;
-    this.#publisher = new Publisher(link, this.#inboxPrefix, ports);
+    this.#publisher = new Publisher(link, inboxPrefix(all), ports);
   }
 
   get limits(): BusLimits {
@@ -75,9 +75,11 @@ class JetStreamBus implements Bus {
   }
 
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
+    const log = this.#log(topic, partition);
     const target = {
-      stream: streamName(this.#settings.fleet, this.#log(topic, partition)),
-      inboxPrefix: this.#inboxPrefix,
+      stream: streamName(this.#settings.fleet, log),
+      subject: subjectName(this.#settings.fleet, log),
+      inboxPrefix: inboxPrefix(this.#settings),
     };
     const reader: PartitionReader = new JetStreamReader(this.#link, this.#jsm, target, after, this.#ports, () => {
       this.#readers.delete(reader);
@@ -103,10 +105,6 @@ class JetStreamBus implements Bus {
     await closed;
   }
 
-  get #inboxPrefix(): string {
-    return `_INBOX_${this.#settings.fleet}`;
-  }
-
   #log(topic: Topic, partition: number): LogName {
     const count = topic === 'requests' ? 1 : this.partitions;
     if (!Number.isInteger(partition) || partition < 0 || partition >= count) {
@@ -119,7 +117,7 @@ class JetStreamBus implements Bus {
   async #streamOffset(
     topic: Topic,
     partition: number,
-    read: (jsm: JetStreamManager, stream: string) => Promise<StreamOffset>,
+    read: (jsm: JetStreamManager, stream: string, subject: string) => Promise<StreamOffset>,
   ): Promise<StreamOffset> {
     const log = this.#log(topic, partition);
     const stream = streamName(this.#settings.fleet, log);
@@ -127,7 +125,7 @@ class JetStreamBus implements Bus {
       await this.#link.whenUp();
       if (this.#link.closed) throw new BusClosedError('the bus is closed');
       try {
-        return await streamResult(stream, read(this.#jsm, stream));
+        return await streamResult(stream, read(this.#jsm, stream, subjectName(this.#settings.fleet, log)));
       } catch (error) {
         if (this.#link.closed) throw new BusClosedError('the bus is closed');
         if (isLogTruncatedError(error)) await this.#createStream(log);

@@ -20,7 +20,13 @@ import {
 } from '@sluice/runtime';
 import { authenticator } from './authenticate.ts';
 import { BusSetupError } from './errors.ts';
-import type { JetStreamBusPorts, NatsCredentials, NatsSecrets, Settings } from './options.ts';
+import {
+  inboxPrefix,
+  type JetStreamBusPorts,
+  type NatsCredentials,
+  type NatsSecrets,
+  type Settings,
+} from './options.ts';
 import { probeTls } from './probe-tls.ts';
 
 /** Oldest server version that Sluice is tested with. */
@@ -176,7 +182,7 @@ function connectionOptions(settings: Settings, secrets: () => NatsSecrets, rando
     // The client reads both at each connection.
     ...(settings.tls !== undefined && { tls: rereadTls(secrets) }),
     ...(settings.credentials !== undefined && { authenticator: rereadCredentials(settings.credentials, secrets) }),
-    inboxPrefix: `_INBOX_${settings.fleet}`,
+    inboxPrefix: inboxPrefix(settings),
     maxReconnectAttempts: -1,
     // Credentials may be rotated under a running process.
     ignoreAuthErrorAbort: true,

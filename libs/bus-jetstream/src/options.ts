@@ -97,6 +97,15 @@ export function settings(options: JetStreamBusOptions): Settings {
   return all;
 }
 
+/**
+ * Prefix of the subjects on which a connection receives replies. Each user has its own, so that no user can read what
+ * another receives.
+ */
+export function inboxPrefix({ credentials, fleet }: Pick<Settings, 'credentials' | 'fleet'>): string {
+  const owner = credentials !== undefined && 'user' in credentials ? credentials.user : fleet;
+  return `_INBOX_${owner.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+}
+
 function check(valid: boolean, message: string): asserts valid {
   if (!valid) throw new BusSetupError('BUS_OPTIONS', message);
 }

@@ -16,6 +16,8 @@ import { recordMismatch, streamResult, verifyOffset } from './verify-offset.ts';
 
 export interface ReaderTarget {
   readonly stream: string;
+  /** The stream's only subject. */
+  readonly subject: string;
   readonly inboxPrefix: string;
 }
 
@@ -169,9 +171,10 @@ export class JetStreamReader implements PartitionReader {
   }
 
   #deliver(offset: number, message: Msg): void {
-    const { stream } = this.#target;
+    const { stream, subject } = this.#target;
     const last = this.#offset;
-    const delivery = toDelivery(offset, message.headers, message.data);
+    const isForeign = message.subject !== subject;
+    const delivery = toDelivery(offset, isForeign ? undefined : message.headers, message.data);
     if (offset === last.offset) {
       if (delivery.id !== last.id) this.#truncate(recordMismatch(stream, last, delivery.id));
       return;
@@ -181,6 +184,12 @@ export class JetStreamReader implements PartitionReader {
       return this.#truncate(new LogTruncatedError(gap));
     }
     this.#offset = { offset, id: delivery.id, streamId: last.streamId };
+    if (isForeign) {
+      // A consumer or request with this stream's subject as its reply stores records here without the right to publish.
+      const { logger } = this.#ports;
+      logger.warn('skipping record published to another subject', { stream, offset, subject: message.subject });
+      return;
+    }
     this.#buffer.push(delivery);
     this.#bufferedBytes += delivery.payload.length;
     this.#notify();

@@ -29,24 +29,38 @@ export async function prepareStreams(
       return await ensureStreams(jsm, settings);
     } catch (error) {
       const forbidden = toForbiddenError(error);
-      if (forbidden !== undefined) throw forbidden;
-      if (isNotEnabled(link, error)) throw noJetStreamError(link, error);
-      if (!isTemporary(error)) throw error;
-      if (clock.monotonic() > deadline) throw error instanceof BusSetupError ? error : noJetStreamError(link, error);
-      if (attempt === 0) logger.warn('JetStream not ready; retrying', { error });
+      if (forbidden !== undefined) {
+        // Only the reconciler's user may create streams.
+        if (!isStreamCreation(error) || clock.monotonic() > deadline) throw forbidden;
+        if (attempt === 0) logger.info('waiting for another role to create the streams');
+      } else {
+        if (isNotEnabled(link, error)) throw noJetStreamError(link, error);
+        if (!isTemporary(error)) throw error;
+        if (clock.monotonic() > deadline) throw error instanceof BusSetupError ? error : noJetStreamError(link, error);
+        if (attempt === 0) logger.warn('JetStream not ready; retrying', { error });
+      }
       await sleep(clock, backoffMs(retry, attempt, random));
     }
   }
 }
 
 function toForbiddenError(error: unknown): BusSetupError | undefined {
-  const violation = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(violation instanceof PermissionViolationError)) return undefined;
+  const violation = permissionViolation(error);
+  if (violation === undefined) return undefined;
   const { operation, subject } = violation;
   return new BusSetupError(
     'BUS_FORBIDDEN',
     `NATS denies permission to ${operation} "${subject}"; docs/guides/nats.md lists the required permissions`,
   );
+}
+
+function isStreamCreation(error: unknown): boolean {
+  return permissionViolation(error)?.subject.startsWith('$JS.API.STREAM.CREATE.') === true;
+}
+
+function permissionViolation(error: unknown): PermissionViolationError | undefined {
+  const violation = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return violation instanceof PermissionViolationError ? violation : undefined;
 }
 
 function isNotEnabled(link: NatsLink, error: unknown): boolean {

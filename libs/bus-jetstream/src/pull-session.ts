@@ -108,7 +108,9 @@ export class PullSession {
     const { headers } = message;
     if (headers !== undefined && headers.code > 0) return this.#status(headers);
     const ack = parseAckSubject(message.reply ?? '');
-    if (ack === undefined) return this.end(`unexpected message with reply subject "${message.reply}"`);
+    const { stream, consumer } = this.#target;
+    if (ack?.stream !== stream || ack.consumer !== consumer)
+      return this.end(`unexpected message with reply subject "${message.reply}"`);
     this.#outstanding -= 1;
     this.#deliveries += 1;
     if (ack.delivery !== this.#deliveries) return this.end('a delivery is missing');
@@ -139,12 +141,14 @@ export class PullSession {
 }
 
 /**
- * Reads stream sequence and delivery count from a reply subject:
+ * Reads stream, consumer, stream sequence and delivery count from a reply subject:
  * `$JS.ACK.[domain.account.]stream.consumer.redeliveries.offset.delivery.time.pending[.token]`.
  */
-function parseAckSubject(reply: string): { offset: number; delivery: number } | undefined {
+function parseAckSubject(
+  reply: string,
+): { stream: string; consumer: string; offset: number; delivery: number } | undefined {
   const tokens = reply.split('.');
-  const at = tokens.length === 9 ? 5 : 7;
   if (tokens[1] !== 'ACK' || tokens.length < 9) return undefined;
-  return { offset: Number(tokens[at]), delivery: Number(tokens[at + 1]) };
+  const [stream = '', consumer = '', , offset, delivery] = tokens.slice(tokens.length === 9 ? 2 : 4);
+  return { stream, consumer, offset: Number(offset), delivery: Number(delivery) };
 }

@@ -60,7 +60,14 @@ const limits: readonly (keyof StreamConfig)[] = [
 ];
 /** Settings that must be -1 (no limit), which the server sets if the request omits them. */
 const unlimited: readonly (keyof StreamConfig)[] = ['max_msgs', 'max_msgs_per_subject', 'max_msg_size'];
-const unset: readonly (keyof StreamConfig)[] = ['mirror', 'sources', 'subject_transform', 'sealed', 'no_ack'];
+const unset: readonly (keyof StreamConfig)[] = [
+  'mirror',
+  'sources',
+  'subject_transform',
+  'republish',
+  'sealed',
+  'no_ack',
+];
 
 /** One line per setting of an existing stream that differs from the wanted one. */
 export function streamMismatches(wanted: Wanted, existing: StreamConfig): readonly string[] {

@@ -35,10 +35,10 @@ export function recordMismatch(stream: string, { offset, id }: StreamOffset, fou
 }
 
 /** Just after the last record of the stream. */
-export async function endOfStream(jsm: JetStreamManager, stream: string): Promise<StreamOffset> {
+export async function endOfStream(jsm: JetStreamManager, stream: string, subject: string): Promise<StreamOffset> {
   const info = await jsm.streams.info(stream);
   const offset = info.state.last_seq;
-  const id = offset > 0 ? await recordId(jsm, stream, offset) : undefined;
+  const id = offset > 0 ? await recordId(jsm, stream, subject, offset) : undefined;
   return { offset, id: id ?? '', streamId: streamIdOf(info) };
 }
 
@@ -54,10 +54,15 @@ function streamIdOf({ created }: StreamInfo): string {
   return String(created);
 }
 
-/** Undefined if the record is deleted. */
-async function recordId(jsm: JetStreamManager, stream: string, offset: number): Promise<string | undefined> {
+/** Undefined if the record is deleted or was not published to the stream's subject. */
+async function recordId(
+  jsm: JetStreamManager,
+  stream: string,
+  subject: string,
+  offset: number,
+): Promise<string | undefined> {
   const message = await jsm.streams.getMessage(stream, { seq: offset });
-  return message?.header.get(idHeader);
+  return message?.subject === subject ? message.header.get(idHeader) : undefined;
 }
 
 /** Replaces a stream-not-found error with LogTruncatedError. */
