@@ -110,7 +110,7 @@ describe('with the users of infra/images/nats-users.sh', () => {
   test('no role can read what another receives', async () => {
     const denied: unknown[] = [];
     await withConnection('watcher', async (nc) => {
-      nc.subscribe('_INBOX_sluice-writer.>', { callback: (error) => denied.push(error) });
+      nc.subscribe('_INBOX_sluice-writer.>', { callback: (error) => void denied.push(error) });
       await nc.flush();
       await expect.poll(() => denied).toHaveLength(1);
     });
@@ -162,7 +162,7 @@ describe('with one user for all roles', () => {
       const forged = headers();
       forged.set('Nats-Msg-Id', 'forged');
       forged.set('Sluice-Key', 'c/shop/cart');
-      await nc.request(`sluice.changes.${partition}`, 'a forged plan', { headers: forged });
+      await nc.request(`sluice.changes.${partition}`, 'a forged plan', { headers: forged, timeout: 5000 });
       if (kind === 'push') await jsm.consumers.add(changes, redirect(mutations));
       else {
         const { name } = await jsm.consumers.add(changes, { ...redirect(undefined), name: 'pull' });

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RedisServer, startRedis } from '@sluice/local';
+import type { Commit, Store } from '@sluice/store';
+import type { RedisPorts } from '@sluice/store-redis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Connections } from './redis-fixture.ts';
+
+/** What a compromised role can do with its Redis user, against a real server. */
+
+const script = new URL('../infra/images/redis-users.sh', import.meta.url).pathname;
+const fleet = 'sluice';
+const roles = ['watcher', 'reconciler', 'writer', 'console'] as const;
+type Role = (typeof roles)[number];
+
+/** Name → permissions of each user that the script prints. */
+function printedUsers(): Readonly<Record<string, string>> {
+  const passwords = roles.map((role) => [`${role.toUpperCase()}_PASSWORD`, `password-of-${role}`]);
+  const env = Object.fromEntries([['PATH', process.env.PATH], ...passwords]);
+  const lines = execFileSync(script, [fleet], { encoding: 'utf8', env }).trim().split('\n');
+  const users = lines.map((line) => /^user (\S+) (.*)$/.exec(line)?.slice(1) ?? ['', '']);
+  return Object.fromEntries(users.filter(([name]) => name !== 'default'));
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-redis-roles-'));
+let server: RedisServer;
+let connections: Connections;
+const ports = new Map<Role, RedisPorts>();
+
+beforeAll(async () => {
+  server = await startRedis({ directory, users: printedUsers() });
+  connections = new Connections({ urls: [server.url] });
+  for (const role of roles) {
+    const user = { username: `sluice-${role}`, password: `password-of-${role}` };
+    ports.set(role, await connections.open({ fleet, ...user }));
+  }
+});
+
+afterAll(async () => {
+  connections?.close();
+  await server?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function of(role: Role): RedisPorts {
+  const found = ports.get(role);
+  if (found === undefined) throw new Error(`no connection of the ${role}`);
+  return found;
+}
+
+async function begin(store: Store, scope: string): Promise<void> {
+  await store.claim(scope, 1);
+  const entries: Commit['entries'] = [{ key: 'c/ns/a', field: 'f', value: 1 }];
+  const checkpoint = { offset: 1, id: 'r1', streamId: 'log' };
+  await store.commit({ scope, fencingToken: 1, expectedOffset: 0, checkpoint, entries });
+}
+
+const forbidden = { code: 'FORBIDDEN' };
+const scopes = { watcher: 'watcher/c1', reconciler: 'reconciler/0', writer: 'writer/0' } as const;
+const groups = { watcher: 'watcher/c1', reconciler: 'reconciler', writer: 'writer' } as const;
+const heartbeat = (group: string) => ({ group, member: 'm', ttlMs: 60_000, release: [], acquire: [] });
+
+describe.each(['watcher', 'reconciler', 'writer'] as const)('the %s', (role) => {
+  test('can keep its state and leases and use what is shared', async () => {
+    const { store, leases, deadLetters, directory: clusters, clusterPins } = of(role);
+    await begin(store, scopes[role]);
+    expect(await store.find(scopes[role], 'f')).toHaveLength(1);
+    await leases.heartbeat(heartbeat(groups[role]));
+    expect(await store.setIfAbsent('partitions', '64')).toBe('64');
+    await deadLetters.list();
+    await clusters.list();
+    expect(clusterPins).toBeDefined();
+  });
+
+  test.each(roles.filter((other) => other !== role && other !== 'console'))(
+    'cannot read or change state and leases of the %s',
+    async (other) => {
+      if (other === 'console') return;
+      const { store, leases } = of(role);
+      await expect(store.claim(scopes[other], 99)).rejects.toMatchObject(forbidden);
+      await expect(store.find(scopes[other], '')).rejects.toMatchObject(forbidden);
+      await expect(leases.heartbeat(heartbeat(groups[other]))).rejects.toMatchObject(forbidden);
+    },
+  );
+});
+
+test('the console reads everything and changes no state', async () => {
+  const { store, leases, deadLetters } = of('console');
+  for (const scope of Object.values(scopes)) {
+    await store.find(scope, '');
+    await expect(store.claim(scope, 99)).rejects.toMatchObject(forbidden);
+  }
+  for (const group of Object.values(groups)) await leases.state(group);
+  await deadLetters.list();
+});

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Prints the `user` lines of redis.conf for a fleet: one user per role, with the permissions of docs/guides/redis.md. Each
+# role can write its own state and leases and what all roles share: known clusters, pins, dead letters, settled values.
+#
+#   redis-users.sh FLEET     e.g. redis-users.sh sluice >> redis.conf
+#
+# The passwords come from WATCHER_PASSWORD, RECONCILER_PASSWORD, WRITER_PASSWORD and CONSOLE_PASSWORD. The users are
+# FLEET-watcher, FLEET-reconciler, FLEET-writer and FLEET-console.
+set -eu
+
+fleet=${1:?usage: redis-users.sh FLEET}
+commands='+publish +subscribe +info +ping +eval +evalsha +set +get +time +hget +hmget +hset +hsetnx +hdel +hgetall +hscan +rpush +lpop +llen +lrem +lrange +cluster|slots +cluster|info'
+shared="~{$fleet:settled/* ~{$fleet:clusters} ~{$fleet:cluster-pins} ~{$fleet:dead-letters}*"
+
+user() { # role password keys...
+  role=$1 password=$2
+  shift 2
+  echo "user $fleet-$role on >$password resetchannels &{$fleet:* $shared $* -@all $commands"
+}
+
+# Redis 7.0 replays its append-only file as this user.
+echo 'user default off ~* &* +@all'
+for role in watcher reconciler writer; do
+  case $role in
+    watcher) password=${WATCHER_PASSWORD:?} ;;
+    reconciler) password=${RECONCILER_PASSWORD:?} ;;
+    writer) password=${WRITER_PASSWORD:?} ;;
+  esac
+  user "$role" "$password" "~{$fleet:$role/*" "~{$fleet:leases/$role}*" "~{$fleet:leases/$role/*"
+done
+# Reads everything. Redis checks the keys of a script as if it wrote them, also where it only reads leases.
+user console "${CONSOLE_PASSWORD:?}" "%R~{$fleet:*" "~{$fleet:leases/*"
