@@ -23,4 +23,4 @@ export interface ObjectReference {
 }
 
 /** Increased whenever the facts or their hashing change. */
-export const digestVersion = 1;
+export const digestVersion = 2;

@@ -90,6 +90,7 @@ const pod = z.object({
   terminating: z.boolean(),
   ready: z.boolean(),
   readyTransitionTime: z.string().nullable(),
+  unready: z.object({ status: z.string(), reason: z.string(), message: z.string() }).optional(),
   ports: z.array(z.object({ name: z.string(), protocol: z.string(), containerPort: z.number() })),
 });
 

@@ -18,8 +18,19 @@ export interface Pod {
   readonly ready: boolean;
   /** `lastTransitionTime` of the Ready condition in RFC 3339, or null (C15). */
   readonly readyTransitionTime: string | null;
+  /** The Ready condition if it is not True, for people; absent if it is True or missing. */
+  readonly unready?: UnreadyCondition;
   /** Named ports in lookup order (C5): containers, then restartable init containers. */
   readonly ports: readonly NamedPort[];
+}
+
+export interface UnreadyCondition {
+  /** `False` or `Unknown`. */
+  readonly status: string;
+  /** For example `ContainersNotReady`. */
+  readonly reason: string;
+  /** Cut to 200 characters. */
+  readonly message: string;
 }
 
 export interface NamedPort {

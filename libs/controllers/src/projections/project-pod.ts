@@ -1,5 +1,5 @@
 import type { StringMap } from '../objects/metadata.ts';
-import type { NamedPort, Pod } from '../objects/pod.ts';
+import type { NamedPort, Pod, UnreadyCondition } from '../objects/pod.ts';
 import {
   asFields,
   type Fields,
@@ -39,6 +39,7 @@ export function projectPod(raw: unknown): { pod: Pod; labels: StringMap } {
       terminating: optionalTimeAt(metadata, 'deletionTimestamp', 'metadata.deletionTimestamp') !== null,
       ready: ready !== null && ready.status === 'True',
       readyTransitionTime: ready === null ? null : ready.transitionTime,
+      ...(ready?.unready !== undefined && { unready: ready.unready }),
       ports: namedPorts(spec),
     };
     return { pod, labels: stringMapAt(metadata, 'labels', 'metadata.labels') };
@@ -52,7 +53,11 @@ function podIp(item: unknown): string {
 interface ReadyCondition {
   readonly status: string;
   readonly transitionTime: string | null;
+  readonly unready: UnreadyCondition | undefined;
 }
+
+/** Limit of a condition's message, in characters. */
+const maxMessage = 200;
 
 /** The first condition of type Ready (C1). */
 function readyCondition(status: Fields): ReadyCondition | null {
@@ -60,12 +65,20 @@ function readyCondition(status: Fields): ReadyCondition | null {
   listAt(status, 'conditions', 'status.conditions', (item) => {
     const condition = asFields(item, '');
     if (found !== null || stringAt(condition, 'type', 'type') !== 'Ready') return;
+    const status = stringAt(condition, 'status', 'status');
     found = {
-      status: stringAt(condition, 'status', 'status'),
+      status,
       transitionTime: optionalTimeAt(condition, 'lastTransitionTime', 'lastTransitionTime'),
+      unready: status === 'True' ? undefined : unreadyCondition(status, condition),
     };
   });
   return found;
+}
+
+/** Fields for people never make a Pod malformed. */
+function unreadyCondition(status: string, { reason, message }: Fields): UnreadyCondition {
+  const text = (value: unknown) => (typeof value === 'string' ? value : '');
+  return { status, reason: text(reason), message: text(message).slice(0, maxMessage) };
 }
 
 /** Containers first, then restartable init containers (C5). */

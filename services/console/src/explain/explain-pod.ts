@@ -1,18 +1,19 @@
 import {
   addressTypesOf,
-  endpointPorts,
   endpointSliceController,
   managedByLabel,
   podToEndpoint,
   type Service,
 } from '@sluice/controllers';
-import type { KnownPod } from '../history/describe-pod-change.ts';
+import { becauseOf, type KnownPod } from '../history/describe-pod-change.ts';
 import { selectorText } from '../history/describe-service-change.ts';
 import { endpointState, podOf } from '../history/endpoint-changes.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { PodView } from '../view/schemas.ts';
+import type { PodHistory } from './pod-histories.ts';
+import { unresolvedPorts } from './traffic.ts';
 
-type PodExplanation = Omit<PodView, 'deletingSince' | 'lastChange' | 'unready'>;
+type PodExplanation = Omit<PodView, keyof PodHistory>;
 type Placements = PodView['placements'];
 
 /** Explains in which slices a Pod is, with which conditions, and why; or why it is in none. */
@@ -44,18 +45,20 @@ function exclusionReasons(service: Service, { pod, node }: KnownPod): string[] {
   if (pod.terminal) return ['the Pod has terminated: its phase is Succeeded or Failed'];
   if (pod.ips.length === 0 && pod.ip === '') return ['the Pod has no IP yet'];
   if (node === null && !service.publishNotReadyAddresses)
-    return [`Node ${pod.nodeName || '(none)'} of the Pod is unknown, so its zone is unknown`];
+    return [
+      pod.nodeName === ''
+        ? 'the Pod is not scheduled, so its zone is unknown'
+        : `Node ${pod.nodeName} of the Pod does not exist, so its zone is unknown`,
+    ];
   const types = addressTypesOf(service);
   if (types.some((type) => podToEndpoint(pod, node, service, type).addresses.length > 0)) return [];
   return [`the Pod has no ${types.join(' or ')} address, which the Service requires (it has ${pod.ips.join(', ')})`];
 }
 
 function conditionReasons(service: Service, { pod }: KnownPod): string[] {
-  const resolved = new Set(endpointPorts(service, pod).map(({ name }) => name));
-  const unresolved = service.ports.filter(({ name }) => !resolved.has(name));
   return [
     readinessReason(service, pod),
-    ...unresolved.map(
+    ...unresolvedPorts(service, [pod]).map(
       ({ name, port, targetPort, protocol }) =>
         `port ${name || port} is omitted: no container port is named ${JSON.stringify(targetPort)} with protocol ${protocol}`,
     ),
@@ -70,9 +73,15 @@ function readinessReason(service: Service, pod: KnownPod['pod']): string {
       : 'the Pod is being deleted and its condition Ready is not True';
   }
   if (pod.ready) return `its condition Ready is True${since}`;
-  if (service.publishNotReadyAddresses)
-    return 'its condition Ready is not True, but the Service publishes not-ready addresses';
-  return `its condition Ready is not True${since}`;
+  if (service.publishNotReadyAddresses) return `${unreadyText(pod)}, but the Service publishes not-ready addresses`;
+  return unreadyText(pod);
+}
+
+function unreadyText(pod: KnownPod['pod']): string {
+  const { unready, readyTransitionTime } = pod;
+  if (unready === undefined && readyTransitionTime === null) return 'it has no condition Ready yet';
+  const since = readyTransitionTime === null ? '' : ` since ${readyTransitionTime}`;
+  return `its condition Ready is ${unready?.status || 'not True'}${since}${becauseOf(pod)}`;
 }
 
 function pendingReasons(state: HistoryState): string[] {

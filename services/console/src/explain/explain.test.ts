@@ -28,10 +28,19 @@ describe('explainPod', () => {
     expect(explained.reasons[0]).toContain('Ready is not True since');
   });
 
+  test.each([
+    ['False', 'its condition Ready is False since 2026-01-01T00:01:00Z (ContainersNotReady: unready: [c])'],
+    ['Unknown', 'its condition Ready is Unknown since 2026-01-01T00:01:00Z (ContainersNotReady: unready: [c])'],
+  ])("not ready, with the Pod's own reason: %s", (status, reason) => {
+    const unready = { status, reason: 'ContainersNotReady', message: 'unready: [c]' };
+    const observed = snapshot(1, 1_000, [service(), pod('web-1', { ready: false, unready })]);
+    expect(explain(observed, ...written(false)).reasons[0]).toBe(reason);
+  });
+
   test.each<[string, Parameters<typeof pod>[1], string | null, Parameters<typeof service>[0], string]>([
     ['terminated', { terminal: true }, 'a', {}, 'has terminated'],
     ['no IP', { ip: '', ips: [] }, 'a', {}, 'no IP yet'],
-    ['unknown Node', {}, null, {}, 'Node node-a of the Pod is unknown'],
+    ['missing Node', {}, null, {}, 'Node node-a of the Pod does not exist'],
     ['no address of the IP family', {}, 'a', { ipFamilies: ['IPv6'] }, 'no IPv6 address'],
     ['no selector', {}, 'a', { selector: null }, 'endpoints are custom'],
     ['ExternalName', {}, 'a', { type: 'ExternalName' }, 'ExternalName'],

@@ -4,7 +4,7 @@ import { podHistories } from './pod-histories.ts';
 
 type Messages = Parameters<typeof journalOf>;
 
-const historyOf = (...messages: Messages) => podHistories(journalOf(...messages).entries).get('web-1');
+const historyOf = (...messages: Messages) => podHistories(journalOf(...messages).entries, 10_000).get('web-1');
 
 describe('deletingSince', () => {
   const first = snapshot(1, 1_000, [service(), pod('web-1', {}), pod('web-2', { terminating: true })]);
@@ -14,7 +14,7 @@ describe('deletingSince', () => {
   const recreated = podChange(5, 5_000, pod('web-1', { uid: 'another' }));
 
   test('is when the deletion was first observed, also after the removal', () => {
-    const histories = podHistories(journalOf(first, deleted, unready, removed).entries);
+    const histories = podHistories(journalOf(first, deleted, unready, removed).entries, 10_000);
     expect(histories.get('web-1')?.deletingSince).toBe(2_000);
     expect(histories.get('web-2')?.deletingSince).toBeNull();
   });
@@ -47,4 +47,15 @@ describe('writes', () => {
     const again = [...notReady, podChange(3, 3_000, pod('web-1', {})), ...write(3, 3_010, true)];
     expect(historyOf(...again)).toMatchObject({ unready: null, lastChange: { type: 'changed', at: 3_020 } });
   });
+});
+
+test('readinessChanges counts changes of readiness in the last minute', () => {
+  const first = snapshot(1, 1_000, [service(), pod('web-1', {}), pod('web-2', {})]);
+  const flips = Array.from({ length: 8 }, (_, i) =>
+    podChange(i + 2, 10_000 * (i + 1), pod('web-1', { ready: i % 2 === 1 })),
+  );
+  const { entries } = journalOf(first, ...flips);
+  expect(podHistories(entries, 80_000).get('web-1')?.readinessChanges).toBe(6);
+  expect(podHistories(entries, 80_000).get('web-2')?.readinessChanges ?? 0).toBe(0);
+  expect(podHistories(entries, 200_000).get('web-1')?.readinessChanges ?? 0).toBe(0);
 });

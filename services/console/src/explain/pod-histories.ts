@@ -1,13 +1,19 @@
-import { isBeingDeleted } from '../history/describe-pod-change.ts';
+import { becameNotReady, becameReady, isBeingDeleted } from '../history/describe-pod-change.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { PodView } from '../view/schemas.ts';
 
-export type PodHistory = Pick<PodView, 'deletingSince' | 'lastChange' | 'unready'>;
+export type PodHistory = Pick<PodView, 'deletingSince' | 'lastChange' | 'unready' | 'readinessChanges'>;
 
-export const noHistory: PodHistory = { deletingSince: null, lastChange: null, unready: null };
+export const noHistory: PodHistory = { deletingSince: null, lastChange: null, unready: null, readinessChanges: 0 };
 
-/** What the entries say about each Pod by name: the start of its deletion, and the last writes to its endpoints. */
-export function podHistories(entries: readonly Entry[]): ReadonlyMap<string, PodHistory> {
+/** Period in which changes of readiness are counted, in milliseconds. */
+const flappingMs = 60_000;
+
+/**
+ * What the entries up to `at` say about each Pod by name: the start of its deletion, how often its readiness changed in the
+ * last minute, and the last writes to its endpoints.
+ */
+export function podHistories(entries: readonly Entry[], at: number): ReadonlyMap<string, PodHistory> {
   const histories = new Map<string, PodHistory>();
   const update = (pod: string, part: Partial<PodHistory>) =>
     histories.set(pod, { ...(histories.get(pod) ?? noHistory), ...part });
@@ -17,6 +23,10 @@ export function podHistories(entries: readonly Entry[]): ReadonlyMap<string, Pod
       // Another Pod of this name, or one observed for the first time: the start of its deletion is unknown.
       for (const { name, text } of pods)
         if (/^(appeared|was replaced)/.test(text)) update(name, { deletingSince: null });
+      for (const { name, text } of pods) {
+        if (entry.at <= at - flappingMs || !(text === becameReady || text.startsWith(becameNotReady))) continue;
+        update(name, { readinessChanges: (histories.get(name)?.readinessChanges ?? 0) + 1 });
+      }
       for (const { name, text } of pods) if (text === isBeingDeleted) update(name, { deletingSince: entry.at });
     }
     if (entry.kind !== 'completed' || entry.endpoints.length === 0) continue;

@@ -6,6 +6,15 @@ export type KnownPod = Pick<PodEntry, 'pod' | 'node'>;
 /** Describes the first observation of a deletion timestamp. */
 export const isBeingDeleted = 'is being deleted';
 
+/** Describe a change of readiness; a reason may follow. */
+export const [becameReady, becameNotReady] = ['became ready', 'became not ready'] as const;
+
+/** The Pod's own reason for its readiness in parentheses; empty if it gives none. */
+export function becauseOf({ unready }: KnownPod['pod']): string {
+  const reason = [unready?.reason, unready?.message].filter((text) => text !== undefined && text !== '').join(': ');
+  return reason === '' ? '' : ` (${reason})`;
+}
+
 /** Describes changes of a Pod that affect endpoints; empty if there are none. Null: the Pod does not exist. */
 export function describePodChange(before: KnownPod | null, after: KnownPod | null): string[] {
   if (after === null) return before === null ? [] : ['was deleted, or its labels no longer match the selector'];
@@ -15,7 +24,7 @@ export function describePodChange(before: KnownPod | null, after: KnownPod | nul
   const [old, now] = [before.pod, after.pod];
   if (!old.terminating && now.terminating) texts.push(isBeingDeleted);
   if (!old.terminal && now.terminal) texts.push('terminated');
-  if (old.ready !== now.ready) texts.push(now.ready ? 'became ready' : 'became not ready');
+  if (old.ready !== now.ready) texts.push(now.ready ? becameReady : `${becameNotReady}${becauseOf(now)}`);
   if (old.ips.join() !== now.ips.join())
     texts.push(now.ips.length === 0 ? 'lost its IP' : `has IP ${now.ips.join(', ')}`);
   if (old.nodeName !== now.nodeName) texts.push(`was assigned to Node ${now.nodeName}`);

@@ -95,6 +95,7 @@ describe('API', () => {
           namespace: 'shop',
           name: 'web',
           status: 'empty',
+          problem: '',
           pods: 1,
           endpoints: 1,
           ready: 0,

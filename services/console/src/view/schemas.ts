@@ -6,7 +6,7 @@ import { duration, endpointState, historyEntry, list, time } from './entry-schem
 export const serviceStatus = z
   .enum(['ok', 'degraded', 'empty', 'pending', 'refused', 'unknown', 'unmanaged', 'deleted'])
   .describe(
-    'ok: all endpoints are ready; degraded: some are not; empty: none is; pending: a write is in flight; refused: the API ' +
+    'ok: all endpoints are ready; degraded: some are not, or a Pod or port is left out; empty: none is; pending: a write is in flight; refused: the API ' +
       'server refuses the write; unknown: the history is incomplete; unmanaged: no selector and no Endpoints to mirror, or ' +
       'type ExternalName; deleted: the Service does not exist',
   );
@@ -22,9 +22,14 @@ const serviceName = {
 export const serviceSummary = z.object({
   ...serviceName,
   status: serviceStatus,
+  problem: z
+    .string()
+    .describe(
+      'why Pods that are ready get no traffic: a port that no Pod has, or a missing Node; empty: no such reason',
+    ),
   pods: z.number(),
   endpoints: z.number(),
-  ready: z.number(),
+  ready: z.number().describe('endpoints that are ready and have a port'),
   slices: z.number(),
   lastChangeAt: time.nullable().describe('time of the last write; null: none in the history'),
   lastLatencyMs: duration.nullable().describe('of the last write, from its first cause to the last response'),
@@ -66,6 +71,7 @@ export const podView = z.object({
     .describe(
       'the write that made its endpoint not ready or removed it; null: ready, never ready, or not in the history',
     ),
+  readinessChanges: z.number().describe('how often its readiness changed in the last minute'),
 });
 export type PodView = z.infer<typeof podView>;
 

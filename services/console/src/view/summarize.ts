@@ -7,6 +7,7 @@ import {
   managedByLabel,
   type Service,
 } from '@sluice/controllers';
+import { isReachable, trafficProblem } from '../explain/traffic.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { Entry } from './entry-schemas.ts';
 import type { ServiceStatus, ServiceSummary } from './schemas.ts';
@@ -17,11 +18,13 @@ export function summarize(state: HistoryState, entries: readonly Entry[], cluste
   for (const { slice } of state.slices.values()) {
     if (!managers.has(slice.metadata.labels?.[managedByLabel] ?? '')) continue;
     slices++;
+    const reachable = isReachable(state.service, slice);
     for (const { conditions } of slice.endpoints ?? []) {
       endpoints++;
-      if (conditions?.ready ?? true) ready++;
+      if (reachable && (conditions?.ready ?? true)) ready++;
     }
   }
+  const problem = trafficProblem(state, ready);
   const last = entries.findLast((entry) => entry.kind === 'completed' && entry.status === 'applied');
   const { cluster, namespace, service: name } = state.key;
   return {
@@ -29,7 +32,8 @@ export function summarize(state: HistoryState, entries: readonly Entry[], cluste
     clusterName,
     namespace,
     name,
-    status: statusOf(state, endpoints, ready),
+    status: statusOf(state, { endpoints, ready, problem }),
+    problem,
     pods: state.pods.size,
     endpoints,
     ready,
@@ -46,12 +50,14 @@ function isUnmanaged({ type, selector }: Service, endpoints: Endpoints | null): 
   return type === 'ExternalName' || (selector === null && (endpoints === null || !isMirrorable(endpoints)));
 }
 
-function statusOf(state: HistoryState, endpoints: number, ready: number): ServiceStatus {
+type Counted = Pick<ServiceSummary, 'endpoints' | 'ready' | 'problem'>;
+
+function statusOf(state: HistoryState, { endpoints, ready, problem }: Counted): ServiceStatus {
   if (!state.isComplete) return 'unknown';
   if (state.refused.size > 0) return 'refused';
   if (controllers.some((controller) => state.planOf(controller) !== undefined)) return 'pending';
   if (state.service === null) return 'deleted';
   if (endpoints === 0 && isUnmanaged(state.service, state.endpoints)) return 'unmanaged';
   if (ready === 0) return 'empty';
-  return ready < endpoints ? 'degraded' : 'ok';
+  return ready < endpoints || problem !== '' ? 'degraded' : 'ok';
 }

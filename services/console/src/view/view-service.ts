@@ -17,7 +17,8 @@ export interface Moment {
 }
 
 /** A Service with its Pods and slices, and explanations of both. */
-export function viewService({ at, live, state, entries }: Moment, clusterName: string): ServiceDetail {
+export function viewService(moment: Moment, clusterName: string): ServiceDetail {
+  const { at, live, state, entries } = moment;
   const slices = [...state.slices.values()].map(({ slice }) => viewSlice(slice));
   const pods = new Set([...state.pods.keys(), ...slices.flatMap(({ endpoints }) => endpoints.map(({ pod }) => pod))]);
   pods.delete('');
@@ -27,7 +28,7 @@ export function viewService({ at, live, state, entries }: Moment, clusterName: s
     summary: summarize(state, entries, clusterName),
     kind: kindOf(state.service),
     notes: explainService(state),
-    pods: [...pods].sort().map(podViewer(state, entries)),
+    pods: [...pods].sort().map(podViewer(moment)),
     slices: slices.sort((a, b) => (a.name < b.name ? -1 : 1)),
     endpoints: state.endpoints && {
       ready: countAddresses(state.endpoints.subsets, 'addresses'),
@@ -37,10 +38,10 @@ export function viewService({ at, live, state, entries }: Moment, clusterName: s
 }
 
 /** One Pod, which may be deleted by now. */
-export const viewPod = ({ state, entries }: Moment, pod: string): PodView => podViewer(state, entries)(pod);
+export const viewPod = (moment: Moment, pod: string): PodView => podViewer(moment)(pod);
 
-function podViewer(state: HistoryState, entries: readonly Entry[]): (pod: string) => PodView {
-  const histories = podHistories(entries);
+function podViewer({ at, state, entries }: Moment): (pod: string) => PodView {
+  const histories = podHistories(entries, at);
   return (pod) => {
     const view = { ...explainPod(state, pod), ...(histories.get(pod) ?? noHistory) };
     const wasRemoved =

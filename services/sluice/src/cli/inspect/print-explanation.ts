@@ -6,12 +6,10 @@ import { localTime } from './times.ts';
 /** A Service in a few lines, then each Pod with its endpoints and reasons. */
 export function printService(detail: ServiceDetail, format: TextFormat): string {
   const { summary, notes, pods, at, live } = detail;
-  const { namespace, name, clusterName, status, endpoints, ready, slices, lastChangeAt, lastLatencyMs } = summary;
+  const { namespace, name, clusterName, lastChangeAt, lastLatencyMs } = summary;
   const when = live ? 'now' : `at ${localTime(at, format.now)}`;
   // The line shows current counts only; a past time has no summary.
-  const counted = live
-    ? `: ${status}, ${ready} of ${endpoints} endpoints ready in ${slices} ${slices === 1 ? 'slice' : 'slices'}`
-    : '';
+  const counted = live ? `: ${statusText(summary)}` : '';
   const written =
     live && lastChangeAt !== null
       ? `last written ${localTime(lastChangeAt, format.now)}${lastLatencyMs === null ? '' : `, ${formatDuration(lastLatencyMs)} after its cause`}`
@@ -24,9 +22,12 @@ export function printService(detail: ServiceDetail, format: TextFormat): string 
   ].join('');
 }
 
+/** So many changes of readiness in a minute are no rollout. */
+const flapping = 3;
+
 export function printPod(pod: PodView, format: TextFormat): string {
   const { colors } = format;
-  const { verdict, placements, reasons, deletingSince, lastChange, unready, node, zone } = pod;
+  const { verdict, placements, reasons, deletingSince, lastChange, unready, node, zone, readinessChanges } = pod;
   const colours = { ready: colors.green, pending: colors.yellow, unknown: colors.dim } as const;
   const paint = verdict in colours ? colours[verdict as keyof typeof colours] : colors.red;
   const where = [node && `node ${node}`, zone && `zone ${zone}`].filter(Boolean).join(', ');
@@ -40,12 +41,22 @@ export function printPod(pod: PodView, format: TextFormat): string {
       ),
     ),
     ...reasons.map((reason) => wrapIndented('  ', reason, format)),
+    ...(readinessChanges < flapping
+      ? []
+      : [wrapIndented('  ', `its readiness changed ${readinessChanges} times in the last minute`, format)]),
     ...(deletingSince === null ? [] : [wrapIndented('  ', deletionText(deletingSince, format), format)]),
     ...(unready === null || unready.at === lastChange?.at
       ? []
       : [wrapIndented('  ', changeText({ ...unready, type: 'unready' }, format), format)]),
     ...(lastChange === null ? [] : [wrapIndented('  ', changeText(lastChange, format), format)]),
   ].join('');
+}
+
+/** A problem says more than counts, which may look healthy. */
+function statusText({ status, problem, ready, endpoints, slices }: ServiceDetail['summary']): string {
+  if (problem !== '' && status === 'empty') return problem;
+  if (problem !== '' && status === 'degraded') return `degraded: ${problem}`;
+  return `${status}, ${ready} of ${endpoints} endpoints ready in ${slices} ${slices === 1 ? 'slice' : 'slices'}`;
 }
 
 function verdictText({ verdict, lastChange }: PodView): string {

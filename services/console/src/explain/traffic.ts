@@ -1,0 +1,46 @@
+import { type EndpointSlice, endpointPorts, type Pod, type Service } from '@sluice/controllers';
+import type { HistoryState } from '../history/history-state.ts';
+
+/** Ports of the Service whose name no container port of these Pods has. */
+export function unresolvedPorts(service: Service, pods: readonly Pod[]): Service['ports'] {
+  const resolved = new Set(pods.flatMap((pod) => endpointPorts(service, pod).map(({ name }) => name)));
+  return service.ports.filter(({ name }) => !resolved.has(name));
+}
+
+/** Whether a proxy can reach the endpoints of the slice: a Service with ports needs a port in the slice. */
+export function isReachable(service: Service | null, { ports }: EndpointSlice): boolean {
+  return service === null || service.ports.length === 0 || (ports ?? []).length > 0;
+}
+
+/**
+ * Why Pods that are ready get no traffic, although all objects are as they should be: no Pod has the container port that a
+ * port refers to, or the Node of a Pod does not exist (E15). Empty if there is no such reason. `ready`: reachable endpoints.
+ */
+export function trafficProblem(state: HistoryState, ready: number): string {
+  const { service } = state;
+  if (service === null || service.selector === null || service.type === 'ExternalName') return '';
+  const running = [...state.pods.values()].filter(({ pod }) => !pod.terminal);
+  const pods = running.map(({ pod }) => pod);
+  const ports = pods.length === 0 ? [] : unresolvedPorts(service, pods).map((port) => portText(port, pods));
+  const leftOut = leftOutTexts(service, running);
+  if (ready === 0 && ports.length > 0) return ['no reachable endpoints', [...ports, ...leftOut].join('; ')].join(': ');
+  if (leftOut.length > 0) return [`${ready} ready`, ...leftOut, ...ports].join(', ');
+  return ports.join('; ');
+}
+
+function portText({ name, port, targetPort, protocol }: Service['ports'][number], pods: readonly Pod[]): string {
+  const ofProtocol = pods.flatMap(({ ports }) => ports.filter((one) => one.protocol === protocol));
+  const available = [...new Set(ofProtocol.map((one) => one.name))].sort();
+  const names = available.length === 0 ? 'no Pod names a container port' : `available: ${available.join(', ')}`;
+  return `port ${name || port} refers to container port ${JSON.stringify(targetPort)}, which no Pod has (${names})`;
+}
+
+type KnownPods = readonly { readonly pod: Pod; readonly node: object | null }[];
+
+function leftOutTexts({ publishNotReadyAddresses }: Service, running: KnownPods): readonly string[] {
+  if (publishNotReadyAddresses) return [];
+  const leftOut = running.filter(({ pod, node }) => node === null && pod.ready && !pod.terminating && pod.nodeName);
+  return [...Map.groupBy(leftOut, ({ pod }) => pod.nodeName)].map(
+    ([node, { length }]) => `${length} ${length === 1 ? 'Pod' : 'Pods'} left out because Node ${node} does not exist`,
+  );
+}
