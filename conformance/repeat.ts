@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '@sluice/process';
 import { count, parseCommandLine, runProgram, say } from '@sluice/program';
+import { type RepeatedSuites, repeatedSuites } from './repeated-suites.ts';
 
 const HELP = `usage: node conformance/repeat.ts [--seed N] [ROUNDS]      (or: npm run repeat -- ...)
 
@@ -18,31 +19,10 @@ Exit status: 1 if a round failed, 2 for a usage error.
 `;
 
 const root = join(import.meta.dirname, '..');
-interface Suites {
-  readonly project: 'unit' | 'integration';
-  readonly files: readonly string[];
-}
-
-const found = (pattern: string) => globSync(pattern, { cwd: root });
-const isOnKafka = (file: string): boolean => file.includes('kafka');
-const suites = found('conformance/*.int.test.ts');
-const fleets = found('services/sluice/src/demo/*.int.test.ts');
-
-/** Groups run concurrently: most of their time they wait for servers or for leases to expire. */
-const groups: Readonly<Record<string, Suites>> = {
-  'in memory': {
-    project: 'unit',
-    files: ['conformance/memory.test.ts', 'tests/losses.test.ts', 'tests/crash.test.ts', 'tests/wrong-state.test.ts'],
-  },
-  Kafka: { project: 'integration', files: [...suites, ...fleets].filter(isOnKafka) },
-  'NATS and Redis': { project: 'integration', files: suites.filter((file) => !isOnKafka(file)) },
-  fleets: { project: 'integration', files: fleets.filter((file) => !isOnKafka(file)) },
-};
-
 /** Seeds for each kind of loss in each round. */
 const lossSeeds = 8;
 
-interface Played {
+interface Result {
   readonly passed: number;
   readonly failed: number;
   readonly output: string;
@@ -54,8 +34,13 @@ interface VitestResults {
 }
 
 /** Runs vitest once. An error outside of tests counts as one failed test. */
-async function play(name: string, seeds: Readonly<Record<string, string>>, suites: Suites): Promise<Played> {
-  const { project, files } = suites;
+async function runSuites(
+  name: string,
+  seeds: Readonly<Record<string, string>>,
+  suites: RepeatedSuites,
+): Promise<Result> {
+  const { project, patterns } = suites;
+  const files = patterns.flatMap((pattern) => globSync(pattern, { cwd: root }));
   const directory = mkdtempSync(join(tmpdir(), 'sluice-repeat-'));
   const results = join(directory, 'results.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
@@ -94,10 +79,10 @@ async function main(): Promise<number> {
   }
   const [rounds = '20', ...more] = line.positionals;
   if (more.length > 0) throw new UsageError(`unexpected argument "${more.join(' ')}"`);
-  return playRounds(count('ROUNDS', rounds), count('seed', line.options.seed));
+  return runRounds(count('ROUNDS', rounds), count('seed', line.options.seed));
 }
 
-async function playRounds(rounds: number, first: number): Promise<number> {
+async function runRounds(rounds: number, first: number): Promise<number> {
   for (let round = 1; round <= rounds; round++) {
     const seed = first + round - 1;
     const startedAt = performance.now();
@@ -106,14 +91,16 @@ async function playRounds(rounds: number, first: number): Promise<number> {
       SEEDS: String(lossSeeds),
       SEED: String(seed),
     };
-    const played = await Promise.all(Object.entries(groups).map(([name, suites]) => play(name, seeds, suites)));
-    const sum = (of: 'passed' | 'failed') => played.reduce((total, one) => total + one[of], 0);
+    const results = await Promise.all(
+      Object.entries(repeatedSuites).map(([name, suites]) => runSuites(name, seeds, suites)),
+    );
+    const sum = (of: 'passed' | 'failed') => results.reduce((total, one) => total + one[of], 0);
     const seconds = Math.round((performance.now() - startedAt) / 1000);
     process.stdout.write(
       `round ${round} of ${rounds}: ${sum('passed')} passed, ${sum('failed')} failed, ${seconds} s, seed ${seed}\n`,
     );
     if (sum('failed') === 0) continue;
-    for (const { failed, output } of played) if (failed > 0) process.stdout.write(`\n${output}\n`);
+    for (const { failed, output } of results) if (failed > 0) process.stdout.write(`\n${output}\n`);
     process.stdout.write(`to repeat: npm run repeat -- --seed ${seed} 1\n`);
     return 1;
   }

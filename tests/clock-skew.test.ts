@@ -97,7 +97,7 @@ test.each([40, 60, 80, 100, 120, 140])(
     );
     await advance(clock, 10_000);
     for (let i = 0; i < 10; i++) server.put('pods', population.podObject(i, 1, false));
-    // Plans, Outcomes or cooldowns are under way.
+    // Plans, Outcomes or cooldowns are pending.
     await advance(clock, ms);
     ahead = 0;
     await advance(clock, 100);

@@ -1,6 +1,7 @@
 /**
  * Checks the documentation: every relative link and anchor of every Markdown file resolves, every page under docs/ is
- * linked, every path in inline code exists, and no retired term (terms.json) is in a page, log message, error or help text.
+ * linked, every path in inline code exists, and no retired term (terms.json) is in a page, comment, test title, message or
+ * help text.
  * Prints one finding per line and exits with status 1 if there is any.
  */
 import { join } from 'node:path';

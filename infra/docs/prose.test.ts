@@ -17,6 +17,14 @@ describe('checkPages', () => {
   });
 });
 
+it('a term that comments may use is still rejected elsewhere', () => {
+  const texts = [{ line: 1, text: 'the cursor of a genuine terminal' }];
+  const wordsOf = (inComments: boolean) =>
+    checkTexts('a.ts', texts, inComments).map(({ message }) => message.slice(1, 4));
+  expect(wordsOf(true)).toEqual(['gen']);
+  expect(wordsOf(false)).toEqual(['cur', 'gen']);
+});
+
 it('the terms compile, and no replacement is itself retired', () => {
   for (const { use } of terms) expect(checkTexts('terms.json', [{ line: 1, text: use }]), use).toEqual([]);
 });
@@ -40,6 +48,14 @@ describe('messagesOf', () => {
     expect(
       found("c.option('--a', 'one').description('two'); setting(kind, 'three', {}); counter({ help: 'four' });"),
     ).toEqual(['1 two', '1 --a', '1 one', '1 three', '1 four']);
+  });
+
+  it('finds output of programs and their help', () => {
+    expect(found("say(`one`); console.log('two'); const HELP = `usage: three`;")).toEqual([
+      '1 one',
+      '1 two',
+      '1 usage: three',
+    ]);
   });
 
   it('finds texts of the page without its markup', () => {

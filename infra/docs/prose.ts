@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Finding, type Page, proseLines, withoutCode } from './markdown.ts';
 
-/** A retired expression: a regular expression for whole words, and what to write instead. */
+/** A retired expression. */
 export interface Term {
+  /** A regular expression for whole words. A space matches any white space, also across the lines of a comment. */
   readonly find: string;
+  /** What to write instead. */
   readonly use: string;
+  /** Whether comments and test titles may use the expression, for example for the position of a decoder. Default false. */
+  readonly allowedInComments?: boolean;
 }
 
 /** A piece of text that people read, and the line of its file where it starts. */
@@ -27,10 +31,16 @@ export function checkPages(pages: readonly Page[]): Finding[] {
   });
 }
 
-export function checkTexts(path: string, texts: readonly Text[]): Finding[] {
+/** Every retired term in the texts. `inComments`: the texts are comments or test titles. */
+export function checkTexts(path: string, texts: readonly Text[], inComments = false): Finding[] {
+  const checked = inComments ? patterns.filter(({ allowedInComments }) => !allowedInComments) : patterns;
   return texts.flatMap(({ line, text }) =>
-    patterns.flatMap(({ pattern, use }) =>
-      [...text.matchAll(pattern)].map(([found]) => ({ path, line, message: `"${found}" is retired; use: ${use}` })),
+    checked.flatMap(({ pattern, use }) =>
+      [...text.matchAll(pattern)].map(({ 0: found, index }) => ({
+        path,
+        line: line + text.slice(0, index).split('\n').length - 1,
+        message: `"${found.replace(/[\s*/]+/g, ' ')}" is retired; use: ${use}`,
+      })),
     ),
   );
 }
@@ -40,4 +50,7 @@ export function mentionsRetired(text: string): boolean {
   return patterns.some(({ pattern }) => text.search(pattern) >= 0);
 }
 
-const patterns = terms.map(({ find, use }) => ({ pattern: new RegExp(`\\b(?:${find})\\b`, 'giu'), use }));
+const patterns = terms.map(({ find, ...term }) => {
+  const spaced = find.replace(/ (?![^[]*\])/g, String.raw`[\s*/]+`);
+  return { ...term, pattern: new RegExp(String.raw`\b(?:${spaced})\b`, 'giu') };
+});

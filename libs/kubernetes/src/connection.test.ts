@@ -80,7 +80,7 @@ describe('Connection.request', () => {
     expect(server.connections()).toBeLessThanOrEqual(2);
   });
 
-  it('tells what the API server said, and when to come again', async () => {
+  it('reports the message and Retry-After of the API server', async () => {
     const status = { kind: 'Status', reason: 'TooManyRequests', message: 'too many requests', code: 429 };
     const server = await serve((_, response) => json(response, 429, status, { 'retry-after': '3' }));
     const { connection } = await connected(server.url);
@@ -355,7 +355,7 @@ describe('Connection over TLS', () => {
     expect((await connection.request(get)).status).toBe(200);
   });
 
-  it('refuses a certificate from another CA, unless told not to look', async () => {
+  it('refuses a certificate from another CA, unless verification is disabled', async () => {
     const server = await serve((_, response) => json(response, 200, {}), await options());
     const error = await failure((await over({ server: server.url })).request(get));
     expect(error).toMatchObject({ kind: 'terminal', status: 0 });
@@ -428,7 +428,7 @@ describe('Connection.stream', () => {
     expect(await outcome).toMatchObject({ kind: 'retry', reason: 'Timeout' });
   });
 
-  it('tells of a cut connection', async () => {
+  it('reports a cut connection', async () => {
     const server = await serve((_, response) => response.write('one', () => response.destroy()));
     const { connection } = await connected(server.url);
     const { chunks } = await connection.stream({ ...get, idleMs: 1000 });
@@ -438,7 +438,7 @@ describe('Connection.stream', () => {
     expect(await failure(read())).toMatchObject({ kind: 'retry', status: 0 });
   });
 
-  it('tells of a refusal', async () => {
+  it('reports a rejection', async () => {
     const status = { kind: 'Status', reason: 'Expired', message: 'too old', code: 410 };
     const server = await serve((_, response) => json(response, 410, status));
     const { connection } = await connected(server.url);

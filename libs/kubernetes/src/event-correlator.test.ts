@@ -17,7 +17,7 @@ describe('event correlator (J4)', () => {
     expect(correlator.correlate(event('b'), 'c', 3_000)).toMatchObject({ action: 'create', count: 1 });
   });
 
-  test('after the stored Event is gone it is created anew', () => {
+  test('creates the Event again after the stored one is gone', () => {
     const correlator = new EventCorrelator();
     const first = correlator.correlate(event('a'), 'c', 0);
     if (first.action === 'drop') throw new Error('dropped');

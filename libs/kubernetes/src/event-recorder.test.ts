@@ -79,7 +79,7 @@ describe('event recorder', () => {
     expect(clock.now() - Date.parse('2026-01-01T00:00:00Z')).toBe(110_000);
   });
 
-  test('a refusal is not repeated, and the next event is created anew', async () => {
+  test('does not retry a rejected Event, and creates the next one', async () => {
     const recorder = given();
     failures.push(error('terminal', 403));
     recorder.record(event('a'), 'c');

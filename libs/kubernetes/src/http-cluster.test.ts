@@ -134,7 +134,7 @@ describe('HttpCluster.watch', () => {
     expect((await iterator.next()).done).toBe(true);
   });
 
-  it('skips what is malformed, reports it with its name, and goes on', async () => {
+  it('skips malformed objects, reports their names and continues', async () => {
     const skipped: SkippedObject[] = [];
     const text = `{"type":"ADDED","object":{"metadata":{"name":"torn"\n${line('ADDED', { metadata: { name: 'x' } })}${line('ADDED', pod('b', '2'))}`;
     const { cluster } = await given((_, response) => response.end(text), {
@@ -170,7 +170,7 @@ describe('HttpCluster.watch', () => {
     expect(found).toHaveLength(1);
   });
 
-  it('reads frames of protobuf, and goes on in JSON when one has fields that it does not know', async () => {
+  it('reads protobuf frames, and continues in JSON after a frame with unknown fields', async () => {
     const { cluster, server } = await given(({ headers, url }, response) => {
       const isProtobuf = `${headers.accept}`.startsWith(protobufMediaType);
       response.writeHead(200, {

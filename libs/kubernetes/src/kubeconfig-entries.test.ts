@@ -142,7 +142,7 @@ describe('kubeconfigEntries', () => {
     [{ users: [{ name: 'x', user: { as: 7 } }] }, '"as" of user "x"'],
     [{ users: [{ name: 'x', user: { exec: 'hunter2' } }] }, '"exec" of user "x"'],
     [{ users: [{ name: 'x', user: { 'auth-provider': ['hunter2'] } }] }, '"auth-provider" of user "x"'],
-  ])('refuses a field of the wrong type, without telling what is in it: %j', (raw, where) => {
+  ])('rejects a field of the wrong type without quoting its value: %j', (raw, where) => {
     const { code, message } = failure(raw);
     expect(code).toBe('KUBECONFIG_MALFORMED');
     expect(message).toContain(

@@ -78,7 +78,7 @@ users:
     expect(await listContexts(paths)).toEqual(['test', 'more']);
   });
 
-  it('reads the token file anew each time it is opened, beside the kubeconfig and before a token', async () => {
+  it('reads the token file, relative to the kubeconfig, at each open, and prefers it to a token', async () => {
     const user = { tokenFile: 'token', token: 'stale' };
     const { file } = await given({ config: kubeconfigText({ server }, user), token: 'one\n' });
     const access = await loadKubeconfig({ paths: [file('config')] });
@@ -141,7 +141,7 @@ describe('loadKubeconfig refuses', () => {
     ['\n', 'it is empty'],
     ['apiVersion: v1\nkind: Secret\ndata: {token: hunter2}\n', 'it is not a kubeconfig'],
     ['\u0000\u0001hunter2', 'it is not YAML'],
-  ])('%j without telling what is in it', async (text, why) => {
+  ])('%j without quoting its content', async (text, why) => {
     const { file } = await given({ config: text });
     const { code, message } = await rejected(loadKubeconfig({ paths: [file('config')] }));
     expect(code).toBe('KUBECONFIG_MALFORMED');

@@ -22,7 +22,7 @@ describe('LineSplitter', () => {
     expect(splitter.push(Buffer.from('c\n'))).toEqual(['bc']);
   });
 
-  it('drops a line that is too long, and goes on with the next', () => {
+  it('drops a line that is too long and continues with the next', () => {
     const splitter = new LineSplitter(4);
     expect(splitter.push(Buffer.from('a\n123'))).toEqual(['a']);
     expect(splitter.push(Buffer.from('456'))).toEqual([]);

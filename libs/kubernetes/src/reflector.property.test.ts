@@ -72,7 +72,7 @@ class UnreliableServer implements ClusterReader {
       await new Promise((resolve) => setImmediate(resolve));
       this.#perhapsChange();
       if (this.#fault(0.1)) throw fail('retry', 0);
-      // Now and then it tells again what it told before.
+      // Sometimes it sends earlier events again.
       const start = this.#fault(0.1) ? from - 5 : from;
       const news = this.log.filter(({ version }) => version > start).slice(0, randomInteger(this.#random, 0, 5));
       from = Math.max(from, news.at(-1)?.version ?? 0);

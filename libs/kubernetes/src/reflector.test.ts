@@ -170,7 +170,7 @@ describe('Reflector', () => {
     expect(asked[1]).toBe('77000 list 500');
   });
 
-  it('goes on trying after a refusal, slowly', async () => {
+  it('retries slowly after a rejection', async () => {
     const { asked } = await reflect(scripted([error('terminal', 403), page([], '10')], []));
     expect(Number.parseFloat(asked[1] ?? '')).toBeGreaterThanOrEqual(2_500);
   });
@@ -201,7 +201,7 @@ describe('Reflector', () => {
     const watches: WatchScript[] = [[[event('ADDED', 'a', '11')], [event('ADDED', 'b', '12')], 'silence']];
     const script = scripted([page([], '10')], watches);
     const timer = { at: 0 };
-    // Keep the clock busy, so that the test goes on until the sink is done.
+    // Keep the clock busy, so that the test runs until the sink is done.
     const rearm = () => timer.at++ < 20 && script.clock.schedule(1, rearm);
     rearm();
     await reflect(script, { sink });
@@ -213,7 +213,7 @@ describe('Reflector', () => {
     await expect(reflect(scripted([page([], '10')], []), { sink })).rejects.toThrow('full');
   });
 
-  it('leaves malformed objects out, says which, and goes on', async () => {
+  it('skips malformed objects, logs their names and continues', async () => {
     const lines: (LogFields | undefined)[] = [];
     const logger: Logger = { ...silentLogger, warn: (_, fields) => void lines.push(fields) };
     const decode = (object: RawObject) => {
@@ -268,7 +268,7 @@ describe('Reflector and the past', () => {
 describe('Reflector with WatchList', () => {
   const end = (resourceVersion: string): WatchEvent => ({ type: 'BOOKMARK', resourceVersion, initialEventsEnd: true });
 
-  it('takes the first state from the watch and goes on with it', async () => {
+  it('reads the initial state from the watch and continues it', async () => {
     const initial = [event('ADDED', 'a', '3'), event('ADDED', 'b', '1'), event('DELETED', 'b', '8')];
     const watches: WatchScript[] = [
       [[], initial, [event('ADDED', 'c', '9'), end('10'), event('MODIFIED', 'a', '11')], [event('DELETED', 'c', '12')]],

@@ -34,7 +34,7 @@ export interface KeepAliveOptions {
   readonly maxSilenceMs: number;
 }
 
-/** Renewals from another thread. They go on until `stop`. */
+/** Renews leases from another thread until `stop`. */
 export interface KeepAlive {
   /**
    * Time on the monotonic clock at which the last successful renewal was sent; `-Infinity` before the first. A renewal

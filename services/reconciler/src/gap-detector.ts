@@ -81,7 +81,7 @@ export class GapDetector {
     return true;
   }
 
-  /** Returns and clears what is to be stored. */
+  /** Returns and clears the changed entries, to be committed. */
   drainChanges(): StoredEntry[] {
     const clusters = [...this.#changed].filter((cluster) => !this.#open.has(cluster));
     for (const cluster of clusters) this.#changed.delete(cluster);

@@ -103,7 +103,7 @@ export class PartitionState {
     this.pendingResyncs.remove((key) => isServiceKey(key) && parseServiceKey(key).cluster === cluster);
   }
 
-  /** Returns and clears what is to be stored of these Services, of dropped states, and of the partition itself. */
+  /** Returns and clears the changed entries of these Services, of dropped states and of the partition, to be committed. */
   drainChanges(keys: Iterable<string>): StoredEntry[] {
     const changed: StoredEntry[] = [];
     for (const key of keys) {

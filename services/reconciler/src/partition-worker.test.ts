@@ -498,7 +498,7 @@ describe('a malformed record', () => {
     ['under the key of another Service', encodeMessage(first), 'c/shop/db'],
     ['under no key', encodeMessage(first), 'web'],
     ['a plan', encodeMessage(plan()), keyText],
-  ])('since it is %s, is set aside, and its partition goes on', async (_, payload, under) => {
+  ])('since it is %s, is dead-lettered, and its partition continues', async (_, payload, under) => {
     start();
     await sendRaw(payload, under);
     await send(first);

@@ -48,7 +48,7 @@ test('a Service that fails again right after each answer is requested with growi
   expect(sent.length).toBeLessThan(25);
 });
 
-test('a Service that was well for a while starts anew', () => {
+test('the backoff of a Service resets after a while without problems', () => {
   pending.add('c/shop/a', 'unreadable');
   expect(keys()).toEqual(['c/shop/a']);
   pending.resolve('c/shop/a');

@@ -105,7 +105,7 @@ export class PendingResyncs {
     return true;
   }
 
-  /** Returns and clears what is to be stored. */
+  /** Returns and clears the changed entries, to be committed. */
   drainChanges(): StoredEntry[] {
     const entries = [...this.#changed].map((key) => {
       const entry = this.#entries.get(key);

@@ -42,7 +42,7 @@ export class PlanNumbers {
     return entry.key === key && (this.#last.load(entry) || this.#published.load(entry));
   }
 
-  /** Returns and clears what is to be stored. */
+  /** Returns and clears the changed entries, to be committed. */
   drainChanges(): StoredEntry[] {
     return [...this.#last.drainChange(), ...this.#published.drainChange()];
   }

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '@sluice/runtime';
 
-/** A single timer that each wait sets anew. */
+/** A single timer that each wait resets. */
 export class WakeTimer {
   readonly #clock: Clock;
   #cancel: Cancel = () => {};

@@ -81,7 +81,7 @@ test('controllers of one Service stand apart', () => {
   expect(onlyPending(shadow).controller).toBe(slices);
 });
 
-test('what the genuine handlers overlook explains a plan, unless they have looked since', () => {
+test('a change that the upstream handlers ignore explains a plan, unless they queued the Service later', () => {
   const { tracker: shadow } = tracker();
   shadow.noticed(key, slices, 1_000);
   shadow.overlooked(key, slices, 5_000);
@@ -99,7 +99,7 @@ test('a plan with nothing overlooked is not explained by that', () => {
   expect(onlyPending(shadow).overlooked).toBe(false);
 });
 
-test("the genuine controller's own write is no edit that it overlooks; one out of the blue is", () => {
+test('a write of the upstream controller is not an ignored edit; a write without a cause is', () => {
   const { tracker: shadow } = tracker();
   shadow.noticed(key, 'endpoints', 1_000);
   shadow.decided(key, 'endpoints', plan(['10.0.0.1']), 1_001);

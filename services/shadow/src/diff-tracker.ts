@@ -22,7 +22,7 @@ interface ControllerRecord<Finding> {
   pending: PendingDiff<Finding> | null;
   content: string;
   decidedAt: number;
-  /** When another writer last wrote an object of this controller. */
+  /** Time of the last observed write to an object of this controller. Sluice itself writes nothing. */
   wroteAt: number;
   noticedAt: number;
   overlookedAt: number;
@@ -62,7 +62,7 @@ export class DiffTracker<Finding> {
     return this.#pending;
   }
 
-  /** Another writer wrote an object of this controller. */
+  /** An upstream controller or a user wrote an object of this controller. */
   wrote(key: ServiceKey, controller: Controller, at: number): void {
     this.writes++;
     this.#record(key, controller).wroteAt = at;
@@ -78,7 +78,7 @@ export class DiffTracker<Finding> {
     this.#record(key, controller).overlookedAt = at;
   }
 
-  /** An object of the controller changed. Without a recent noticed change this is an edit by another writer, which upstream ignores (D3). */
+  /** An object of the controller changed. Without a recent noticed change this is an edit by a user, which upstream ignores (D3). */
   edited(key: ServiceKey, controller: Controller, at: number): void {
     const record = this.#record(key, controller);
     if (record.pending === null && at - record.noticedAt > reactionMs) record.overlookedAt = at;

@@ -22,7 +22,7 @@ const update = (name: string, addresses: readonly string[]): Mutation => ({
 });
 
 describe('what a plan would change', () => {
-  test('is told place by place, and nothing explains it unless a rule does', () => {
+  test('is listed field by field, unexplained unless a rule explains it', () => {
     const plan = aPlan({ key, mutations: [update('web-a', ['10.0.0.1', '10.0.0.2'])] });
     const examined = examine(state([stored('web-a', ['10.0.0.1'])]), plan, context);
     expect(examined).toMatchObject([{ difference: { kind: 'object' }, explanation: undefined }]);

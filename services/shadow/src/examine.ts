@@ -14,7 +14,7 @@ export interface Explained {
 /** `passed`: the cluster has changed meanwhile. `equal`: the plan would change nothing that counts. */
 export type Examined = 'passed' | 'equal' | readonly Explained[];
 
-/** What a plan would change of what is there, and why that is so. */
+/** Lists what a plan would change in the current objects, with the reasons. */
 export function examine(
   state: ClusterState,
   plan: PlannedMutations,

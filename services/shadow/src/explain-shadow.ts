@@ -5,7 +5,7 @@ import type { ClusterState } from './comparison/normalise.ts';
 
 /** What an explanation may go by. */
 export interface ShadowContext {
-  /** What is there. */
+  /** The current objects. */
   readonly state: ClusterState;
   readonly plan: Pick<PlannedMutations, 'groups' | 'incomplete'>;
   /** Minor version of Kubernetes. */

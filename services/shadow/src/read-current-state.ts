@@ -7,7 +7,7 @@ import type { ClusterState } from './comparison/normalise.ts';
 /** Room for all EndpointSlices of the largest Service. */
 const maxResponseBytes = 64 * 1024 * 1024;
 
-/** Reads afresh, past every cache, a Service with its Endpoints and EndpointSlices. Throws ApiError. */
+/** Reads from the API server, bypassing all caches, a Service with its Endpoints and EndpointSlices. Throws ApiError. */
 export async function readCurrentState(
   connection: Pick<Connection, 'request'>,
   { namespace, service }: ServiceKey,

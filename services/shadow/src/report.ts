@@ -36,11 +36,11 @@ export interface ShadowReport {
     readonly unexplained: number;
   };
   readonly decisions: number;
-  /** Writes of the genuine controllers, and of whoever else writes these objects. */
+  /** Writes of the upstream controllers and of other clients to these objects. */
   readonly writes: number;
-  /** From Sluice's decision to the genuine controller's write being seen, in milliseconds; null: never. */
+  /** From Sluice's decision to the watch event of the upstream controller's write, in milliseconds; null if there was none. */
   readonly sooner: Percentiles | null;
-  /** From the genuine controller's write being seen to Sluice's decision that nothing is left to do. */
+  /** From the watch event of the upstream controller's write to Sluice's decision that no write is needed. */
   readonly later: Percentiles | null;
   /** Decisions that were undone by another change before anybody wrote. */
   readonly withdrawn: number;
@@ -48,7 +48,7 @@ export interface ShadowReport {
   readonly lasting: {
     readonly explained: number;
     readonly unexplained: number;
-    /** Of both, those that the genuine controllers put right later. */
+    /** Of both, those that the upstream controllers corrected later. */
     readonly resolved: number;
   };
   readonly malformed: number;

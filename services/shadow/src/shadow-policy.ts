@@ -16,10 +16,10 @@ export function shadowPolicy<F>(
 ): ReconcilerPolicy {
   return {
     ...policy,
-    affected(view, fact, retold) {
+    affected(view, fact, resent) {
       // Facts in a snapshot may be old, except for a Service that is new.
       if (view.snapshot.open === null || isNewService(view, fact)) observe(tracker, view, fact, now());
-      return policy.affected(view, fact, retold);
+      return policy.affected(view, fact, resent);
     },
     requestRepair: ({ state, now: at }, _batchPeriodMs, causes) => requestDecision(state, at, causes, at),
   };

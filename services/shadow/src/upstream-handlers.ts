@@ -17,15 +17,15 @@ const ofPods: ReadonlySet<Controller> = new Set<Controller>(['endpoints', 'endpo
 const ofNodes: ReadonlySet<Controller> = new Set<Controller>(['endpointslice']);
 
 /**
- * The controllers whose handlers would queue the Service for a fact that is not folded yet. `retold`: the fact may be
- * old, and is told because of its Service.
+ * The controllers whose handlers would queue the Service for a fact that is not yet applied. `resent`: the fact may be old,
+ * because it was published for its Service.
  */
-export function noticedBy(view: ServiceState, fact: Fact, retold: boolean): ReadonlySet<Controller> {
+export function noticedBy(view: ServiceState, fact: Fact, resent: boolean): ReadonlySet<Controller> {
   switch (fact.kind) {
     case 'service':
       return noticedService(view.service?.service ?? null, fact.service);
     case 'pod':
-      return !retold && noticedPod(view.pods.get(fact.name), fact) ? ofPods : none;
+      return !resent && noticedPod(view.pods.get(fact.name), fact) ? ofPods : none;
     case 'topology':
       return isOverloaded(view.controller('endpointslice').hints, fact.topology) ? ofNodes : none;
     case 'endpoints':

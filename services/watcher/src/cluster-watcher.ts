@@ -31,7 +31,7 @@ export class ClusterWatcher {
 
   /**
    * Runs until `signal` aborts. If the cluster is restored from a backup, everything known about it is discarded, here and in
-   * every reconciler, and the cluster is listed and published anew (ADR 0051).
+   * every reconciler, and the cluster is listed and published again (ADR 0051).
    *
    * @throws FencedError if a newer watcher has taken over
    */

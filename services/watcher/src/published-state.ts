@@ -104,7 +104,7 @@ export class PublishedState {
     return this.#resourceVersions.get(resource) ?? '';
   }
 
-  /** Whether this or a previous watcher has begun to discard what is known of the cluster, and may not have finished. */
+  /** Whether a reset of the cluster's state has started, by this or a previous watcher, and may be incomplete. */
   get isResetting(): boolean {
     return this.#resetting;
   }
@@ -127,7 +127,7 @@ export class PublishedState {
     return this.#commitPending();
   }
 
-  /** Every reconciler has been told to discard what it knows of the cluster. */
+  /** Every reconciler has received the request to discard its state of the cluster. */
   endReset(): Promise<void> {
     this.#resetting = false;
     this.#put(this.#options.cluster, 'resetting', undefined);

@@ -26,7 +26,7 @@ export interface Difference {
   readonly lines: readonly string[];
 }
 
-/** Lines told of one difference; the whole objects are in it as well. */
+/** Maximum number of lines that describe a difference, which also contains the whole objects. */
 const mostLines = 8;
 
 /**

@@ -6,7 +6,7 @@ export interface ExplainContext {
   /** The upstream side. */
   readonly state: ClusterState;
   readonly maxEndpointsPerSlice: number;
-  /** Services, as `namespace/name`, that had topology mode Auto at some point of rest before. */
+  /** Services, as `namespace/name`, that had topology mode Auto at an earlier checkpoint. */
   readonly onceAuto?: ReadonlySet<string>;
   /** Services, as `namespace/name`, whose mirroring the upstream controller itself says to fail by the defect of H19. */
   readonly stuckMirrors?: ReadonlySet<string>;

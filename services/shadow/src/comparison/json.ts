@@ -9,7 +9,7 @@ export function canonical(value: Json): string {
   return JSON.stringify(value, (_, inner: unknown) => (isObject(inner) ? sortedKeys(inner) : inner));
 }
 
-/** Any object at all: what an object holds is looked at when it is read. */
+/** Whether the value is an object. Its fields are checked when they are read. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -175,7 +175,7 @@ test('a recreated cluster starts from scratch and gets no writes of the one befo
 describe.each([
   ['from an earlier watcher', 1],
   ['from a later watcher', Date.parse('2030-01-01T00:00:00Z')],
-])('a forged message %s that a cluster is forgotten', (_, epoch) => {
+])('a forged ClusterRemoved message %s', (_, epoch) => {
   test('removes nothing, and changes are still applied', async () => {
     const { identity } = serve(a, 'a');
     await pass();

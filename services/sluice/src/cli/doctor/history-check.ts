@@ -3,7 +3,7 @@ import { exactDuration } from '@sluice/process';
 import { historyBytes } from '../../composition/telemetry/start-console.ts';
 import { type Check, ok, warning } from './check.ts';
 
-/** What a bus keeps if it is told nothing else. */
+/** The default retention of a bus. */
 const dayMs = 24 * 3_600_000;
 
 /** How far back `sluice history`, `explain` and the console can look: what bounds it, and which bound comes first. */

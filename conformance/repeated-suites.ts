@@ -1,0 +1,23 @@
+/** Test files that run together. */
+export interface RepeatedSuites {
+  readonly project: 'unit' | 'integration';
+  /** Glob patterns of files, from the root of the repository. */
+  readonly patterns: readonly string[];
+}
+
+/** Groups run concurrently, because they mostly wait for servers or for leases to expire. */
+export const repeatedSuites: Readonly<Record<string, RepeatedSuites>> = {
+  'in memory': {
+    project: 'unit',
+    patterns: ['conformance/memory.test.ts', 'tests/{losses,crash,wrong-state}.test.ts'],
+  },
+  Kafka: { project: 'integration', patterns: ['conformance/*kafka*.int.test.ts'] },
+  'NATS and Redis': {
+    project: 'integration',
+    patterns: ['conformance/*{jetstream,redis}*.int.test.ts', 'conformance/full-disk.int.test.ts'],
+  },
+  fleets: {
+    project: 'integration',
+    patterns: ['tests/{fleet,full-stream,lease-thread,restart}.int.test.ts'],
+  },
+};
