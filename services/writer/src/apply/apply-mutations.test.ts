@@ -36,7 +36,31 @@ test('returns what was stored for each mutation and sends its precondition', asy
     { group: 0, index: 1, verb: 'update', name: 'b', status: 'applied', stored: { resourceVersion: '102' } },
     { group: 0, index: 2, verb: 'delete', name: 'c', status: 'applied' },
   ]);
-  expect(cluster.requests).toEqual(['create a', 'update b', 'delete c uid-c@7']);
+  expect(cluster.requests).toEqual(['create a', 'update b', 'get c', 'delete c uid-c@7']);
+});
+
+describe('before a slice is deleted whose name is not one of the Service', () => {
+  const named = (name: string, service: string) =>
+    stored(name, { metadata: { ...stored(name).metadata, labels: { 'kubernetes.io/service-name': service } } });
+
+  test('its label is read, and a slice of another Service stays', async () => {
+    cluster.objects.set('web-db-x7k2p', named('web-db-x7k2p', 'web-db'));
+    const { status, results } = await apply([remove('web-db-x7k2p')]);
+    expect(status).toBe('conflict');
+    expect(results[0]).toMatchObject({ status: 'failed', current: { metadata: { name: 'web-db-x7k2p' } } });
+    expect(cluster.requests).toEqual(['get web-db-x7k2p']);
+  });
+
+  test('its own custom slice is deleted', async () => {
+    cluster.objects.set('custom', named('custom', 'web'));
+    expect((await apply([remove('custom')])).status).toBe('applied');
+    expect(cluster.requests).toEqual(['get custom', 'delete custom uid-custom@7']);
+  });
+
+  test('a generated name needs no read', async () => {
+    expect((await apply([remove('web-x7k2p')])).status).toBe('applied');
+    expect(cluster.requests).toEqual(['delete web-x7k2p uid-web-x7k2p@7']);
+  });
 });
 
 test('the first failure stops its group; other groups continue (E13, E28)', async () => {

@@ -4,10 +4,11 @@ import {
   type Mutation,
   projectEndpointSlice,
   projectEndpoints,
+  serviceNameLabel,
   type WrittenResource,
 } from '@sluice/controllers';
 import { type ApiError, type ClusterWriter, isApiError } from '@sluice/kubernetes';
-import type { MutationResult, OutcomeStatus, PlannedMutations } from '@sluice/messages';
+import type { MutationResult, OutcomeStatus, PlannedMutations, ServiceKey } from '@sluice/messages';
 import { equalContent } from './equal-content.ts';
 
 /** The result of applying a plan, from which its Outcome is made. */
@@ -45,7 +46,7 @@ export async function applyMutations(
     plan.groups.map(async ({ mutations }, group) => {
       const steps: Step[] = [];
       for (const [index, mutation] of mutations.entries()) {
-        const step = await applyMutation(plan.key.namespace, mutation, { group, index }, cluster, signal);
+        const step = await applyMutation(plan.key, mutation, { group, index }, cluster, signal);
         steps.push(step);
         if (step.status !== 'applied') break;
       }
@@ -67,7 +68,7 @@ const worse = (a: OutcomeStatus, b: OutcomeStatus): OutcomeStatus =>
   severity.indexOf(a) >= severity.indexOf(b) ? a : b;
 
 async function applyMutation(
-  namespace: string,
+  { namespace, service }: ServiceKey,
   mutation: Mutation,
   position: { readonly group: number; readonly index: number },
   cluster: ClusterWriter,
@@ -76,6 +77,14 @@ async function applyMutation(
   const { verb, resource } = mutation;
   const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
   const base = { ...position, verb, resource, name };
+  const foreign = isOwnerUnknown(service, mutation)
+    ? await sliceOfAnother({ namespace, service }, name, cluster, signal)
+    : undefined;
+  if (foreign !== undefined) {
+    const message = `the slice belongs to another Service than ${service}`;
+    const result = { ...base, status: 'failed' as const, error: message, current: foreign };
+    return { status: 'conflict', result, failure: { mutation, message } };
+  }
   try {
     const stored = await send(namespace, mutation, cluster, signal);
     return { status: 'applied', result: { ...base, status: 'applied', ...(stored && { stored }) } };
@@ -108,6 +117,28 @@ async function applyMutation(
     };
     return { status: 'conflict', result, failure: { mutation, message: error.message } };
   }
+}
+
+/**
+ * Whether a mutation deletes a slice that may belong to another Service: a deletion carries only a name. Only slices of the
+ * Service are given names of its own and a generated suffix (K1), which has no dash: `web-db-x7k2p` is none of `web`.
+ */
+function isOwnerUnknown(service: string, mutation: Mutation): boolean {
+  if (mutation.verb !== 'delete' || mutation.resource !== 'endpointslices') return false;
+  const { name } = mutation;
+  return !name.startsWith(`${service}-`) || !/^[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(name.slice(service.length + 1));
+}
+
+/** Returns the slice as stored if its label names another Service or none. */
+async function sliceOfAnother(
+  { namespace, service }: Pick<ServiceKey, 'namespace' | 'service'>,
+  name: string,
+  cluster: ClusterWriter,
+  signal: AbortSignal,
+): Promise<Endpoints | EndpointSlice | undefined> {
+  const current = await readBack(namespace, 'endpointslices', name, cluster, signal);
+  if (current === undefined || current === null) return undefined;
+  return current.metadata.labels?.[serviceNameLabel] === service ? undefined : current;
 }
 
 /** B10: a terminating namespace makes a create pointless; an update or delete rejected for it is retried. */

@@ -177,7 +177,7 @@ describe('a plan is not applied', () => {
 
   test('if it was applied before; the Outcome makes the reconciler decide again', async () => {
     start();
-    const plan = aPlan([[create('a'), remove('b')]]);
+    const plan = aPlan([[create('a'), remove('web-bbbbb')]]);
     await send(plan);
     await send(plan);
     expect(cluster.requests).toHaveLength(2);
@@ -318,7 +318,7 @@ describe('a plan that a previous owner may have applied without reporting it', (
       1,
     ],
     ['is applied if it updates with a resourceVersion', update('a'), 'applied', 2],
-    ['is applied if it deletes with a UID', remove('a'), 'applied', 2],
+    ['is applied if it deletes with a UID', remove('web-bbbbb'), 'applied', 2],
   ])('%s', async (_, mutation, status, requests) => {
     const append = bus.append.bind(bus);
     bus.append = async (topic, ...rest) => {
