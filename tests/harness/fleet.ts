@@ -1,7 +1,8 @@
 import { type Bus, type BusLimits, ChunkedBus, MemoryBus } from '@sluice/bus';
 import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
+import { type ClusterReader, chainReader, mapWatch } from '@sluice/kubernetes';
 import { type ReconcilerMetrics, runReconciler } from '@sluice/reconciler';
-import { seededRandom, silentLogger, type VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, sleep, type VirtualClock } from '@sluice/runtime';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { MemoryStore, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
@@ -25,12 +26,14 @@ export interface FleetOptions {
   readonly wrapBus?: (bus: Bus) => Bus;
   readonly comparePeriodMs?: number;
   readonly metrics?: ReconcilerMetrics;
-  /** Of every lease. Default: 1. */
+  /** Fencing token of every lease. Two fleets of one test need different ones. Default: 1. */
   readonly fencingToken?: number;
   /** Gives the watcher the store too. Default: false. */
   readonly storesPublishedState?: boolean;
   /** Options of the writer besides the cluster's client. */
   readonly writable?: Partial<WritableCluster>;
+  /** Delay of every watch event, in milliseconds of the clock. Default: none. */
+  readonly watchDelayMs?: number;
 }
 
 export interface Fleet {
@@ -59,12 +62,13 @@ export function startFleet(options: FleetOptions): Fleet {
   const stop = new AbortController();
   const requests = new AbortController();
   const ports = { clock, random: seededRandom(seed), logger: silentLogger, bus };
+  const { watchDelayMs } = options;
   const work = { ...ports, store, partitions: [...Array(partitions).keys()] };
   const watcher = new ClusterWatcher({
     ...ports,
     cluster: server.identity,
     fencingToken,
-    reader: cluster,
+    reader: watchDelayMs === undefined ? cluster : delayWatches(cluster, clock, watchDelayMs),
     ...(digestPeriodMs !== undefined && { digestPeriodMs }),
     ...(options.storesPublishedState && { store }),
   });
@@ -88,4 +92,15 @@ export function startFleet(options: FleetOptions): Fleet {
       await running;
     },
   };
+}
+
+function delayWatches(cluster: FakeClient, clock: VirtualClock, delayMs: number): ClusterReader {
+  return chainReader(cluster, async (request, next) =>
+    mapWatch(request, await next(request), async function* (stream) {
+      for await (const events of stream) {
+        await sleep(clock, delayMs);
+        yield events;
+      }
+    }),
+  );
 }

@@ -165,6 +165,6 @@ function bookmarkForClient({ metadata }: BookmarkObject): WatchEvent {
 }
 
 function metaOf({ metadata }: StoredObject): WrittenMeta {
-  const { name, uid, resourceVersion, generation } = metadata;
-  return { name, uid, resourceVersion, generation: generation ?? 0 };
+  const { name, uid, resourceVersion, generation, creationTimestamp } = metadata;
+  return { name, uid, resourceVersion, generation: generation ?? 0, ...(creationTimestamp && { creationTimestamp }) };
 }

@@ -39,6 +39,8 @@ interface Entry {
   wake: AbortController;
   done: Promise<void>;
   state: ClusterState;
+  /** Why writes to the served cluster are paused; undefined if they are not. */
+  pausedBecause?: (() => string | undefined) | undefined;
 }
 
 const retry = { baseMs: 500, maxMs: 30_000 };
@@ -64,7 +66,7 @@ export class ClusterSet {
   /** All clusters, including rejected ones, sorted by name. */
   get states(): readonly ClusterState[] {
     const all = [
-      ...[...this.#entries.values()].map(({ state }) => state),
+      ...[...this.#entries.values()].map(stateOf),
       ...[...this.#problems.values()].flat(),
       ...this.#duplicates,
     ];
@@ -274,6 +276,7 @@ export class ClusterSet {
       },
     });
     entry.state = { name, from: candidate.from, phase: 'serving', reason: '', identity, server, version };
+    entry.pausedBecause = cluster.writesPausedBecause;
     log.info('serving cluster', { identity, server, from: candidate.from });
     const watchingCandidate = Promise.all([
       this.#stopWhenChanged(entry, candidate, identity, { signal, stopServing }),
@@ -290,6 +293,7 @@ export class ClusterSet {
     } finally {
       if (!signal.aborted) stopServing('handover');
       entry.state = { ...entry.state, phase: 'stopping' };
+      entry.pausedBecause = undefined;
       await watchingCandidate;
       await cluster.close();
       if (signal.reason === ('removed' satisfies StopReason)) await this.#remove(cluster, log);
@@ -342,6 +346,11 @@ export class ClusterSet {
       }
     }
   }
+}
+
+function stateOf({ state, pausedBecause }: Entry): ClusterState {
+  const reason = state.phase === 'serving' ? pausedBecause?.() : undefined;
+  return reason === undefined ? state : { ...state, phase: 'paused', reason };
 }
 
 function evidenceOf({ identity, server, authorities = [] }: ConnectedCluster): ClusterEvidence {

@@ -1,9 +1,10 @@
 /**
  * `connecting`: first attempt in progress. `unavailable`: cannot be reached or used; retried. `rejected`: invalid, or a
  * duplicate by name or identity. `conflict`: its identity contradicts the pinned one, and an operator must decide (ADR
- * 0053). `serving`: connected. `stopping`: removed or handed over; work in progress finishes.
+ * 0053). `serving`: connected. `paused`: connected, but writes are paused (ADR 0054). `stopping`: removed or handed over;
+ * work in progress finishes.
  */
-export type ClusterPhase = 'connecting' | 'unavailable' | 'rejected' | 'conflict' | 'serving' | 'stopping';
+export type ClusterPhase = 'connecting' | 'unavailable' | 'rejected' | 'conflict' | 'serving' | 'paused' | 'stopping';
 
 /** State of one configured cluster. */
 export interface ClusterState {

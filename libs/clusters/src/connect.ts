@@ -5,6 +5,7 @@ import {
   type ClusterWriter,
   Connection,
   chainReader,
+  chainWriter,
   EarlyWatches,
   EventRecorder,
   HttpCluster,
@@ -30,6 +31,9 @@ import {
 import { fieldManager, UsageError, userAgent } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { Cluster } from './cluster.ts';
+import { claimCluster, type FleetIdentity, keepClaim, releaseClaim } from './cluster-claim.ts';
+import { watchCompetingController } from './watch-competing-controller.ts';
+import { WriteGate } from './write-gate.ts';
 
 export interface ConnectOptions {
   readonly kubeconfig?: string;
@@ -39,8 +43,10 @@ export interface ConnectOptions {
   readonly namespaces?: NamespaceScope | undefined;
   /** The work whose permissions are checked. Default: all. */
   readonly work?: readonly ClusterWork[];
-  /** Skips the check for competing controllers. */
+  /** Skips the checks for competing controllers. */
   readonly takeOver?: boolean;
+  /** The fleet that claims the cluster before it writes (ADR 0054). Default: the cluster is not claimed. */
+  readonly fleet?: FleetIdentity | undefined;
   /** Starts reading while the checks run, for a faster start. */
   readonly readEarly?: boolean;
   /** Cancels connecting. Each step also times out after 30 seconds. */
@@ -58,6 +64,8 @@ export interface ConnectedCluster extends Cluster {
   readonly version: string;
   /** Fingerprints of the certificate authorities of its server. Default: none. */
   readonly authorities?: readonly string[];
+  /** Why writes are paused at the moment; undefined if they are not. */
+  readonly writesPausedBecause?: () => string | undefined;
   /** Aborts requests in flight and closes all connections. */
   close(): Promise<void>;
 }
@@ -96,21 +104,24 @@ function findCompetingController(
 async function rejectCompetingController(
   cluster: ConnectedCluster,
   evidence: Promise<CompetingControllerEvidence>,
-  logger: Logger,
 ): Promise<void> {
   try {
-    const { status, why } = assessCompetingController(await evidence);
-    if (status === 'unknown') logger.warn('another controller may write to this cluster; run "sluice doctor"', { why });
-    if (status !== 'active') return;
+    const found = await evidence;
+    const { status, why } = assessCompetingController(found);
+    if (status === 'inactive') return;
+    const what = status === 'active' ? 'another controller writes' : 'another controller may write';
+    const settle = status === 'active' ? '' : '; run "sluice doctor --probe" to find out';
     throw new ClusterUnavailableError(
       'competingController',
-      `another controller writes the Endpoints and EndpointSlices of cluster ${cluster.name}: ${why}; ${switchOffAdvice}, or pass --take-over if it is already off`,
+      `${what} the Endpoints and EndpointSlices of cluster ${cluster.name}: ${why}${settle}; ${switchOffAdvice(found)}, or pass --take-over if these controllers are already off`,
     );
   } catch (error) {
-    // Missing evidence is no reason to fail: the writer also detects competing writes at run time.
-    if (isApiError(error)) return logger.warn('cannot check for competing controllers', { reason: error.message });
     await cluster.close();
-    throw error;
+    if (!isApiError(error)) throw error;
+    throw new ClusterUnavailableError(
+      'competingController',
+      `cannot check cluster ${cluster.name} for competing controllers: ${error.message}; try again, or pass --take-over if there are none`,
+    );
   }
 }
 
@@ -136,9 +147,46 @@ export async function connectTo(access: ClusterAccess, options: AccessOptions): 
     const evidence = findCompetingController(connection, options);
     evidence?.catch(() => {});
     const cluster = await openOn(connection, access, options);
-    if (evidence !== undefined) await rejectCompetingController(cluster, evidence, options.logger);
-    return cluster;
+    if (evidence !== undefined) await rejectCompetingController(cluster, evidence);
+    return guardWrites(cluster, options);
   });
+}
+
+/**
+ * Claims the cluster for the fleet, and from then on pauses writes while another fleet or controller may write the same
+ * objects.
+ */
+async function guardWrites(cluster: ConnectedCluster, options: AccessOptions): Promise<ConnectedCluster> {
+  const { work, takeOver, fleet, clock, logger } = options;
+  if (work?.includes('write') === false) return cluster;
+  const { name, connection } = cluster;
+  const gate = new WriteGate();
+  const closed = new AbortController();
+  const guard = { cluster: name, connection, gate, clock, logger };
+  try {
+    if (fleet !== undefined) await claimCluster({ ...guard, fleet }, withTimeout(options.signal));
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
+  const running = [
+    ...(takeOver ? [] : [watchCompetingController(guard, closed.signal)]),
+    ...(fleet === undefined ? [] : [keepClaim({ ...guard, fleet }, closed.signal)]),
+  ];
+  const done = Promise.all(running).catch((error: unknown) =>
+    logger.error('write guard failed', { cluster: name, error }),
+  );
+  return {
+    ...cluster,
+    writer: chainWriter(cluster.writer, gate.middleware),
+    writesPausedBecause: () => gate.pausedBecause,
+    async close() {
+      closed.abort();
+      await done;
+      if (fleet?.releases) await releaseClaim({ ...guard, fleet }, AbortSignal.timeout(2_000));
+      await cluster.close();
+    },
+  };
 }
 
 /** Turns errors that the user can fix into a UsageError. */

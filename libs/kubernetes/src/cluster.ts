@@ -72,6 +72,8 @@ export interface WrittenMeta {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation: number;
+  /** RFC 3339; absent if the server does not return it. */
+  readonly creationTimestamp?: string;
 }
 
 /** Port for reading and writing single objects. Failures are ApiErrors. Add behaviour as a Middleware. */

@@ -201,7 +201,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   }
 
   #writtenMeta(body: unknown): WrittenMeta {
-    const { name, uid, resourceVersion, generation } = asRecord(asRecord(body).metadata);
+    const { name, uid, resourceVersion, generation, creationTimestamp } = asRecord(asRecord(body).metadata);
     if (asString(name) === '' || asString(resourceVersion) === '') {
       throw invalidAnswerError(this.connection.server, 'a stored object without name or resourceVersion');
     }
@@ -211,6 +211,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
       resourceVersion: asString(resourceVersion),
       // Endpoints have no generation.
       generation: typeof generation === 'number' ? generation : 0,
+      ...(typeof creationTimestamp === 'string' && { creationTimestamp }),
     };
   }
 }

@@ -41,7 +41,13 @@ export interface MutationResult {
   readonly name: string;
   readonly status: 'applied' | 'failed';
   /** Metadata of the stored object after a create or update. */
-  readonly stored?: { readonly uid: string; readonly resourceVersion: string; readonly generation: number };
+  readonly stored?: {
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation: number;
+    /** RFC 3339. */
+    readonly creationTimestamp?: string;
+  };
   /**
    * The current object, null if it does not exist: set after a conflict, or when a create was confirmed only by reading the
    * object back. Absent if the read failed.

@@ -223,7 +223,14 @@ export const outcomeSchema = z.object({
       resource: writtenResource,
       name: z.string(),
       status: z.enum(['applied', 'failed']),
-      stored: z.object({ uid: z.string(), resourceVersion: z.string(), generation: z.number() }).optional(),
+      stored: z
+        .object({
+          uid: z.string(),
+          resourceVersion: z.string(),
+          generation: z.number(),
+          creationTimestamp: z.string().optional(),
+        })
+        .optional(),
       current: z.union([slice, endpoints]).nullish(),
       error: z.string().optional(),
     }),

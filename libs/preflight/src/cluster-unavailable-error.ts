@@ -7,7 +7,8 @@ export type Unavailability =
   | 'forbidden'
   | 'tooOld'
   | 'failing'
-  | 'competingController';
+  | 'competingController'
+  | 'claimed';
 
 /** A cluster that fails its preflight checks. The message says why, and what to do. */
 export class ClusterUnavailableError extends Error {

@@ -2,9 +2,12 @@ import type { ApiResponse, Connection } from '@sluice/kubernetes';
 import { isApiError } from '@sluice/kubernetes';
 import { asRecord, asString } from '@sluice/runtime';
 import {
+  aliasesOf,
   type CompetingControllerEvidence,
   type ForeignWrite,
   type LeaderLease,
+  type ManagerPod,
+  replacedControllers,
   upstreamManager,
 } from './competing-controller.ts';
 
@@ -14,10 +17,12 @@ export interface CompetingControllerSearch {
   readonly ownManager: string;
   /** Used if a response has no Date header, in milliseconds since the Unix epoch. */
   readonly now: number;
+  /** Reads the lease and Pods of kube-controller-manager only; for repeated checks. */
+  readonly skipWrites?: boolean;
 }
 
-/** Objects read per resource. */
-const sampleSize = 500;
+/** Objects per page. */
+const pageSize = 500;
 const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 const collections = [
   ['endpointslices', '/apis/discovery.k8s.io/v1/endpointslices', 'endpointslice.kubernetes.io/managed-by'],
@@ -25,26 +30,20 @@ const collections = [
 ] as const;
 const ownManaged =
   /^(endpoint-controller|endpointslice-controller\.k8s\.io|endpointslicemirroring-controller\.k8s\.io)$/;
-/** Names of the three controllers in kube-controller-manager, with the aliases that its flag accepts. */
-const controllerNames = [
-  ['endpoints-controller', 'endpoint'],
-  ['endpointslice-controller', 'endpointslice'],
-  ['endpointslice-mirroring-controller', 'endpointslicemirroring'],
-] as const;
 
 /** Collects evidence of another controller. Sends only reads; a forbidden read yields no evidence. */
 export async function findCompetingControllerEvidence(
   search: CompetingControllerSearch,
   signal: AbortSignal,
 ): Promise<CompetingControllerEvidence> {
-  const [sampled, lease, pods] = await Promise.all([
-    Promise.all(collections.map((collection) => foreignWrites(search, collection, signal))),
+  const [read, lease, pods] = await Promise.all([
+    Promise.all(search.skipWrites ? [] : collections.map((collection) => foreignWrites(search, collection, signal))),
     leaderLease(search.connection, signal),
     managerPods(search.connection, signal),
   ]);
   return {
-    now: Math.max(...sampled.map(({ now }) => now)),
-    writes: sampled.flatMap(({ writes }) => writes).sort((a, b) => b.at - a.at),
+    now: read.length === 0 ? search.now : Math.max(...read.map(({ now }) => now)),
+    writes: read.flatMap(({ writes }) => writes).sort((a, b) => b.at - a.at),
     lease,
     pods,
   };
@@ -55,20 +54,27 @@ async function foreignWrites(
   [resource, path, label]: (typeof collections)[number],
   signal: AbortSignal,
 ): Promise<{ readonly now: number; readonly writes: readonly ForeignWrite[] }> {
-  const query = new URLSearchParams({ labelSelector: label, limit: String(sampleSize) });
-  const answer = await unlessForbidden(
-    connection.request({ method: 'GET', path: `${path}?${query}`, headers: { accept: metadataList }, signal }),
-  );
-  if (answer === undefined) return { now, writes: [] };
-  const { items } = asRecord(answer.body);
-  const writes = (Array.isArray(items) ? items : []).flatMap((item: unknown): ForeignWrite[] => {
-    const { name, namespace, labels, managedFields } = asRecord(asRecord(item).metadata);
-    if (!ownManaged.test(asString(asRecord(labels)[label]))) return [];
-    const object = `${resource} ${asString(namespace)}/${asString(name)}`;
-    const last = lastForeignWrite({ managedFields }, ownManager);
-    return last === undefined ? [] : [{ ...last, object }];
-  });
-  return { now: dateOf(answer) ?? now, writes };
+  const writes: ForeignWrite[] = [];
+  let serverNow = now;
+  let continueToken = '';
+  do {
+    const query = new URLSearchParams({ labelSelector: label, limit: String(pageSize) });
+    if (continueToken !== '') query.set('continue', continueToken);
+    const answer = await unlessForbidden(
+      connection.request({ method: 'GET', path: `${path}?${query}`, headers: { accept: metadataList }, signal }),
+    );
+    if (answer === undefined) break;
+    serverNow = dateOf(answer) ?? serverNow;
+    const { items, metadata } = asRecord(answer.body);
+    continueToken = asString(asRecord(metadata).continue);
+    for (const item of Array.isArray(items) ? items : []) {
+      const { name, namespace, labels, managedFields } = asRecord(asRecord(item).metadata);
+      if (!ownManaged.test(asString(asRecord(labels)[label]))) continue;
+      const last = lastForeignWrite({ managedFields }, ownManager);
+      if (last !== undefined) writes.push({ ...last, object: `${resource} ${asString(namespace)}/${asString(name)}` });
+    }
+  } while (continueToken !== '');
+  return { now: serverNow, writes };
 }
 
 /**
@@ -115,7 +121,10 @@ async function managerPods(connection: Connection, signal: AbortSignal): Promise
   return (Array.isArray(items) ? items : []).flatMap((pod: unknown) => {
     const { metadata, spec, status } = asRecord(pod);
     if (asRecord(status).phase !== 'Running') return [];
-    return [{ name: asString(asRecord(metadata).name), enabled: enablesControllers(flagsOf(spec)) }];
+    const flags = flagsOf(spec);
+    const controllers = controllersFlag(flags);
+    const found: ManagerPod = { name: asString(asRecord(metadata).name), enabled: enablesControllers(flags) };
+    return [controllers === undefined ? found : { ...found, controllers }];
   });
 }
 
@@ -132,12 +141,20 @@ function flagsOf(spec: unknown): readonly string[] {
  * precedence over `*`, and no list enables all.
  */
 export function enablesControllers(flags: readonly string[]): boolean {
-  const given = flags.filter((flag) => flag.startsWith('--controllers=')).at(-1);
-  const words = given === undefined ? ['*'] : given.slice('--controllers='.length).split(',');
-  return controllerNames.some((names) => {
-    const listed = words.find((word) => names.some((name) => word.replace(/^-/, '') === name));
+  const words = (controllersFlag(flags) ?? '*').split(',');
+  return replacedControllers.some((controller) => {
+    const names = [controller, ...aliasesOf(controller)];
+    const listed = words.find((word) => names.includes(word.replace(/^-/, '')));
     return listed === undefined ? words.includes('*') : !listed.startsWith('-');
   });
+}
+
+function controllersFlag(flags: readonly string[]): string | undefined {
+  const prefix = '--controllers=';
+  return flags
+    .filter((flag) => flag.startsWith(prefix))
+    .at(-1)
+    ?.slice(prefix.length);
 }
 
 async function unlessForbidden(request: Promise<ApiResponse>): Promise<ApiResponse | undefined> {

@@ -3,6 +3,7 @@ import {
   assessCompetingController,
   type CompetingControllerEvidence,
   otherFieldManagers,
+  switchOffAdvice,
 } from './competing-controller.ts';
 import { enablesControllers } from './competing-controller-evidence.ts';
 
@@ -76,4 +77,22 @@ describe('--controllers', () => {
 test('otherFieldManagers reports recent writes of managers other than kube-controller-manager', () => {
   const writes = [...wrote(3_000, 'mesh'), ...wrote(5_000), ...wrote(7 * minute, 'kubectl-edit')];
   expect(otherFieldManagers({ now, writes })).toEqual(['mesh wrote endpointslices shop/web-1 3 s ago']);
+});
+
+describe('switchOffAdvice', () => {
+  const off = '-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller';
+
+  test.each<[string, string | undefined, string]>([
+    ["kubeadm's default", '*,bootstrapsigner,tokencleaner', `*,bootstrapsigner,tokencleaner,${off}`],
+    ['no flag', undefined, `*,${off}`],
+    ['controllers that are disabled', '*,-ttl', `*,-ttl,${off}`],
+    ['one of the three, under its alias', '*,endpoint,-endpointslice', `*,${off}`],
+  ])('keeps what the Pod has: %s', (_, controllers, expected) => {
+    const pod = { name: 'kcm', enabled: true, ...(controllers !== undefined && { controllers }) };
+    expect(switchOffAdvice({ pods: [pod] })).toBe(`start kube-controller-manager with --controllers=${expected}`);
+  });
+
+  test("names kubeadm's default where no Pod is visible, so that kubeadm join keeps working", () => {
+    expect(switchOffAdvice()).toContain(`--controllers=*,bootstrapsigner,tokencleaner,${off} (`);
+  });
 });

@@ -6,8 +6,16 @@ export interface CompetingControllerEvidence {
   readonly writes: readonly ForeignWrite[];
   /** kube-controller-manager's leader lease. `null`: there is none; `undefined`: reading it is forbidden. */
   readonly lease: LeaderLease | null | undefined;
-  /** Running Pods of kube-controller-manager, and whether their flags enable one of the three controllers. */
-  readonly pods: readonly { readonly name: string; readonly enabled: boolean }[];
+  /** Running Pods of kube-controller-manager. */
+  readonly pods: readonly ManagerPod[];
+}
+
+export interface ManagerPod {
+  readonly name: string;
+  /** Whether its flags enable one of the three controllers. */
+  readonly enabled: boolean;
+  /** Value of its flag `--controllers`; absent if the flag is not given. */
+  readonly controllers?: string;
 }
 
 export interface ForeignWrite {
@@ -41,13 +49,40 @@ export const upstreamManager = 'kube-controller-manager';
 /** Its names in `managedFields`: some distributions embed it in their own binary. */
 const upstreamManagers: ReadonlySet<string> = new Set([upstreamManager, 'k3s', 'kubelite', 'hyperkube']);
 
-/** How to disable the controllers that Sluice replaces. */
-export const switchOffAdvice =
-  'start kube-controller-manager with --controllers=*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller';
+/** The controllers that Sluice replaces, as kube-controller-manager's flag names them. */
+export const replacedControllers = [
+  'endpoints-controller',
+  'endpointslice-controller',
+  'endpointslice-mirroring-controller',
+] as const;
+/** What kubeadm passes. Without the last two, `kubeadm join` fails. */
+const kubeadmControllers = '*,bootstrapsigner,tokencleaner';
+
+/** How to disable the controllers that Sluice replaces, with everything else that the Pod's flag enables or disables. */
+export function switchOffAdvice({ pods }: Pick<CompetingControllerEvidence, 'pods'> = { pods: [] }): string {
+  const pod = pods.find(({ enabled }) => enabled) ?? pods[0];
+  const current = pod === undefined ? kubeadmControllers : (pod.controllers ?? '*');
+  const replaced = new Set(replacedControllers.flatMap((name) => [name, ...aliasesOf(name)]));
+  const kept = current.split(',').filter((word) => !replaced.has(word.replace(/^-/, '')));
+  const flag = `--controllers=${[...kept, ...replacedControllers.map((name) => `-${name}`)].join(',')}`;
+  const more = pod === undefined ? ' (and whatever else its flag lists)' : '';
+  return `start kube-controller-manager with ${flag}${more}`;
+}
+
+/** Names of a controller before Kubernetes 1.28, which the flag still accepts. */
+export function aliasesOf(controller: (typeof replacedControllers)[number]): readonly string[] {
+  const aliases = {
+    'endpoints-controller': ['endpoint'],
+    'endpointslice-controller': ['endpointslice'],
+    'endpointslice-mirroring-controller': ['endpointslicemirroring'],
+  };
+  return aliases[controller];
+}
 
 /**
  * Decides whether another controller still writes. `managedFields` keeps old writes forever, also of slices that Sluice
- * adopted unchanged. So only current activity counts: flags of its Pods, its lease, and recent writes.
+ * adopted unchanged. So only current activity counts: flags of its Pods, its lease, and recent writes. Sluice writes only
+ * if the status is `inactive` (ADR 0024).
  */
 export function assessCompetingController({
   now,
@@ -83,7 +118,7 @@ export function assessCompetingController({
   if (recent !== undefined && recent.at >= lease.acquiredAt) return active(recent, now);
   return {
     status: 'unknown',
-    why: `kube-controller-manager is active (${lease.holder}) but has not written recently: its controllers appear to be disabled`,
+    why: `kube-controller-manager is active (${lease.holder}) and nothing shows that its endpoint controllers are disabled`,
   };
 }
 

@@ -28,10 +28,21 @@ export function observerOf(slice: EndpointSlice): SliceController {
   return managerOf(slice) ?? 'endpointslice';
 }
 
+/**
+ * The controller's slices, the oldest first. Of slices with the same endpoints, decisions keep the first; two controllers
+ * that both write must agree on it, or each deletes the other's (ADR 0054).
+ */
 export function slicesOf(state: ServiceState, controller: SliceController): EndpointSlice[] {
   const slices: EndpointSlice[] = [];
   for (const { slice } of state.slices.values()) if (managerOf(slice) === controller) slices.push(slice);
-  return slices;
+  return slices.sort(byAge);
+}
+
+/** A slice whose creation time is not known yet counts as the newest. */
+function byAge({ metadata: a }: EndpointSlice, { metadata: b }: EndpointSlice): number {
+  const [createdA = '~', createdB = '~'] = [a.creationTimestamp, b.creationTimestamp];
+  if (createdA !== createdB) return createdA < createdB ? -1 : 1;
+  return a.name < b.name ? -1 : 1;
 }
 
 /** Whether the Service's Endpoints are to be mirrored; if not, mirrored slices are deleted (H6). */

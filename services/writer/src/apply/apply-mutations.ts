@@ -103,10 +103,16 @@ async function applyMutation(
     if (verb === 'delete' && current === null) return { status: 'applied', result: { ...base, status: 'applied' } };
     if (verb === 'create' && current && !current.metadata.deletionTimestamp && equalContent(mutation.object, current)) {
       // An earlier attempt created the object but its response was lost. Others may have added to the object since.
-      const { uid = '', resourceVersion = '', generation = 0 } = current.metadata;
+      const { uid = '', resourceVersion = '', generation = 0, creationTimestamp } = current.metadata;
+      const stored = {
+        uid,
+        resourceVersion,
+        generation,
+        ...(creationTimestamp !== undefined && { creationTimestamp }),
+      };
       return {
         status: 'applied',
-        result: { ...base, status: 'applied', stored: { uid, resourceVersion, generation }, current },
+        result: { ...base, status: 'applied', stored, current },
       };
     }
     const result = {
@@ -151,8 +157,8 @@ async function send(namespace: string, mutation: Mutation, cluster: ClusterWrite
   switch (mutation.verb) {
     case 'create':
     case 'update': {
-      const written = await cluster[mutation.verb](mutation.resource, mutation.object, signal);
-      return { uid: written.uid, resourceVersion: written.resourceVersion, generation: written.generation };
+      const { name: _, ...stored } = await cluster[mutation.verb](mutation.resource, mutation.object, signal);
+      return stored;
     }
     case 'delete': {
       const { uid, resourceVersion } = mutation;

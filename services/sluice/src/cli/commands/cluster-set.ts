@@ -5,6 +5,7 @@ import {
   clusterSources,
   connectTo,
   PendingClusters,
+  processFleet,
 } from '@sluice/clusters';
 import type { ClusterSecretsConfiguration } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/process';
@@ -29,7 +30,8 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
   const clusters: ClusterSet = new ClusterSet({
     ...ports,
     sources,
-    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver: options.takeOver }),
+    open: (access, signal) =>
+      connectTo(access, { ...ports, signal, takeOver: options.takeOver, fleet: processFleet() }),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
       pending.connected(cluster.identity);

@@ -14,18 +14,26 @@ export function addDoctorCommand(program: Command): void {
     .summary('check clusters, bus and store')
     .description(
       'Checks what Sluice needs: versions, permissions, clocks, bus, store, and whether another controller still writes\n' +
-        'the same objects. It changes nothing. Exit status: 0, or 1 if something failed.',
+        'the same objects. It changes nothing, except with --probe. Exit status: 0, or 1 if something failed.',
+    )
+    .addOption(
+      new Option(
+        '--probe',
+        'create and delete a Service in namespace default, to see whether a controller writes for it',
+      ),
     )
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
   addConfigurationOptions(command).action(async () => {
-    const { output } = command.opts<{ output: 'table' | 'json' }>();
+    const { output, probe = false } = command.opts<{ output: 'table' | 'json'; probe?: boolean }>();
     const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
     const ports = { clock: systemClock, random: systemRandom };
     const logger = createLogger('text', 'error');
     const checks: Check[] = [...(await checkInfrastructure(configuration, ports)), historyCheck(configuration)];
     for (const { name, ...choice } of configuration.clusters) {
       try {
-        checks.push(...(await checkCluster(name, await findAccess(choice, process.env), { ...ports, logger })));
+        checks.push(
+          ...(await checkCluster(name, await findAccess(choice, process.env), { ...ports, logger }, { probe })),
+        );
       } catch (error) {
         if (!isKubeconfigError(error)) throw error;
         checks.push(failed(`cluster ${name}`, 'kubeconfig', error.message, 'correct the kubeconfig'));

@@ -1,4 +1,4 @@
-import { type ConnectedCluster, connect } from '@sluice/clusters';
+import { type ConnectedCluster, connect, processFleet } from '@sluice/clusters';
 import { systemClock, systemRandom } from '@sluice/process';
 import { aborted, type Logger } from '@sluice/runtime';
 import { syncHealth } from '@sluice/telemetry';
@@ -50,7 +50,7 @@ async function open(options: RunOptions, signal: AbortSignal, logger: Logger): P
   }
   const cluster = await connect(
     {
-      ...{ ...ports, signal, takeOver, readEarly: true },
+      ...{ ...ports, signal, takeOver, readEarly: true, fleet: processFleet() },
       ...(kubeconfig !== undefined && { kubeconfig }),
       ...(context !== undefined && { context }),
       ...(inCluster !== undefined && { inCluster }),

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type ClusterAccess, Connection, HttpCluster, isApiError } from '@sluice/kubernetes';
 import {
   assessCompetingController,
@@ -7,6 +8,7 @@ import {
   findCompetingControllerEvidence,
   isSupportedVersion,
   otherFieldManagers,
+  probeControllers,
   switchOffAdvice,
 } from '@sluice/preflight';
 import { fieldManager, userAgent } from '@sluice/process';
@@ -23,8 +25,13 @@ interface Ports {
 /** Maximum clock difference before a warning, in milliseconds. The Date header has a resolution of one second. */
 const skewMs = 5_000;
 
-/** Checks one cluster with reads and access reviews. Problems of the cluster become checks, not errors. */
-export async function checkCluster(name: string, access: ClusterAccess, ports: Ports): Promise<readonly Check[]> {
+/** Checks one cluster with reads and access reviews, and a probe if asked to. Problems of the cluster become checks, not errors. */
+export async function checkCluster(
+  name: string,
+  access: ClusterAccess,
+  ports: Ports,
+  { probe: probes = false }: { readonly probe?: boolean } = {},
+): Promise<readonly Check[]> {
   const about = `cluster ${name}`;
   const connection = new Connection({ access, userAgent: userAgent('doctor'), timeoutMs: 10_000, ...ports });
   const probe = clusterProbe(new HttpCluster({ connection, ...ports }));
@@ -67,22 +74,46 @@ export async function checkCluster(name: string, access: ClusterAccess, ports: P
       const search = { connection, ownManager: fieldManager, now: ports.clock.now() };
       const evidence = await findCompetingControllerEvidence(search, signal);
       return [
-        competingControllerCheck(about, assessCompetingController(evidence)),
+        competingControllerCheck(about, assessCompetingController(evidence), switchOffAdvice(evidence)),
         ...otherManagersCheck(about, otherFieldManagers(evidence)),
       ];
     });
+    if (probes) {
+      await attempt('probe', 'grant create and delete on Services in the namespace default', async () => {
+        const service = `sluice-probe-${randomBytes(4).toString('hex')}`;
+        const settings = {
+          connection,
+          ownManager: fieldManager,
+          namespace: 'default',
+          name: service,
+          clock: ports.clock,
+        };
+        return [probeCheck(about, await probeControllers(settings, signal))];
+      });
+    }
     return checks;
   } finally {
     await connection.destroy();
   }
 }
 
-function competingControllerCheck(about: string, { status, why }: CompetingControllerVerdict): Check {
+function competingControllerCheck(about: string, { status, why }: CompetingControllerVerdict, advice: string): Check {
   const check = 'other controllers';
   if (status === 'active')
-    return failed(about, check, why, `${switchOffAdvice}; until then Sluice writes only with --take-over`);
-  if (status === 'unknown') return warning(about, check, why, `if these controllers are enabled, ${switchOffAdvice}`);
+    return failed(about, check, why, `${advice}; until then Sluice writes only with --take-over`);
+  if (status === 'unknown') {
+    const settle = 'run "sluice doctor --probe" to find out; until it is settled Sluice writes only with --take-over';
+    return warning(about, check, why, `${settle}. If these controllers are enabled, ${advice}`);
+  }
   return ok(about, check, why);
+}
+
+/** What happened to the throw-away Service. */
+export function probeCheck(about: string, found: string | undefined): Check {
+  if (found === undefined) {
+    return ok(about, 'probe', 'no other controller wrote endpoints of a new Service; --take-over is safe');
+  }
+  return failed(about, 'probe', found, switchOffAdvice());
 }
 
 /** A single write may be manual; Sluice slows its writes down if another manager keeps writing. */

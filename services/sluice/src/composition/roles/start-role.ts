@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Infrastructure } from '@sluice/backends';
 import {
   ClusterSet,
@@ -33,7 +34,7 @@ export interface StartRoleOptions {
   /** Reconcilers ignore the clusters. */
   readonly configuration: Pick<
     Configuration,
-    'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'writer' | 'metricsBindAddress'
+    'fleet' | 'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'writer' | 'metricsBindAddress'
   >;
   readonly environment: NodeJS.ProcessEnv;
   /** Default: no tracing. */
@@ -109,6 +110,12 @@ export function startRole(options: StartRoleOptions): RunningRole {
     if (signal.reason === 'removed') pending.removed(identity);
     await writing.drain();
   };
+  // A store that was wiped gets the id again that this process has.
+  let knownId = randomUUID() as string;
+  const fleetId = async () => {
+    knownId = await infrastructure.store.setIfAbsent('fleet-id', knownId);
+    return knownId;
+  };
   const clusters: ClusterSet = new ClusterSet({
     identities: infrastructure.clusterPins && new StoredIdentities(infrastructure.clusterPins),
     sources: role === 'reconciler' ? [] : clusterSources(configuration, options.environment, { clock, logger }),
@@ -116,6 +123,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
       connectTo(access, {
         ...{ signal, clock, random, logger, work: [role === 'watcher' ? 'watch' : 'write'] },
         takeOver: configuration.writer.takeOver,
+        fleet: { name: configuration.fleet, id: fleetId },
       }),
     serve: (cluster, signal) => {
       names.set(cluster.identity, cluster.name);

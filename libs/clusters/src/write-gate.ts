@@ -1,0 +1,35 @@
+import { ApiError, type Middleware } from '@sluice/kubernetes';
+
+/** Why writes to a cluster are paused. */
+export type PauseCause = 'competingController' | 'claimedByOtherFleet';
+
+const retryAfterMs = 5_000;
+
+/** Rejects writes to one cluster while anything speaks against them. Reads and watches continue. */
+export class WriteGate {
+  readonly #reasons = new Map<PauseCause, string>();
+
+  /** Why writes are paused; undefined if they are not. */
+  get pausedBecause(): string | undefined {
+    return this.#reasons.size === 0 ? undefined : [...this.#reasons.values()].join('; ');
+  }
+
+  /** Pauses writes, or resumes them if `reason` is undefined. Returns whether this changed anything but the wording. */
+  set(cause: PauseCause, reason: string | undefined): boolean {
+    const wasPaused = this.#reasons.has(cause);
+    if (reason === undefined) this.#reasons.delete(cause);
+    else this.#reasons.set(cause, reason);
+    return wasPaused !== (reason !== undefined);
+  }
+
+  readonly middleware: Middleware = async (request, next) => {
+    const { verb } = request;
+    const reason = this.pausedBecause;
+    if (reason !== undefined && (verb === 'create' || verb === 'update' || verb === 'delete')) {
+      throw new ApiError(`writes to this cluster are paused: ${reason}`, {
+        ...{ reaction: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs },
+      });
+    }
+    return next(request);
+  };
+}
