@@ -44,8 +44,8 @@ function sluice(...args: string[]): Promise<{ status: number; stdout: string; st
   });
 }
 
-async function doctor(kubeconfig: string) {
-  const { status, stdout } = await sluice('doctor', '--kubeconfig', kubeconfig, '-o', 'json');
+async function doctor(kubeconfig: string, ...flags: string[]) {
+  const { status, stdout } = await sluice('doctor', '--kubeconfig', kubeconfig, '-o', 'json', ...flags);
   const checks = stdout
     .trim()
     .split('\n')
@@ -80,11 +80,37 @@ test('refuses to start beside kube-controller-manager, with advice, unless --tak
     ),
   });
   expect(status).toBe(1);
+  expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({
+    result: 'failed',
+    detail: expect.stringContaining('kube-controller-manager wrote'),
+  });
   const run = ['run', '--kubeconfig', admin, '--metrics-bind-address', '0', '-o', 'none'];
   // The program exits as soon as it has found the other controller.
   const refused = await sluice(...run, '--for', '60s');
   expect(refused.status).toBe(2);
   expect(refused.stderr).toContain('another controller writes');
+  expect((await sluice(...run, '--for', '1s', '--take-over')).status).toBe(0);
+}, 120_000);
+
+test('refuses to start while kube-controller-manager has a live lease and nothing shows its flags; a probe settles it', async () => {
+  await manager?.stop();
+  manager = undefined;
+  const admin = controlPlane.kubeconfigs.admin;
+  const now = new Date().toISOString().replace('Z', '000Z');
+  const lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: 'kube-controller-manager', namespace: 'kube-system' },
+    spec: { holderIdentity: 'node-1_x', leaseDurationSeconds: 300, acquireTime: now, renewTime: now },
+  };
+  await kubectl(admin, ['apply', '--filename=-'], JSON.stringify(lease));
+  const run = ['run', '--kubeconfig', admin, '--metrics-bind-address', '0', '-o', 'none'];
+  const refused = await sluice(...run, '--for', '60s');
+  expect(refused.status).toBe(2);
+  expect(refused.stderr).toContain('another controller may write');
+  expect(refused.stderr).toContain('sluice doctor --probe');
+  expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({ result: 'ok' });
+  expect(await kubectl(admin, ['get', 'services', '--output=name'])).not.toContain('sluice-probe');
   expect((await sluice(...run, '--for', '1s', '--take-over')).status).toBe(0);
 }, 120_000);
 

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 const rejected = (status: number) =>
-  new ApiError(`status ${status}`, { reaction: status === 409 ? 'conflict' : 'terminal', status, reason: '' });
+  new ApiError(`status ${status}`, { kind: status === 409 ? 'conflict' : 'terminal', status, reason: '' });
 
 const connection = {
   async request({ method, body }: ApiRequest): Promise<ApiResponse> {

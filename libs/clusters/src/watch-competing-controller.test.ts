@@ -13,7 +13,7 @@ test('a controller that starts later pauses writes within a minute; they resume 
     if (running) renewedAt = clock.now();
     if (!path.includes('/leases/')) return { status: 200, headers: {}, body: { items: [] } };
     const spec = { holderIdentity: 'node', renewTime: new Date(renewedAt).toISOString(), leaseDurationSeconds: 15 };
-    if (renewedAt === start) throw new ApiError('not found', { reaction: 'conflict', status: 404, reason: 'NotFound' });
+    if (renewedAt === start) throw new ApiError('not found', { kind: 'conflict', status: 404, reason: 'NotFound' });
     return { status: 200, headers: {}, body: { spec } };
   };
   const start = renewedAt;
@@ -34,7 +34,7 @@ test('a controller that starts later pauses writes within a minute; they resume 
   running = true;
   await advance(clock, 60_000);
   expect(gate.pausedBecause).toContain('kube-controller-manager is active');
-  await expect(send()).rejects.toMatchObject({ reason: 'WritesPaused', reaction: 'retry' });
+  await expect(send()).rejects.toMatchObject({ reason: 'WritesPaused', kind: 'retry' });
   running = false;
   await advance(clock, 120_000);
   expect(gate.pausedBecause).toBeUndefined();

@@ -27,7 +27,7 @@ export class WriteGate {
     const reason = this.pausedBecause;
     if (reason !== undefined && (verb === 'create' || verb === 'update' || verb === 'delete')) {
       throw new ApiError(`writes to this cluster are paused: ${reason}`, {
-        ...{ reaction: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs },
+        ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs },
       });
     }
     return next(request);
