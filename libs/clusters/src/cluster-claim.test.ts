@@ -51,6 +51,25 @@ test('a second fleet is refused by the name of the holder, until the claim expir
   await expect(claimCluster(of('blue'), signal)).rejects.toThrow('claimed by the fleet "green"');
 });
 
+test('an instance that serves listed namespaces claims beside the fleet that excludes them', async () => {
+  const requested = new Set<string>();
+  const recorded = {
+    ...of('infrastructure'),
+    connection: {
+      async request(request: ApiRequest): Promise<ApiResponse> {
+        requested.add(request.path.replace(/.*leases\/?/, ''));
+        return connection.request(request);
+      },
+    },
+  };
+  await claimCluster({ ...recorded, namespaces: { only: ['kube-system'] } }, signal);
+  expect([...requested]).toEqual(['sluice-namespaces', '']);
+  expect(lease?.metadata).toMatchObject({ name: 'sluice-namespaces' });
+  requested.clear();
+  await claimCluster({ ...recorded, namespaces: { except: ['kube-system'] } }, signal);
+  expect([...requested]).toEqual(['sluice']);
+});
+
 test('fleets of one name with different stores differ by their ids', async () => {
   await claimCluster(of('sluice', 'id-1'), signal);
   await expect(claimCluster(of('sluice', 'id-2'), signal)).rejects.toThrow('"sluice" (id id-1)');

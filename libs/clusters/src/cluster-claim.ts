@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type Connection, isApiError } from '@sluice/kubernetes';
+import { type Connection, isApiError, type NamespaceScope } from '@sluice/kubernetes';
 import { ClusterUnavailableError, dateOf } from '@sluice/preflight';
 import { asRecord, asString, type Clock, type JsonRecord, type Logger, sleep } from '@sluice/runtime';
 import type { WriteGate } from './write-gate.ts';
@@ -23,14 +23,20 @@ export interface ClusterClaimOptions {
   readonly cluster: string;
   readonly connection: Pick<Connection, 'request'>;
   readonly fleet: FleetIdentity;
+  /** The namespaces that the fleet serves. Default: all. */
+  readonly namespaces?: NamespaceScope | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** The Lease through which a fleet claims a cluster (ADR 0054). */
-export const claimLease = { namespace: 'kube-system', name: 'sluice' } as const;
-const collection = `/apis/coordination.k8s.io/v1/namespaces/${claimLease.namespace}/leases`;
-const path = `${collection}/${claimLease.name}`;
+/**
+ * The Leases through which fleets claim a cluster (ADR 0054): an instance that serves only listed namespaces (ADR 0056)
+ * claims one of its own, because the fleet that excludes them writes to the same cluster.
+ */
+export const claimLeases = { namespace: 'kube-system', all: 'sluice', listed: 'sluice-namespaces' } as const;
+const collection = `/apis/coordination.k8s.io/v1/namespaces/${claimLeases.namespace}/leases`;
+const leaseName = (namespaces: NamespaceScope | undefined): string =>
+  namespaces?.only === undefined ? claimLeases.all : claimLeases.listed;
 /** As kube-controller-manager's leader election. All times are the API server's. */
 const durationMs = 15_000;
 const renewMs = 5_000;
@@ -44,7 +50,7 @@ export async function claimCluster(options: ClusterClaimOptions, signal: AbortSi
   const { cluster, logger } = options;
   try {
     const holder = await renewClaim(options, signal);
-    if (holder !== undefined) throw new ClusterUnavailableError('claimed', refusalOf(cluster, holder));
+    if (holder !== undefined) throw new ClusterUnavailableError('claimed', refusalOf(options, holder));
   } catch (error) {
     if (!isApiError(error)) throw error;
     // Only servers that are no Kubernetes, such as the fake one, have no Leases.
@@ -64,7 +70,7 @@ export async function keepClaim(
     if (signal.aborted) return;
     try {
       const holder = await renewClaim(options, signal);
-      const reason = holder === undefined ? undefined : refusalOf(cluster, holder);
+      const reason = holder === undefined ? undefined : refusalOf(options, holder);
       if (!gate.set('claimedByOtherFleet', reason)) continue;
       if (reason !== undefined)
         logger.error('pausing writes; another fleet has claimed the cluster', { cluster, reason });
@@ -78,9 +84,10 @@ export async function keepClaim(
 
 /** Releases the claim if this fleet has it, so that another need not wait for its expiry. Best effort. */
 export async function releaseClaim(
-  { connection, fleet, logger }: ClusterClaimOptions,
+  { connection, fleet, namespaces, logger }: ClusterClaimOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const path = `${collection}/${leaseName(namespaces)}`;
   try {
     const lease = asRecord((await connection.request({ method: 'GET', path, signal })).body);
     if (holderOf(lease) !== (await holderName(fleet))) return;
@@ -93,9 +100,11 @@ export async function releaseClaim(
 
 /** Returns undefined if this fleet has the claim now, and otherwise its holder. */
 async function renewClaim(
-  { connection, fleet, clock }: ClusterClaimOptions,
+  { connection, fleet, namespaces, clock }: ClusterClaimOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const name = leaseName(namespaces);
+  const path = `${collection}/${name}`;
   const own = await holderName(fleet);
   const spec = (now: number) => ({
     holderIdentity: own,
@@ -121,7 +130,11 @@ async function renewClaim(
       if (error.status !== 404) throw error;
       try {
         const body = {
-          ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: claimLease },
+          ...{
+            apiVersion: 'coordination.k8s.io/v1',
+            kind: 'Lease',
+            metadata: { namespace: claimLeases.namespace, name },
+          },
           spec: { ...spec(clock.now()), acquireTime: microTime(clock.now()) },
         };
         await connection.request({ method: 'POST', path: collection, body, signal });
@@ -144,7 +157,7 @@ function hasExpired(lease: JsonRecord, now: number): boolean {
   return renewedAt(lease) + seconds * 1000 < now;
 }
 
-function refusalOf(cluster: string, holder: string): string {
+function refusalOf({ cluster, namespaces }: ClusterClaimOptions, holder: string): string {
   const [name, id] = holder.split('/');
-  return `cluster ${cluster} is claimed by the fleet "${name}" (id ${id}) through the Lease ${claimLease.namespace}/${claimLease.name}; stop that fleet, or serve the cluster with it. A claim expires ${durationMs / 1000} s after its last renewal`;
+  return `cluster ${cluster} is claimed by the fleet "${name}" (id ${id}) through the Lease ${claimLeases.namespace}/${leaseName(namespaces)}; stop that fleet, or serve the cluster with it. A claim expires ${durationMs / 1000} s after its last renewal`;
 }

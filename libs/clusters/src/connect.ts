@@ -148,7 +148,7 @@ export async function connectTo(access: ClusterAccess, options: AccessOptions): 
     evidence?.catch(() => {});
     const cluster = await openOn(connection, access, options);
     if (evidence !== undefined) await rejectCompetingController(cluster, evidence);
-    return guardWrites(cluster, options);
+    return guardWrites(cluster, access.namespaces, options);
   });
 }
 
@@ -156,13 +156,17 @@ export async function connectTo(access: ClusterAccess, options: AccessOptions): 
  * Claims the cluster for the fleet, and from then on pauses writes while another fleet or controller may write the same
  * objects.
  */
-async function guardWrites(cluster: ConnectedCluster, options: AccessOptions): Promise<ConnectedCluster> {
+async function guardWrites(
+  cluster: ConnectedCluster,
+  namespaces: NamespaceScope | undefined,
+  options: AccessOptions,
+): Promise<ConnectedCluster> {
   const { work, takeOver, fleet, clock, logger } = options;
   if (work?.includes('write') === false) return cluster;
   const { name, connection } = cluster;
   const gate = new WriteGate();
   const closed = new AbortController();
-  const guard = { cluster: name, connection, gate, clock, logger };
+  const guard = { cluster: name, connection, namespaces, gate, clock, logger };
   try {
     if (fleet !== undefined) await claimCluster({ ...guard, fleet }, withTimeout(options.signal));
   } catch (error) {

@@ -1,5 +1,5 @@
 export * from './cluster.ts';
-export { claimLease, type FleetIdentity, processFleet } from './cluster-claim.ts';
+export { type FleetIdentity, processFleet } from './cluster-claim.ts';
 export * from './cluster-set.ts';
 export * from './cluster-source.ts';
 export * from './cluster-state.ts';

@@ -37,13 +37,12 @@ const writerAccess: readonly UsefulAccess[] = [
     },
     without: undetected,
   },
-  ...(['get', 'update'] as const).map((verb) => ({
-    access: {
-      ...{ verb, group: 'coordination.k8s.io', resource: 'leases' },
-      ...{ namespace: 'kube-system', name: 'sluice' },
-    },
-    without: 'another fleet on this cluster stays undetected',
-  })),
+  ...(['sluice', 'sluice-namespaces'] as const).flatMap((name) =>
+    (['get', 'update'] as const).map((verb) => ({
+      access: { ...{ verb, group: 'coordination.k8s.io', resource: 'leases' }, ...{ namespace: 'kube-system', name } },
+      without: 'another fleet on this cluster stays undetected',
+    })),
+  ),
 ];
 
 /** Optional permissions for the given work. */
