@@ -53,7 +53,10 @@ function kept(store: MemoryStore): string[] {
   const scopes = Array.from({ length: partitions }, (_, i) => [`reconciler/${i}`, `writer/${i}`]).flat();
   return scopes.flatMap((scope) =>
     store.peek(scope).entries.flatMap(({ key, field }) => {
-      const perPartition = field === 'lastChange' || key === 'partition' || (key === 'plans' && field === 'completed');
+      const perPartition =
+        ['lastChange', 'formatVersion'].includes(field) ||
+        key === 'partition' ||
+        (key === 'plans' && field === 'completed');
       return perPartition ? [] : [`${scope} ${key} ${field}`];
     }),
   );

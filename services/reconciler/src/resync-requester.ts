@@ -45,7 +45,10 @@ export class ResyncRequester {
   /** When a request is due although no message arrives. */
   get dueAt(): number | undefined {
     const { clock } = this.#options;
-    const gaps = [...this.#gaps.keys()].map((cluster) => clock.now() + this.#nextResync(cluster) - clock.monotonic());
+    // Rounded up: a fraction lost between the two clocks would make a request due that is not sent yet, in a busy loop.
+    const gaps = [...this.#gaps.keys()].map(
+      (cluster) => clock.now() + Math.ceil(this.#nextResync(cluster) - clock.monotonic()),
+    );
     const { dueAt: probeAt = Number.POSITIVE_INFINITY } = this.#probe;
     const at = Math.min(probeAt, this.#pending.dueAt ?? Number.POSITIVE_INFINITY, ...gaps);
     return Number.isFinite(at) ? at : undefined;
