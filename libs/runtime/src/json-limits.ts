@@ -16,20 +16,21 @@ export const messageLimits: JsonLimits = { maxDepth: 96, maxValues: 8_000_000 };
 export function exceededLimit(value: unknown, { maxDepth, maxValues }: JsonLimits): string | undefined {
   let values = 0;
   let exceeded: string | undefined;
+  const count = (member: unknown, depth: number): boolean => {
+    if (++values > maxValues) {
+      exceeded = `more than ${maxValues} values`;
+      return false;
+    }
+    return typeof member !== 'object' || member === null || visit(member, depth + 1);
+  };
   const visit = (container: object, depth: number): boolean => {
     if (depth > maxDepth) {
       exceeded = `nested deeper than ${maxDepth} levels`;
       return false;
     }
-    const members: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
-    values += members.length;
-    if (values > maxValues) {
-      exceeded = `more than ${maxValues} values`;
-      return false;
-    }
-    for (const member of members) {
-      if (typeof member === 'object' && member !== null && !visit(member, depth + 1)) return false;
-    }
+    if (Array.isArray(container)) return container.every((member) => count(member, depth));
+    // Every object of a watch passes here, so no list of its members is allocated.
+    for (const name in container) if (!count(container[name as keyof typeof container], depth)) return false;
     return true;
   };
   if (typeof value === 'object' && value !== null) visit(value, 1);

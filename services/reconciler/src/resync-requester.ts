@@ -45,12 +45,11 @@ export class ResyncRequester {
   /** When a request is due although no message arrives. */
   get dueAt(): number | undefined {
     const { clock } = this.#options;
-    // Rounded up: a fraction lost between the two clocks would make a request due that is not sent yet, in a busy loop.
-    const gaps = [...this.#gaps.keys()].map(
-      (cluster) => clock.now() + Math.ceil(this.#nextResync(cluster) - clock.monotonic()),
-    );
     const { dueAt: probeAt = Number.POSITIVE_INFINITY } = this.#probe;
-    const at = Math.min(probeAt, this.#pending.dueAt ?? Number.POSITIVE_INFINITY, ...gaps);
+    let at = Math.min(probeAt, this.#pending.dueAt ?? Number.POSITIVE_INFINITY);
+    // Rounded up: a fraction lost between the two clocks would make a request due that is not sent yet, in a busy loop.
+    for (const cluster of this.#gaps.keys())
+      at = Math.min(at, clock.now() + Math.ceil(this.#nextResync(cluster) - clock.monotonic()));
     return Number.isFinite(at) ? at : undefined;
   }
 

@@ -29,6 +29,8 @@ export function recordStored(versions: StoredVersions, { results }: Outcome): bo
 export function withoutOwnWrites(record: RetainedRecord, versions: StoredVersions): RetainedRecord {
   const { content } = record;
   if (content instanceof Uint8Array || content.kind !== 'change' || content.snapshot !== undefined) return record;
+  // Most Changes have no content to drop; those of Pods have none at all.
+  if (!content.facts.some(({ kind }) => kind === 'slice' || kind === 'endpoints')) return record;
   const ownWrites = new Set(record.ownWrites);
   const facts = content.facts.map((fact): Fact => {
     const object = fact.kind === 'slice' ? fact.slice : fact.kind === 'endpoints' ? fact.endpoints : null;
