@@ -1,71 +1,13 @@
 /** Measures the backlog while a part of a fleet is away, and how the fleet catches up. See `--help`. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ensureNatsServer } from '@sluice/local';
-import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
+import { integer, say, selection } from '@sluice/program';
 import { type Missing, measureOutage, type Outage } from './src/outage-measure.ts';
-import { outputOf, printResults } from './src/output.ts';
-import { requireProcessStats } from './src/process-stats.ts';
+import { runBench } from './src/run-bench.ts';
 import { number, type Table } from './src/table.ts';
-
-const HELP = `usage: node bench/backpressure.ts [options]      (or: npm run bench:backpressure -- [options])
-
-Runs one process per role with NATS and Redis on this machine, and a fake cluster over HTTP whose Pods flip their
-readiness, are created and are deleted. The reconciler, the writer or the cluster is away for some minutes and then
-comes back. Shows the memory of each process, the backlog, and the writes while catching up. Fails if slices or
-Endpoints are incorrect at the end.
-
-  --minutes N       duration of the outage (10)
-  --missing LIST    what is away: some of reconciler, writer, cluster, one after the other (all)
-  --services N      Services (200)
-  --pods N          Pods per Service (5)
-  --rate N          Pod changes per second (50)
-  --seed N          seed of the changes (1)
-  --output FORMAT   table, json or markdown (table)
-  --timeout N       maximum wait for convergence, in seconds (120)
-  --help            this text
-`;
 
 const MISSING = ['reconciler', 'writer', 'cluster'] as const satisfies readonly Missing[];
 const PROCESSES = ['watcher', 'reconciler', 'writer', 'NATS', 'Redis'];
-
-const DEFAULTS = {
-  minutes: '10',
-  missing: MISSING.join(','),
-  services: '200',
-  pods: '5',
-  rate: '50',
-  seed: '1',
-  output: 'table',
-  timeout: '120',
-};
-
-async function main(): Promise<void> {
-  const values = optionsGiven(DEFAULTS, HELP);
-  if (values === undefined) return;
-  const output = outputOf(values.output);
-  const missing = list(values.missing).map((one) => oneOf('missing', one, MISSING));
-  const options = {
-    shape: { services: count('services', values.services), pods: count('pods', values.pods) },
-    minutes: count('minutes', values.minutes),
-    rate: count('rate', values.rate),
-    seed: count('seed', values.seed),
-    timeoutSeconds: count('timeout', values.timeout),
-  };
-  requireProcessStats();
-  await ensureNatsServer(say);
-  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-backpressure-'));
-  const outages: Outage[] = [];
-  for (const one of missing) outages.push(await measureOutage(one, { ...options, directory, say }));
-  // Kept on failure: it contains the logs.
-  rmSync(directory, { recursive: true, force: true });
-  const { services, pods } = options.shape;
-  const title = `${services} Services × ${pods} Pods, ${options.rate} changes/s, ${options.minutes} min`;
-  const tables = [summary(title, outages), ...outages.map(memory)];
-  printResults(output, { tables, conditions: '', json: { ...options, outages } });
-}
 
 function summary(title: string, outages: readonly Outage[]): Table {
   return {
@@ -91,4 +33,28 @@ function memory({ missing, memory }: Outage): Table {
   };
 }
 
-await runProgram(main);
+await runBench({
+  name: 'backpressure',
+  about: `Runs one process per role with NATS and Redis on this machine, and a fake cluster over HTTP whose Pods flip their
+readiness, are created and are deleted. The reconciler, the writer or the cluster is away for some minutes and then
+comes back. Shows the memory of each process, the backlog, and the writes while catching up. Fails if slices or
+Endpoints are incorrect at the end.
+`,
+  options: {
+    minutes: integer(10, 'duration of the outage'),
+    missing: selection(MISSING, 'what is away, one after the other'),
+    services: integer(200, 'Services'),
+    pods: integer(5, 'Pods per Service'),
+    rate: integer(50, 'Pod changes per second'),
+    seed: integer(1, 'seed of the changes'),
+    timeout: integer(120, 'maximum wait for convergence, in seconds'),
+  },
+  async measure({ minutes, missing, services, pods, rate, seed, timeout }, directory) {
+    const options = { shape: { services, pods }, minutes, rate, seed, timeoutSeconds: timeout };
+    await ensureNatsServer(say);
+    const outages: Outage[] = [];
+    for (const one of missing) outages.push(await measureOutage(one, { ...options, directory, say }));
+    const title = `${services} Services × ${pods} Pods, ${rate} changes/s, ${minutes} min`;
+    return { tables: [summary(title, outages), ...outages.map(memory)], json: { ...options, outages } };
+  },
+});

@@ -1,38 +1,16 @@
-/**
- * Measures Sluice on many clusters at once. See `--help`.
- * Exit status 0 on success, 1 if a flip never became visible, 2 for a usage error, 130 when interrupted.
- */
+/** Measures Sluice on many clusters at once. See `--help`. */
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureNatsServer } from '@sluice/local';
-import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
+import { integer, say, selection } from '@sluice/program';
 import { FakeClustersProcess } from './src/clusters/fake-clusters-process.ts';
 import { completed, runOn } from './src/clusters/run.ts';
 import { Fleet } from './src/fleet.ts';
-import { outputOf, printResults } from './src/output.ts';
-import { cpuSeconds, memoryMb, peakMemoryMb, requireProcessStats, resetPeakMemory } from './src/process-stats.ts';
+import { cpuSeconds, memoryMb, peakMemoryMb, resetPeakMemory } from './src/process-stats.ts';
+import { runBench } from './src/run-bench.ts';
 import { percentile } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
-
-const HELP = `usage: node bench/clusters.ts [options]      (or: npm run bench:clusters -- [options])
-
-Serves many fake clusters over HTTP from one process. Measures the start of Sluice until all Pods of every Service
-are in its EndpointSlices and Endpoints; then Pods flip their readiness at a fixed rate, spread over all clusters.
-Latency is from the change of the Pod to the write of the slice that shows it, both at the API server.
-
-  --clusters N      (100)
-  --services N      Services per cluster (100)
-  --pods N          Pods per Service (10)
-  --rate N          changes per second over all clusters (200)
-  --seconds N       duration (30)
-  --topologies LIST all-in-one: one process; distributed: one process per role, NATS and Redis (all-in-one)
-  --seed N          seed of the changes (1)
-  --output FORMAT   table, json or markdown (table)
-  --timeout N       maximum wait for the start, in seconds (240)
-  --help            this text
-`;
 
 const TOPOLOGIES = ['all-in-one', 'distributed'] as const;
 
@@ -60,43 +38,10 @@ interface Options {
   readonly timeoutSeconds: number;
 }
 
-const DEFAULTS = {
-  clusters: '100',
-  services: '100',
-  pods: '10',
-  rate: '200',
-  seconds: '30',
-  topologies: 'all-in-one',
-  seed: '1',
-  output: 'table',
-  timeout: '240',
-};
-
-async function main(): Promise<void> {
-  const values = optionsGiven(DEFAULTS, HELP);
-  if (values === undefined) return;
-  const output = outputOf(values.output);
-  const topologies = list(values.topologies).map((one) => oneOf('topologies', one, TOPOLOGIES));
-  const options: Options = {
-    clusters: count('clusters', values.clusters),
-    shape: { services: count('services', values.services), pods: count('pods', values.pods) },
-    rate: count('rate', values.rate),
-    seconds: count('seconds', values.seconds),
-    seed: count('seed', values.seed),
-    timeoutSeconds: count('timeout', values.timeout),
-  };
-  requireProcessStats();
-  if (topologies.includes('distributed')) await ensureNatsServer(say);
-  const measured: Measured[] = [];
-  for (const topology of topologies) measured.push(await measure(topology, options));
-  printResults(output, { tables: [tableOf(options, measured)], conditions: '', json: { ...options, measured } });
-  if (measured.some(({ missing }) => missing > 0)) process.exitCode = 1;
-}
-
-async function measure(topology: Measured['topology'], options: Options): Promise<Measured> {
-  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-clusters-'));
+async function measure(topology: Measured['topology'], options: Options, parent: string): Promise<Measured> {
+  const directory = join(parent, topology);
   const kubeconfigs = join(directory, 'kubeconfigs');
-  mkdirSync(kubeconfigs);
+  mkdirSync(kubeconfigs, { recursive: true });
   const fakes = await FakeClustersProcess.start({ ...options, directory: kubeconfigs });
   say(`${topology}: ${options.clusters} clusters started`);
   const fleet = topology === 'distributed' ? await Fleet.start({ directory, kubeconfig: kubeconfigs }) : undefined;
@@ -127,8 +72,6 @@ async function measure(topology: Measured['topology'], options: Options): Promis
   if (fleet === undefined) for (const one of processes) await one.stop(20_000);
   else await fleet.stop();
   fakes.stop();
-  // Kept on failure: it contains the logs.
-  rmSync(directory, { recursive: true, force: true });
   return result;
 }
 
@@ -150,4 +93,32 @@ function tableOf({ clusters, shape, rate, seconds }: Options, measured: readonly
   };
 }
 
-await runProgram(main);
+await runBench({
+  name: 'clusters',
+  about: `Serves many fake clusters over HTTP from one process. Measures the start of Sluice until all Pods of every Service
+are in its EndpointSlices and Endpoints; then Pods flip their readiness at a fixed rate, spread over all clusters.
+Latency is from the change of the Pod to the write of the slice that shows it, both at the API server. Exit status 1 if a
+flip never became visible.
+`,
+  options: {
+    clusters: integer(100, 'clusters'),
+    services: integer(100, 'Services per cluster'),
+    pods: integer(10, 'Pods per Service'),
+    rate: integer(200, 'changes per second over all clusters'),
+    seconds: integer(30, 'duration'),
+    topologies: selection(TOPOLOGIES, 'one process, or one per role with NATS and Redis', ['all-in-one']),
+    seed: integer(1, 'seed of the changes'),
+    timeout: integer(240, 'maximum wait for the start, in seconds'),
+  },
+  async measure({ clusters, services, pods, rate, seconds, topologies, seed, timeout }, directory) {
+    const options: Options = { clusters, shape: { services, pods }, rate, seconds, seed, timeoutSeconds: timeout };
+    if (topologies.includes('distributed')) await ensureNatsServer(say);
+    const measured: Measured[] = [];
+    for (const topology of topologies) measured.push(await measure(topology, options, directory));
+    return {
+      tables: [tableOf(options, measured)],
+      json: { ...options, measured },
+      failed: measured.some(({ missing }) => missing > 0),
+    };
+  },
+});

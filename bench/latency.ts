@@ -12,7 +12,7 @@ import { runProgram, say } from '@sluice/program';
 import { conditionsNow, rotate } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
-import { HELP, type Options, parseOptions } from './src/options.ts';
+import { HELP, type Options, parseLatencyOptions } from './src/latency-options.ts';
 import { flips } from './src/phase.ts';
 import { requireProcessStats } from './src/process-stats.ts';
 import { renderMarkdown, renderText } from './src/render.ts';
@@ -21,7 +21,7 @@ import { rounded } from './src/statistics.ts';
 import { summarize } from './src/summary.ts';
 
 async function main(): Promise<void> {
-  const options = parseOptions(process.argv.slice(2));
+  const options = parseLatencyOptions(process.argv.slice(2));
   if (options === 'help') {
     process.stdout.write(HELP);
     return;

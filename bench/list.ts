@@ -1,28 +1,16 @@
-/**
- * Measures peak memory and time for reading very many Pods, with the watcher's methods and with the informer of
- * `@kubernetes/client-node`, each in its own process. See `--help`.
- */
+/** Measures peak memory and time for reading very many Pods. See `--help`. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { kubeconfigOf } from '@sluice/fake-apiserver';
-import { count, list, oneOf, optionsGiven, runProgram } from '@sluice/program';
+import { integer, integers, say, selection, text } from '@sluice/program';
 import type { Reading } from './src/list/reader.ts';
-import { machineDescription, requireProcessStats } from './src/process-stats.ts';
-
-const HELP = `usage: node bench/list.ts [options]      (or: npm run bench:list -- [options])
-
-  --pods N,N       numbers of Pods (100000,150000)
-  --services N     Services that select them (1000)
-  --methods LIST   some of pages, whole, watch-list, informer (all)
-  --heap MB        heap limit of each process; 0: Node's default (0)
-  --json           print JSON
-`;
+import { runBench } from './src/run-bench.ts';
+import { number } from './src/table.ts';
 
 const METHODS: Readonly<Record<string, { readonly about: string; readonly server: readonly string[] }>> = {
   pages: { about: 'Sluice, pages of 500', server: ['--old'] },
@@ -31,49 +19,39 @@ const METHODS: Readonly<Record<string, { readonly about: string; readonly server
   informer: { about: '@kubernetes/client-node, informer', server: ['--old'] },
 };
 
-const file = (name: string): string => fileURLToPath(new URL(`./src/list/${name}`, import.meta.url));
-
-async function main(): Promise<void> {
-  const values = optionsGiven(
-    { pods: '100000,150000', services: '1000', methods: Object.keys(METHODS).join(','), heap: '0', json: false },
-    HELP,
-  );
-  if (values === undefined) return;
-  requireProcessStats();
-  const rows: { pods: number; about: string; reading: Reading | string }[] = [];
-  if (!values.json) process.stdout.write(`${machineDescription()}, Node ${process.version}\n\n${HEAD}`);
-  for (const pods of list(values.pods).map((text) => count('pods', text))) {
-    for (const method of list(values.methods).map((name) => oneOf('methods', name, Object.keys(METHODS)))) {
-      const chosen = METHODS[method];
-      if (chosen === undefined) continue;
-      const server = ['--pods', `${pods}`, '--services', values.services, ...chosen.server];
-      const row = { pods, about: chosen.about, reading: await measure(method, server, values.heap) };
-      rows.push(row);
-      if (!values.json) process.stdout.write(line(row));
-    }
-  }
-  if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+interface Measured {
+  readonly pods: number;
+  readonly about: string;
+  readonly reading: Reading | string;
 }
 
-const HEAD =
-  '| Pods | method | seconds | CPU s | peak MB | MB held | Pods |\n| ---: | --- | ---: | ---: | ---: | ---: | ---: |\n';
+const file = (name: string): string => fileURLToPath(new URL(`./src/list/${name}`, import.meta.url));
 
-function line({ pods, about, reading }: { pods: number; about: string; reading: Reading | string }): string {
-  if (typeof reading === 'string') return `| ${pods} | ${about} | ${reading} | | | | |\n`;
+/** Cells of the table for one measurement, or why it failed. */
+function cells({ pods, about, reading }: Measured): readonly string[] {
+  if (typeof reading === 'string') return [about, number(pods), reading, '', '', '', ''];
   const { seconds, cpuSeconds, peakMb, heldMb } = reading;
-  const figures = `${seconds.toFixed(1)} | ${cpuSeconds.toFixed(1)} | ${peakMb.toFixed(0)} | ${heldMb.toFixed(0)} | ${reading.pods}`;
-  return `| ${pods} | ${about} | ${figures} |\n`;
+  return [
+    about,
+    number(pods),
+    ...[seconds, cpuSeconds, Math.round(peakMb), Math.round(heldMb), reading.pods].map(number),
+  ];
 }
 
 /** Returns the measurement, or why it failed. */
-async function measure(method: string, server: readonly string[], heapMb: string): Promise<Reading | string> {
-  const directory = mkdtempSync(join(tmpdir(), 'sluice-list-'));
+async function measure(
+  method: string,
+  server: readonly string[],
+  heapMb: string | undefined,
+  parent: string,
+): Promise<Reading | string> {
+  const directory = mkdtempSync(join(parent, 'list-'));
   const serving = start(['--expose-gc', file('generated-server.ts'), ...server]);
   try {
     const url = await firstLine(serving);
     const kubeconfig = join(directory, 'kubeconfig.json');
     writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(url)));
-    const heap = heapMb === '0' ? [] : [`--max-old-space-size=${heapMb}`];
+    const heap = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
     const reader = start(['--expose-gc', ...heap, file('reader.ts'), method, kubeconfig]);
     const line = await Promise.race([
       firstLine(reader),
@@ -82,7 +60,6 @@ async function measure(method: string, server: readonly string[], heapMb: string
     return line.startsWith('{') ? (JSON.parse(line) as Reading) : line;
   } finally {
     serving.kill();
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -93,7 +70,40 @@ function start(args: readonly string[]): ChildProcess {
 async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('no output');
   for await (const line of createInterface({ input: child.stdout })) return line;
-  return 'no error message';
+  return 'exited without output';
 }
 
-await runProgram(main);
+await runBench({
+  name: 'list',
+  about: `Measures peak memory and time for reading very many Pods of 4 kB, with the watcher's methods and with the informer of
+\`@kubernetes/client-node\`, each in its own process.
+`,
+  options: {
+    pods: integers([100_000, 150_000], 'numbers of Pods'),
+    services: integer(1000, 'Services that select them'),
+    methods: selection(Object.keys(METHODS), 'methods'),
+    heap: text('MB', "heap limit of each process (Node's default)"),
+  },
+  async measure({ pods, services, methods, heap }, directory) {
+    const measured: Measured[] = [];
+    for (const count of pods) {
+      for (const method of methods) {
+        const { about, server } = METHODS[method] ?? { about: method, server: [] };
+        const flags = ['--pods', `${count}`, '--services', `${services}`, ...server];
+        const one = { pods: count, about, reading: await measure(method, flags, heap, directory) };
+        measured.push(one);
+        say(cells(one).join('  '));
+      }
+    }
+    return {
+      tables: [
+        {
+          title: `Reading all Pods, ${services} Services`,
+          head: ['method', 'Pods', 'seconds', 'CPU s', 'peak MB', 'MB held', 'Pods read'],
+          rows: measured.map((one) => ({ ratio: false, cells: cells(one) })),
+        },
+      ],
+      json: { services, measured },
+    };
+  },
+});

@@ -1,18 +1,10 @@
-/**
- * Measures the watcher's cost of finding the Services of a Pod, by the number of Services in the namespace: for a Pod that one
- * Service selects, and for one that none does. See `--help`.
- */
+/** Measures the watcher's cost of finding the Services of a Pod. See `--help`. */
 
 import { ServiceSelectorCache, type StringMap } from '@sluice/controllers';
-import { count, list, optionsGiven, runProgram } from '@sluice/program';
+import { integer, integers } from '@sluice/program';
+import { runBench } from './src/run-bench.ts';
 import { median } from './src/statistics.ts';
-
-const HELP = `usage: node bench/routing.ts [options]      (or: npm run bench:routing -- [options])
-
-  --services N,N   Services in the namespace (1,100,1000,10000)
-  --events N       Pod events per round (200000)
-  --rounds N       rounds; results are medians over them (5)
-`;
+import { number } from './src/table.ts';
 
 /** Labels as Pods of a Deployment have them; the Service selects by two of the four. */
 const labelsOf = (service: number): StringMap => ({
@@ -34,35 +26,6 @@ function scan(selectors: readonly (readonly [string, StringMap])[], labels: Stri
   return found;
 }
 
-function main(): void {
-  const values = optionsGiven({ services: '1,100,1000,10000', events: '200000', rounds: '5' }, HELP);
-  if (values === undefined) return;
-  const [events, rounds] = [count('events', values.events), count('rounds', values.rounds)];
-  process.stdout.write(
-    '| Services | one match, ns | no match, ns | without index, ns |\n| ---: | ---: | ---: | ---: |\n',
-  );
-  for (const services of list(values.services).map((text) => count('services', text))) {
-    const index = new ServiceSelectorCache();
-    const selectors = Array.from({ length: services }, (_, i) => [`service-${i}`, selectorOf(i)] as const);
-    for (const [name, selector] of selectors) index.update('shop', name, selector);
-    const pods = Array.from({ length: Math.min(services, 1_000) }, (_, i) => labelsOf((i * 7919) % services));
-    const others = pods.map((labels) => ({ ...labels, app: `job-${labels.app}` }));
-    const column = (
-      labels: readonly StringMap[],
-      count: number,
-      find: (labels: StringMap) => readonly string[],
-      each: number,
-    ) => median(Array.from({ length: rounds }, () => nanoseconds(labels, count, find, each))).toFixed(0);
-    const find = (labels: StringMap) => index.servicesFor('shop', labels);
-    const cells = [
-      column(pods, events, find, 1),
-      column(others, events, find, 0),
-      column(pods, Math.max(1_000, events / services), (labels) => scan(selectors, labels), 1),
-    ];
-    process.stdout.write(`| ${services} | ${cells.join(' | ')} |\n`);
-  }
-}
-
 /** Nanoseconds per event. `each`: expected number of Services found, to verify what is measured. */
 function nanoseconds(
   pods: readonly StringMap[],
@@ -78,4 +41,45 @@ function nanoseconds(
   return taken / events;
 }
 
-await runProgram(main);
+/** Cells of the table for a number of Services. */
+function row(services: number, events: number, rounds: number): readonly string[] {
+  const index = new ServiceSelectorCache();
+  const selectors = Array.from({ length: services }, (_, i) => [`service-${i}`, selectorOf(i)] as const);
+  for (const [name, selector] of selectors) index.update('shop', name, selector);
+  const pods = Array.from({ length: Math.min(services, 1_000) }, (_, i) => labelsOf((i * 7919) % services));
+  const others = pods.map((labels) => ({ ...labels, app: `job-${labels.app}` }));
+  const column = (
+    labels: readonly StringMap[],
+    count: number,
+    find: (labels: StringMap) => readonly string[],
+    each: number,
+  ) => number(median(Array.from({ length: rounds }, () => nanoseconds(labels, count, find, each))));
+  const find = (labels: StringMap) => index.servicesFor('shop', labels);
+  return [
+    String(services),
+    column(pods, events, find, 1),
+    column(others, events, find, 0),
+    column(pods, Math.max(1_000, events / services), (labels) => scan(selectors, labels), 1),
+  ];
+}
+
+await runBench({
+  name: 'routing',
+  about: `Measures the watcher's cost of finding the Services of a Pod, by the number of Services in the namespace: for a Pod that one
+Service selects, and for one that none does.
+`,
+  options: {
+    services: integers([1, 100, 1000, 10_000], 'Services in the namespace'),
+    events: integer(200_000, 'Pod events per round'),
+    rounds: integer(5, 'rounds'),
+  },
+  measure: async ({ services, events, rounds }) => {
+    const rows = services.map((count) => ({ ratio: false, cells: row(count, events, rounds) }));
+    const head = ['Services', 'one match, ns', 'no match, ns', 'without index, ns'];
+    return {
+      tables: [{ title: 'Finding the Services of a Pod event', head, rows }],
+      conditions: `Medians of ${rounds} rounds. `,
+      json: { events, rounds, head, rows: rows.map(({ cells }) => cells) },
+    };
+  },
+});

@@ -3,8 +3,6 @@
  * `bench/takeover.ts`. See `--help`.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -15,53 +13,19 @@ import {
   startControlPlane,
   startKubeControllerManager,
 } from '@sluice/local';
-import { count, optionsGiven, runProgram, say } from '@sluice/program';
+import { integer, say } from '@sluice/program';
 import { ApiClient } from './src/api-client.ts';
 import { EndpointWatches } from './src/endpoint-watches.ts';
 import { writeStatus } from './src/load.ts';
-import { outputOf, printResults } from './src/output.ts';
 import { populate } from './src/populate.ts';
+import { runBench } from './src/run-bench.ts';
 import { type BenchPod, benchPods } from './src/shape.ts';
 import { percentile } from './src/statistics.ts';
 import { number } from './src/table.ts';
 
-const HELP = `usage: node bench/takeover-kcm.ts [options]
-
-Starts a real API server and two kube-controller-managers with leader election and the default lease. Kills the active
-one, changes a Pod, and measures the time from the kill to the watch event of the EndpointSlice that shows the change.
-Then starts a new one and repeats.
-
-  --repetitions N   (5)
-  --output FORMAT   table, json or markdown (table)
-  --help            this text
-`;
-
 const shape = { services: 10, pods: 10 };
 const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
 const timeoutMs = 120_000;
-
-async function main(): Promise<void> {
-  const given = optionsGiven({ repetitions: '5', output: 'table' }, HELP);
-  if (given === undefined) return;
-  const output = outputOf(given.output);
-  const repetitions = count('repetitions', given.repetitions);
-  await ensureBinaries(say);
-  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
-  const gaps = await measure(directory, repetitions);
-  rmSync(directory, { recursive: true, force: true });
-  const at = (share: number) => number(percentile(gaps, share) / 1000);
-  printResults(output, {
-    tables: [
-      {
-        title: 'The active kube-controller-manager is killed',
-        head: ['', 'take-overs', 'p50 s', 'min s', 'max s'],
-        rows: [{ ratio: false, cells: ['default lease', String(gaps.length), at(0.5), at(0), at(1)] }],
-      },
-    ],
-    conditions: `Kubernetes ${KUBERNETES_VERSION}, `,
-    json: { gapsMs: gaps },
-  });
-}
 
 async function measure(directory: string, repetitions: number): Promise<readonly number[]> {
   const controlPlane = await startControlPlane({
@@ -128,4 +92,27 @@ async function until(reached: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-await runProgram(main);
+await runBench({
+  name: 'takeover-kcm',
+  about: `Starts a real API server and two kube-controller-managers with leader election and the default lease. Kills the active
+one, changes a Pod, and measures the time from the kill to the watch event of the EndpointSlice that shows the change.
+Then starts a new one and repeats.
+`,
+  options: { repetitions: integer(5, 'take-overs') },
+  async measure({ repetitions }, directory) {
+    await ensureBinaries(say);
+    const gaps = await measure(directory, repetitions);
+    const at = (share: number) => number(percentile(gaps, share) / 1000);
+    return {
+      tables: [
+        {
+          title: 'The active kube-controller-manager is killed',
+          head: ['', 'take-overs', 'p50 s', 'min s', 'max s'],
+          rows: [{ ratio: false, cells: ['default lease', String(gaps.length), at(0.5), at(0), at(1)] }],
+        },
+      ],
+      conditions: `Kubernetes ${KUBERNETES_VERSION}, `,
+      json: { gapsMs: gaps },
+    };
+  },
+});

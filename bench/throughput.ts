@@ -1,39 +1,13 @@
 /** Measures the throughput and CPU cost of reconcilers. See `--help`. */
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { ensureNatsServer } from '@sluice/local';
-import { count, list, optionsGiven, runProgram, say } from '@sluice/program';
-import { outputOf, printResults } from './src/output.ts';
-import { requireProcessStats } from './src/process-stats.ts';
+import { integer, integers, say, text } from '@sluice/program';
+import { runBench } from './src/run-bench.ts';
 import { median } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 import { measureThroughput, type Throughput } from './src/throughput-measure.ts';
-
-const HELP = `usage: node bench/throughput.ts [options]      (or: npm run bench:throughput -- [options])
-
-Feeds Pod Changes, each at its planned time, to reconciler processes with NATS and Redis on this machine. Stub writers
-publish an Outcome for each plan, and a stub watcher the watch echoes. A measurement ends when every Service shows the
-last Change in its EndpointSlices and Endpoints; anything else is an error.
-
-A reconciler that falls behind reads several Changes of a Service at once and decides once for all of them. CPU per
-Change therefore compares numbers of reconcilers only at a rate that all of them sustain (two plans per Change).
-Processors that share a core slow each other down; \`unit\` is the time of a fixed workload during the measurement.
-
-  --services N      Services (500)
-  --pods N          Pods per Service (20)
-  --workers LIST    numbers of reconcilers to measure (1,2,4)
-  --rates LIST      Pod Changes per second, one rate after the other (2000,5000)
-  --seconds N       duration at each rate (10)
-  --warm-up N       warm-up at the first rate, in seconds (5)
-  --write-ms N      simulated API server time per plan, in milliseconds (5)
-  --rounds N        rounds; in each one every number of reconcilers is measured once (3)
-  --output FORMAT   table, json or markdown (table)
-  --profile DIR     folder for CPU profiles of the reconcilers; see bench/profile-summary.ts
-  --timeout N       maximum wait for convergence, in seconds (60)
-  --help            this text
-`;
 
 const COLUMNS: readonly (readonly [string, (one: Throughput) => number])[] = [
   ['Changes/s', (one) => one.changesPerSecond],
@@ -51,57 +25,6 @@ const COLUMNS: readonly (readonly [string, (one: Throughput) => number])[] = [
   ['Redis', (one) => one.cores.redis],
   ['bench', (one) => one.cores.bench],
 ];
-
-const DEFAULTS = {
-  services: '500',
-  pods: '20',
-  workers: '1,2,4',
-  rates: '2000,5000',
-  seconds: '10',
-  'warm-up': '5',
-  'write-ms': '5',
-  rounds: '3',
-  output: 'table',
-  profile: undefined,
-  timeout: '60',
-};
-
-async function main(): Promise<void> {
-  const values = optionsGiven(DEFAULTS, HELP);
-  if (values === undefined) return;
-  const output = outputOf(values.output);
-  const rounds = count('rounds', values.rounds);
-  const workers = list(values.workers).map((text) => count('workers', text));
-  const shape = { services: count('services', values.services), pods: count('pods', values.pods) };
-  const profile = values.profile === undefined ? undefined : resolve(values.profile);
-  const options = {
-    shape,
-    rates: list(values.rates).map((text) => count('rates', text)),
-    seconds: count('seconds', values.seconds),
-    warmUpSeconds: Number(values['warm-up']),
-    writeMs: Number(values['write-ms']),
-    timeoutSeconds: count('timeout', values.timeout),
-    ...(profile !== undefined && { profileDirectory: profile }),
-    say,
-  };
-  requireProcessStats();
-  await ensureNatsServer(say);
-  if (profile !== undefined) mkdirSync(profile, { recursive: true });
-  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-throughput-'));
-  const results: Throughput[] = [];
-  for (let round = 1; round <= rounds; round += 1) {
-    for (const some of round % 2 === 1 ? workers : workers.toReversed()) {
-      results.push(...(await measureThroughput(some, round, { ...options, directory })));
-    }
-  }
-  // Kept on failure: it contains the logs.
-  rmSync(directory, { recursive: true, force: true });
-  const { say: _, ...asked } = options;
-  const tables = options.rates.map((rate) =>
-    table(`${rate} Changes/s, ${shape.services} Services × ${shape.pods} Pods`, rate, results),
-  );
-  printResults(output, { tables, conditions: `Medians of ${rounds} rounds. `, json: { ...asked, results } });
-}
 
 /** Medians over the rounds, and the CPU time of a Change, and its units, divided by those of the fewest reconcilers. */
 function table(title: string, rate: number, results: readonly Throughput[]): Table {
@@ -126,4 +49,44 @@ function table(title: string, rate: number, results: readonly Throughput[]): Tab
   };
 }
 
-await runProgram(main);
+await runBench({
+  name: 'throughput',
+  about: `Feeds Pod Changes, each at its planned time, to reconciler processes with NATS and Redis on this machine. Stub writers
+publish an Outcome for each plan, and a stub watcher the watch echoes. A measurement ends when every Service shows the
+last Change in its EndpointSlices and Endpoints; anything else is an error.
+
+A reconciler that falls behind reads several Changes of a Service at once and decides once for all of them. CPU per
+Change therefore compares numbers of reconcilers only at a rate that all of them sustain (two plans per Change).
+Processors that share a core slow each other down; \`unit\` is the time of a fixed workload during the measurement.
+`,
+  options: {
+    services: integer(500, 'Services'),
+    pods: integer(20, 'Pods per Service'),
+    workers: integers([1, 2, 4], 'numbers of reconcilers to measure'),
+    rates: integers([2000, 5000], 'Pod Changes per second, one rate after the other'),
+    seconds: integer(10, 'duration at each rate'),
+    'warm-up': integer(5, 'warm-up at the first rate, in seconds'),
+    'write-ms': integer(5, 'simulated API server time per plan, in milliseconds'),
+    rounds: integer(3, 'rounds; in each one every number of reconcilers is measured once'),
+    profile: text('DIR', 'folder for CPU profiles of the reconcilers; see bench/profile-summary.ts'),
+    timeout: integer(60, 'maximum wait for convergence, in seconds'),
+  },
+  async measure(given, directory) {
+    const { services, pods, workers, rates, seconds, rounds } = given;
+    const profile = given.profile === undefined ? undefined : resolve(given.profile);
+    if (profile !== undefined) mkdirSync(profile, { recursive: true });
+    const options = {
+      ...{ shape: { services, pods }, rates, seconds, warmUpSeconds: given['warm-up'], writeMs: given['write-ms'] },
+      ...{ timeoutSeconds: given.timeout, ...(profile !== undefined && { profileDirectory: profile }) },
+    };
+    await ensureNatsServer(say);
+    const results: Throughput[] = [];
+    for (let round = 1; round <= rounds; round += 1) {
+      for (const some of round % 2 === 1 ? workers : workers.toReversed()) {
+        results.push(...(await measureThroughput(some, round, { ...options, directory, say })));
+      }
+    }
+    const tables = rates.map((rate) => table(`${rate} Changes/s, ${services} Services × ${pods} Pods`, rate, results));
+    return { tables, conditions: `Medians of ${rounds} rounds. `, json: { ...options, results } };
+  },
+});

@@ -61,7 +61,7 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
     () => writes++,
     () => {},
   );
-  const world = new PodPopulation(server, options.shape, seededRandom(options.seed + 1), clock.now());
+  const population = new PodPopulation(server, options.shape, seededRandom(options.seed + 1), clock.now());
   const cluster = new ClusterOverHttp(spied);
   await cluster.up();
   const kubeconfig = cluster.writeKubeconfig(directory);
@@ -72,7 +72,7 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
   );
   const processes = new Map<Role, ServerProcess>();
   for (const role of roles) processes.set(role, await fleet.run(role));
-  await converged(world, options, 'the start');
+  await converged(population, options, 'the start');
 
   const memory: MemorySample[] = [];
   const startedAt = performance.now();
@@ -92,17 +92,17 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
   const before = { ...(await ends(bus)), writes };
   if (missing === 'cluster') await cluster.down();
   else await processes.get(missing)?.stop(20_000);
-  const changes = await churn(world, options, sample);
+  const changes = await churn(population, options, sample);
   const after = await ends(bus);
   const [writesMeanwhile, backAt] = [writes - before.writes, performance.now()];
   writes = 0;
   if (missing === 'cluster') await cluster.up();
   else processes.set(missing, await fleet.run(missing));
-  await converged(world, options, 'the return');
+  await converged(population, options, 'the return');
   const caughtUpSeconds = (performance.now() - backAt) / 1000;
   // Superfluous writes would arrive now.
   await sleep(quietMs);
-  const wrong = world.incorrectServices();
+  const wrong = population.incorrectServices();
   if (wrong.length > 0) throw new Error(`Services became incorrect again: ${wrong.join(', ')}`);
   sample();
   const result: Outage = {
@@ -118,7 +118,7 @@ export async function measureOutage(missing: Missing, options: OutageOptions): P
 const quietMs = 5_000;
 
 /** Changes Pods at the given rate for the whole outage and samples memory at intervals. Returns the number of changes. */
-async function churn(world: PodPopulation, options: OutageOptions, sample: () => void): Promise<number> {
+async function churn(population: PodPopulation, options: OutageOptions, sample: () => void): Promise<number> {
   const { minutes, rate } = options;
   const [startedAt, lengthMs] = [performance.now(), minutes * 60_000];
   const total = Math.round((lengthMs / 1000) * rate);
@@ -126,7 +126,7 @@ async function churn(world: PodPopulation, options: OutageOptions, sample: () =>
   while (changes < total) {
     const elapsedMs = performance.now() - startedAt;
     const due = Math.min(total, Math.floor((elapsedMs / 1000) * rate));
-    for (; changes < due; changes++) world.change();
+    for (; changes < due; changes++) population.change();
     if (elapsedMs >= ((sampled + 1) * lengthMs) / samples) {
       sampled++;
       sample();
@@ -138,10 +138,10 @@ async function churn(world: PodPopulation, options: OutageOptions, sample: () =>
 }
 
 /** @throws Error with the Services that are incorrect after the maximum wait */
-async function converged(world: PodPopulation, { timeoutSeconds }: OutageOptions, after: string): Promise<void> {
+async function converged(population: PodPopulation, { timeoutSeconds }: OutageOptions, after: string): Promise<void> {
   const deadline = performance.now() + timeoutSeconds * 1000;
   for (;;) {
-    const wrong = world.incorrectServices();
+    const wrong = population.incorrectServices();
     if (wrong.length === 0) return;
     if (performance.now() > deadline) {
       throw new Error(

@@ -9,11 +9,15 @@ export type Output = (typeof outputs)[number];
 /** @throws UsageError */
 export const outputOf = (text: string): Output => oneOf('output', text, outputs);
 
-/** Prints results as `--output` says: results and conditions as JSON, or tables and a line of conditions. */
-export function printResults(
-  output: Output,
-  results: { readonly tables: readonly Table[]; readonly conditions: string; readonly json: object },
-): void {
+export interface Report {
+  readonly tables: readonly Table[];
+  /** Printed below the tables, before the machine. Ends with a space. */
+  readonly conditions?: string;
+  readonly json: object;
+}
+
+/** Prints the JSON with the machine, or the tables with a line of conditions. */
+export function printResults(output: Output, results: Report): void {
   const machine = machineDescription();
   if (output === 'json') {
     const all = { machine, node: process.version, ...results.json };
@@ -21,6 +25,6 @@ export function printResults(
     return;
   }
   const print = output === 'markdown' ? markdownTable : textTable;
-  const { tables, conditions } = results;
+  const { tables, conditions = '' } = results;
   process.stdout.write(`${tables.map(print).join('\n')}\n${conditions}${machine}, Node ${process.version}.\n`);
 }

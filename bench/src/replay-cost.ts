@@ -4,7 +4,7 @@ import { defaultSettings } from '@sluice/service-state';
 import { type AllInOneOptions, startAllInOne } from '@sluice/sluice';
 import type { Shape } from './shape.ts';
 
-type LooksOn = (world: {
+type Instruments = (cluster: {
   readonly identity: string;
   readonly clock: Clock;
 }) => Pick<AllInOneOptions, 'metrics' | 'tap' | 'tracers'>;
@@ -18,8 +18,8 @@ export class Replay {
   readonly #fleet: ReturnType<typeof startAllInOne>;
   #changes = 0;
 
-  /** `looksOn`: observability options; none by default. */
-  constructor(shape: Shape, looksOn: LooksOn = () => ({})) {
+  /** `instruments`: returns observability options; none by default. */
+  constructor(shape: Shape, instruments: Instruments = () => ({})) {
     this.#shape = shape;
     this.#population = populate(this.#server, { services: shape.services, podsPerService: shape.pods });
     const cluster = new FakeClient(this.#server, { clock: this.#clock });
@@ -30,7 +30,7 @@ export class Replay {
       random: seededRandom(2),
       logger: silentLogger,
       partitions: 4,
-      ...looksOn({ identity: this.#server.identity, clock: this.#clock }),
+      ...instruments({ identity: this.#server.identity, clock: this.#clock }),
     });
   }
 

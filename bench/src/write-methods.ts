@@ -62,7 +62,7 @@ export const writeMethods: readonly WriteMethod[] = [
     }),
   },
   {
-    name: 'apply, metadata as answer',
+    name: 'apply, metadata as response',
     request: (flip) => ({
       method: 'PATCH',
       body: flip.object(),

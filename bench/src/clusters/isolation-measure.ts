@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuSeconds } from '../process-stats.ts';
 import type { Shape } from '../shape.ts';
@@ -22,6 +21,8 @@ export interface IsolationOptions {
   readonly rounds: number;
   readonly forms: readonly Round[];
   readonly seed: number;
+  /** Receives kubeconfigs and the log. */
+  readonly directory: string;
   readonly say: (line: string) => void;
 }
 
@@ -46,9 +47,8 @@ const bad = 3;
 
 /** Runs one process of Sluice throughout; alternates between all clusters healthy and three faulty. */
 export async function measureIsolation(options: IsolationOptions): Promise<readonly Phase[]> {
-  const { shape, seed, seconds, clusters, rounds, forms, say } = options;
+  const { shape, seed, seconds, clusters, rounds, forms, directory, say } = options;
   const good = clusters - bad;
-  const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-isolation-'));
   const kubeconfigs = join(directory, 'kubeconfigs');
   mkdirSync(kubeconfigs);
   const fakes = await FakeClustersProcess.start({ clusters, shape, seed, directory: kubeconfigs, behindNetwork: bad });
@@ -82,8 +82,5 @@ export async function measureIsolation(options: IsolationOptions): Promise<reado
   if (sluice.pid !== pid) throw new Error(`sluice exited; see its log in ${directory}`);
   await sluice.stop(20_000);
   fakes.stop();
-  // Kept on failure: it contains the log.
-  const failed = phases.some(({ missing, recoverySeconds }) => missing > 0 || recoverySeconds.some(Number.isNaN));
-  if (!failed) rmSync(directory, { recursive: true, force: true });
   return phases;
 }

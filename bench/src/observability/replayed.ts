@@ -103,7 +103,7 @@ export async function compareReplayed({ rounds, changes, ratios }: ReplayedOptio
       cells: [pipeline.name, cost(pipeline).toFixed(0), more, pipeline.spansPerChange.toFixed(1)],
     };
   });
-  const head = ['who looks on', 'CPU µs/change', 'more', 'spans/change'];
+  const head = ['level', 'CPU µs/change', 'more', 'spans/change'];
   for (const pipeline of pipelines) await pipeline.stop();
   await collector.stop();
   return { title: `Replayed in one process, medians of ${rounds} rounds`, head, rows };

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '@sluice/process';
 import { errorMessage } from '@sluice/runtime';
+import type { OptionSet, OptionValues } from './option.ts';
 
 type Defaults = Readonly<Record<string, string | false | undefined>>;
 
@@ -56,4 +57,18 @@ export function optionsGiven<T extends Defaults>(defaults: T, help: string): Giv
   if (line !== 'help') return line.options;
   process.stdout.write(help);
   return undefined;
+}
+
+/**
+ * Parses a command line into the values of declared options. Returns `help` for `--help` or `-h`.
+ *
+ * @throws UsageError
+ */
+export function parseOptions<O extends OptionSet>(options: O, args: readonly string[]): OptionValues<O> | 'help' {
+  const defaults = Object.fromEntries(Object.entries(options).map(([name, { fallback }]) => [name, fallback]));
+  const line = parseCommandLine({ options: defaults }, args);
+  if (line === 'help') return 'help';
+  const given: Readonly<Record<string, string | boolean | undefined>> = line.options;
+  const values = Object.entries(options).map(([name, { parse }]) => [name, parse(name, given[name])]);
+  return Object.fromEntries(values) as OptionValues<O>;
 }

@@ -1,10 +1,10 @@
 import { UsageError } from '@sluice/process';
 import { describe, expect, it } from 'vitest';
-import { HELP, parseOptions } from './options.ts';
+import { HELP, parseLatencyOptions } from './latency-options.ts';
 
 describe('options of the latency bench', () => {
   it('have defaults', () => {
-    expect(parseOptions([])).toMatchObject({
+    expect(parseLatencyOptions([])).toMatchObject({
       shape: { services: 100, pods: 20 },
       rates: [20, 100, 200],
       seconds: 20,
@@ -15,11 +15,11 @@ describe('options of the latency bench', () => {
   });
 
   it('select rates, controllers and outputs', () => {
-    const options = parseOptions(['--rates', '5, 10', '--controllers', 'kcm,sluice', '--markdown', '--services', '1']);
+    const options = parseLatencyOptions(['--rates', '5, 10', '--controllers', 'kcm,sluice', '--output', 'markdown', '--services', '1']);
     expect(options).toMatchObject({ rates: [5, 10], output: 'markdown', shape: { services: 1 } });
     expect(options !== 'help' && options.controllers.map(({ name }) => name)).toEqual(['kcm', 'sluice']);
-    expect(parseOptions(['--rates', 'none'])).toMatchObject({ rates: [] });
-    expect(parseOptions(['--help', '--pods', '3'])).toBe('help');
+    expect(parseLatencyOptions(['--rates', 'none'])).toMatchObject({ rates: [] });
+    expect(parseLatencyOptions(['--help', '--pods', '3'])).toBe('help');
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe('options of the latency bench', () => {
     ['--output', 'xml'],
     ['--unknown', '1'],
   ])('reject %s %s', (...args) => {
-    expect(() => parseOptions(args)).toThrow(UsageError);
+    expect(() => parseLatencyOptions(args)).toThrow(UsageError);
   });
 
   it('have a help text of at most 120 columns', () => {
