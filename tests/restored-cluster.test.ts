@@ -38,7 +38,7 @@ function start(storesPublishedState: boolean): Fleet {
   return startFleet({ server, clock, seed: 3, store, fencingToken, storesPublishedState, comparePeriodMs: 60_000 });
 }
 
-/** What happens after the backup: web changes 400 times; somebody deletes cart's slice, and Sluice creates another one. */
+/** After the backup: web changes 400 times; a user deletes cart's slice, and Sluice creates another one. */
 async function change(): Promise<void> {
   for (let i = 0; i < 400; i++) {
     putPod('web', i % 3, i % 2 === 0);

@@ -91,7 +91,7 @@ const slices = () => server.list('endpointslices').items as unknown as readonly 
 
 describe('beside working controllers', () => {
   test.each([1, 2, 3])(
-    'Sluice agrees on every Service of the converged demo world (seed %i)',
+    'Sluice agrees on every Service of the converged simulated cluster (seed %i)',
     async (seed) => {
       startUpstream();
       const world = new ClusterSimulator({ api: server, clock, random: seededRandom(seed), rate: 5 });

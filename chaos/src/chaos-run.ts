@@ -20,8 +20,8 @@ import type { Options } from './options.ts';
 import type { PerformedAction, Report } from './report.ts';
 import { type Action, chaosActions, freezeActions, type Kind, schedule } from './schedule.ts';
 import { waitUntilConverged } from './wait-until-converged.ts';
-import { Churn } from './world/churn.ts';
-import { SteadyServices, steadyNamespace } from './world/steady-services.ts';
+import { Churn } from './workload/churn.ts';
+import { SteadyServices, steadyNamespace } from './workload/steady-services.ts';
 
 const replicas = { watcher: 2, reconciler: 3, writer: 2 };
 const convergeEvery = 50;

@@ -32,11 +32,11 @@ export async function findMissingWrites(options: RecomputationOptions): Promise<
   const identity = await reader.identity(AbortSignal.timeout(10_000));
   const bus = new MemoryBus({ partitions });
   const stop = new AbortController();
-  const wanted: string[] = [];
+  const missing: string[] = [];
   let lastAt = clock.monotonic();
   const dry = dryWriter(options.writer, (line) => {
     lastAt = clock.monotonic();
-    if (line !== undefined) wanted.push(line);
+    if (line !== undefined) missing.push(line);
   });
   const ports = { clock, random, logger: silentLogger, bus };
   const work = { ...ports, store: new MemoryStore(), epoch: 1, partitions: [...Array(partitions).keys()] };
@@ -56,11 +56,11 @@ export async function findMissingWrites(options: RecomputationOptions): Promise<
   stop.abort();
   await bus.close();
   await running;
-  return wanted;
+  return missing;
 }
 
 /** Reports each requested write that would change something, and undefined for every other request. */
-function dryWriter(writer: ClusterWriter, tell: (line: string | undefined) => void): ClusterWriter {
+function dryWriter(writer: ClusterWriter, report: (line: string | undefined) => void): ClusterWriter {
   const find = async (resource: WrittenResource, namespace: string, name: string, signal: AbortSignal) => {
     try {
       const raw = await writer.get(resource, namespace, name, signal);
@@ -80,7 +80,7 @@ function dryWriter(writer: ClusterWriter, tell: (line: string | undefined) => vo
   return {
     get: (...args) => writer.get(...args),
     async create(resource, object) {
-      tell(`create ${resource} ${name(object)}: ${text(content(object))}`);
+      report(`create ${resource} ${name(object)}: ${text(content(object))}`);
       return answer(object);
     },
     async update(resource, object, signal) {
@@ -88,11 +88,11 @@ function dryWriter(writer: ClusterWriter, tell: (line: string | undefined) => vo
       const [before, after] = [found && content(found), content(object)];
       // Compared as the API server compares: it stores an empty list of ports as null.
       const same = before !== undefined && semanticEqual(before, after);
-      tell(same ? undefined : `update ${resource} ${name(object)}: ${before && text(before)} → ${text(after)}`);
+      report(same ? undefined : `update ${resource} ${name(object)}: ${before && text(before)} → ${text(after)}`);
       return answer(object);
     },
     async delete(resource, namespace, objectName) {
-      tell(resource === 'endpoints' ? undefined : `delete ${resource} ${namespace}/${objectName}`);
+      report(resource === 'endpoints' ? undefined : `delete ${resource} ${namespace}/${objectName}`);
     },
   };
 }

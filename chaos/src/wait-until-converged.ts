@@ -2,7 +2,7 @@ import type { HttpCluster } from '@sluice/kubernetes';
 import { type Clock, type Random, sleep } from '@sluice/runtime';
 import { findMissingWrites } from './find-missing-writes.ts';
 import type { AuditTail } from './observe/audit-tail.ts';
-import type { SteadyServices } from './world/steady-services.ts';
+import type { SteadyServices } from './workload/steady-services.ts';
 
 export interface ConvergenceOptions {
   readonly steady: SteadyServices;

@@ -14,26 +14,26 @@ export interface SimulationOptions {
   readonly rate?: number;
 }
 
-export interface SimulatedWorld extends ConnectedCluster {
+export interface SimulatedCluster extends ConnectedCluster {
   readonly about: readonly string[];
   /** Stops the activity. */
   pause(): void;
 }
 
 /** Starts the fake API server with a cluster simulator on loopback and connects to it over HTTP. */
-export async function startSimulation(options: SimulationOptions): Promise<SimulatedWorld> {
+export async function startSimulation(options: SimulationOptions): Promise<SimulatedCluster> {
   const { clock, random, logger } = options;
   const seed = options.seed ?? randomInteger(random, 1, 999_999);
   const server = new FakeApiServer({ clock, random: seededRandom(seed) });
   const http = new ApiServerHttp({ server, clock });
   const url = await http.listen();
-  const world = new ClusterSimulator({
+  const simulator = new ClusterSimulator({
     api: server,
     clock,
     random: seededRandom(seed + 1),
     ...(options.rate !== undefined && { rate: options.rate }),
   });
-  world.start();
+  simulator.start();
   const cluster = await open(anonymousAccess(url, 'simulated-cluster'), { clock, random, logger });
   return {
     ...cluster,
@@ -42,7 +42,7 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
       `Inspect it: kubectl --server ${url} get endpointslices --all-namespaces --watch`,
       `Delete a Pod: kubectl --server ${url} delete pod -n shop NAME; then: bin/sluice explain shop/SERVICE --pod NAME`,
     ],
-    pause: () => world.stop(),
+    pause: () => simulator.stop(),
     async close() {
       await cluster.close();
       await http.close();

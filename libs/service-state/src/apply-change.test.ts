@@ -328,7 +328,7 @@ describe('repairs', () => {
     clearDue();
   });
 
-  test('are made at once, but at most once per second, however often somebody writes', () => {
+  test('are made at once, but at most once per second, regardless of the number of foreign writes', () => {
     const times: number[] = [];
     for (let n = 2; n < 300; n++) {
       const at = now + n * 10;

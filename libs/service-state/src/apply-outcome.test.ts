@@ -96,7 +96,7 @@ describe('applied', () => {
     expect(state.slices.has('extra')).toBe(false);
   });
 
-  test('causes another decision at once if somebody wrote the object after the plan', () => {
+  test('causes another decision at once if another client wrote the object after the plan', () => {
     change(aChange(2, [watched(51, { endpoints: [] })]));
     complete();
     expect(names()).toEqual([`${created().metadata.name}@51`]);
@@ -166,7 +166,7 @@ describe('the watch echo of an own write (E7)', () => {
     },
   );
 
-  test('of a later version, written by somebody else, is not mistaken for the plan', () => {
+  test('of a later version, written by another client, is not mistaken for the plan', () => {
     change(aChange(2, [watched(51, { endpoints: [] })]));
     complete();
     expect(state.slices.get(created().metadata.name)?.slice.endpoints).toEqual([]);

@@ -16,7 +16,7 @@ test('sums the other Services of the same cluster and controller', () => {
   expect(ready.elsewhere(db, 'endpointslice')).toBe(3);
 });
 
-test('a removed Service counts no longer', () => {
+test('a removed Service is not counted', () => {
   const ready = new ReadyEndpoints();
   ready.set(key, 'endpointslice', 5);
   ready.set(key, 'endpoints', 5);

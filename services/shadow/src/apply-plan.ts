@@ -4,8 +4,8 @@ import { type JsonObject, textAt } from './comparison/json.ts';
 import type { ClusterState } from './comparison/normalise.ts';
 
 /**
- * The state after the plan. Undefined: the plan does not fit it, since what it would change or delete is not there any
- * more, or what it would create is.
+ * Returns the state after the plan, or undefined if the plan does not apply: an object that it updates or deletes is
+ * missing, or one that it creates exists.
  */
 export function applyPlan(state: ClusterState, { groups }: Pick<PlannedMutations, 'groups'>): ClusterState | undefined {
   const next = { endpoints: [...state.endpoints], endpointslices: [...state.endpointslices] };
@@ -24,7 +24,7 @@ export function applyPlan(state: ClusterState, { groups }: Pick<PlannedMutations
 const nameOf = (mutation: Mutation): string =>
   mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
 
-/** As it would be sent. */
+/** The object in the form that the writer sends. */
 function toJson(object: object): JsonObject {
   return JSON.parse(JSON.stringify(object)) as JsonObject;
 }

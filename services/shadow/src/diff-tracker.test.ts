@@ -20,7 +20,7 @@ const onlyPending = <F>(of: DiffTracker<F>): PendingDiff<F> => {
 
 const plan = (addresses: readonly string[], number = 1): PlannedMutations => aPlan({ key, addresses, number });
 
-test('Sluice was sooner by the time from its decision to the write that made it content', () => {
+test("Sluice leads by the time from its decision to the write after which it needs none", () => {
   const { tracker: shadow, resolved } = tracker();
   shadow.decided(key, slices, plan(['10.0.0.1']), 1_000);
   shadow.wrote(key, slices, 1_020);
@@ -31,7 +31,7 @@ test('Sluice was sooner by the time from its decision to the write that made it 
   expect([...shadow.pending]).toEqual([]);
 });
 
-test('the time counts from the decision that the cluster came to agree with, not from an earlier one', () => {
+test('the lead counts from the decision that the write matches, not from an earlier one', () => {
   const { tracker: shadow } = tracker();
   shadow.decided(key, slices, plan(['10.0.0.1']), 1_000);
   shadow.decided(key, slices, plan(['10.0.0.2'], 2), 5_000);
@@ -40,7 +40,7 @@ test('the time counts from the decision that the cluster came to agree with, not
   expect(shadow.sooner.percentiles?.max).toBe(10);
 });
 
-test('the same plan under another number is the same decision', () => {
+test('the same plan with another number is the same decision', () => {
   const { tracker: shadow } = tracker();
   shadow.decided(key, slices, plan(['10.0.0.1'], 1), 1_000);
   onlyPending(shadow).finding = 'looked at';
@@ -48,7 +48,7 @@ test('the same plan under another number is the same decision', () => {
   expect(onlyPending(shadow)).toMatchObject({ since: 1_000, finding: 'looked at' });
 });
 
-test('where somebody wrote first and nothing is left to do, Sluice was later', () => {
+test('Sluice lags if the upstream controller wrote first and no write is needed', () => {
   const { tracker: shadow } = tracker();
   shadow.decided(key, slices, undefined, 500);
   shadow.wrote(key, slices, 1_000);
@@ -58,7 +58,7 @@ test('where somebody wrote first and nothing is left to do, Sluice was later', (
   expect(shadow.later.percentiles?.count).toBe(1);
 });
 
-test('a decision that is undone before anybody writes is withdrawn', () => {
+test('a decision that is undone before any write is withdrawn', () => {
   const { tracker: shadow, resolved } = tracker();
   shadow.wrote(key, slices, 900);
   shadow.decided(key, slices, plan(['10.0.0.1']), 1_000);
@@ -68,13 +68,13 @@ test('a decision that is undone before anybody writes is withdrawn', () => {
   expect(resolved).toMatchObject([[{}, null]]);
 });
 
-test('a plan that writes nothing, such as one with Events only, is content', () => {
+test('a plan without writes, such as one with Events only, needs no write', () => {
   const { tracker: shadow } = tracker();
   shadow.decided(key, slices, { ...plan([]), groups: [] }, 1_000);
   expect([...shadow.pending]).toEqual([]);
 });
 
-test('controllers of one Service stand apart', () => {
+test('the controllers of a Service are tracked separately', () => {
   const { tracker: shadow } = tracker();
   shadow.decided(key, slices, plan(['10.0.0.1']), 1_000);
   shadow.decided(key, 'endpoints', undefined, 1_000);
@@ -92,7 +92,7 @@ test('a change that the upstream handlers ignore explains a plan, unless they qu
   expect(onlyPending(shadow).overlooked).toBe(false);
 });
 
-test('a plan with nothing overlooked is not explained by that', () => {
+test('a plan without an ignored change is not explained', () => {
   const { tracker: shadow } = tracker();
   shadow.noticed(key, slices, 1_000);
   shadow.decided(key, slices, plan(['10.0.0.1']), 1_001);
@@ -112,7 +112,7 @@ test('a write of the upstream controller is not an ignored edit; a write without
   expect(onlyPending(shadow).overlooked).toBe(true);
 });
 
-test('Services are counted while they exist, and forgotten when nothing of them is left to do', () => {
+test('counts Services while they exist, and drops deleted ones without pending plans', () => {
   const { tracker: shadow } = tracker();
   shadow.exists(key, true);
   shadow.decided(key, slices, plan(['10.0.0.1']), 1_000);

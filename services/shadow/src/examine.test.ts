@@ -29,7 +29,7 @@ describe('what a plan would change', () => {
     expect(examined).toMatchObject([{ difference: { lines: [expect.stringContaining('absent ≠')] } }]);
   });
 
-  test('may be nothing that counts: order, versions, the trigger time', () => {
+  test('may be irrelevant: order, versions, the trigger time', () => {
     const there = stored('web-a', ['10.0.0.1', '10.0.0.2']);
     const annotations = { 'endpoints.kubernetes.io/last-change-trigger-time': '2026-01-01T00:00:00Z' };
     const object = aSlice('web-a', ['10.0.0.2', '10.0.0.1'], { annotations });
@@ -38,14 +38,14 @@ describe('what a plan would change', () => {
   });
 
   test.each<[string, readonly JsonObject[], Mutation]>([
-    ['updates what is gone', [], update('web-a', [])],
-    ['deletes what is gone', [], { verb: 'delete', resource: 'endpointslices', name: 'web-a' }],
+    ['updates a missing object', [], update('web-a', [])],
+    ['deletes a missing object', [], { verb: 'delete', resource: 'endpointslices', name: 'web-a' }],
     [
-      'creates what is there',
+      'creates an existing object',
       [stored('web-a', [])],
       { verb: 'create', resource: 'endpointslices', object: aSlice('web-a', []) },
     ],
-  ])('is not known if it %s: the cluster has moved on', (_, slices, mutation) => {
+  ])('is unknown if it %s, because the cluster has changed', (_, slices, mutation) => {
     expect(examine(state(slices), aPlan({ key, mutations: [mutation] }), context)).toBe('passed');
   });
 
@@ -69,7 +69,7 @@ describe('explanations', () => {
   const missing = aPlan({ key, mutations: [update('web-a', ['10.0.0.1'])] });
   const empty = state([stored('web-a', [])]);
 
-  test('a change that upstream overlooks', () => {
+  test('a change that upstream ignores', () => {
     expect(rules(empty, missing, { ...context, overlooked: true })).toEqual([expect.stringContaining('C12')]);
     expect(rules(empty, missing, context)).toEqual([undefined]);
   });
@@ -85,7 +85,7 @@ describe('explanations', () => {
   const label = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' };
   const relabel = aPlan({ key, mutations: [{ verb: 'update', resource: 'endpoints', object: endpoints(label) }] });
 
-  test('the label that Endpoints have since 1.33, in clusters before it', () => {
+  test('the label that Endpoints have from 1.33 on, in older clusters', () => {
     const old = state([], { endpoints: [asStored(endpoints({}))] });
     expect(rules(old, relabel, { ...context, minor: 32 })).toEqual(['D (1.33)']);
     expect(rules(old, relabel, { ...context, minor: 33 })).toEqual([undefined]);

@@ -4,14 +4,14 @@ import { compareClusters, type Difference } from './comparison/compare.ts';
 import type { ClusterState } from './comparison/normalise.ts';
 import { explainShadow, type ShadowContext, type ShadowExplanation } from './explain-shadow.ts';
 
-/** One place in which Sluice would make the cluster other than it is. */
+/** A field that Sluice would change. */
 export interface Explained {
   readonly difference: Difference;
-  /** Undefined: nothing explains it. */
+  /** Undefined if no rule explains it. */
   readonly explanation: ShadowExplanation | undefined;
 }
 
-/** `passed`: the cluster has changed meanwhile. `equal`: the plan would change nothing that counts. */
+/** `passed`: the cluster has changed since the plan was decided. `equal`: the plan changes nothing relevant. `equal`: the plan would change nothing that counts. */
 export type Examined = 'passed' | 'equal' | readonly Explained[];
 
 /** Lists what a plan would change in the current objects, with the reasons. */

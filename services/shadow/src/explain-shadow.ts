@@ -3,7 +3,7 @@ import type { Difference } from './comparison/compare.ts';
 import { explain } from './comparison/explained.ts';
 import type { ClusterState } from './comparison/normalise.ts';
 
-/** What an explanation may go by. */
+/** Input of the rules that explain differences. */
 export interface ShadowContext {
   /** The current objects. */
   readonly state: ClusterState;
@@ -11,7 +11,7 @@ export interface ShadowContext {
   /** Minor version of Kubernetes. */
   readonly minor: number;
   readonly maxEndpointsPerSlice: number;
-  /** Upstream's handlers overlook what has led to the plan. */
+  /** Whether the upstream handlers ignore the change that caused the plan. */
   readonly overlooked: boolean;
 }
 
@@ -53,7 +53,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Why a difference is right; undefined: nothing explains it. */
+/** Why a difference is expected; undefined if no rule explains it. */
 export function explainShadow(difference: Difference, context: ShadowContext): ShadowExplanation | undefined {
   return explain(difference, context) ?? rules.find(({ explains }) => explains(difference, context));
 }

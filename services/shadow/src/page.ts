@@ -8,7 +8,7 @@ export interface PageSize {
   readonly height: number;
 }
 
-/** Where everything stands, in no more lines than there are. */
+/** Renders the current state in at most the given number of lines. */
 export function renderPage(report: ShadowReport, { width, height }: PageSize): readonly string[] {
   const { services, clusters, differences, lasting } = report;
   const lines = [
@@ -38,7 +38,7 @@ function spread(times: Percentiles | null): string {
   return `${times.count} times: p50 ${p50}, p99 ${p99}, max ${max}`;
 }
 
-/** Unexplained ones first; two lines each, as many as fit. */
+/** Unexplained differences first, two lines each, as many as fit. */
 function listed(differences: readonly ReportedDifference[], room: number): readonly string[] {
   const order = (d: ReportedDifference) => (d.explanation === null ? 0 : 1);
   const sorted = [...differences].sort((a, b) => order(a) - order(b) || a.since.localeCompare(b.since));

@@ -2,7 +2,7 @@ import type { Mutation } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 import { triggerTimeAnnotation } from './comparison/normalise.ts';
 
-/** What a plan wants, as a text that is equal for plans that want the same: without numbers, versions and made-up names. */
+/** The desired content of a plan as text, without numbers, versions and generated names. */
 export function contentOf({ groups }: PlannedMutations): string {
   return JSON.stringify(groups.map(({ mutations }) => mutations.map(wantedBy)));
 }

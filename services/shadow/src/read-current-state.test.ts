@@ -5,7 +5,7 @@ import { readCurrentState } from './read-current-state.ts';
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
 const { signal } = new AbortController();
 
-test('reads a Service, its Endpoints and its slices, and nothing but reads', async () => {
+test('reads a Service, its Endpoints and its slices, with GET requests only', async () => {
   const asked: string[] = [];
   const state = await readCurrentState(
     {
@@ -29,7 +29,7 @@ test('reads a Service, its Endpoints and its slices, and nothing but reads', asy
   ]);
 });
 
-test('what else goes wrong is thrown', async () => {
+test('throws all other errors', async () => {
   const request = async () => {
     throw new ApiError('away', { kind: 'retry', status: 503, reason: 'ServiceUnavailable' });
   };

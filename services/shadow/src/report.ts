@@ -10,11 +10,11 @@ export interface ReportedDifference {
   /** As in `Difference`. */
   readonly kind: string;
   readonly resource: string;
-  /** `where: what is there ≠ what Sluice would write`. */
+  /** `where: current value ≠ the value that Sluice would write`. */
   readonly lines: readonly string[];
-  /** What led to it, as the watcher put it. */
+  /** Its causes, as described by the watcher. */
   readonly causes: readonly string[];
-  /** When Sluice came to it, as ISO 8601. */
+  /** Time of Sluice's decision, ISO 8601. */
   readonly since: string;
   readonly explanation: { readonly rules: string; readonly why: string } | null;
 }
@@ -27,7 +27,7 @@ export interface ShadowReport {
     readonly server: string;
     readonly version: string;
   }[];
-  /** Services by where they stand now; `waiting`: not long enough to count as a difference. */
+  /** Services by current status; `waiting`: within the time allowed to the upstream controllers. */
   readonly services: {
     readonly total: number;
     readonly agree: number;
@@ -42,9 +42,9 @@ export interface ShadowReport {
   readonly sooner: Percentiles | null;
   /** From the watch event of the upstream controller's write to Sluice's decision that no write is needed. */
   readonly later: Percentiles | null;
-  /** Decisions that were undone by another change before anybody wrote. */
+  /** Decisions that another change undid before any write. */
   readonly withdrawn: number;
-  /** Differences that lasted, by what has become of them. */
+  /** Lasting differences by outcome. */
   readonly lasting: {
     readonly explained: number;
     readonly unexplained: number;
@@ -52,11 +52,11 @@ export interface ShadowReport {
     readonly resolved: number;
   };
   readonly malformed: number;
-  /** Those of now. */
+  /** The current differences. */
   readonly differences: readonly ReportedDifference[];
 }
 
-/** One for people, without what changes from run to run in order. */
+/** Describes a difference for people, independent of the order of a run. */
 export function describeReported({
   namespace,
   service,

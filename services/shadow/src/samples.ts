@@ -5,10 +5,10 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** Kept for the percentiles; of a longer run, the latest. */
+/** Number of samples kept for the percentiles; the oldest are dropped. */
 const kept = 10_000;
 
-/** Times in milliseconds, and how they are spread. */
+/** Durations in milliseconds with their percentiles. */
 export class Samples {
   readonly #latest: number[] = [];
   #count = 0;
@@ -19,7 +19,7 @@ export class Samples {
     this.#max = Math.max(this.#max, ms);
   }
 
-  /** By nearest rank. Null: there are none. */
+  /** By nearest rank; null without samples. */
   get percentiles(): Percentiles | null {
     const sorted = this.#latest.toSorted((a, b) => a - b);
     const at = (q: number) => tenths(sorted[Math.ceil(q * sorted.length) - 1] ?? 0);

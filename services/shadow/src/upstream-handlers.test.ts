@@ -65,7 +65,7 @@ function track(controller: Controller, name: string, generation: number): void {
 }
 
 describe('a Service', () => {
-  test('is noticed always, for mirroring if it has no selector, or one no longer, or now (D1, E1, H3)', () => {
+  test('is always noticed; by mirroring if it has no selector, or if its selector was added or removed (D1, E1, H3)', () => {
     const selecting: Fact = { kind: 'service', service: aService() };
     const custom: Fact = { kind: 'service', service: aService(null) };
     expect(noticed(selecting)).toEqual(['endpoints', 'endpointslice']);
@@ -78,7 +78,7 @@ describe('a Service', () => {
 });
 
 describe('a Pod', () => {
-  test('is noticed if it comes, goes, or counts as changed (C12)', () => {
+  test('is noticed if it is added, deleted or relevantly changed (C12)', () => {
     expect(noticed(fact.pod('p'))).toEqual(['endpoints', 'endpointslice']);
     expect(noticed(fact.pod('p'), true)).toEqual([]);
     view.setPod('p', { pod: aPod('p'), node: { zone: 'a' }, stamp });
@@ -90,7 +90,7 @@ describe('a Pod', () => {
 });
 
 describe('Endpoints', () => {
-  test('are noticed by their own controller when they go (D3), by mirroring if they are mirrorable (H1)', () => {
+  test('are noticed by their own controller on deletion (D3), by mirroring if they are mirrorable (H1)', () => {
     expect(noticed(fact.endpoints())).toEqual(['endpointslicemirroring']);
     view.setEndpoints({ endpoints: someEndpoints(), stamp });
     expect(noticed(fact.endpointsGone())).toEqual(['endpoints', 'endpointslicemirroring']);
@@ -107,7 +107,7 @@ describe('a slice', () => {
     expect(noticed(fact.slice('s'))).toEqual(['endpointslice']);
   });
 
-  test('that goes is noticed if it is tracked and nobody asked for that (E6)', () => {
+  test('that is deleted is noticed if it is tracked and its deletion was not expected (E6)', () => {
     view.setSlice('s', { slice: aSlice('s'), stamp });
     expect(noticed(fact.sliceGone('s'))).toEqual([]);
     track('endpointslice', 's', 1);
@@ -118,7 +118,7 @@ describe('a slice', () => {
   });
 });
 
-test('zone ratios are noticed only by a Service that is overloaded (F14)', () => {
+test('zone ratios are noticed only by overloaded Services (F14)', () => {
   const topology: Fact = {
     kind: 'topology',
     topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } },
@@ -133,7 +133,7 @@ describe('the end of a snapshot', () => {
   const batchPeriodMs = { endpoints: 300, endpointslice: 500, endpointslicemirroring: 700 };
   const noticedThen = (start: boolean) => [...noticedAtEnd(view, start, batchPeriodMs)];
 
-  test('of a start shows everything, that of a resync Services and mirrorable Endpoints (A7)', () => {
+  test('of a start is noticed by all controllers, that of a resync for Services and mirrorable Endpoints (A7)', () => {
     expect(noticedThen(true)).toHaveLength(3);
     expect(noticedThen(false)).toEqual([]);
     view.setService({ service: aService(), stamp });
@@ -145,7 +145,7 @@ describe('the end of a snapshot', () => {
     expect(noticedThen(false)).toHaveLength(3);
   });
 
-  test('queues for slices that are not tracked too, a second later at the earliest (E4, E5)', () => {
+  test('also enqueues for untracked slices, after at least a second (E4, E5)', () => {
     view.setSlice('s', { slice: aSlice('s'), stamp });
     expect(noticedThen(false)).toEqual([['endpointslice', 1000]]);
     track('endpointslice', 's', 1);

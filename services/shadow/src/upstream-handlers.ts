@@ -35,7 +35,10 @@ export function noticedBy(view: ServiceState, fact: Fact, resent: boolean): Read
   }
 }
 
-/** At the end of a snapshot: a start shows everything, a resync what has not changed (A7). */
+/**
+ * Controllers whose handlers react to the end of a snapshot: at a start to all objects, at a resync to unchanged ones
+ * (A7).
+ */
 export function* noticedAtEnd(
   view: ServiceState,
   start: boolean,
@@ -54,7 +57,7 @@ function shownByResync(view: ServiceState): ReadonlySet<Controller> {
   return noticed;
 }
 
-/** A resync queues them for the sake of their slices as well, if those are not tracked (E5, H4). */
+/** A resync also enqueues them for untracked slices (E5, H4). */
 function ofNewSlices(view: ServiceState): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   for (const { slice } of view.slices.values()) {
@@ -66,7 +69,7 @@ function ofNewSlices(view: ServiceState): ReadonlySet<Controller> {
   return noticed;
 }
 
-/** E4: slices of the EndpointSlice controller queue their Service a second later at the earliest; Endpoints at once. */
+/** E4: slices of the EndpointSlice controller enqueue their Service after at least a second, Endpoints immediately. */
 export function sliceDelayMs(controller: Controller, batchPeriodMs: number): number {
   if (controller === 'endpoints') return 0;
   return controller === 'endpointslice' ? Math.max(1000, batchPeriodMs) : batchPeriodMs;
@@ -74,7 +77,7 @@ export function sliceDelayMs(controller: Controller, batchPeriodMs: number): num
 
 type SelectorOf = { readonly selector: unknown } | null;
 
-/** D1, E1: always; H3: if it has no selector, or has one no longer, or now. */
+/** D1, E1: always; H3: if it has no selector, or if its selector was added or removed. */
 function noticedService(old: SelectorOf, now: SelectorOf): ReadonlySet<Controller> {
   if (old === null && now === null) return none;
   const without = (service: SelectorOf) => service !== null && service.selector === null;
@@ -82,7 +85,9 @@ function noticedService(old: SelectorOf, now: SelectorOf): ReadonlySet<Controlle
   return mirroring ? all : ofPods;
 }
 
-/** C12–C14: a Service that keeps the Pod hears only of what counts as a change, and never of its Node (E3). */
+/**
+ * C12–C14: a Service that keeps the Pod is enqueued only for relevant changes, and never for changes of its Node (E3).
+ */
 function noticedPod(known: PodEntry | undefined, { pod: now, node }: Extract<Fact, { kind: 'pod' }>): boolean {
   const old = known?.pod ?? null;
   if (old === null || now === null) return old !== now;

@@ -70,7 +70,7 @@ export class Resyncer {
   publishInitial(): void {
     const { cluster, logger, indexer, publisher, publishedState } = this.#options;
     for (const service of publishedState?.restoredServices ?? []) {
-      // What an earlier watcher published of other namespaces is not deleted: somebody else serves them now.
+      // Changes of other namespaces by an earlier watcher are kept, because another watcher serves these namespaces now.
       if (this.#serves(parseServiceKey(service).namespace)) publisher.published.restore(service);
     }
     const isChanged = (key: ServiceKey): boolean => {

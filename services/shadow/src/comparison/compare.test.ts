@@ -35,22 +35,22 @@ const kinds = (...args: Parameters<typeof compare>) => compare(...args).map(({ k
 const [a, b, c] = [endpoint('10.0.0.1'), endpoint('10.0.0.2'), endpoint('10.0.0.3')];
 
 describe('one slice of a group', () => {
-  it('is equal whatever its generated name and the order of its endpoints', () => {
+  it('is equal regardless of its generated name and the order of its endpoints', () => {
     expect(compare([slice([a, b])], [slice([b, a])])).toEqual([]);
   });
 
   it.each<[string, JsonObject]>([
-    ['an endpoint less', slice([a])],
-    ['an endpoint more', slice([a, b, c])],
+    ['a missing endpoint', slice([a])],
+    ['an additional endpoint', slice([a, b, c])],
     ['another condition', slice([a, endpoint('10.0.0.2', { conditions: { ready: false } })])],
-    ['an endpoint twice', slice([a, b, b])],
+    ['a duplicate endpoint', slice([a, b, b])],
     ['another port', slice([a, b], { ports: [{ name: 'http', port: 81 }] })],
     ['another address type', slice([a, b], { addressType: 'IPv6' })],
     [
       'another owner',
       slice([a, b], { metadata: { name: 'web-1', namespace: 'shop', labels, ownerReferences: [{ name: 'x' }] } }),
     ],
-    ['a wrong beginning of its name', slice([a, b], { metadata: { name: 'x-1', namespace: 'shop', labels } })],
+    ['another generateName', slice([a, b], { metadata: { name: 'x-1', namespace: 'shop', labels } })],
     ['another namespace', slice([a, b], { metadata: { name: 'web-1', namespace: 'other', labels } })],
     [
       'an annotation',
@@ -60,12 +60,12 @@ describe('one slice of a group', () => {
     expect(kinds([slice([a, b])], [other])).toContain('object');
   });
 
-  it('differs when one side has none', () => {
+  it('differs if one side has none', () => {
     expect(kinds([slice([a])], [])).toEqual(['object']);
     expect(kinds([], [slice([a])])).toEqual(['object']);
   });
 
-  it('says so when only hints differ', () => {
+  it('reports that only hints differ', () => {
     const hinted = (zone: string) => endpoint('10.0.0.1', { hints: { forZones: [{ name: zone }] } });
     expect(kinds([slice([hinted('a')])], [slice([hinted('b')])])).toEqual(['hints']);
     expect(kinds([slice([hinted('a')])], [slice([a])])).toEqual(['hints']);
@@ -73,16 +73,16 @@ describe('one slice of a group', () => {
 });
 
 describe('several slices of a group', () => {
-  it('are equal if their union and their sizes are', () => {
+  it('are equal if their union and sizes are equal', () => {
     expect(compare([slice([a, b]), slice([c])], [slice([b]), slice([a, c])])).toEqual([]);
   });
 
-  it('differ in sizes alone if only these do', () => {
+  it('differ in sizes only if their union is equal', () => {
     expect(kinds([slice([a, b, c]), slice([])], [slice([b]), slice([a, c])])).toEqual(['sizes']);
     expect(kinds([slice([a, b, c])], [slice([b]), slice([a, c])])).toEqual(['sizes']);
   });
 
-  it('differ if their union, or what is said of them, does', () => {
+  it('differ if their union or their metadata differs', () => {
     expect(kinds([slice([a, b]), slice([c])], [slice([a]), slice([c])])).toEqual(['members']);
     expect(kinds([slice([a, b]), slice([c])], [slice([a, b]), slice([c, a])])).toEqual(['members']);
     const labelled = { metadata: { name: 'web-1', namespace: 'shop', labels: { ...labels, more: 'x' } } };
@@ -121,13 +121,13 @@ describe('explanations', () => {
     return compareClusters(left, state(sluice)).map((difference) => explain(difference, context(left))?.rules);
   };
 
-  it('leave sizes to chance, but neither empty slices nor too large ones', () => {
+  it('explains other sizes, but neither empty nor oversized slices', () => {
     const d = endpoint('10.0.0.4');
     expect(explained([slice([a, b, c]), slice([d])], [slice([a, b]), slice([c, d])])).toEqual(['M3, E20–E22']);
     expect(explained([slice([a, b]), slice([c, d])], [slice([a, b, c, d]), slice([])])).toEqual([undefined]);
   });
 
-  it('leave to chance which zone a hint names, for topology mode Auto and where each ready endpoint has one', () => {
+  it('explains other zones in hints, for topology mode Auto if each ready endpoint has a hint', () => {
     const hinted = (zone: string) => slice([endpoint('10.0.0.1', { hints: { forZones: [{ name: zone }] } })]);
     const annotations = { 'service.kubernetes.io/topology-mode': 'Auto' };
     const service = (more: JsonObject) => [{ metadata: { name: 'web', namespace: 'shop', ...more } }];
@@ -136,24 +136,24 @@ describe('explanations', () => {
     expect(explained([hinted('a')], [slice([a])], service({ annotations }))).toEqual([undefined]);
   });
 
-  it('know nothing of lost endpoints', () => {
+  it('does not explain lost endpoints', () => {
     expect(explained([slice([a, b]), slice([c])], [slice([a]), slice([c])])).toEqual([undefined]);
   });
 });
 
-describe('a placeholder on one side only', () => {
+describe('a placeholder slice on one side only', () => {
   const placeholder = slice([], { ports: [] });
   const explained = (upstream: readonly JsonObject[], sluice: readonly JsonObject[]) =>
     compare(upstream, sluice).map(
       (each) => explain(each, { state: state(upstream), maxEndpointsPerSlice: 100 })?.rules,
     );
 
-  it('is explained beside another slice of its address type, whichever side has it', () => {
+  it('is explained next to another slice of its address type, on either side', () => {
     expect(explained([slice([a]), placeholder], [slice([a])])).toEqual(['E15, E24']);
     expect(explained([slice([a])], [slice([a]), placeholder])).toEqual(['E15, E24']);
   });
 
-  it('is not explained where it is all there is of its address type, nor with endpoints or ports in it', () => {
+  it('is not explained if it is the only slice of its address type or has endpoints or ports', () => {
     expect(explained([placeholder], [])).toEqual([undefined]);
     const other = slice([a], { addressType: 'IPv6' });
     expect(explained([other, placeholder], [other])).toEqual([undefined]);
@@ -162,7 +162,7 @@ describe('a placeholder on one side only', () => {
   });
 });
 
-describe('mirrored slices with which the upstream controller is stuck', () => {
+describe('mirrored slices on which the upstream controller is stuck', () => {
   const labels = {
     'kubernetes.io/service-name': 'web',
     'endpointslice.kubernetes.io/managed-by': 'endpointslicemirroring-controller.k8s.io',
@@ -182,11 +182,11 @@ describe('mirrored slices with which the upstream controller is stuck', () => {
   };
   const right = [mirrored('192.0.2.1', true), mirrored('192.0.2.2', false)];
 
-  it('are explained where that controller says so and Sluice mirrors the Endpoints', () => {
+  it('are explained if that controller reports it and Sluice mirrors the Endpoints', () => {
     expect(new Set(explained(right, ['shop/web']))).toEqual(new Set(['H19']));
   });
 
-  it('are not where it does not say so, nor where Sluice has what the Endpoints has not', () => {
+  it('are not explained without its report, or if Sluice has endpoints that the Endpoints lacks', () => {
     expect(new Set(explained(right, []))).toEqual(new Set([undefined]));
     expect(explained([...right, mirrored('192.0.2.7', true)], ['shop/web'])).toContain(undefined);
     expect(explained([mirrored('192.0.2.1', false)], ['shop/web'])).toContain(undefined);

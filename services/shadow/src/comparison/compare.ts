@@ -10,9 +10,8 @@ import {
 
 export interface Difference {
   /**
-   * `object`: an object that only one side has, or that the two have in different forms. `members`: several slices of a
-   * group, and together they hold different endpoints. `hints`: only hints differ. `sizes`: only the way in which the
-   * endpoints of a group are spread over several slices differs.
+   * `object`: an object that exists on one side only or differs. `members`: groups of slices whose unions of endpoints
+   * differ. `hints`: only hints differ. `sizes`: only the distribution of endpoints over the slices of a group differs.
    */
   readonly kind: 'object' | 'members' | 'hints' | 'sizes';
   readonly resource: 'endpoints' | 'endpointslices';
@@ -22,7 +21,7 @@ export interface Difference {
   /** The differing objects, normalised. */
   readonly upstream: readonly JsonObject[];
   readonly sluice: readonly JsonObject[];
-  /** What differs, a line for each place: `where: upstream's ≠ Sluice's`. */
+  /** A line for each differing field: `where: upstream's ≠ Sluice's`. */
   readonly lines: readonly string[];
 }
 
@@ -30,9 +29,9 @@ export interface Difference {
 const mostLines = 8;
 
 /**
- * Compares what two clusters hold. Where a Service has no more than one slice of an address type and port list, it is
- * compared in full; where it has more, chance decides which endpoint is in which (M2–M5), so what is compared is the
- * union of their endpoints, the beginnings of their names, their labels, annotations and owners, and their sizes.
+ * Compares the objects of two clusters. A single slice per address type and port list of a Service is compared in full.
+ * In larger groups the distribution of endpoints is random (M2–M5), so their union, generated name prefixes, labels,
+ * annotations, owners and sizes are compared.
  */
 export function compareClusters(
   upstream: ClusterState,
@@ -102,7 +101,7 @@ function compareSlices(group: Group): Difference[] {
   return left.sizes === right.sizes ? [] : [difference('sizes', resource, group)];
 }
 
-/** What chance does not decide of a group of slices, as texts to compare. */
+/** The deterministic properties of a group of slices, as texts to compare. */
 function shapeOf(slices: readonly JsonObject[]) {
   const endpoints = slices.flatMap((slice) => listAt(slice, 'endpoints'));
   return {
@@ -149,7 +148,7 @@ function sizesLine({ upstream, sluice }: Group): string {
   return `sizes of slices: ${sizes(upstream)} ≠ ${sizes(sluice)}`;
 }
 
-/** Walks both values side by side down to where they differ. Lists that are free of order are paired by equality first. */
+/** Lists the differing leaves of two values. Elements of unordered lists are paired by equality first. */
 function explain(left: Json | undefined, right: Json | undefined, path: string, lines: string[]): void {
   if (lines.length >= mostLines || same(left, right)) return;
   if (isObject(left) && isObject(right)) {
@@ -191,7 +190,7 @@ function short(value: Json | undefined): string {
   return text.length <= 160 ? text : `${text.slice(0, 157)}…`;
 }
 
-/** One difference for people. */
+/** Describes a difference for people. */
 export function describeDifference({ resource, namespace, service, kind, lines }: Difference): string {
   const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
   return [`${what} ${namespace}/${service} (${kind})`, ...lines.map((line) => `  ${line}`)].join('\n');

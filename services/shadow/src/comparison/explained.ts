@@ -8,11 +8,13 @@ export interface ExplainContext {
   readonly maxEndpointsPerSlice: number;
   /** Services, as `namespace/name`, that had topology mode Auto at an earlier checkpoint. */
   readonly onceAuto?: ReadonlySet<string>;
-  /** Services, as `namespace/name`, whose mirroring the upstream controller itself says to fail by the defect of H19. */
+  /**
+   * Services, as `namespace/name`, for which the upstream controller reports a mirroring failure of the kind of H19.
+   */
   readonly stuckMirrors?: ReadonlySet<string>;
 }
 
-/** A difference that is right: by chance on the upstream side, or by a deviation on purpose. */
+/** An accepted difference: caused by randomness upstream or by an intended deviation. */
 export interface Explanation {
   /** Numbers of the rules of the behaviour specification. */
   readonly rules: string;
@@ -51,14 +53,14 @@ export function explain(difference: Difference, context: ExplainContext): Explan
 
 const endpointsOf = (slices: readonly JsonObject[]) => slices.flatMap((slice) => listAt(slice, 'endpoints'));
 
-/** No slice is empty beside others or over the maximum, and no endpoint is there twice. */
+/** Whether no slice is empty next to others or over the maximum, and no endpoint is duplicated. */
 function fits(slices: readonly JsonObject[], max: number): boolean {
   const sizes = slices.map((slice) => listAt(slice, 'endpoints').length);
   const all = endpointsOf(slices).map((endpoint) => JSON.stringify(endpoint));
   return sizes.every((size) => size > 0 && size <= max) && new Set(all).size === all.length;
 }
 
-/** On one side only, an empty slice without ports, of an address type that has other slices of the controller. */
+/** An empty slice without ports on one side only, of an address type that has other slices of the controller. */
 function isSparePlaceholder({ namespace, service, upstream, sluice }: Difference, { state }: ExplainContext): boolean {
   const [placeholder, ...more] = [...upstream, ...sluice];
   if (placeholder === undefined || more.length > 0) return false;
@@ -76,8 +78,8 @@ function isSparePlaceholder({ namespace, service, upstream, sluice }: Difference
 }
 
 /**
- * Mirrored slices of a Service with which the upstream controller is stuck. Each endpoint that Sluice mirrors must be in
- * the Endpoints, as ready as there.
+ * Mirrored slices of a Service on which the upstream controller is stuck. Each endpoint that Sluice mirrors must be in
+ * the Endpoints with the same readiness.
  */
 function isStuckMirror(difference: Difference, { state, stuckMirrors }: ExplainContext): boolean {
   const { namespace, service, upstream, sluice } = difference;
@@ -103,7 +105,7 @@ function isMirrored({ metadata }: JsonObject): boolean {
   return textAt(labels, 'endpointslice.kubernetes.io/managed-by') === 'endpointslicemirroring-controller.k8s.io';
 }
 
-/** Of a Service that is gone, or that nobody keeps slices for any more, the slices stand as they were. */
+/** The slices of a Service that was deleted or that no controller manages stay unchanged. */
 function isAuto({ namespace, service }: Difference, { state, onceAuto }: ExplainContext): boolean {
   const name = `${namespace}/${service}`;
   if (autoServices(state).has(name)) return true;
@@ -120,7 +122,7 @@ export function autoServices({ services }: ClusterState): ReadonlySet<string> {
 
 const fullName = ({ metadata }: JsonObject) => `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
 
-/** On both sides each ready endpoint has exactly one zone. */
+/** Whether each ready endpoint has exactly one zone on both sides. */
 function allHinted({ upstream, sluice }: Difference): boolean {
   const ready = [...endpointsOf(upstream), ...endpointsOf(sluice)].filter(
     (endpoint) => isObject(endpoint) && objectAt(endpoint, 'conditions').ready === true,

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, listAt, objectAt, textAt, without
 
 export const serviceNameLabel = 'kubernetes.io/service-name';
 
-/** Metadata that the server makes up, or that says how an object came to be rather than what it is. */
+/** Metadata that the server generates or that records history. */
 const droppedMetadata = [
   'uid',
   'resourceVersion',
@@ -15,7 +15,7 @@ const droppedMetadata = [
   'generateName',
 ];
 
-/** Members for which empty and absent mean the same. */
+/** Fields whose empty value equals an absent one. */
 const optionalMembers = new Set([
   'labels',
   'annotations',
@@ -34,13 +34,13 @@ const optionalMembers = new Set([
   'targetRef',
 ]);
 
-/** The length to which the server cuts the beginning of a generated name (K1). */
+/** Maximum length of the prefix of a generated name (K1). */
 const longestPrefix = 58;
 
-/** What uids denote; undefined: they are kept. */
+/** Names of objects by uid; undefined keeps uids. */
 export type Uids = ReadonlyMap<string, string> | undefined;
 
-/** Metadata without what a run makes up; of a deletion only that it was asked for. */
+/** Metadata without values that differ between runs; of a deletion, only that it was requested. */
 export function metadataForm(metadata: JsonObject): JsonObject {
   return {
     ...without(metadata, ...droppedMetadata),
@@ -48,7 +48,10 @@ export function metadataForm(metadata: JsonObject): JsonObject {
   };
 }
 
-/** A generated name becomes its beginning and an asterisk; one with a wrong beginning stays, and thus shows. */
+/**
+ * Replaces the suffix of a generated name by an asterisk. A name with another prefix stays and therefore shows up as a
+ * difference.
+ */
 export function nameForm(metadata: JsonObject, given: ReadonlySet<string> | undefined): string {
   const name = textAt(metadata, 'name');
   if (given?.has(name)) return name;
@@ -61,12 +64,12 @@ export function nameForm(metadata: JsonObject, given: ReadonlySet<string> | unde
   return name;
 }
 
-/** In Endpoints an empty port name is none; in slices it is a name. */
+/** An empty port name is absent in Endpoints, but a name in slices. */
 export function withoutEmptyName(port: Json): Json {
   return isObject(port) && port.name === '' ? without(port, 'name') : port;
 }
 
-/** Drops nulls and empty optional members, and replaces uids by what they denote. */
+/** Drops nulls and empty optional fields, and replaces uids by the names of their objects. */
 export function stripped(value: JsonObject, uids?: Uids): JsonObject {
   const kept: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value)) {

@@ -1,10 +1,10 @@
-/** Plain JSON, as API servers send it. */
+/** JSON as API servers send it. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Text that is equal for equal values, whatever the order of their keys. */
+/** JSON text with sorted keys, equal for equal values. */
 export function canonical(value: Json): string {
   return JSON.stringify(value, (_, inner: unknown) => (isObject(inner) ? sortedKeys(inner) : inner));
 }
@@ -14,17 +14,17 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value as an object; an empty one if it is none. */
+/** The value if it is an object, otherwise an empty one. */
 export function objectIn(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The value as a list; an empty one if it is none. */
+/** The value if it is a list, otherwise an empty one. */
 export function listIn(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value as a text; the empty one if it is none. */
+/** The value if it is a string, otherwise an empty one. */
 export function textIn(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }

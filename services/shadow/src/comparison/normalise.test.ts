@@ -24,7 +24,7 @@ const oneEndpoints = (subsets: JsonObject['subsets'], pods: JsonObject[] = []) =
   normalise(state({ endpoints: [{ metadata: meta('web'), subsets: subsets ?? null }], pods })).endpoints[0]?.object;
 
 describe('normalise', () => {
-  it('drops what the server makes up, and says that an object is being deleted', () => {
+  it('drops server-generated metadata and marks objects that are being deleted', () => {
     const metadata = {
       ...meta('web-x', { uid: 'u', resourceVersion: '7', generation: 2, managedFields: [{}], generateName: 'web-' }),
       creationTimestamp: '2026-01-01T00:00:00Z',
@@ -38,21 +38,21 @@ describe('normalise', () => {
     ['by the owner', meta('web-abcde', { ownerReferences: [{ name: 'web' }] }), 'web-*'],
     ['by the label', meta('web-abcde', { labels: { 'kubernetes.io/service-name': 'web' } }), 'web-*'],
     [
-      'cut to 58 characters',
+      'truncated to 58 characters',
       meta(`${'a'.repeat(58)}bcdfg`, { generateName: `${'a'.repeat(60)}-` }),
       `${'a'.repeat(58)}*`,
     ],
-    ['unless the beginning is wrong', meta('other-abcde', { generateName: 'web-' }), 'other-abcde'],
+    ['unless the prefix differs', meta('other-abcde', { generateName: 'web-' }), 'other-abcde'],
   ])('recognises generated names %s', (_, metadata, name) => {
     expect(oneSlice(metadata)?.metadata).toMatchObject({ name });
   });
 
-  it('keeps the names that a user gave', () => {
+  it('keeps names chosen by users', () => {
     const metadata = meta('web-mine', { labels: { 'kubernetes.io/service-name': 'web' } });
     expect(oneSlice(metadata, {}, { userSlices: new Set(['web-mine']) })?.metadata).toMatchObject({ name: 'web-mine' });
   });
 
-  it('says whom a uid means, and unknown if nobody has it', () => {
+  it('replaces a uid by the name of its object, or by unknown', () => {
     const endpoints = ['u1', 'u9'].map((uid) => ({ addresses: ['10.0.0.1'], targetRef: { kind: 'Pod', uid } }));
     expect(oneSlice(meta('web-x'), { endpoints }, {}, [pod('web-1', 'u1')])?.endpoints).toEqual([
       { addresses: ['10.0.0.1'], targetRef: { kind: 'Pod', uid: 'Pod/shop/web-1' } },
@@ -60,7 +60,7 @@ describe('normalise', () => {
     ]);
   });
 
-  it('sorts endpoints and what follows from uids, and keeps the order of ports', () => {
+  it('sorts endpoints and lists ordered by uids, and keeps the order of ports', () => {
     const [a, b] = [{ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.2'] }];
     expect(oneSlice(meta('web-x'), { endpoints: [b, a] })?.endpoints).toEqual([a, b]);
     const ports = [{ name: 'z' }, { name: 'a' }];
@@ -75,7 +75,7 @@ describe('normalise', () => {
     );
   });
 
-  it('takes empty and absent for the same where they mean the same, and only there', () => {
+  it('treats empty and absent as equal only in fields where they mean the same', () => {
     const bare = oneSlice(meta('web-x'), { endpoints: [{ addresses: ['10.0.0.1'] }] });
     const endpoint = { addresses: ['10.0.0.1'], hints: null, hostname: '', conditions: {}, zone: null };
     expect(oneSlice(meta('web-x', { labels: {}, annotations: null }), { endpoints: [endpoint], ports: [] })).toEqual(
@@ -85,7 +85,7 @@ describe('normalise', () => {
     expect(oneEndpoints([{ ports: [{ name: '', port: 1 }] }])).toEqual(oneEndpoints([{ ports: [{ port: 1 }] }]));
   });
 
-  it('keeps, marks or drops the trigger time', () => {
+  it('keeps, masks or drops the trigger time', () => {
     const metadata = meta('web-x', { annotations: { [triggerTimeAnnotation]: '2026-01-01T00:00:00Z', note: 'n' } });
     const annotations = (triggerTime: NonNullable<NormaliseOptions['triggerTime']>) =>
       oneSlice(metadata, {}, { triggerTime })?.metadata;

@@ -1,7 +1,7 @@
 import { metadataForm, nameForm, serviceNameLabel, stripped, type Uids, withoutEmptyName } from './form.ts';
 import { isObject, type JsonObject, listAt, objectAt, sortedCanonically, textAt, without } from './json.ts';
 
-/** What one cluster holds, as its API server lists it. */
+/** The objects of a cluster, as its API server lists them. */
 export interface ClusterState {
   readonly services: readonly JsonObject[];
   readonly pods: readonly JsonObject[];
@@ -11,20 +11,20 @@ export interface ClusterState {
 
 export interface NormaliseOptions {
   /**
-   * What becomes of the annotation with the last change's trigger time. `drop` where several changes may have gone
-   * into one write on one side and into two on the other; default `keep`.
+   * How to treat the annotation with the trigger time. `drop` if several changes may be in one write on one side and in
+   * two on the other. Default `keep`.
    */
   readonly triggerTime?: 'keep' | 'presence' | 'drop';
-  /** Names of slices that a user gave; all other names were generated. */
+  /** Slice names chosen by users; all other names are generated. */
   readonly userSlices?: ReadonlySet<string>;
-  /** Keeps uids, to compare states of one and the same cluster; default: they become what they denote. */
+  /** Keeps uids, to compare states of the same cluster. By default they are replaced by the names of their objects. */
   readonly keepUids?: boolean;
 }
 
-/** Endpoints or an EndpointSlice in a form that two clusters share if they mean the same. */
+/** Endpoints or an EndpointSlice in a form that is equal in two clusters if it has the same meaning. */
 export interface Normalised {
   readonly namespace: string;
-  /** The Service that it speaks of: its name, or the label of a slice; may be empty. */
+  /** The name of its Service, from its own name or the label of a slice; may be empty. */
   readonly service: string;
   readonly object: JsonObject;
 }
@@ -33,9 +33,8 @@ export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigge
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 
 /**
- * Brings the Endpoints and EndpointSlices of a cluster into the form of the golden vectors' comparer, with what two
- * clusters need beyond it: uids are replaced by what they denote, and lists whose order follows from uids (subsets and
- * the addresses in them: D25, L4) are sorted.
+ * Normalises the Endpoints and EndpointSlices of a cluster for the comparison of two clusters: replaces uids by the
+ * names of their objects and sorts lists whose order depends on uids (subsets and their addresses: D25, L4).
  */
 export function normalise(
   state: ClusterState,

@@ -49,7 +49,7 @@ export interface AllInOne {
   readonly synced: Promise<unknown>;
   /** Serves another cluster until `signal` aborts and its work in progress is done. */
   serve(cluster: Cluster, signal: AbortSignal): Promise<void>;
-  /** Removes the state of a cluster that is not served any more. */
+  /** Removes the state of a cluster that is no longer served. */
   removeCluster(identity: string): Promise<void>;
   /** Makes every watcher resync all Services. */
   resync(): void;

@@ -6,14 +6,14 @@ import { recordOutcome } from '../display/record-outcome.ts';
 import { Statistics } from '../display/statistics.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** Runs the simulated world on a fleet of processes with its own bus and store. */
+/** Runs the simulated cluster on a fleet of processes with its own bus and store. */
 export async function runDistributed(stopped: Promise<void>, options: RunOptions): Promise<void> {
   const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
   const ports = { clock: systemClock, random: systemRandom, logger };
   const display = createDisplay(options.output);
   const statistics = new Statistics();
   const { seed, rate } = options;
-  const world = await startSimulation({
+  const cluster = await startSimulation({
     ...ports,
     ...(seed !== undefined && { seed }),
     ...(rate !== undefined && { rate }),
@@ -27,7 +27,7 @@ export async function runDistributed(stopped: Promise<void>, options: RunOptions
       bus: options.bus ?? 'nats',
       // Like this process: bundled or from the sources, with the same options of Node.
       program: [...process.execArgv, ...process.argv.slice(1, 2)],
-      server: world.server,
+      server: cluster.server,
       clusterName: 'simulated-cluster',
       flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel, ...tracesFlags(options)],
       consoleFlags: [
@@ -35,24 +35,24 @@ export async function runDistributed(stopped: Promise<void>, options: RunOptions
         ...(options.jaegerQueryUrl === undefined ? [] : ['--jaeger-query-url', options.jaegerQueryUrl]),
       ],
       onOutcome: (plan, outcome) => {
-        recordOutcome(statistics, display, { cluster: world.name, plan, outcome });
+        recordOutcome(statistics, display, { cluster: cluster.name, plan, outcome });
       },
       onLine: (process, line) => void globalThis.process.stderr.write(`${process}: ${line}\n`),
     });
     display.started([
-      `A fleet manages Endpoints and EndpointSlices of the simulated cluster at ${world.server}`,
+      `A fleet manages Endpoints and EndpointSlices of the simulated cluster at ${cluster.server}`,
       ...fleet.about,
-      ...world.about,
+      ...cluster.about,
     ]);
     try {
       const failed = await Promise.race([stopped, fleet.failed]);
       if (failed !== undefined) throw new UsageError(failed);
     } finally {
-      world.pause();
+      cluster.pause();
       await fleet.stop();
     }
   } finally {
-    await shutDown([{ component: 'demo cluster', graceMs: marginMs, stop: () => world.close() }], ports);
+    await shutDown([{ component: 'demo cluster', graceMs: marginMs, stop: () => cluster.close() }], ports);
   }
   display.ended(statistics, systemClock.now() - startedAt);
   if (statistics.refused.size > 0) process.exitCode ||= 1;

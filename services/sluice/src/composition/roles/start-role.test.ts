@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { startRole } from './start-role.ts';
 
 test.each(['watcher', 'reconciler', 'writer'] as const)(
-  'a %s counts where somebody may look, and nothing where the metrics are served nowhere',
+  'a %s records metrics only if they are served',
   async (role) => {
     const clock = new VirtualClock(1_000);
     const leases = new MemoryLeases(clock);

@@ -22,9 +22,9 @@ const maxInFlight = 16;
 
 const ofService =
   (make: typeof deleteService): StepMaker =>
-  (world) => {
-    const service = world.pick(world.services.values());
-    return service && make(world, service);
+  (workload) => {
+    const service = workload.pick(workload.services.values());
+    return service && make(workload, service);
   };
 
 /**
@@ -47,7 +47,7 @@ export class Churn {
   readonly #random: Random;
   readonly #steady: SteadyServices;
   readonly #measured: FlipProbe;
-  readonly #world: Workload;
+  readonly #workload: Workload;
   readonly #underWay = new Set<Promise<void>>();
   readonly #fail: (error: unknown) => void;
   /** Steps depend on each other, so their requests are sent one at a time. */
@@ -67,7 +67,7 @@ export class Churn {
     this.#steady = steady;
     this.#measured = measured;
     this.#fail = fail;
-    this.#world = new Workload(namespace, random);
+    this.#workload = new Workload(namespace, random);
   }
 
   async create(): Promise<void> {
@@ -92,7 +92,7 @@ export class Churn {
     clearInterval(this.#timer);
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
     // Names of deleted objects may be reused: the fleet has converged in between.
-    this.#world.justDeleted.clear();
+    this.#workload.justDeleted.clear();
   }
 
   #change(): void {
@@ -110,7 +110,7 @@ export class Churn {
   async #step(): Promise<void> {
     this.#stepping = true;
     try {
-      if (this.#steps.length === 0) this.#steps = [...nextStep(this.#world, everything).requests];
+      if (this.#steps.length === 0) this.#steps = [...nextStep(this.#workload, everything).requests];
       await this.#steps.shift()?.(this.#client, 'sluice');
       this.changes++;
     } catch (error) {
