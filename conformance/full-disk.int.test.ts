@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { streamStart } from '@sluice/bus';
 import { startNats, startRedis } from '@sluice/local';
+import { recordingLogger } from '@sluice/runtime/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
 import { connectBus } from './jetstream-fixture.ts';
-import { recordingLogger } from './recording-logger.ts';
 import { Connections } from './redis-fixture.ts';
 import { SmallDisk } from './small-disk.ts';
 
@@ -25,7 +25,7 @@ describe.runIf(SmallDisk.possible)('a full disk', () => {
     const nats = await startNats({ directory: join(disk.directory, 'nats') });
     endings.push(() => nats.stop());
     const log = recordingLogger();
-    const bus = await connectBus({ servers: [nats.url], partitions: 1, fleet: 'full' }, log.logger);
+    const bus = await connectBus({ servers: [nats.url], partitions: 1, fleet: 'full' }, log);
     endings.push(() => bus.close());
     const [calls, size] = [200, 10];
     const appending = (async () => {
@@ -33,7 +33,7 @@ describe.runIf(SmallDisk.possible)('a full disk', () => {
         await bus.append('changes', 0, records('a', call * size + 1, (call + 1) * size, 20_000));
       }
     })();
-    await expect.poll(() => log.level('warn'), { timeout: 60_000 }).toContain('publish failed; retrying');
+    await expect.poll(() => log.messages('warn'), { timeout: 60_000 }).toContain('publish failed; retrying');
     disk.grow(200);
     await nats.process.kill();
     await nats.process.start();
@@ -41,7 +41,7 @@ describe.runIf(SmallDisk.possible)('a full disk', () => {
     await appending;
     const read = await take(bus.read('changes', 0, streamStart), calls * size);
     expect([...new Set(ids(read))]).toEqual(ids(records('a', 1, calls * size)));
-    expect(log.level('info')).toContain('publish succeeded again');
+    expect(log.messages('info')).toContain('publish succeeded again');
   });
 
   test('of Redis: commits are rejected with the reason until there is space again', async () => {

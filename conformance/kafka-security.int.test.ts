@@ -6,10 +6,10 @@ import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@slui
 import { type Kafka, makeServingCertificate, type ServingCertificate, startKafka } from '@sluice/local';
 import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
+import { recordingLogger } from '@sluice/runtime/testing';
 import kafkajs, { type AclEntry } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
-import { recordingLogger } from './recording-logger.ts';
 
 /** TLS, SCRAM and ACLs on a real broker, and the errors when one fails. */
 
@@ -82,14 +82,14 @@ async function expectToWork(options: KafkaBusOptions): Promise<void> {
 describe('SCRAM over TLS', () => {
   test('accepts the right password; a wrong one is rejected immediately without revealing it', async () => {
     await expectToWork(as('admin'));
-    const lines = recordingLogger();
+    const log = recordingLogger();
     const sasl = { mechanism: 'scram-sha-512', username: 'admin', password: 'a-wrong-one' } as const;
-    const refused = await refusal({ ...as('admin'), sasl, logger: lines.logger });
+    const refused = await refusal({ ...as('admin'), sasl, logger: log });
     expect(refused).toMatchObject({
       code: 'BUS_CREDENTIALS',
       message: expect.stringContaining('the user name or password'),
     });
-    expect(`${refused} ${lines.text()}`).not.toContain('a-wrong-one');
+    expect(`${refused} ${JSON.stringify(log.lines)}`).not.toContain('a-wrong-one');
   });
 
   test('immediately rejects a mechanism that the broker does not support', async () => {

@@ -1,9 +1,9 @@
 import { streamStart } from '@sluice/bus';
 import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus-kafka';
+import { recordingLogger } from '@sluice/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, ids, records, take } from './bus-records.ts';
 import { KafkaFixture } from './kafka-fixture.ts';
-import { recordingLogger } from './recording-logger.ts';
 
 /** What Kafka adds to the bus contract: topic mismatches, expired records, frozen brokers, users. */
 
@@ -35,10 +35,10 @@ describe('at the start', () => {
       ...locked.options(1),
       sasl: { mechanism: 'plain', username: 'sluice', password: sasl },
     });
-    const lines = recordingLogger();
-    const refused = await connectKafkaBus({ ...options('a-wrong-one'), logger: lines.logger }).catch((error) => error);
+    const log = recordingLogger();
+    const refused = await connectKafkaBus({ ...options('a-wrong-one'), logger: log }).catch((error) => error);
     expect(refused).toMatchObject({ name: 'BusSetupError', code: 'BUS_CREDENTIALS' });
-    expect(`${refused} ${lines.text()}`).not.toContain('a-wrong-one');
+    expect(`${refused} ${JSON.stringify(log.lines)}`).not.toContain('a-wrong-one');
     const bus = await connectKafkaBus(options(password));
     await bus.append('changes', 0, records('a', 1, 1));
     expect(ids(await take(bus.read('changes', 0, streamStart), 1))).toEqual(['a1']);
@@ -169,8 +169,8 @@ describe('a frozen broker', () => {
 });
 
 test('logs an outage once, and its end once', async () => {
-  const lines = recordingLogger();
-  const bus = await connectKafkaBus({ ...fixture.options(4), logger: lines.logger });
+  const log = recordingLogger();
+  const bus = await connectKafkaBus({ ...fixture.options(4), logger: log });
   const readers = [0, 1, 2, 3].map((partition) => bus.read('changes', partition, streamStart));
   const waiting = readers.map((reader) => take(reader, 1));
   await fixture.kafka.process.kill();
@@ -178,10 +178,10 @@ test('logs an outage once, and its end once', async () => {
   await fixture.kafka.process.start();
   await Promise.all([...appends, ...waiting]);
   // The end is logged when the last caller has recovered.
-  await expect.poll(() => lines.level('info').at(-1)).toBe('Kafka available again');
-  expect(lines.level('warn').length).toBe(
-    lines.level('info').filter((line) => line === 'Kafka available again').length,
+  await expect.poll(() => log.messages('info').at(-1)).toBe('Kafka available again');
+  expect(log.messages('warn').length).toBe(
+    log.messages('info').filter((line) => line === 'Kafka available again').length,
   );
-  expect(lines.level('warn').length).toBeLessThanOrEqual(2);
+  expect(log.messages('warn').length).toBeLessThanOrEqual(2);
   await bus.close();
 });

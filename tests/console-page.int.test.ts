@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityOf } from './harness/page/accessibility.ts';
 import { startChromium } from './harness/page/chromium.ts';
 import { serveHistory } from './harness/page/served-history.ts';
-import { type ServedWorld, serveWorld } from './harness/page/served-world.ts';
+import { type ServedConsole, serveConsole } from './harness/page/served-console.ts';
 import { Shop } from './harness/page/shop.ts';
 import { openPage, type WatchedPage } from './harness/page/watched-page.ts';
 
@@ -13,13 +13,13 @@ const waiting = { timeout: 20_000, interval: 50 };
 const markup = `<img src=x onerror="document.title='broken in'">`;
 
 let browser: Browser;
-let world: ServedWorld;
+let served: ServedConsole;
 let shop: Shop;
 let watched: WatchedPage | undefined;
 
 beforeAll(async () => {
-  [browser, world] = await Promise.all([startChromium(), serveWorld()]);
-  shop = new Shop(world.server);
+  [browser, served] = await Promise.all([startChromium(), serveConsole()]);
+  shop = new Shop(served.server);
   shop.addService('web', 3);
   shop.addService('db', 1);
   shop.addService('idle', 0);
@@ -33,16 +33,16 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await world?.stop();
+  await served?.stop();
 });
 
 /** Opens a path of the console. Browser errors until the end of the test fail it. */
-async function open(path = '/', url = world.url): Promise<Page> {
+async function open(path = '/', url = served.url): Promise<Page> {
   watched = await openPage(browser, url + path);
   return watched.page;
 }
 
-const pathOf = (service: string): string => `/services/${world.server.identity}/shop/${service}`;
+const pathOf = (service: string): string => `/services/${served.server.identity}/shop/${service}`;
 const rowOf = (page: Page, service: string) => page.locator('.row.entry', { hasText: `shop/${service}` });
 const names = (page: Page) => page.locator('.row.entry .name').allInnerTexts();
 /** Separates the texts of adjacent elements. */
@@ -179,7 +179,7 @@ describe('one Service', () => {
     await page.getByText('the history starts at').waitFor();
     await page.getByRole('button', { name: 'show now' }).click();
     await wait(() => cells(page, 'ready')).toBe(3);
-    await page.goto(world.url + pathOf('nobody'));
+    await page.goto(served.url + pathOf('nobody'));
     await page.getByText('no history for Service shop/nobody').waitFor();
     shop.addService('nobody', 1);
     await wait(() => cells(page, 'ready')).toBe(1);
@@ -211,21 +211,21 @@ describe.each(['dark', 'light'] as const)('accessibility in the %s theme', (them
     ['unknown Service', () => pathOf('no-such-name'), '.notice.failed'],
   ];
   test.each(places)('%s', async (_, path, shows) => {
-    expect(await accessibilityOf(browser, world.url + path(), shows, theme)).toEqual([]);
+    expect(await accessibilityOf(browser, served.url + path(), shows, theme)).toEqual([]);
   });
 });
 
 test('escapes names and messages from a cluster', async () => {
-  world.refuse('evil', `refused because of ${markup}`);
+  served.refuse('evil', `refused because of ${markup}`);
   shop.addService('evil', 0);
   shop.setPod('evil', markup, true);
   shop.setPod('web', `${markup} too`, false);
   const page = await open(pathOf('evil'));
   await page.getByText(`refused because of ${markup}`).first().waitFor();
   await page.locator('.pods li', { hasText: markup }).waitFor();
-  await page.goto(`${world.url}/fleet`);
+  await page.goto(`${served.url}/fleet`);
   await page.getByText(`refused because of ${markup}`).first().waitFor();
-  await page.goto(world.url + pathOf('web'));
+  await page.goto(served.url + pathOf('web'));
   await page.locator('.pods li', { hasText: `${markup} too` }).click();
   await page.locator('.timeline', { hasText: `${markup} too` }).waitFor();
   expect(await page.locator('main img').count()).toBe(0);
@@ -237,11 +237,11 @@ test('reports a lost server, and recovers by itself', async () => {
   const page = await open(pathOf('away'));
   await wait(() => cells(page, 'ready')).toBe(2);
   await page.getByText('live', { exact: true }).waitFor();
-  await world.stopListening();
+  await served.stopListening();
   await page.getByRole('alert').getByText('Sluice does not answer').first().waitFor();
   expect(await cells(page, 'ready'), 'known data stays visible').toBe(2);
   shop.setPod('away', 'away-1', false);
-  await world.listenAgain();
+  await served.listenAgain();
   await page.getByText('live', { exact: true }).waitFor();
   await wait(() => cells(page, 'not-ready')).toBe(1);
   await wait(() => page.getByRole('alert').count()).toBe(0);

@@ -13,7 +13,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityOf } from './harness/page/accessibility.ts';
 import { startChromium } from './harness/page/chromium.ts';
-import { type ServedWorld, serveWorld } from './harness/page/served-world.ts';
+import { type ServedConsole, serveConsole } from './harness/page/served-console.ts';
 import { Shop } from './harness/page/shop.ts';
 import { openPage } from './harness/page/watched-page.ts';
 
@@ -23,25 +23,25 @@ const waiting = { timeout: 60_000, interval: 100 };
 let directory: string;
 let jaeger: Jaeger;
 let browser: Browser;
-let world: ServedWorld;
+let served: ServedConsole;
 let shop: Shop;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sluice-console-traces-'));
   [jaeger, browser] = await Promise.all([startJaeger({ directory }), startChromium()]);
-  world = await serveWorld(jaeger);
-  shop = new Shop(world.server);
+  served = await serveConsole(jaeger);
+  shop = new Shop(served.server);
   shop.addService('web', 2);
 }, 1_500_000);
 
 afterAll(async () => {
   await browser?.close();
-  await world?.stop();
+  await served?.stop();
   await jaeger?.stop();
   rmSync(directory, { recursive: true, force: true });
 });
 
-const get = async (path: string) => (await fetch(`${world.url}${path}`)).json();
+const get = async (path: string) => (await fetch(`${served.url}${path}`)).json();
 const readyOf = async () => ((await get('/api/v1/services?q=shop/web')) as ServiceList).items[0]?.ready;
 
 /** Id of the trace of the last write for this Pod. */
@@ -57,7 +57,7 @@ async function wholeTrace(traceId: string): Promise<TraceView> {
 }
 
 async function sluice(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args, '--console', world.url]);
+  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args, '--console', served.url]);
   return stdout;
 }
 
@@ -71,7 +71,7 @@ test('the page links from a history entry to its trace, and back to the Service'
   expect(trace.services).toEqual(['sluice-watcher', 'sluice-reconciler', 'sluice-writer']);
   expect(trace.spans.map(({ depth }) => depth)).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]));
 
-  const { page, errors } = await openPage(browser, `${world.url}/services/prod/shop/web`);
+  const { page, errors } = await openPage(browser, `${served.url}/services/prod/shop/web`);
   const line = page.locator('.timeline li.completed', { hasText: 'web-1 no longer ready' }).first();
   await line.getByRole('link', { name: 'trace' }).click();
   await page.getByRole('heading', { name: 'Pod shop/web-1 became not ready' }).waitFor();
@@ -88,12 +88,12 @@ test('the page links from a history entry to its trace, and back to the Service'
   await page.locator('.timeline li.completed').first().waitFor();
   expect(errors).toEqual([]);
   for (const theme of ['dark', 'light'] as const)
-    expect(await accessibilityOf(browser, `${world.url}/traces/${traceId}`, '.span', theme)).toEqual([]);
+    expect(await accessibilityOf(browser, `${served.url}/traces/${traceId}`, '.span', theme)).toEqual([]);
   await page.close();
 }, 120_000);
 
 test('the trace of a failed write contains the reason', async () => {
-  world.refuse('web', 'denied by policy');
+  served.refuse('web', 'denied by policy');
   shop.setPod('web', 'web-2', false);
   const refused = async () => {
     const { entries } = (await get('/api/v1/services/prod/shop/web/history')) as HistoryView;
@@ -137,12 +137,12 @@ test('reports a Jaeger that is slow, stopped or not Jaeger', async () => {
   await expect(fetchTrace(url, '2')).rejects.toThrow(`${url} returned HTTP status 500`);
   stuck.closeAllConnections();
   stuck.close();
-  const { page } = await openPage(browser, `${world.url}/traces/${await traceOf('web-1')}`);
+  const { page } = await openPage(browser, `${served.url}/traces/${await traceOf('web-1')}`);
   await page.locator('.span').first().waitFor();
   await jaeger.process.kill();
   await page.reload();
   await page.getByText('cannot read the trace from Jaeger: ').waitFor();
-  await page.goto(`${world.url}/services/prod/shop/web`);
+  await page.goto(`${served.url}/services/prod/shop/web`);
   await page.locator('.timeline li.completed').first().waitFor();
   await page.close();
 }, 120_000);

@@ -3,6 +3,7 @@ import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { runReconciler } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { startAllInOne } from '@sluice/sluice';
 import { type Commit, MemoryStore, type ScopeState, type Store } from '@sluice/store';
@@ -18,6 +19,9 @@ interface Crash {
   readonly at: number;
   readonly when: 'before' | 'after' | 'halfway';
 }
+
+/** Longer than every backoff. */
+const convergenceMs = 300_000;
 
 /** Steps at which commits or appends happen in the scenario below; more than it needs do no harm. */
 const steps = Array.from({ length: 24 }, (_, i) => i + 1);
@@ -77,14 +81,14 @@ async function survive(
       stop.signal,
     ),
   ];
-  await drain(clock);
+  await advance(clock, convergenceMs);
   for (const ready of [false, true, false]) {
     server.put('pods', population.podObject(0, 0, ready) as RawObject);
-    await drain(clock);
+    await advance(clock, convergenceMs);
   }
   stop.abort();
   await bus.close();
-  await drain(clock);
+  await advance(clock, convergenceMs);
   await Promise.allSettled(running);
 
   const written = snapshot(server);
@@ -104,15 +108,9 @@ async function writesOfAFreshStart(server: FakeApiServer, cluster: FakeClient, c
     random: seededRandom(3),
     logger: silentLogger,
   });
-  await drain(clock);
+  await advance(clock, convergenceMs);
   await fleet.stop(0);
   return Number(server.resourceVersion) - before;
-}
-
-async function drain(clock: VirtualClock): Promise<void> {
-  const until = clock.now() + 300_000;
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (clock.step(until));
 }
 
 interface SliceShape {

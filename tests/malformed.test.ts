@@ -1,22 +1,26 @@
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { RawObject, Resource } from '@sluice/kubernetes';
-import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { type AllInOne, startAllInOne } from '@sluice/sluice';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+/** Longer than every backoff. */
+const convergenceMs = 120_000;
 
 /** Objects that no real API server stores, but a broken or a future one might send. */
 let clock: VirtualClock;
 let server: FakeApiServer;
 let fleet: AllInOne;
 let skipped: Resource[];
-let warnings: string[];
+let logger: RecordingLogger;
 
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   server = new FakeApiServer({ clock, random: seededRandom(1) });
   skipped = [];
-  warnings = [];
+  logger = recordingLogger();
   server.create('namespaces', { metadata: { name: 'shop' } });
   server.put('nodes', { metadata: { name: 'n1' } });
   server.create('services', service('web'));
@@ -38,10 +42,10 @@ describe('a malformed object on the watch', () => {
     await start();
     server.put(resource, malformed);
     server.put('pods', pod('web-2', '10.1.0.2'));
-    await drain();
+    await advance(clock, convergenceMs);
     expect(skipped).toEqual([resource]);
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain('web-bad');
+    expect(logger.messages('warn')).toHaveLength(1);
+    expect(JSON.stringify(logger.fields('warn'))).toContain('web-bad');
     expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
   });
 
@@ -49,10 +53,10 @@ describe('a malformed object on the watch', () => {
     server.put('pods', pod('web-2', '10.1.0.2'));
     await start();
     server.put('pods', { ...pod('web-2', ''), status: { podIPs: 'none' } });
-    await drain();
+    await advance(clock, convergenceMs);
     expect(skipped).toEqual(['pods']);
     server.put('pods', pod('web-2', '10.1.0.3'));
-    await drain();
+    await advance(clock, convergenceMs);
     expect(addresses()).toEqual(['10.1.0.1', '10.1.0.3']);
   });
 
@@ -79,7 +83,7 @@ describe('a Service that cannot be decoded', () => {
     valid = (server.list('services').items as readonly RawObject[]).find(isNamedWeb) ?? {};
     server.put('services', { ...valid, spec: { selector: 'app=web', ports: 80 } });
     skipped = [];
-    warnings = [];
+    logger.lines.length = 0;
     await start();
     expect(skipped).toEqual(['services']);
   }
@@ -88,10 +92,10 @@ describe('a Service that cannot be decoded', () => {
     await restartWithMalformedService();
     expect(addresses()).toEqual(['10.1.0.1']);
     expect(endpoints()).toEqual(['web']);
-    expect(warnings.at(-1)).toContain('withholding changes of a service that cannot be decoded');
+    expect(logger.messages('warn').at(-1)).toContain('withholding changes of a service that cannot be decoded');
     server.put('pods', pod('web-2', '10.1.0.2'));
     server.cutWatches('end');
-    await drain();
+    await advance(clock, convergenceMs);
     expect(addresses()).toEqual(['10.1.0.1']);
     expect(endpoints()).toEqual(['web']);
   });
@@ -100,14 +104,14 @@ describe('a Service that cannot be decoded', () => {
     await restartWithMalformedService();
     server.put('pods', pod('web-2', '10.1.0.2'));
     server.put('services', valid);
-    await drain();
+    await advance(clock, convergenceMs);
     expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
   });
 
   it('loses its Endpoints and slices once it is deleted', async () => {
     await restartWithMalformedService();
     server.delete('services', 'shop', 'web');
-    await drain();
+    await advance(clock, convergenceMs);
     expect(addresses()).toEqual([]);
     expect(endpoints()).toEqual([]);
   });
@@ -116,7 +120,7 @@ describe('a Service that cannot be decoded', () => {
     server.create('services', { ...service('other'), spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } });
     await restartWithMalformedService();
     server.delete('pods', 'shop', 'web-1');
-    await drain();
+    await advance(clock, convergenceMs);
     expect(endpoints()).toEqual(['other', 'web']);
     const slices = server.list('endpointslices').items as unknown as readonly Slice[];
     const ready = slices.map(({ endpoints }) => endpoints?.[0]?.conditions.ready);
@@ -158,7 +162,7 @@ describe('extreme objects', () => {
     };
     server.put('pods', { ...longest, metadata });
     await start();
-    expect([skipped, warnings]).toEqual([[], []]);
+    expect([skipped, logger.messages('warn')]).toEqual([[], []]);
     expect(addresses()).toEqual(['10.1.0.253']);
     const slices = server.list('endpointslices').items as unknown as readonly Slice[];
     expect(slices.map((slice) => slice.metadata.labels?.['kubernetes.io/service-name']).sort()).toEqual([
@@ -181,8 +185,8 @@ describe('extreme objects', () => {
     await start();
     server.put(resource, bare);
     server.put('pods', pod('web-2', '10.1.0.2'));
-    await drain();
-    expect([skipped, warnings]).toEqual([[], []]);
+    await advance(clock, convergenceMs);
+    expect([skipped, logger.messages('warn')]).toEqual([[], []]);
     expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
   });
 });
@@ -194,24 +198,11 @@ async function start(): Promise<void> {
     settings: defaultSettings,
     clock,
     random: seededRandom(2),
-    logger: listening,
+    logger,
     onMalformed: (_, resource) => skipped.push(resource),
   });
-  await drain();
+  await advance(clock, convergenceMs);
   await fleet.synced;
-}
-
-const listening: Logger = {
-  ...silentLogger,
-  warn: (message: string, fields?: LogFields) => warnings.push(`${message} ${JSON.stringify(fields)}`),
-  with: () => listening,
-};
-
-/** Runs all pending promises and the timers of the next two minutes. */
-async function drain(): Promise<void> {
-  const until = clock.now() + 120_000;
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (clock.step(until));
 }
 
 interface Slice {

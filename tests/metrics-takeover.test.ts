@@ -3,6 +3,7 @@ import { aService } from '@sluice/controllers/testing';
 import { encodeMessage, formatServiceKey } from '@sluice/messages';
 import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { Metrics } from '@sluice/telemetry';
@@ -12,7 +13,6 @@ import { expect, test } from 'vitest';
 const clock = new VirtualClock(1_000);
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
 const causes = { first: [], more: 0 };
-const drain = () => new Promise((resolve) => setImmediate(resolve));
 
 const service = aService({ ipFamilies: ['IPv4', 'IPv6'], ports: [], trafficDistribution: 'PreferClose' });
 
@@ -33,13 +33,13 @@ test('the owner of a partition exports its share of the gauges (I1)', async () =
     { key: formatServiceKey(key), id: '1', headers: {}, payload: encodeMessage(change) },
   ]);
   const one = owner(bus, store, 1);
-  await drain();
+  await advance(clock, 0);
   // A plan of each controller that has something to write is in flight.
   expect(await one.gauges()).toEqual({ slices: 2, desired: 2, preferClose: 1, running: 2 });
   await one.stop();
   expect(await one.gauges()).toEqual({ slices: 0, desired: 0, preferClose: 0, running: 0 });
   const two = owner(bus, store, 2);
-  await drain();
+  await advance(clock, 0);
   expect(await two.gauges()).toEqual({ slices: 2, desired: 2, preferClose: 1, running: 2 });
   await two.stop();
 });

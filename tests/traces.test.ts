@@ -1,7 +1,7 @@
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import { traceIdOf } from '@sluice/messages';
-import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { type AllInOne, startAllInOne } from '@sluice/sluice';
 import type { RecordedSpan } from '@sluice/telemetry/testing';
@@ -15,19 +15,12 @@ let server: FakeApiServer;
 let faults: FaultPlan;
 let traces: RecordedTraces;
 let fleet: AllInOne;
-/** Log lines with all fields. */
-let lines: LogFields[];
-
-function recordingLogger(bound: LogFields): Logger {
-  const line = (message: string, fields?: LogFields) => void lines.push({ message, ...bound, ...fields });
-  const { debug, info } = silentLogger;
-  return { debug, info, warn: line, error: line, with: (fields) => recordingLogger({ ...bound, ...fields }) };
-}
+let logger: RecordingLogger;
 
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   faults = new FaultPlan();
-  lines = [];
+  logger = recordingLogger();
   server = new FakeApiServer({ clock, random: seededRandom(1) });
   server.create('namespaces', { metadata: { name: namespace } });
   server.put('nodes', nodeObject('n1', 'a'));
@@ -49,7 +42,7 @@ async function start(given: { ratio: number; slowMs?: number }): Promise<void> {
     settings: { ...defaultSettings, controllers: new Set(['endpointslice']) },
     clock,
     random: seededRandom(2),
-    logger: recordingLogger({}),
+    logger,
     partitions: 3,
     tracers: traces.tracers,
   });
@@ -152,7 +145,7 @@ describe('a change', () => {
     const plans = named(spans, 'process mutations');
     expect(plans.map(({ attributes }) => attributes['sluice.status'])).toEqual(['rejected', 'applied']);
     expect(plans[0]?.error).toMatch(/^rejected: .*forbidden/i);
-    const { trace_id } = lines.find(({ message }) => message === 'plan not applied') ?? {};
+    const { trace_id } = logger.lines.find(({ message }) => message === 'plan not applied')?.fields ?? {};
     expect(trace_id).toBe(traceIdOf(spans[0]?.context ?? ''));
     expect([traces.orphans, traces.repeated]).toEqual([[], []]);
   });

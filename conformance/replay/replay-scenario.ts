@@ -1,11 +1,11 @@
 import type { Controller, EventToRecord } from '@sluice/controllers';
 import { FakeApiServer, FakeClient, FaultPlan, mergePatch } from '@sluice/fake-apiserver';
-import type { RawObject } from '@sluice/kubernetes';
+import { chainWriter, type RawObject } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { type AllInOne, startAllInOne } from '@sluice/sluice';
 import { defaultRetry } from '@sluice/writer';
-import { CountingWriter, type WriteCounts } from './counting-writer.ts';
+import { WriteCounter, type WriteCounts } from './write-counter.ts';
 import type { Scenario, ScenarioObject, Step } from './scenario.ts';
 import { findSlice } from './slice-target.ts';
 import { NoticedNodes } from './upstream/noticed-nodes.ts';
@@ -65,7 +65,7 @@ class Replay {
   });
   readonly #faults: FaultPlan;
   readonly #cluster: FakeClient;
-  readonly #writer: CountingWriter;
+  readonly #writes = new WriteCounter();
   #events: EventToRecord[] = [];
   #starts = 0;
   #fleet: AllInOne | undefined;
@@ -75,7 +75,6 @@ class Replay {
     this.#asShipped = asShipped;
     this.#faults = new FaultPlan(scenario.faults ?? []);
     this.#cluster = new FakeClient(this.#server, { clock: this.#clock, faults: this.#faults });
-    this.#writer = new CountingWriter(this.#cluster);
   }
 
   async rounds(): Promise<Round[]> {
@@ -116,7 +115,7 @@ class Replay {
           name: 'replay',
           identity: this.#server.identity,
           reader: this.#cluster,
-          writer: this.#writer,
+          writer: chainWriter(this.#cluster, this.#writes.middleware),
           record: (events) => void this.#events.push(...events),
         },
       ],
@@ -148,7 +147,7 @@ class Replay {
       case 'userEdit':
       case 'userDelete': {
         const slices = this.#server.list('endpointslices').items as unknown as RawObject[];
-        const slice = findSlice(slices, step.target, this.#writer.created);
+        const slice = findSlice(slices, step.target, this.#writes.created);
         if (slice === undefined) return;
         const { namespace, name } = slice.metadata;
         if (step.op === 'userEdit') this.#edit(slice as unknown as ScenarioObject, step.merge);
@@ -221,7 +220,7 @@ class Replay {
         endpoints: this.#server.list('endpoints').items as unknown as RawObject[],
         endpointslices: this.#server.list('endpointslices').items as unknown as RawObject[],
       },
-      writes: this.#writer.take(),
+      writes: this.#writes.drain(),
       events,
     };
   }

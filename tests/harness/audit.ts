@@ -1,6 +1,6 @@
 import type { Mutation } from '@sluice/controllers';
 import type { FakeApiServer } from '@sluice/fake-apiserver';
-import type { ClusterWriter } from '@sluice/kubernetes';
+import { type ClusterWriter, chainWriter } from '@sluice/kubernetes';
 import { decodeMessage, encodeMessage, formatServiceKey, type PlannedMutations, partitionOf } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import type { Commit, GroupState } from '@sluice/store';
@@ -73,27 +73,14 @@ export class Audit {
 
   /** The writer of a member, with its requests audited. */
   auditRequests(member: string, writer: ClusterWriter): ClusterWriter {
-    const check = (mutation: Mutation): PlannedMutations | undefined => {
-      const plan = this.#plans.get(signature(mutation))?.at(-1);
-      if (plan === undefined) this.#problem(`${member}: no plan contains ${signature(mutation)}`);
-      else this.#checkLease(member, plan);
-      return plan;
-    };
-    return {
-      get: (...args) => writer.get(...args),
-      create: (resource, object, signal) => {
-        check({ verb: 'create', resource, object } as Mutation);
-        return writer.create(resource, object, signal);
-      },
-      update: (resource, object, signal) => {
-        check({ verb: 'update', resource, object } as Mutation);
-        return writer.update(resource, object, signal);
-      },
-      delete: (resource, namespace, name, preconditions, signal) => {
-        check({ verb: 'delete', resource, name, ...preconditions } as Mutation);
-        return writer.delete(resource, namespace, name, preconditions, signal);
-      },
-    };
+    return chainWriter(writer, (request, next) => {
+      if (request.verb === 'create' || request.verb === 'update') {
+        this.#checkRequest(member, request as unknown as Mutation);
+      } else if (request.verb === 'delete') {
+        this.#checkRequest(member, { ...request, ...request.preconditions } as unknown as Mutation);
+      }
+      return next(request);
+    });
   }
 
   /** The server for the fleet's writers, which audits the effect of each write. */
@@ -112,6 +99,13 @@ export class Audit {
         };
       },
     });
+  }
+
+  #checkRequest(member: string, mutation: Mutation): void {
+    const id = signature(mutation);
+    const plan = this.#plans.get(id)?.at(-1);
+    if (plan === undefined) this.#problem(`${member}: no plan contains ${id}`);
+    else this.#checkLease(member, plan);
   }
 
   #checkLease(member: string, plan: PlannedMutations): void {

@@ -10,7 +10,7 @@ import {
 import { type Cancel, type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
 import type { Leases, Store } from '@sluice/store';
 
-export interface World {
+export interface SimulationPorts {
   readonly clock: Clock;
   readonly random: Random;
   /** Called before each use of a port by any process; may throw. */
@@ -22,12 +22,12 @@ export interface World {
  * Requests already sent are executed; their responses wait.
  */
 export class SimulatedProcess {
-  readonly #world: World;
+  readonly #ports: SimulationPorts;
   #frozen: PromiseWithResolvers<void> | undefined;
   #dead = false;
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(ports: SimulationPorts) {
+    this.#ports = ports;
   }
 
   freeze(): void {
@@ -46,7 +46,7 @@ export class SimulatedProcess {
   }
 
   get clock(): Clock {
-    const { clock } = this.#world;
+    const { clock } = this.#ports;
     return {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
@@ -132,7 +132,7 @@ export class SimulatedProcess {
 
   /** Starts immediately: a request that has left the process is executed even if the process freezes. */
   async #send<T>(send: () => Promise<T>): Promise<T> {
-    this.#world.onCall();
+    this.#ports.onCall();
     try {
       return await send();
     } finally {
@@ -142,7 +142,7 @@ export class SimulatedProcess {
 
   /** Network latency, which is often zero. */
   async #way(): Promise<void> {
-    const { clock, random } = this.#world;
+    const { clock, random } = this.#ports;
     if (random.next() < 0.5) await sleep(clock, randomInteger(random, 1, 5));
     await this.#awake();
   }

@@ -1,5 +1,6 @@
 import { UsageError } from '@sluice/process';
-import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { advance, recordingLogger } from '@sluice/runtime/testing';
 import { RedisStoreError } from '@sluice/store-redis';
 import { expect, test } from 'vitest';
 import { retryUntilConnected } from './retry-until-connected.ts';
@@ -11,30 +12,23 @@ const asUsageError = (cause: Error) => new UsageError(cause.message, { cause });
 const never = new Promise<void>(() => {});
 
 function attempts(...results: (Error | string)[]) {
-  const warnings: (LogFields | undefined)[] = [];
   let tried = 0;
   const open = async () => {
     const result = results[Math.min(tried++, results.length - 1)];
     if (result instanceof Error) throw result;
     return result;
   };
-  const logger = { ...silentLogger, warn: (_: string, fields?: LogFields) => void warnings.push(fields) };
-  return { open, ports: { clock, random: seededRandom(1), logger }, warnings, tried: () => tried };
-}
-
-async function pass(ms: number): Promise<void> {
-  const until = clock.now() + ms;
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (clock.step(until));
+  const logger = recordingLogger();
+  return { open, ports: { clock, random: seededRandom(1), logger }, logger, tried: () => tried };
 }
 
 test('retries while a server is unavailable, and logs the reason', async () => {
-  const { open, ports, warnings } = attempts(unavailable(), unavailable(), 'open');
+  const { open, ports, logger } = attempts(unavailable(), unavailable(), 'open');
   const connected = retryUntilConnected(open, ports, never);
-  await pass(60_000);
+  await advance(clock, 60_000);
   expect(await connected).toBe('open');
-  expect(warnings).toHaveLength(2);
-  expect(warnings[0]).toMatchObject({ reason: expect.stringContaining('no answer from Redis within') });
+  const reason = expect.stringContaining('no answer from Redis within');
+  expect(logger.fields('warn')).toMatchObject([{ reason }, { reason }]);
 });
 
 test('throws errors that need a change of the configuration', async () => {
@@ -47,9 +41,9 @@ test('stops retrying when stopped', async () => {
   const { open, ports, tried } = attempts(unavailable());
   const stop = Promise.withResolvers<void>();
   const connected = retryUntilConnected(open, ports, stop.promise);
-  await pass(1_000);
+  await advance(clock, 1_000);
   stop.resolve();
-  await pass(60_000);
+  await advance(clock, 60_000);
   expect(await connected).toBeUndefined();
   expect(tried()).toBeLessThan(4);
 });

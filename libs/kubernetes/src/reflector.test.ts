@@ -1,4 +1,5 @@
-import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { recordingLogger } from '@sluice/runtime/testing';
 import { describe, expect, it } from 'vitest';
 import { ApiError, type ApiErrorKind } from './api-error.ts';
 import type { ClusterReader, ListPage, RawObject, WatchEvent } from './cluster.ts';
@@ -22,7 +23,7 @@ const error = (kind: ApiErrorKind, status: number, more: { reason?: string; retr
 /** What one watch yields, in order: batches, an error that ends it, or `silence`, which lasts until the end. */
 type WatchScript = readonly (readonly WatchEvent[] | ApiError | 'silence')[];
 
-/** A reader that answers from a script and then stays silent. Records what it was asked. */
+/** A reader that answers from a script and then stays silent. Records its requests. */
 function scripted(lists: readonly (ListPage | ApiError)[], watches: readonly WatchScript[]) {
   const asked: string[] = [];
   const clock = new VirtualClock();
@@ -54,7 +55,7 @@ const text = (event: WatchEvent) =>
   event.type === 'BOOKMARK' ? `BOOKMARK ${event.resourceVersion}` : `${event.type} ${nameOf(event.object)}`;
 const nameOf = (object: RawObject) => String((object.metadata as RawObject).name);
 
-/** Runs a reflector over the script until nothing moves any more, however far the clock must go for that. */
+/** Runs a reflector over the script until nothing is pending, however far the clock must advance. */
 async function reflect(
   { cluster, clock, asked }: ReturnType<typeof scripted>,
   options: Partial<ReflectorOptions> = {},
@@ -214,8 +215,7 @@ describe('Reflector', () => {
   });
 
   it('skips malformed objects, logs their names and continues', async () => {
-    const lines: (LogFields | undefined)[] = [];
-    const logger: Logger = { ...silentLogger, warn: (_, fields) => void lines.push(fields) };
+    const logger = recordingLogger();
     const decode = (object: RawObject) => {
       if (nameOf(object).startsWith('bad')) throw new Error('it has no spec');
       return object;
@@ -225,7 +225,7 @@ describe('Reflector', () => {
     const { told, status } = await reflect(script, { decode, logger });
     expect(told).toEqual(['[listing]', 'replace a @10', '[watching]', 'ADDED b']);
     expect(status.skipped).toBe(2);
-    expect(lines).toEqual(
+    expect(logger.fields('warn')).toEqual(
       ['bad1', 'bad2'].map((name) => ({ resource: 'pods', namespace: 'ns', name, why: 'it has no spec' })),
     );
   });

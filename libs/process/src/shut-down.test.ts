@@ -1,20 +1,18 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type LogFields, type Logger, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { VirtualClock } from '@sluice/runtime';
+import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { stopInOrder } from './shut-down.ts';
 
 let clock: VirtualClock;
 let done: string[];
-let logged: (readonly [string, LogFields | undefined])[];
-let logger: Logger;
+let logger: RecordingLogger;
 
 beforeEach(() => {
   clock = new VirtualClock(0);
   done = [];
-  logged = [];
-  logger = { ...silentLogger, error: (text, fields) => void logged.push([text, fields]) };
+  logger = recordingLogger();
 });
 
 const quick = (component: string) => ({ component, graceMs: 1_000, stop: () => void done.push(component) });
@@ -28,7 +26,7 @@ test('components stop one after the other', async () => {
   slow.resolve();
   expect(await stopping).toEqual([]);
   expect(done).toEqual(['b']);
-  expect(logged).toEqual([]);
+  expect(logger.messages('error')).toEqual([]);
 });
 
 test('a component that hangs is logged and skipped after its timeout', async () => {
@@ -38,7 +36,8 @@ test('a component that hangs is logged and skipped after its timeout', async () 
   await advance(clock, 1);
   expect(await stopping).toEqual(['fleet']);
   expect(done).toEqual(['b']);
-  expect(logged).toEqual([['shutdown timed out', { component: 'fleet', graceMs: 3_000 }]]);
+  expect(logger.fields('error')).toEqual([{ component: 'fleet', graceMs: 3_000 }]);
+  expect(logger.messages('error')).toEqual(['shutdown timed out']);
 });
 
 test.each([
@@ -52,7 +51,8 @@ test.each([
 ])('a component that %s does not keep the others from stopping', async (_, stop) => {
   expect(await stopInOrder([{ component: 'a', graceMs: 1, stop }, quick('b')], { clock, logger })).toEqual(['a']);
   expect(done).toEqual(['b']);
-  expect(logged).toEqual([['shutdown failed', { component: 'a', error: new Error('broken') }]]);
+  expect(logger.fields('error')).toEqual([{ component: 'a', error: new Error('broken') }]);
+  expect(logger.messages('error')).toEqual(['shutdown failed']);
 });
 
 test('a process with a leaked resource exits and logs the resource', async () => {

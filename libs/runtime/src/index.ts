@@ -2,7 +2,6 @@ export * from './aborted.ts';
 export * from './backoff.ts';
 export * from './clock.ts';
 export * from './error-message.ts';
-export * from './error-message.ts';
 export * from './json-limits.ts';
 export * from './json-record.ts';
 export * from './logger.ts';

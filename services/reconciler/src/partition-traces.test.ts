@@ -1,6 +1,7 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { encodeMessage, type Message, siblingOf, type TraceContext, traceHeaders, traceOf } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { aChange, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { FencedError, MemoryStore } from '@sluice/store';
@@ -45,11 +46,7 @@ async function start(epoch: number): Promise<void> {
   await settle();
 }
 
-async function settle(ms = 0): Promise<void> {
-  const until = clock.now() + ms;
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (clock.step(until));
-}
+const settle = (ms = 0) => advance(clock, ms);
 
 async function send(message: Message, trace?: TraceContext): Promise<void> {
   const record = { key: keyText, id: 'id', headers: traceHeaders(trace), payload: encodeMessage(message) };

@@ -11,7 +11,8 @@ import {
   type PlannedMutations,
   type ResyncRequest,
 } from '@sluice/messages';
-import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import { type Commit, isFencedError, MemoryStore } from '@sluice/store';
@@ -30,7 +31,7 @@ let store: MemoryStore;
 let stop: AbortController;
 let running: Promise<void> | undefined;
 let deadLetters: string[];
-let errors: (LogFields | undefined)[];
+let logger: RecordingLogger;
 
 beforeEach(() => {
   clock = new VirtualClock(1_000_000);
@@ -38,7 +39,7 @@ beforeEach(() => {
   store = new MemoryStore();
   stop = new AbortController();
   deadLetters = [];
-  errors = [];
+  logger = recordingLogger();
 });
 
 afterEach(async () => {
@@ -54,7 +55,7 @@ function options(given: Partial<Settings> = {}, fencingToken = 1) {
     store,
     clock,
     random: seededRandom(1),
-    logger: { ...silentLogger, error: (_message: string, fields?: LogFields) => void errors.push(fields) },
+    logger,
     settings: { ...settings, ...given },
     onDeadLetter: (_record: unknown, reason: string) => deadLetters.push(reason),
   };
@@ -74,11 +75,7 @@ async function restart(epoch = 1, given: Partial<Settings> = {}): Promise<void> 
   await settle();
 }
 
-async function settle(ms = 0): Promise<void> {
-  const until = clock.now() + ms;
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (clock.step(until));
-}
+const settle = (ms = 0) => advance(clock, ms);
 
 async function send(...messages: Exclude<Message, ResyncRequest | ClusterRemoved>[]): Promise<void> {
   for (const message of messages) await sendRaw(encodeMessage(message), formatServiceKey(message.key));
@@ -429,7 +426,7 @@ describe('loss', () => {
       expect(await requests()).toEqual([]);
       await settle(1);
       expect(await requests()).toMatchObject([{ scope: { key } }]);
-      // There is nothing of it any more, its slice went with it.
+      // The Service was deleted with its slice.
       await send(aSnapshot(3, []));
       await settle(10_000);
       expect(store.peek('reconciler/0').entries.filter((entry) => entry.key === keyText)).toEqual([]);
@@ -582,7 +579,7 @@ describe('a Service whose decision fails', () => {
     running = new PartitionWorker(worker).run(stop.signal);
     await send(first, of('db', first));
     expect(await numbers()).toEqual(['db 1/1']);
-    expect(errors).toMatchObject([{ key: keyText, reason: expect.stringContaining('undecidable') }]);
+    expect(logger.fields('error')).toMatchObject([{ key: keyText, reason: expect.stringContaining('undecidable') }]);
     expect(store.peek('reconciler/0').checkpoint.offset).toBe(2);
   });
 
@@ -591,11 +588,11 @@ describe('a Service whose decision fails', () => {
     running = new PartitionWorker(worker).run(stop.signal);
     await send(first);
     await settle(59_999);
-    expect(errors).toHaveLength(1);
+    expect(logger.fields('error')).toHaveLength(1);
     await settle(1);
-    expect(errors).toHaveLength(2);
+    expect(logger.fields('error')).toHaveLength(2);
     await send(aChange(2, [fact.pod('q')]));
-    expect(errors).toHaveLength(2);
+    expect(logger.fields('error')).toHaveLength(2);
     expect(await numbers()).toEqual(['web 1/1']);
   });
 
@@ -703,7 +700,7 @@ describe('after a restart', () => {
     start({}, 2);
     await send(aChange(2, [fact.pod('q')]));
     expect(await numbers()).toEqual(['web 1/1', 'web 2/2']);
-    expect(errors).toEqual([]);
+    expect(logger.fields('error')).toEqual([]);
   });
 
   test('a plan that was not published at all is published', async () => {
@@ -918,14 +915,12 @@ describe('a removed cluster', () => {
 
 describe('a first start', () => {
   test('resyncs the partition and logs no warning', async () => {
-    const lines: string[] = [];
-    const log = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
-    const logger = { ...silentLogger, info: log('info'), warn: log('warn'), error: log('error') };
     const claim = store.claim.bind(store);
     store.claim = async (...args) => ({ ...(await claim(...args)), checkpoint: null });
-    running = new PartitionWorker({ ...options(), logger }).run(stop.signal);
+    running = new PartitionWorker(options()).run(stop.signal);
     await settle();
-    expect(lines).toEqual(['info no committed offset; resyncing partition']);
+    expect(logger.messages('info')).toEqual(['no committed offset; resyncing partition']);
+    expect(logger.messages('warn', 'error')).toEqual([]);
   });
 
   test('of a program with another stored form discards what is stored and resyncs the partition', async () => {

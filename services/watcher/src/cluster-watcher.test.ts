@@ -1,7 +1,8 @@
 import { LogTruncatedError } from '@sluice/bus';
 import { type Resource, watchedResources } from '@sluice/kubernetes';
 import { type Change, encodeMessage, type ResyncRequest } from '@sluice/messages';
-import { type LogFields, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
 import { GatedBus } from './testing/gated-bus.ts';
@@ -16,7 +17,7 @@ let watcher: ClusterWatcher;
 let stop: AbortController;
 let running: Promise<void>;
 let malformed: Resource[];
-let warned: (LogFields | undefined)[];
+let logger: RecordingLogger;
 
 beforeEach(() => {
   clock = new VirtualClock(1_000_000);
@@ -24,7 +25,7 @@ beforeEach(() => {
   bus = new GatedBus();
   stop = new AbortController();
   malformed = [];
-  warned = [];
+  logger = recordingLogger();
   watcher = new ClusterWatcher({
     cluster: 'c',
     fencingToken: 1,
@@ -32,7 +33,7 @@ beforeEach(() => {
     bus,
     clock,
     random: seededRandom(1),
-    logger: { ...silentLogger, warn: (_message, fields) => void warned.push(fields) },
+    logger,
     resyncPeriodMs,
     onMalformed: (resource) => malformed.push(resource),
   });
@@ -145,7 +146,7 @@ describe('a malformed object', () => {
     await start();
     expect(published()[0]).toEqual({ 'web initial': ['service', 'topology', 'web-1 true'] });
     expect(malformed).toEqual(['pods']);
-    expect(warned).toMatchObject([{ resource: 'pods', reason: expect.stringContaining('web-0') }]);
+    expect(logger.fields('warn')).toMatchObject([{ resource: 'pods', reason: expect.stringContaining('web-0') }]);
   });
 
   test('in a watch keeps the last valid version; other events are published', async () => {

@@ -1,6 +1,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Tracer } from '../traces/tracer.ts';
 import { OtlpTracing } from './otlp-tracing.ts';
@@ -10,7 +11,7 @@ type Callback = (result: ExportResult) => void;
 let exported: ReadableSpan[][];
 let callbacks: Callback[];
 let answer: (callback: Callback) => void;
-let lines: LogFields[];
+let logger: RecordingLogger;
 let clock: VirtualClock;
 let tracing: OtlpTracing;
 let tracer: Tracer;
@@ -22,7 +23,7 @@ const fail = (callback: Callback) =>
 beforeEach(() => {
   exported = [];
   callbacks = [];
-  lines = [];
+  logger = recordingLogger();
   answer = succeed;
   clock = new VirtualClock(0);
 });
@@ -42,8 +43,6 @@ function start(): void {
     },
     shutdown: () => Promise.resolve(),
   };
-  const line = (message: string, fields?: LogFields) => void lines.push({ message, ...fields });
-  const logger: Logger = { ...silentLogger, info: line, warn: line, with: () => logger };
   tracing = new OtlpTracing(
     {
       ...{
@@ -115,9 +114,9 @@ test('counts spans of failed exports, and logs the first failure and the recover
     await tracing.flush(1_000);
   }
   expect(tracing.counts).toEqual({ exported: 1, queueFull: 0, failed: 2 });
-  expect(lines).toEqual([
-    { message: 'trace export failed; dropping spans', reason: 'connection refused' },
-    { message: 'trace export succeeds again' },
+  expect(logger.lines).toEqual([
+    { level: 'warn', message: 'trace export failed; dropping spans', fields: { reason: 'connection refused' } },
+    { level: 'info', message: 'trace export succeeds again', fields: {} },
   ]);
 });
 
@@ -138,12 +137,14 @@ test('gives up on a collector that does not answer, and logs how many spans were
   const closed = tracing.close(1_000);
   clock.step(clock.now() + 1_000);
   expect(await closed).toBe('abandoned');
-  expect(lines.at(-1)).toMatchObject({ message: expect.stringContaining('spans were not exported'), dropped: 3 });
+  expect(logger.lines.at(-1)).toMatchObject({
+    ...{ message: expect.stringContaining('spans were not exported'), fields: { dropped: 3 } },
+  });
 });
 
 test('logs nothing on close if every span was exported', async () => {
   start();
   record(3);
   expect(await tracing.close(1_000)).toBe('closed');
-  expect(lines).toEqual([]);
+  expect(logger.lines).toEqual([]);
 });

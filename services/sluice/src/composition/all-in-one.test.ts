@@ -1,6 +1,7 @@
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';
@@ -186,12 +187,7 @@ async function start(): Promise<void> {
   await fleet.synced;
 }
 
-/** Runs all pending promises and the timers of the next two minutes. */
-async function settle(): Promise<void> {
-  const until = clock.now() + 120_000;
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (clock.step(until));
-}
+const settle = () => advance(clock, 120_000);
 
 interface Slice {
   readonly metadata: { readonly name: string; readonly labels?: Record<string, string> };

@@ -1,24 +1,23 @@
 import type { Cluster } from '@sluice/clusters';
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
-import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { Metrics } from '@sluice/telemetry';
 import { beforeEach, expect, test } from 'vitest';
 import { type ClosableCluster, writable } from './writable-cluster.ts';
 
 let clock: VirtualClock;
 let metrics: Metrics;
-let logged: { readonly message: string; readonly fields: LogFields | undefined }[];
+let logger: RecordingLogger;
 let cluster: ClosableCluster;
 
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   metrics = new Metrics({ clusters: new Map([['uid-1', 'production']]), fleet: true });
-  logged = [];
+  logger = recordingLogger();
   const server = new FakeApiServer({ clock, random: seededRandom(1) });
   const client = new FakeClient(server, { clock });
   const served: Cluster = { name: 'production', identity: 'uid-1', reader: client, writer: client, record: () => {} };
-  const note = (message: string, fields?: LogFields) => void logged.push({ message, fields });
-  const logger: Logger = { debug() {}, info() {}, warn: note, error: note, with: () => logger };
   cluster = writable(served, { clock, logger, metrics, limits: { maxWritesInFlight: 8 } });
 });
 
@@ -40,15 +39,16 @@ test('held-back removals are each counted, and logged as an error once a minute'
     'sluice_mass_removal_checks_total{cluster="production",result="confirmed"} 1',
     'sluice_mass_removal_checks_total{cluster="production",result="refuted"} 3',
   ]);
-  expect(logged).toEqual([
+  expect(logger.lines).toEqual([
     {
+      level: 'error',
       message: 'removals held back; the cluster does not confirm them',
       fields: { cluster: 'production', reason: 'Pod p is ready' },
     },
   ]);
   clock.step(clock.now() + 61_000);
   cluster.massRemovalGuard?.recordCheck('unknown', 'forbidden');
-  expect(logged).toHaveLength(2);
+  expect(logger.lines).toHaveLength(2);
 });
 
 test('a competing write is counted and logged with its manager', async () => {
@@ -60,7 +60,7 @@ test('a competing write is counted and logged with its manager', async () => {
     { ...plan, ...rest },
     { object: 'endpointslices shop/web-1', manager: 'mesh', at: 'then' },
   );
-  expect(logged).toMatchObject([
+  expect(logger.lines).toMatchObject([
     { fields: { key: 'uid-1/shop/web', object: 'endpointslices shop/web-1', manager: 'mesh', times: 6 } },
   ]);
   expect(await metric('sluice_competing_controller_plans_total{')).toEqual([

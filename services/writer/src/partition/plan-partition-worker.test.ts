@@ -2,6 +2,7 @@ import { LogTruncatedError, MemoryBus, streamStart } from '@sluice/bus';
 import type { EventToRecord, Mutation } from '@sluice/controllers';
 import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
 import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defaultRetry } from '../apply/retry.ts';
@@ -64,12 +65,7 @@ function start(): void {
   running = new PlanPartitionWorker(options()).run(stop.signal);
 }
 
-/** Runs everything that is due, advancing the clock by `ms` at most. */
-async function settle(ms = 0): Promise<void> {
-  const until = clock.now() + ms;
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (clock.step(until));
-}
+const settle = (ms = 0) => advance(clock, ms);
 
 async function send(...plans: PlannedMutations[]): Promise<void> {
   const records = plans.map((plan) => {

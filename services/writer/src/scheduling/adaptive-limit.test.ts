@@ -1,5 +1,6 @@
 import { ApiError } from '@sluice/kubernetes';
 import { VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { apiError, conflict, forbidden } from '../testing/scripted-cluster.ts';
 import { AdaptiveLimit } from './adaptive-limit.ts';
@@ -11,11 +12,7 @@ beforeEach(() => {
   clock = new VirtualClock(0);
 });
 
-async function settle(ms = 0): Promise<void> {
-  const until = clock.now() + ms;
-  do await new Promise((resolve) => setImmediate(resolve));
-  while (clock.step(until));
-}
+const settle = (ms = 0) => advance(clock, ms);
 
 /** Requests that complete when the test calls `end`. */
 class Requests {

@@ -1,6 +1,6 @@
 import { parseEndpoint } from '@sluice/configuration';
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
-import { ApiError, type ClusterWriter } from '@sluice/kubernetes';
+import { ApiError, chainWriter, type Middleware } from '@sluice/kubernetes';
 import type { Jaeger } from '@sluice/local';
 import { systemClock, systemRandom } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
@@ -8,11 +8,11 @@ import { defaultSettings } from '@sluice/service-state';
 import { clusterView, startAllInOne, startConsole, startTracing } from '@sluice/sluice';
 import { Metrics, serveTelemetry } from '@sluice/telemetry';
 
-/** A fake API server with all services in this process, and the page on loopback. */
-export interface ServedWorld {
+/** A console on loopback with all services in this process, on a fake API server. */
+export interface ServedConsole {
   readonly server: FakeApiServer;
   readonly url: string;
-  /** Makes the API server reject all writes for this Service with this message. */
+  /** Makes the API server reject creates and updates for this Service with this message. */
   refuse(service: string, message: string): void;
   /** Closes the listener and all connections of the page. */
   stopListening(): Promise<void>;
@@ -22,7 +22,7 @@ export interface ServedWorld {
 }
 
 /** `jaeger`: receives all traces, and serves them to the page. */
-export async function serveWorld(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>): Promise<ServedWorld> {
+export async function serveConsole(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>): Promise<ServedConsole> {
   const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
   const server = new FakeApiServer(ports);
   const client = new FakeClient(server, ports);
@@ -33,7 +33,7 @@ export async function serveWorld(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>):
     server: 'https://prod.example',
     version: 'v1.36.3',
     reader: client,
-    writer: refusing(client, refusals),
+    writer: chainWriter(client, rejecting(refusals)),
     record: () => {},
   };
   const { console, tap } = await startConsole(
@@ -78,24 +78,16 @@ const tracingTo = (otlpUrl: string | undefined) =>
     },
   );
 
-function refusing(writer: ClusterWriter, refusals: ReadonlyMap<string, string>): ClusterWriter {
-  const check = (object: { readonly metadata: { readonly name: string } }) => {
-    for (const [service, message] of refusals) {
-      const { name } = object.metadata;
-      if (name !== service && !name.startsWith(`${service}-`)) continue;
-      throw new ApiError(message, { kind: 'terminal', status: 422, reason: 'Invalid' });
+/** Rejects creates and updates of the objects of these Services, with the given messages. */
+const rejecting =
+  (messages: ReadonlyMap<string, string>): Middleware =>
+  async (request, next) => {
+    if (request.verb === 'create' || request.verb === 'update') {
+      const { name } = request.object.metadata;
+      for (const [service, message] of messages) {
+        if (name !== service && !name.startsWith(`${service}-`)) continue;
+        throw new ApiError(message, { kind: 'terminal', status: 422, reason: 'Invalid' });
+      }
     }
+    return next(request);
   };
-  return {
-    get: (...request) => writer.get(...request),
-    async create(...request) {
-      check(request[1]);
-      return writer.create(...request);
-    },
-    async update(...request) {
-      check(request[1]);
-      return writer.update(...request);
-    },
-    delete: (...request) => writer.delete(...request),
-  };
-}

@@ -1,0 +1,2 @@
+export * from './advance.ts';
+export * from './recording-logger.ts';
