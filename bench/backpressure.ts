@@ -16,7 +16,7 @@ function summary(title: string, outages: readonly Outage[]): Table {
     rows: outages.map((one) => {
       const { changes, backlog, writesMeanwhile, writesAfter, caughtUpSeconds } = one;
       const figures = [changes, backlog.changes, backlog.mutations, writesMeanwhile, writesAfter, caughtUpSeconds];
-      return { ratio: false, cells: [one.missing, ...figures.map(number)] };
+      return { cells: [one.missing, ...figures.map(number)] };
     }),
   };
 }
@@ -27,7 +27,6 @@ function memory({ missing, memory }: Outage): Table {
     title: `Memory in MB without ${missing}, by second`,
     head: ['', ...memory.map(({ seconds }) => String(Math.round(seconds)))],
     rows: PROCESSES.map((name) => ({
-      ratio: false,
       cells: [name, ...memory.map(({ mb }) => number(Math.round(mb[name] ?? Number.NaN)))],
     })),
   };

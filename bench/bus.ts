@@ -23,7 +23,6 @@ function table(title: string, figures: ReadonlyMap<string, readonly BusFigures[]
     title,
     head: ['bus', ...COLUMNS.map(([, name]) => name)],
     rows: [...figures].map(([bus, rounds]) => ({
-      ratio: false,
       cells: [bus, ...COLUMNS.map(([key]) => number(median(rounds.map((round) => round[key]))))],
     })),
   };

@@ -83,7 +83,6 @@ function tableOf({ clusters, shape, rate, seconds }: Options, measured: readonly
       ...['peak MB', 'MB at the end', 'load late ms'],
     ],
     rows: measured.map((one) => ({
-      ratio: false,
       cells: [
         one.topology,
         ...[one.completeSeconds, one.startCpuSeconds, one.startPeakMb, one.p50, one.p99, one.max, one.missing],

@@ -35,9 +35,9 @@ function rowsOf(phases: readonly Phase[], chosen: readonly Round[]): Table['rows
   const compared = (value: number, i: number) =>
     [0, 1, 2, 4].includes(i) ? `${(value / (well[i] ?? Number.NaN)).toFixed(2)}×` : '';
   return [
-    { ratio: false, cells: ['all healthy', ...well.map(number)] },
+    { cells: ['all healthy', ...well.map(number)] },
     ...chosen.flatMap((form) => [
-      { ratio: false, cells: [`down: ${form}`, ...figures(form).map(number)] },
+      { cells: [`down: ${form}`, ...figures(form).map(number)] },
       { ratio: true, cells: ['', ...figures(form).map(compared)] },
     ]),
   ];

@@ -74,7 +74,7 @@ Service selects, and for one that none does.
     rounds: integer(5, 'rounds'),
   },
   measure: async ({ services, events, rounds }) => {
-    const rows = services.map((count) => ({ ratio: false, cells: row(count, events, rounds) }));
+    const rows = services.map((count) => ({ cells: row(count, events, rounds) }));
     const head = ['Services', 'one match, ns', 'no match, ns', 'without index, ns'];
     return {
       tables: [{ title: 'Finding the Services of a Pod event', head, rows }],

@@ -108,7 +108,7 @@ Then starts a new one and repeats.
         {
           title: 'The active kube-controller-manager is killed',
           head: ['', 'take-overs', 'p50 s', 'min s', 'max s'],
-          rows: [{ ratio: false, cells: ['default lease', String(gaps.length), at(0.5), at(0), at(1)] }],
+          rows: [{ cells: ['default lease', String(gaps.length), at(0.5), at(0), at(1)] }],
         },
       ],
       conditions: `Kubernetes ${KUBERNETES_VERSION}, `,

@@ -22,7 +22,7 @@ function table(title: string, takeovers: readonly Takeover[]): Table {
       const last = these.map(({ milliseconds }) => Math.max(...milliseconds));
       const figures = [percentile(all, 0.5), percentile(all, 0.99), percentile(all, 1)];
       const cells = [these.length, all.length, ...figures, percentile(last, 0.5), percentile(last, 0.99)];
-      return { ratio: false, cells: [kind, ...cells.map(number)] };
+      return { cells: [kind, ...cells.map(number)] };
     }),
   };
 }

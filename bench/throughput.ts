@@ -38,7 +38,6 @@ function table(title: string, rate: number, results: readonly Throughput[]): Tab
     title,
     head: ['reconcilers', ...COLUMNS.map(([name]) => name), '× CPU', '× units'],
     rows: numbers.map((workers) => ({
-      ratio: false,
       cells: [
         String(workers),
         ...COLUMNS.map(([, figure]) => number(median(of(workers).map(figure)))),

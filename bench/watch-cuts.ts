@@ -74,7 +74,6 @@ HTTP, and compares every delivery with the state of the server. Exit status 1 if
           title: `Watches cut for ${seconds} s, seed ${seed}`,
           head: ['method', 'lists', 'failures', 'states compared', 'wrong', 'went back', 'missed at the end'],
           rows: Object.entries(results).map(([method, { lists, errors, compared, wrong, wentBack, missing }]) => ({
-            ratio: false,
             cells: [method, ...[lists, errors, compared, wrong, wentBack, missing].map(number)],
           })),
         },

@@ -112,7 +112,7 @@ each method.
         for (const method of writeMethods) {
           for (const inFlight of [1, 8]) {
             const figures = await measure(connection, { flips, method, inFlight, seconds, cpu });
-            rows.push({ ratio: false, cells: [method.name, ...[inFlight, ...figures].map(number)] });
+            rows.push({ cells: [method.name, ...[inFlight, ...figures].map(number)] });
           }
         }
         tables.push({ title, head: HEAD, rows });

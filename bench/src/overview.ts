@@ -91,7 +91,7 @@ export function overview(all: readonly Outline[], other: string): Table {
       const both = (column: OutlineColumn) =>
         `${number(mine[column]?.median ?? Number.NaN)} · ${number(theirs[column]?.median ?? Number.NaN)}`;
       const ratios = COLUMNS.map(([column]) => ratioText(mine[column]?.median, theirs[column]?.median));
-      return [{ ratio: false, cells: [`${workload}, ${phase}`, ...ratios, both('p50'), both('cpuMsPerFlip')] }];
+      return [{ cells: [`${workload}, ${phase}`, ...ratios, both('p50'), both('cpuMsPerFlip')] }];
     }),
   };
 }

@@ -71,7 +71,6 @@ function table<Column extends string>(
     head: ['', ...columns.map(([, name]) => name), `${spreadName}, all`],
     rows: [
       ...rows.map(({ name, figures }) => ({
-        ratio: false,
         cells: [name, ...columns.map(([column]) => number(figures[column].median)), range(figures[spread])],
       })),
       ...others.map(({ name, figures }) => ({

@@ -1,8 +1,8 @@
-/** A table of text cells. Rows of ratios are marked, so that they can be set apart. */
+/** A table of text cells. Rows of ratios are set in italics in Markdown. */
 export interface Table {
   readonly title: string;
   readonly head: readonly string[];
-  readonly rows: readonly { readonly ratio: boolean; readonly cells: readonly string[] }[];
+  readonly rows: readonly { readonly ratio?: boolean; readonly cells: readonly string[] }[];
 }
 
 export function textTable({ title, head, rows }: Table): string {

@@ -157,7 +157,6 @@ function tableOf(
         `${text(Math.min(...values))} – ${text(Math.max(...values))}`;
       const cells = [`${rate}`, labels[one], number(median(cpu)), ends(cpu, number)];
       return {
-        ratio: false,
         cells: [...cells, ...(index === 0 ? ['', ''] : [percent(median(more)), ends(more, percent)])],
       };
     });

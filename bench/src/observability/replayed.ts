@@ -99,7 +99,6 @@ export async function compareReplayed({ rounds, changes, ratios }: ReplayedOptio
   const rows = pipelines.map((pipeline) => {
     const more = pipeline === first ? '' : `${((cost(pipeline) / nothing - 1) * 100).toFixed(1)} %`;
     return {
-      ratio: false,
       cells: [pipeline.name, cost(pipeline).toFixed(0), more, pipeline.spansPerChange.toFixed(1)],
     };
   });
