@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ensureBinaries } from '@sluice/local';
-import { count, list, oneOf, optionsGiven, runProgram, say } from '@sluice/program';
+import { choice, count, integer, list, oneOf, runCommand, say, text, textOr } from '@sluice/program';
 import { Cells } from './src/cells.ts';
 import { barChart } from './src/chart.ts';
 import { conditionsNow, rotate } from './src/conditions.ts';
 import { BASE, BASE_FLEET, baseControllers, CONTROLLERS, type Controller, FLEET, SUBJECT } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
-import { outputOf } from './src/output.ts';
+import { outputs } from './src/output.ts';
 import { outlines, overview } from './src/overview.ts';
 import { requireProcessStats } from './src/process-stats.ts';
 import { conditions } from './src/render.ts';
@@ -20,64 +20,6 @@ import { rounded } from './src/statistics.ts';
 import { markdownTable, type Table, textTable } from './src/table.ts';
 import { warnings } from './src/warnings.ts';
 import { allWorkloads, type Workload } from './src/workloads.ts';
-
-const DEFAULTS = {
-  workloads: undefined,
-  controllers: undefined,
-  base: undefined,
-  rounds: '5',
-  seconds: '15',
-  directory: 'bench-results',
-  minutes: undefined,
-  output: 'table',
-  charts: undefined,
-} as const;
-
-const HELP = `usage: node bench/all.ts [options]      (or: npm run bench:all -- [options])
-
-Measures each workload with each controller, round by round. Each cell (workload, controller, round) is stored in a file
-of its own and is not measured again, so an interrupted comparison resumes where it stopped, and parts can run at
-different times. Prints tables of all stored cells. Run nothing else on the machine meanwhile.
-
-  --workloads LIST     some of: ${allWorkloads(1)
-    .map(({ name }) => name)
-    .join(', ')} (all)
-  --controllers LIST   some of: ${CONTROLLERS.map(({ name }) => name).join(', ')} (all)
-  --base DIR           another checkout of Sluice with its packages installed, to compare two commits: adds the
-                       controllers ${BASE} and ${BASE_FLEET}
-  --rounds N           (5)
-  --seconds N          duration at each rate (15)
-  --directory DIR      folder of the cells (bench-results)
-  --minutes N          start no cell after N minutes; 0: only print stored cells (no limit)
-  --output FORMAT      table, json or markdown, on standard output (table)
-  --charts DIR         folder for charts: latency.svg and cpu.svg
-  --help               this text
-`;
-
-async function main(): Promise<void> {
-  const given = optionsGiven(DEFAULTS, HELP);
-  if (given === undefined) return;
-  const output = outputOf(given.output);
-  const known = allWorkloads(count('seconds', given.seconds));
-  const workloads = chosen('workloads', known, given.workloads);
-  const all = given.base === undefined ? CONTROLLERS : [...CONTROLLERS, ...baseControllers(resolve(given.base))];
-  const controllers = chosen('controllers', all, given.controllers);
-  const cells = new Cells(given.directory);
-  const rounds = count('rounds', given.rounds);
-  if (given.minutes !== '0') {
-    const until = given.minutes === undefined ? Number.POSITIVE_INFINITY : count('minutes', given.minutes) * 60_000;
-    await measureAll(cells, workloads, controllers, rounds, until, given.seconds);
-  }
-  const names = controllers.map(({ name }) => name);
-  const measured = workloads.flatMap((workload) => {
-    const results = cells.results(workload, names);
-    return results === undefined ? [] : [{ workload, results }];
-  });
-  if (measured.length === 0) return say(`no measurements in ${given.directory}`);
-  if (output === 'json') process.stdout.write(`${JSON.stringify(inJson(measured), rounded, 1)}\n`);
-  else process.stdout.write(report(measured, names, output === 'markdown' ? markdownTable : textTable));
-  if (given.charts !== undefined) writeCharts(given.charts, measured, names);
-}
 
 function chosen<T extends { readonly name: string }>(option: string, all: readonly T[], text: string | undefined) {
   if (text === undefined) return all;
@@ -92,7 +34,7 @@ async function measureAll(
   controllers: readonly Controller[],
   rounds: number,
   untilMs: number,
-  seconds: string,
+  seconds: number,
 ): Promise<void> {
   requireProcessStats();
   await ensureBinaries(say);
@@ -108,7 +50,7 @@ async function measureAll(
         // A fleet is never restarted as a whole.
         const restart = workload.restart === true && ![FLEET, BASE_FLEET].includes(controller.name);
         const command = `npm run bench:all -- --seconds ${seconds} --rounds ${rounds}`;
-        const cell = { ...before, command, workload: workload.name, fsync: false, shape, seconds: Number(seconds) };
+        const cell = { ...before, command, workload: workload.name, fsync: false, shape, seconds };
         try {
           const run = await measure(controller, round, {
             directory: join(directory, 'cluster'),
@@ -163,4 +105,45 @@ function inJson(measured: Measured) {
   };
 }
 
-await runProgram(main);
+const names = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name).join(', ');
+
+await runCommand({
+  usage: 'node bench/all.ts',
+  about: `Measures each workload with each controller, round by round. Each cell (workload, controller, round) is stored in a file
+of its own and is not measured again, so an interrupted comparison resumes where it stopped, and parts can run at
+different times. Prints tables of all stored cells. Run nothing else on the machine meanwhile.
+`,
+  options: {
+    workloads: text('LIST', `some of ${names(allWorkloads(1))} (all)`),
+    controllers: text('LIST', `some of ${names(CONTROLLERS)} (all)`),
+    base: text(
+      'DIR',
+      `another checkout of Sluice with its packages installed, to compare two commits:\nadds the controllers ${BASE} and ${BASE_FLEET}`,
+    ),
+    rounds: integer(5, 'rounds'),
+    seconds: integer(15, 'duration at each rate'),
+    directory: textOr('bench-results', 'DIR', 'folder of the cells'),
+    minutes: text('N', 'start no cell after N minutes; 0: only print stored cells (no limit)'),
+    output: choice(outputs, 'table', 'output format'),
+    charts: text('DIR', 'folder for charts: latency.svg and cpu.svg'),
+  },
+  async main({ base, rounds, seconds, directory, minutes, output, charts, ...given }) {
+    const workloads = chosen('workloads', allWorkloads(seconds), given.workloads);
+    const all = base === undefined ? CONTROLLERS : [...CONTROLLERS, ...baseControllers(resolve(base))];
+    const controllers = chosen('controllers', all, given.controllers);
+    const cells = new Cells(directory);
+    if (minutes !== '0') {
+      const until = minutes === undefined ? Number.POSITIVE_INFINITY : count('minutes', minutes) * 60_000;
+      await measureAll(cells, workloads, controllers, rounds, until, seconds);
+    }
+    const shown = controllers.map(({ name }) => name);
+    const measured = workloads.flatMap((workload) => {
+      const results = cells.results(workload, shown);
+      return results === undefined ? [] : [{ workload, results }];
+    });
+    if (measured.length === 0) return say(`no measurements in ${directory}`);
+    if (output === 'json') process.stdout.write(`${JSON.stringify(inJson(measured), rounded, 1)}\n`);
+    else process.stdout.write(report(measured, shown, output === 'markdown' ? markdownTable : textTable));
+    if (charts !== undefined) writeCharts(charts, measured, shown);
+  },
+});

@@ -1,14 +1,10 @@
-/**
- * Detects a clear loss of speed without reacting to noise. It compares the CPU time per change of a fixed replay, relative to
- * a calibration loop, with the budget in `bench/budget.json`, and Sluice with kube-controller-manager on a real API server.
- * Exit status 0 if everything is within its limits, 1 if not, 2 for a usage error.
- */
+/** Detects a clear loss of speed. See `--help`. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBinaries } from '@sluice/local';
-import { optionsGiven, runProgram, say } from '@sluice/program';
+import { flag, runCommand, say } from '@sluice/program';
 import { calibrate } from './src/calibrate.ts';
 import { rotate } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
@@ -18,13 +14,6 @@ import { Replay } from './src/replay-cost.ts';
 import type { Run } from './src/results.ts';
 import { median } from './src/statistics.ts';
 import { summarize } from './src/summary.ts';
-
-const HELP = `usage: node bench/guard.ts [--replay | --compare] [--update]
-
-  --replay    only the replay; takes some seconds and needs no servers
-  --compare   only the comparison with kube-controller-manager; takes about a minute
-  --update    store the current cost of the replay as its budget
-`;
 
 const BUDGET = join(import.meta.dirname, 'budget.json');
 /** Limit as a multiple of the budget; the same program varies between 0.9 and 1.5, the latter under heavy load. */
@@ -110,20 +99,25 @@ async function comparison(): Promise<readonly Verdict[]> {
   return [ratio('cpuMsPerFlip'), ratio('p50'), { what: 'flips that never became visible', value: missing, limit: 0 }];
 }
 
-async function main(): Promise<void> {
-  const values = optionsGiven({ replay: false, compare: false, update: false }, HELP);
-  if (values === undefined) return;
-  const verdicts = [
-    ...(values.compare ? [] : await replays(values.update)),
-    ...(values.replay ? [] : await comparison()),
-  ];
-  // NaN fails as well.
-  const failed = verdicts.filter(({ value, limit }) => !(value <= limit));
-  for (const { what, value, limit } of verdicts) {
-    console.log(`${value <= limit ? 'ok    ' : 'FAILED'} ${what}: ${value.toFixed(2)}, limit ${limit.toFixed(2)}`);
-  }
-  console.log(`${verdicts.length - failed.length} passed, ${failed.length} failed, 0 skipped`);
-  process.exitCode = failed.length > 0 ? 1 : 0;
-}
-
-await runProgram(main);
+await runCommand({
+  usage: 'node bench/guard.ts',
+  about: `Detects a clear loss of speed without reacting to noise. Compares the CPU time per change of a fixed replay, relative to a
+calibration loop, with the budget in bench/budget.json, and Sluice with kube-controller-manager on a real API server.
+Exit status 0 if everything is within its limits, 1 if not, 2 for a usage error.
+`,
+  options: {
+    replay: flag('only the replay; takes some seconds and needs no servers'),
+    compare: flag('only the comparison with kube-controller-manager; takes about a minute'),
+    update: flag('store the current cost of the replay as its budget'),
+  },
+  async main({ replay, compare, update }) {
+    const verdicts = [...(compare ? [] : await replays(update)), ...(replay ? [] : await comparison())];
+    // NaN fails as well.
+    const failed = verdicts.filter(({ value, limit }) => !(value <= limit));
+    for (const { what, value, limit } of verdicts) {
+      console.log(`${value <= limit ? 'ok    ' : 'FAILED'} ${what}: ${value.toFixed(2)}, limit ${limit.toFixed(2)}`);
+    }
+    console.log(`${verdicts.length - failed.length} passed, ${failed.length} failed, 0 skipped`);
+    return failed.length > 0 ? 1 : 0;
+  },
+});

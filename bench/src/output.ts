@@ -1,13 +1,9 @@
-import { oneOf } from '@sluice/program';
 import { machineDescription } from './process-stats.ts';
 import { rounded } from './statistics.ts';
 import { markdownTable, type Table, textTable } from './table.ts';
 
 export const outputs = ['table', 'json', 'markdown'] as const;
 export type Output = (typeof outputs)[number];
-
-/** @throws UsageError */
-export const outputOf = (text: string): Output => oneOf('output', text, outputs);
 
 export interface Report {
   readonly tables: readonly Table[];

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { choice, type OptionSet, type OptionValues, optionsHelp, parseOptions, runProgram } from '@sluice/program';
+import { choice, type OptionSet, type OptionValues, runCommand } from '@sluice/program';
 import { type Output, outputs, printResults, type Report } from './output.ts';
 import { requireProcessStats } from './process-stats.ts';
 
@@ -25,19 +25,18 @@ export interface BenchReport extends Report {
 }
 
 /** Runs a benchmark as a program with the option `--output`. */
-export async function runBench<O extends OptionSet>({ name, about, options, measure }: Bench<O>): Promise<void> {
-  await runProgram(async () => {
-    const all = { ...options, output: choice(outputs, 'table', 'output format') };
-    const values = parseOptions(all, process.argv.slice(2));
-    if (values === 'help') {
-      process.stdout.write(`usage: node bench/${name}.ts [options]\n\n${about}\n${optionsHelp(all)}`);
-      return 0;
-    }
-    requireProcessStats();
-    const directory = mkdtempSync(join(tmpdir(), `sluice-bench-${name}-`));
-    const report = await measure(values as OptionValues<O>, directory);
-    if (!report.failed) rmSync(directory, { recursive: true, force: true });
-    printResults((values as { readonly output: Output }).output, report);
-    return report.failed ? 1 : 0;
+export function runBench<O extends OptionSet>({ name, about, options, measure }: Bench<O>): Promise<void> {
+  return runCommand({
+    usage: `node bench/${name}.ts`,
+    about,
+    options: { ...options, output: choice(outputs, 'table', 'output format') },
+    async main(values) {
+      requireProcessStats();
+      const directory = mkdtempSync(join(tmpdir(), `sluice-bench-${name}-`));
+      const report = await measure(values as unknown as OptionValues<O>, directory);
+      if (!report.failed) rmSync(directory, { recursive: true, force: true });
+      printResults((values as unknown as { readonly output: Output }).output, report);
+      return report.failed ? 1 : 0;
+    },
   });
 }

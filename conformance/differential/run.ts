@@ -1,49 +1,14 @@
-import { count, type Given, optionsGiven, runProgram } from '@sluice/program';
+import { count, integer, runCommand, text, textOr } from '@sluice/program';
 import { explanations } from '@sluice/shadow';
 import { Pair } from './pair.ts';
-import { runSeed, type SeedResult } from './run-seed.ts';
+import { runSeed, type SeedOptions, type SeedResult } from './run-seed.ts';
 
-const help = `usage: node conformance/differential/run.ts [options]
-
-Runs the same random workload on two real API servers, with kube-controller-manager on one and Sluice on the other, and
-compares their Endpoints and EndpointSlices at each checkpoint.
-
-  --seed N         first seed (1)
-  --seeds N        number of seeds (1)
-  --steps N        steps per seed (1000)
-  --checkpoints N  checkpoints per seed (50)
-  --max-endpoints-per-slice N  for both; by default each seed chooses 100, 10 or 3
-  --evidence DIR   directory for states and logs of both sides if they differ (.cache/differential)
-  --help           this text
-
-Exit status: 1 for an unexplained difference, 2 if the run cannot be completed.
-`;
-
-const defaults = {
-  seed: '1',
-  seeds: '1',
-  steps: '1000',
-  checkpoints: '50',
-  'max-endpoints-per-slice': undefined,
-  evidence: '.cache/differential',
-} as const;
-
-async function main(): Promise<number> {
-  const given = optionsGiven(defaults, help);
-  return given === undefined ? 0 : compareWorkloads(given);
+/** `seed` is the first one. */
+interface Options extends SeedOptions {
+  readonly seeds: number;
 }
 
-async function compareWorkloads(values: Given<typeof defaults>): Promise<number> {
-  const options = {
-    steps: count('steps', values.steps),
-    checkpoints: count('checkpoints', values.checkpoints),
-    evidence: values.evidence,
-    ...(values['max-endpoints-per-slice'] !== undefined && {
-      maxEndpointsPerSlice: count('max-endpoints-per-slice', values['max-endpoints-per-slice']),
-    }),
-  };
-  const first = count('seed', values.seed);
-  const seeds = count('seeds', values.seeds);
+async function compareWorkloads({ seed: first, seeds, ...options }: Options): Promise<number> {
   const results: SeedResult[] = [];
   say('starting two control planes');
   const pair = await Pair.start();
@@ -121,4 +86,24 @@ function summary(results: readonly SeedResult[]): void {
   }
 }
 
-await runProgram(main, 2);
+await runCommand({
+  usage: 'node conformance/differential/run.ts',
+  about: `Runs the same random workload on two real API servers, with kube-controller-manager on one and Sluice on the other, and
+compares their Endpoints and EndpointSlices at each checkpoint. Exit status 1 for an unexplained difference, 2 if the run
+cannot be completed.
+`,
+  options: {
+    seed: integer(1, 'first seed'),
+    seeds: integer(1, 'number of seeds'),
+    steps: integer(1000, 'steps per seed'),
+    checkpoints: integer(50, 'checkpoints per seed'),
+    'max-endpoints-per-slice': text('N', 'for both; by default each seed chooses 100, 10 or 3'),
+    evidence: textOr('.cache/differential', 'DIR', 'folder for states and logs of both sides if they differ'),
+  },
+  main: ({ 'max-endpoints-per-slice': max, ...options }) =>
+    compareWorkloads({
+      ...options,
+      ...(max !== undefined && { maxEndpointsPerSlice: count('max-endpoints-per-slice', max) }),
+    }),
+  failed: 2,
+});

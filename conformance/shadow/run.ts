@@ -1,41 +1,7 @@
 import { KUBERNETES_VERSION } from '@sluice/local';
-import { optionsGiven, positive, runProgram } from '@sluice/program';
+import { positiveNumber, runCommand, textOr } from '@sluice/program';
 import { type JsonObject, objectAt, textAt } from '@sluice/shadow';
 import { describe, runInShadow, type ShadowRunResult } from './shadow-run.ts';
-
-const help = `usage: node conformance/shadow/run.ts [options]
-
-Runs Sluice in shadow mode beside kube-controller-manager on a real API server under a random workload.
-
-  --minutes N       duration (30)
-  --seed N          seed of the workload (1)
-  --rate N          steps per second (6)
-  --checkpoint N    seconds between checkpoints (120)
-  --namespaces N    namespaces, each with its own workload (3)
-  --grace-period D  --shadow-grace-period of Sluice (10s)
-  --help            this text
-
-Exit status: 1 if a difference is unexplained or Sluice sent anything but reads.
-`;
-
-async function main(): Promise<number> {
-  const values = optionsGiven(
-    { minutes: '30', seed: '1', rate: '6', checkpoint: '120', namespaces: '3', 'grace-period': '10s' },
-    help,
-  );
-  if (values === undefined) return 0;
-  const options = {
-    seed: positive('seed', values.seed),
-    seconds: positive('minutes', values.minutes) * 60,
-    rate: positive('rate', values.rate),
-    checkpointEverySeconds: positive('checkpoint', values.checkpoint),
-    namespaces: positive('namespaces', values.namespaces),
-    gracePeriod: values['grace-period'],
-  };
-  const result = await runInShadow(options, (line) => void process.stderr.write(`${line}\n`));
-  summary(result);
-  return result.status === 0 && unexplained(result).length === 0 && onlyReads(result) ? 0 : 1;
-}
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
@@ -75,4 +41,23 @@ function spread(report: JsonObject, which: 'sooner' | 'later'): string {
   return count === undefined ? 'never' : `${count} times: p50 ${p50} ms, p99 ${p99} ms, max ${max} ms`;
 }
 
-await runProgram(main);
+await runCommand({
+  usage: 'node conformance/shadow/run.ts',
+  about: `Runs Sluice in shadow mode beside kube-controller-manager on a real API server under a random workload. Exit status 1 if a
+difference is unexplained or Sluice sent anything but reads.
+`,
+  options: {
+    minutes: positiveNumber(30, 'duration'),
+    seed: positiveNumber(1, 'seed of the workload'),
+    rate: positiveNumber(6, 'steps per second'),
+    checkpoint: positiveNumber(120, 'seconds between checkpoints'),
+    namespaces: positiveNumber(3, 'namespaces, each with its own workload'),
+    'grace-period': textOr('10s', 'D', '--shadow-grace-period of Sluice'),
+  },
+  async main({ minutes, checkpoint, 'grace-period': gracePeriod, ...given }) {
+    const options = { ...given, seconds: minutes * 60, checkpointEverySeconds: checkpoint, gracePeriod };
+    const result = await runInShadow(options, (line) => void process.stderr.write(`${line}\n`));
+    summary(result);
+    return result.status === 0 && unexplained(result).length === 0 && onlyReads(result) ? 0 : 1;
+  },
+});

@@ -1,4 +1,4 @@
-import { count, list, oneOf, share } from './arguments.ts';
+import { count, list, oneOf, positive, share } from './arguments.ts';
 
 /** An option of a program: its place in the help, its default, and how to parse it. */
 export interface Option<T> {
@@ -21,6 +21,12 @@ export type OptionValues<O extends OptionSet> = {
 export const integer = (fallback: number, help: string): Option<number> => ({
   ...{ placeholder: 'N', help, fallback: String(fallback) },
   parse: (name, given) => count(name, String(given)),
+});
+
+/** A positive number. */
+export const positiveNumber = (fallback: number, help: string): Option<number> => ({
+  ...{ placeholder: 'N', help, fallback: String(fallback) },
+  parse: (name, given) => positive(name, String(given)),
 });
 
 /** Positive integers, separated by commas. */
@@ -55,6 +61,12 @@ export const selection = <T extends string>(
 export const flag = (help: string): Option<boolean> => ({
   ...{ placeholder: '', help, fallback: false },
   parse: (_, given) => given === true,
+});
+
+/** Any text. */
+export const textOr = (fallback: string, placeholder: string, help: string): Option<string> => ({
+  ...{ placeholder, help, fallback },
+  parse: (_, given) => String(given),
 });
 
 /** Any text; undefined unless given. */

@@ -48,18 +48,6 @@ export function parseCommandLine<T extends Defaults>(
 }
 
 /**
- * Parses the command line of this process. Prints the help and returns undefined for `--help` or `-h`.
- *
- * @throws UsageError
- */
-export function optionsGiven<T extends Defaults>(defaults: T, help: string): Given<T> | undefined {
-  const line = parseCommandLine({ options: defaults }, process.argv.slice(2));
-  if (line !== 'help') return line.options;
-  process.stdout.write(help);
-  return undefined;
-}
-
-/**
  * Parses a command line into the values of declared options. Returns `help` for `--help` or `-h`.
  *
  * @throws UsageError
