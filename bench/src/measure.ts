@@ -1,4 +1,5 @@
 import type { ServerProcess } from '@sluice/local';
+import { seededRandom } from '@sluice/runtime';
 import type { Controller, StartOptions } from './controllers.ts';
 import { Convergence } from './convergence.ts';
 import { FlipTracker } from './flip-tracker.ts';
@@ -6,7 +7,6 @@ import { generateLoad, writeStatus } from './load.ts';
 import { Meter } from './meter.ts';
 import type { Phase } from './phase.ts';
 import { PodPool } from './pod-pool.ts';
-import { seededRandom } from './random.ts';
 import type { ColdStart, Latency, RateResult, Run } from './results.ts';
 import { benchPods } from './shape.ts';
 import { percentile } from './statistics.ts';

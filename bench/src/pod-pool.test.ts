@@ -1,6 +1,6 @@
+import { seededRandom } from '@sluice/runtime';
 import { expect, it } from 'vitest';
 import { PodPool } from './pod-pool.ts';
-import { seededRandom } from './random.ts';
 import { benchPods } from './shape.ts';
 
 const pods = benchPods({ services: 2, pods: 2 });

@@ -1,15 +1,16 @@
+import { type Random, randomInteger } from '@sluice/runtime';
 import type { BenchPod } from './shape.ts';
 
 /** Pods by readiness, and those free to flip: the ones without a pending flip. */
 export class PodPool {
-  readonly #random: () => number;
+  readonly #random: Random;
   readonly #free: BenchPod[];
   /** In the order in which they were taken. */
   readonly #taken = new Map<string, BenchPod>();
   readonly #notReady: Set<string>;
 
   /** `notReady`: names of the Pods that are initially not ready. */
-  constructor(pods: readonly BenchPod[], random: () => number, notReady: Iterable<string> = []) {
+  constructor(pods: readonly BenchPod[], random: Random, notReady: Iterable<string> = []) {
     this.#free = [...pods];
     this.#random = random;
     this.#notReady = new Set(notReady);
@@ -38,7 +39,7 @@ export class PodPool {
   }
 
   #takeFree(): BenchPod | undefined {
-    const at = Math.floor(this.#random() * this.#free.length);
+    const at = randomInteger(this.#random, 0, this.#free.length - 1);
     const last = this.#free.pop();
     const chosen = this.#free[at];
     if (chosen === undefined || last === undefined) return last;

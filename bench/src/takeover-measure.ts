@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlPlane, type ServerProcess, startControlPlane } from '@sluice/local';
 import { defaultPartitions, formatServiceKey, partitionOf } from '@sluice/messages';
+import { type Random, seededRandom } from '@sluice/runtime';
 import { ApiClient } from './api-client.ts';
 import { Convergence } from './convergence.ts';
 import { EndpointWatches } from './endpoint-watches.ts';
 import { Fleet, type Role } from './fleet.ts';
 import { kubernetesTime, podStatusPath, populate } from './populate.ts';
-import { seededRandom } from './random.ts';
 import { type BenchPod, benchPods, NAMESPACE, podObject, type Shape, serviceNames } from './shape.ts';
 import { Shares } from './shares.ts';
 
@@ -46,7 +46,7 @@ export class TakeoverTestbed {
   readonly #fleet: Fleet;
   readonly #shares: Shares;
   readonly #cluster: string;
-  readonly #random: () => number;
+  readonly #random: Random;
   readonly #processes = new Map<Role, ServerProcess[]>();
   readonly #notReady = new Set<string>();
 
@@ -94,7 +94,7 @@ export class TakeoverTestbed {
     const [victim, scopes] = await this.#choose(role, processes);
     const probes = this.#probes(role, new Set(scopes));
     // At a random moment between two heartbeats.
-    await sleep(this.#random() * 1000);
+    await sleep(this.#random.next() * 1000);
     const shown = new Map<string, number>();
     this.#watches.listener = ({ from, pods }, at) => {
       if (from !== 'slice') return;
@@ -124,7 +124,7 @@ export class TakeoverTestbed {
 
   /** A process that owns something; only one of a cluster's watchers does. */
   async #choose(role: Role, processes: readonly ServerProcess[]): Promise<[ServerProcess, readonly string[]]> {
-    const inTurn = this.#random() < 0.5 ? processes : processes.toReversed();
+    const inTurn = this.#random.next() < 0.5 ? processes : processes.toReversed();
     let chosen: [ServerProcess, readonly string[]] | undefined;
     // What a new process takes over has no owner for a moment.
     await this.#until(async () => {
@@ -155,7 +155,7 @@ export class TakeoverTestbed {
   }
 
   #some<T>(items: readonly T[], count: number): readonly T[] {
-    const shuffled = items.map((item) => ({ item, place: this.#random() })).sort((a, b) => a.place - b.place);
+    const shuffled = items.map((item) => ({ item, place: this.#random.next() })).sort((a, b) => a.place - b.place);
     return shuffled.slice(0, count).map(({ item }) => item);
   }
 

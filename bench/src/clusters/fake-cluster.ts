@@ -46,7 +46,7 @@ export class FakeCluster {
     for (const pod of pods) put('pods', podObject(pod, true, new Date().toISOString()));
     this.#convergence = new Convergence(shape);
     const random = seededRandom(seed + 1);
-    this.#pool = new PodPool(pods, () => random.next());
+    this.#pool = new PodPool(pods, random);
     this.#server.onCommit((resource, { type, object }) => {
       if (resource === 'endpoints' || resource === 'endpointslices') {
         this.#observe(resource, type, object as unknown as WatchedObject);
