@@ -3,8 +3,8 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityOf } from './harness/page/accessibility.ts';
 import { startChromium } from './harness/page/chromium.ts';
-import { serveHistory } from './harness/page/served-history.ts';
 import { type ServedConsole, serveConsole } from './harness/page/served-console.ts';
+import { serveHistory } from './harness/page/served-history.ts';
 import { Shop } from './harness/page/shop.ts';
 import { openPage, type WatchedPage } from './harness/page/watched-page.ts';
 

@@ -15,7 +15,16 @@ describe('options of the latency bench', () => {
   });
 
   it('select rates, controllers and outputs', () => {
-    const options = parseLatencyOptions(['--rates', '5, 10', '--controllers', 'kcm,sluice', '--output', 'markdown', '--services', '1']);
+    const options = parseLatencyOptions([
+      '--rates',
+      '5, 10',
+      '--controllers',
+      'kcm,sluice',
+      '--output',
+      'markdown',
+      '--services',
+      '1',
+    ]);
     expect(options).toMatchObject({ rates: [5, 10], output: 'markdown', shape: { services: 1 } });
     expect(options !== 'help' && options.controllers.map(({ name }) => name)).toEqual(['kcm', 'sluice']);
     expect(parseLatencyOptions(['--rates', 'none'])).toMatchObject({ rates: [] });

@@ -17,10 +17,7 @@ export interface Options {
   readonly fsync: boolean;
 }
 
-const rates = integers(
-  [20, 100, 200],
-  'flips per second, one rate after the other; "none" for the cold start only',
-);
+const rates = integers([20, 100, 200], 'flips per second, one rate after the other; "none" for the cold start only');
 
 const declared = {
   services: integer(100, 'Services'),

@@ -4,7 +4,7 @@ import { customEndpoints } from './custom-endpoints.ts';
 import { nodeDown, rollingRestart } from './phase.ts';
 import { PodPool } from './pod-pool.ts';
 
-const pool = new PodPool([], () => 0);
+const pool = new PodPool([], { next: () => 0 });
 
 describe('phases', () => {
   it('a rolling restart replaces each Pod once, across all Services, with a new address', () => {

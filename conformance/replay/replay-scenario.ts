@@ -5,11 +5,11 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { type AllInOne, startAllInOne } from '@sluice/sluice';
 import { defaultRetry } from '@sluice/writer';
-import { WriteCounter, type WriteCounts } from './write-counter.ts';
 import type { Scenario, ScenarioObject, Step } from './scenario.ts';
 import { findSlice } from './slice-target.ts';
 import { NoticedNodes } from './upstream/noticed-nodes.ts';
 import { upstreamPolicy } from './upstream/policy.ts';
+import { WriteCounter, type WriteCounts } from './write-counter.ts';
 
 export interface Round {
   readonly objects: { readonly endpoints: readonly RawObject[]; readonly endpointslices: readonly RawObject[] };

@@ -1,6 +1,17 @@
 import { UsageError } from '@sluice/process';
 import { expect, test } from 'vitest';
-import { choice, flag, integer, integers, optionsHelp, positiveNumber, selection, shares, text, textOr } from './option.ts';
+import {
+  choice,
+  flag,
+  integer,
+  integers,
+  optionsHelp,
+  positiveNumber,
+  selection,
+  shares,
+  text,
+  textOr,
+} from './option.ts';
 import { parseOptions } from './options.ts';
 
 const options = {
@@ -30,7 +41,10 @@ test('missing options have their defaults', () => {
 });
 
 test('parses each kind of option', () => {
-  const args = '--rounds 2 --minutes 0.5 --rates 7 --ratios 1 --output json --roles writer --real --directory d --profile p'.split(' ');
+  const args =
+    '--rounds 2 --minutes 0.5 --rates 7 --ratios 1 --output json --roles writer --real --directory d --profile p'.split(
+      ' ',
+    );
   expect(parseOptions(options, args)).toEqual({
     rounds: 2,
     minutes: 0.5,
@@ -44,12 +58,19 @@ test('parses each kind of option', () => {
   });
 });
 
-test.each(['--rounds 0', '--minutes -1', '--rates 1,x', '--ratios 2', '--output xml', '--roles reader', '--real=1', '--none', 'word'])(
-  'rejects %s',
-  (args) => {
-    expect(() => parseOptions(options, args.split(' '))).toThrow(UsageError);
-  },
-);
+test.each([
+  '--rounds 0',
+  '--minutes -1',
+  '--rates 1,x',
+  '--ratios 2',
+  '--output xml',
+  '--roles reader',
+  '--real=1',
+  '--none',
+  'word',
+])('rejects %s', (args) => {
+  expect(() => parseOptions(options, args.split(' '))).toThrow(UsageError);
+});
 
 test('--help is not parsed further', () => {
   expect(parseOptions(options, ['--help', '--rounds', '0'])).toBe('help');

@@ -20,7 +20,7 @@ const onlyPending = <F>(of: DiffTracker<F>): PendingDiff<F> => {
 
 const plan = (addresses: readonly string[], number = 1): PlannedMutations => aPlan({ key, addresses, number });
 
-test("Sluice leads by the time from its decision to the write after which it needs none", () => {
+test('Sluice leads by the time from its decision to the write after which it needs none', () => {
   const { tracker: shadow, resolved } = tracker();
   shadow.decided(key, slices, plan(['10.0.0.1']), 1_000);
   shadow.wrote(key, slices, 1_020);
