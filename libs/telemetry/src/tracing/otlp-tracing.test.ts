@@ -115,8 +115,14 @@ test('counts spans of failed exports, and logs the first failure and the recover
   }
   expect(tracing.counts).toEqual({ exported: 1, queueFull: 0, failed: 2 });
   expect(logger.lines).toEqual([
-    { level: 'warn', message: 'trace export failed; dropping spans', fields: { reason: 'connection refused' } },
-    { level: 'info', message: 'trace export succeeds again', fields: {} },
+    {
+      ...{ level: 'warn', message: 'trace export failed; dropping spans' },
+      fields: { endpoint: 'http://collector.test/v1/traces', reason: 'connection refused' },
+    },
+    {
+      ...{ level: 'info', message: 'trace export succeeds again' },
+      fields: { endpoint: 'http://collector.test/v1/traces' },
+    },
   ]);
 });
 
