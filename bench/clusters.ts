@@ -96,8 +96,8 @@ await runBench({
   name: 'clusters',
   about: `Serves many fake clusters over HTTP from one process. Measures the start of Sluice until all Pods of every Service
 are in its EndpointSlices and Endpoints; then Pods flip their readiness at a fixed rate, spread over all clusters.
-Latency is from the change of the Pod to the write of the slice that shows it, both at the API server. Exit status 1 if a
-flip never became visible.
+Latency is from the change of the Pod to the write of the slice that shows it, both at the API server. Exit status 1
+if a flip never became visible.
 `,
   options: {
     clusters: integer(100, 'clusters'),

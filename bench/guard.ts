@@ -101,8 +101,8 @@ async function comparison(): Promise<readonly Verdict[]> {
 
 await runCommand({
   usage: 'node bench/guard.ts',
-  about: `Detects a clear loss of speed without reacting to noise. Compares the CPU time per change of a fixed replay, relative to a
-calibration loop, with the budget in bench/budget.json, and Sluice with kube-controller-manager on a real API server.
+  about: `Detects a clear loss of speed without reacting to noise. Compares the CPU time per change of a fixed replay, relative to
+a calibration loop, with the budget in bench/budget.json, and Sluice with kube-controller-manager on a real API server.
 Exit status 0 if everything is within its limits, 1 if not, 2 for a usage error.
 `,
   options: {

@@ -58,7 +58,7 @@ faulty cluster did not recover.
     rate: integer(100, 'changes per second over all clusters'),
     seconds: integer(10, 'duration of each measurement'),
     rounds: integer(4, 'rounds per form'),
-    forms: selection(forms, 'how the first one is down; swallowed: bytes are dropped silently'),
+    forms: selection(forms, 'how the first one fails; swallowed: bytes are dropped'),
     seed: integer(1, 'seed of the changes'),
   },
   async measure({ services, pods, ...options }, directory) {

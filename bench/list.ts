@@ -76,7 +76,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
 await runBench({
   name: 'list',
   about: `Measures peak memory and time for reading very many Pods of 4 kB, with the watcher's methods and with the informer of
-\`@kubernetes/client-node\`, each in its own process.
+\`@kubernetes/client-node\`, each in its own process. Exit status 1 if Pods are missing.
 `,
   options: {
     pods: integers([100_000, 150_000], 'numbers of Pods'),
@@ -104,6 +104,7 @@ await runBench({
         },
       ],
       json: { services, measured },
+      failed: measured.some(({ pods, reading }) => typeof reading === 'string' || reading.pods < pods),
     };
   },
 });

@@ -65,8 +65,8 @@ function row(services: number, events: number, rounds: number): readonly string[
 
 await runBench({
   name: 'routing',
-  about: `Measures the watcher's cost of finding the Services of a Pod, by the number of Services in the namespace: for a Pod that one
-Service selects, and for one that none does.
+  about: `Measures the watcher's cost of finding the Services of a Pod, by the number of Services in the namespace: for a Pod that
+one Service selects, and for one that none does.
 `,
   options: {
     services: integers([1, 100, 1000, 10_000], 'Services in the namespace'),

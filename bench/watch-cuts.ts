@@ -52,8 +52,8 @@ async function cutReal({ seconds, changesPerSecond, seed, directory }: Options):
 
 await runBench({
   name: 'watch-cuts',
-  about: `Cuts the watches of two reflectors every second while the server changes, compacts, fails and returns old state, over real
-HTTP, and compares every delivery with the state of the server. Exit status 1 if a change was missed.
+  about: `Cuts the watches of two reflectors every second while the server changes, compacts, fails and returns old state, over
+real HTTP, and compares every delivery with the state of the server. Exit status 1 if a change was missed.
 `,
   options: {
     seconds: integer(300, 'duration, with one cut per second'),

@@ -81,7 +81,7 @@ test('the help lists each option with its default', () => {
   expect(optionsHelp({ rounds, roles, real })).toBe(
     [
       '  --rounds N    rounds (5)',
-      '  --roles LIST  roles: some of watcher, writer (watcher,writer)',
+      '  --roles LIST  roles: some of watcher, writer (all)',
       '  --real        a real API server',
       '                instead of the fake one',
       '',

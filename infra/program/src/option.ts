@@ -7,6 +7,8 @@ export interface Option<T> {
   readonly help: string;
   /** The default as text; false for a flag, undefined if there is none. */
   readonly fallback: string | false | undefined;
+  /** How the help shows the default. Default: `fallback`. */
+  readonly shown?: string;
   /** @throws UsageError */
   readonly parse: (name: string, given: string | boolean | undefined) => T;
 }
@@ -54,6 +56,7 @@ export const selection = <T extends string>(
   fallback: readonly T[] = choices,
 ): Option<readonly T[]> => ({
   ...{ placeholder: 'LIST', help: `${help}: some of ${choices.join(', ')}`, fallback: fallback.join(',') },
+  ...(fallback === choices && { shown: 'all' }),
   parse: (name, given) => list(String(given)).map((text) => oneOf(name, text, choices)),
 });
 
@@ -77,9 +80,9 @@ export const text = (placeholder: string, help: string): Option<string | undefin
 
 /** A line of help per option with its default. Lines of multi-line help are aligned. */
 export function optionsHelp(options: OptionSet): string {
-  const rows = Object.entries(options).map(([name, { placeholder, help, fallback }]) => [
+  const rows = Object.entries(options).map(([name, { placeholder, help, fallback, shown = fallback }]) => [
     `--${name} ${placeholder}`,
-    fallback ? `${help} (${fallback})` : help,
+    shown ? `${help} (${shown})` : help,
   ]);
   const width = Math.max(...rows.map(([usage = '']) => usage.length));
   const indent = `\n${' '.repeat(width + 4)}`;
