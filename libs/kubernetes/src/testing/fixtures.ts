@@ -12,6 +12,8 @@ import { Connection, type ConnectionOptions } from '../connection.ts';
 import { HttpCluster, type HttpClusterOptions } from '../http-cluster.ts';
 import { loadKubeconfig } from '../kubeconfig.ts';
 
+export * from './decoders.ts';
+
 export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;

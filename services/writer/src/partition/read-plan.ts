@@ -25,9 +25,8 @@ export function readPlan(record: Pick<BusRecord, 'key' | 'payload' | 'message'>)
 }
 
 /**
- * What the mutation falls outside of, or undefined if it belongs to the Service. A slice deletion carries only a name,
- * so it passes here and
- * its label is checked before it is sent.
+ * What the mutation falls outside of, or undefined if it belongs to the Service. A slice deletion carries only a name, so it
+ * passes here, and its label is checked before the deletion is sent.
  */
 function outside(mutation: Mutation, { namespace, service }: ServiceKey): 'namespace' | 'Service' | undefined {
   if (mutation.verb === 'delete') {
