@@ -41,6 +41,15 @@ test('serves metrics in the text format, including process metrics', async () =>
   expect(text).toMatch(/^# TYPE endpoint_slice_controller_changes counter$/m);
 });
 
+test('is not accessible to web pages, and forbids sniffing', async () => {
+  const { url } = await start(anyPort);
+  for (const path of ['/metrics', '/livez', '/readyz']) {
+    expect((await fetch(url + path)).headers.get('x-content-type-options')).toBe('nosniff');
+    const foreign = await fetch(url + path, { headers: { 'sec-fetch-site': 'cross-site' } });
+    expect([path, foreign.status]).toEqual([path, 403]);
+  }
+});
+
 test('serves OpenMetrics to a scraper that asks for it', async () => {
   const { url } = await start(anyPort);
   const response = await fetch(`${url}/metrics`, {

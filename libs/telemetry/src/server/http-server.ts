@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import { monitorEventLoop } from './event-loop-monitor.ts';
 import { answerHealth, type Health, type HealthAnswer } from './health.ts';
 import { answerLogLevel, logLevelPath } from './log-level.ts';
+import { isFromBrowserPage } from './is-from-browser-page.ts';
 
 export interface TelemetryServer {
   /** URL of the server, with a host that this machine can open. */
@@ -42,7 +43,7 @@ export async function serveTelemetry(at: BindAddress, options: TelemetryServerOp
     readyz: () => options.health.readyz(),
   };
   const listener = (request: IncomingMessage, response: ServerResponse) =>
-    void answer(request, response, { ...options, health });
+    void answer(request, response, { ...options, health, at });
   const server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
   try {
     await listen(server, at);
@@ -85,13 +86,24 @@ async function healthAt(path: string, query: string, health: Health): Promise<He
   return answerHealth(name, single, new URLSearchParams(query), checks);
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, options: TelemetryServerOptions) {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: TelemetryServerOptions & { readonly at: BindAddress },
+) {
   const [path = '', query = ''] = (request.url ?? '').split('?');
   if (options.otherwise && !isOwn(path)) return options.otherwise(request, response);
   const text = (status: number, body: string, headers = {}) => {
-    response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers });
+    response.writeHead(status, {
+      'Content-Type': 'text/plain; charset=utf-8',
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+    });
     response.end(request.method === 'HEAD' ? undefined : body);
   };
+  if (isFromBrowserPage(request.headers, options.at)) {
+    return text(403, 'not accessible to web pages, or under this host name\n');
+  }
   if (options.log !== undefined && path === logLevelPath) {
     const { status, body, headers } = await answerLogLevel(request, options.log);
     return text(status, body, headers);

@@ -1,15 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Problem } from './problem.ts';
+import type { Sessions } from './sessions.ts';
 
 export interface Access {
-  /** Required in each request as `Authorization: Bearer`, as a cookie or as `?token=`. Default: no token is required. */
+  /** Required in each request as `Authorization: Bearer`, as `/?token=` or by the cookie of a session. Default: none is required. */
   readonly token?: string;
   /** Accepted host names, besides those of loopback. */
   readonly hosts: readonly string[];
 }
 
-export const tokenCookie = 'sluice_console';
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
@@ -17,7 +17,8 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
  *
  * @throws Problem
  */
-export function authorize({ method, url = '/', headers }: IncomingMessage, access: Access): void {
+export function authorize(request: IncomingMessage, access: Access, sessions: Sessions): void {
+  const { method, headers } = request;
   if (method !== 'GET' && method !== 'HEAD') throw new Problem(405, 'the console is read-only; use GET or HEAD');
   const host = hostName(headers.host);
   if (!loopback.has(host) && !access.hosts.includes(host)) {
@@ -27,41 +28,59 @@ export function authorize({ method, url = '/', headers }: IncomingMessage, acces
       'use the printed address, or add the name with --console-host',
     );
   }
-  if (headers.origin !== undefined && URL.parse(headers.origin)?.host !== headers.host?.toLowerCase()) {
-    throw new Problem(403, 'requests from other origins are not allowed');
-  }
-  if (access.token !== undefined && !hasToken(access.token, headers, queryToken(url))) {
+  if (isFromAnotherOrigin(headers)) throw new Problem(403, 'requests from other origins are not allowed');
+  const url = targetOf(request);
+  if (access.token !== undefined && !isAuthenticated(access.token, headers, queryToken(url), sessions)) {
     throw new Problem(401, 'a token is required', 'send it as Authorization: Bearer TOKEN, or open /?token=TOKEN once');
   }
 }
 
-/** The token in the query of a URL. */
-export function queryToken(url: string): string | undefined {
-  return new URL(url, 'http://console').searchParams.get('token') ?? undefined;
+/**
+ * The requested URL.
+ *
+ * @throws Problem if it is not a path and query
+ */
+export function targetOf({ url = '/' }: Pick<IncomingMessage, 'url'>): URL {
+  const parsed = url.startsWith('/') && !url.startsWith('//') ? URL.parse(url, 'http://console') : null;
+  if (parsed === null) throw new Problem(400, 'invalid URL');
+  return parsed;
 }
 
-type Headers = IncomingMessage['headers'];
+/** The token in the query of a URL. Only the root takes one, so that it appears in no other URL. */
+export function queryToken({ pathname, searchParams }: URL): string | undefined {
+  return pathname === '/' ? (searchParams.get('token') ?? undefined) : undefined;
+}
 
-function hasToken(token: string, { authorization, cookie }: Headers, fromQuery: string | undefined): boolean {
+/** Name of the session's cookie. Browsers accept the prefix `__Host-` only over TLS, for this host and all paths. */
+export function sessionCookie(isEncrypted: boolean): string {
+  return isEncrypted ? '__Host-sluice_console' : 'sluice_console';
+}
+
+/** Browsers send no `Origin` with many requests, but `Sec-Fetch-Site`. Following a link from elsewhere is allowed. */
+function isFromAnotherOrigin(headers: IncomingHttpHeaders): boolean {
+  const { origin, host } = headers;
+  if (origin !== undefined && URL.parse(origin)?.host !== host?.toLowerCase()) return true;
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none') return false;
+  return headers['sec-fetch-mode'] !== 'navigate' || headers['sec-fetch-dest'] !== 'document';
+}
+
+function isAuthenticated(
+  token: string,
+  { authorization, cookie = '' }: IncomingHttpHeaders,
+  fromQuery: string | undefined,
+  sessions: Sessions,
+): boolean {
   const bearer = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
-  const stored = (cookie ?? '')
-    .split('; ')
-    .find((pair) => pair.startsWith(`${tokenCookie}=`))
-    ?.slice(tokenCookie.length + 1);
-  return [bearer, stored && decode(stored), fromQuery].some((given) => given !== undefined && isSame(given, token));
+  if ([bearer, fromQuery].some((given) => given !== undefined && isSame(given, token))) return true;
+  const pairs = cookie.split('; ').map((pair) => pair.split('='));
+  const names = [sessionCookie(true), sessionCookie(false)];
+  return pairs.some(([name = '', id = '']) => names.includes(name) && sessions.has(id));
 }
 
 function isSame(given: string, token: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(token)];
   return a.length === b.length && timingSafeEqual(a, b);
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
 }
 
 const hostName = (host: string | undefined): string => (host ?? '').toLowerCase().replace(/:\d+$/, '');

@@ -317,7 +317,76 @@ describe('access', () => {
     expect([opened.status, opened.headers.location]).toEqual([302, '/']);
     const cookie = String(opened.headers['set-cookie']);
     expect(cookie).toContain('HttpOnly; SameSite=Strict');
+    expect(cookie, 'the id of a session').not.toContain('secret');
     expect((await get(web, { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200);
+    expect((await get(web, { cookie: 'sluice_console=secret' })).status).toBe(401);
+  });
+
+  test('accepts the token in the URL of the root only', async () => {
+    const { get } = await start({ access: { token: 'secret', hosts: [] } });
+    expect((await get('/?token=wrong')).status).toBe(401);
+    for (const path of [`${web}?token=secret`, '/services/prod/shop/web?token=secret']) {
+      expect([path, (await get(path)).status]).toEqual([path, 401]);
+    }
+  });
+
+  test('answers an invalid URL with 400 and logs no URL', async () => {
+    const logged: string[] = [];
+    const error = (message: string, fields: unknown) => logged.push(`${message} ${JSON.stringify(fields)}`);
+    const { get } = await start({ access: { token: 'secret', hosts: [] }, logger: { ...silentLogger, error } });
+    for (const path of ['///?token=secret', '//evil.example/?token=secret', 'http://[/?token=secret']) {
+      expect([path, (await get(path)).status]).toEqual([path, 400]);
+    }
+    expect(logged).toEqual([]);
+  });
+
+  test('logs the path of a failed request without its query, a few times per minute', async () => {
+    const logged: unknown[] = [];
+    const error = (_: string, fields: unknown) => logged.push(fields);
+    const failing = () => {
+      throw new Error('broken');
+    };
+    const sources = { clusters: () => [], partitions: failing };
+    const { get } = await start({ sources, logger: { ...silentLogger, error } });
+    for (let n = 0; n < 20; n++) expect((await get('/api/v1/partitions?secret=1')).status).toBe(500);
+    expect(logged).toHaveLength(10);
+    expect(logged[0]).toMatchObject({ path: '/api/v1/partitions' });
+    expect(JSON.stringify(logged)).not.toContain('secret');
+  });
+
+  test('rejects requests that another site makes, except following a link', async () => {
+    const { get } = await start();
+    const site = (value: string, more = {}) => ({ 'sec-fetch-site': value, ...more });
+    for (const value of ['cross-site', 'same-site']) {
+      expect((await get(web, site(value, { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }))).status).toBe(403);
+    }
+    const link = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    expect((await get('/', site('cross-site', link))).status).toBe(200);
+    for (const value of ['same-origin', 'none']) expect((await get(web, site(value))).status).toBe(200);
+  });
+
+  test('limits the number of open streams', async () => {
+    const { port, get } = await start();
+    const open = () =>
+      new Promise<{ readonly status: number; readonly close: () => void }>((resolve, reject) => {
+        const request = httpRequest({ host: '127.0.0.1', port, path: `${web}/history/stream` }, (response) => {
+          // Never reads the body.
+          resolve({ status: response.statusCode ?? 0, close: () => request.destroy() });
+        });
+        request.on('error', () => {}).end();
+        request.on('error', reject);
+      });
+    const streams = await Promise.all(Array.from({ length: 64 }, open));
+    expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
+    const refused = await get(`${web}/history/stream`);
+    expect([refused.status, JSON.parse(refused.body).error]).toEqual([503, 'more than 64 open streams']);
+    expect((await get(web)).status, 'other requests are answered').toBe(200);
+    for (const { close } of streams) close();
+    await expect.poll(async () => {
+      const one = await open();
+      one.close();
+      return one.status;
+    }).toBe(200);
   });
 
   test('serves the page as JavaScript with a strict content security policy', async () => {

@@ -5,14 +5,16 @@ import type { z } from 'zod';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';
 import { ServiceIndex } from '../view/service-index.ts';
-import { type Access, authorize, queryToken, tokenCookie } from './authorize.ts';
+import { type Access, authorize, queryToken, sessionCookie, targetOf } from './authorize.ts';
 import { eventRoutes } from './event-routes.ts';
 import { EventStream } from './event-stream.ts';
+import { LogLimit } from './log-limit.ts';
 import { openApi } from './openapi.ts';
 import { loadPage } from './page-files.ts';
 import { Problem } from './problem.ts';
 import type { RouteContext } from './route-context.ts';
 import { type Route, routes } from './routes.ts';
+import { Sessions } from './sessions.ts';
 import { UpdatePublisher } from './update-publisher.ts';
 
 export interface ConsoleOptions {
@@ -41,14 +43,18 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     sources.clusters().find((cluster) => cluster.identity === identity)?.name ?? identity;
   const index = new ServiceIndex(history, nameOf, clock);
   const context: RouteContext = { history, index, sources, now: () => clock.now(), clock, version, jaeger, behind };
+  const sessions = new Sessions(clock);
+  const errorLog = new LogLimit(clock);
   const app = Fastify({ routerOptions: { maxParamLength: 512 } });
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    authorize(request.raw, access);
+    authorize(request.raw, access, sessions);
   });
   app.setErrorHandler((error, request, reply) => {
     const { status, message, hint } = toProblem(error);
-    if (status >= 500) logger.error('console request failed', { url: request.url, error });
+    // Without the query, which may contain the token.
+    const [path = ''] = request.url.split('?');
+    if (status >= 500 && errorLog.take()) logger.error('console request failed', { path, error });
     void reply.code(status).send({ error: message, ...(hint !== undefined && { hint }) });
   });
   app.setNotFoundHandler(() => {
@@ -64,6 +70,9 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     app.get(path, (request, reply) => {
       const start = open({ ...context, updates }, validate(params, request.params), validate(query, request.query));
       if (isClosing) throw new Problem(503, 'the console is closing');
+      if (streams.size >= maxStreams) {
+        throw new Problem(503, `more than ${maxStreams} open streams`, 'close other pages and commands that follow');
+      }
       reply.hijack();
       const stream = new EventStream(reply.raw, securityHeaders, clock);
       streams.add(stream);
@@ -71,14 +80,18 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
       start(stream);
     });
   }
+  const newSession = (isEncrypted: boolean) => {
+    const attributes = `Path=/; HttpOnly; SameSite=Strict${isEncrypted ? '; Secure' : ''}`;
+    return `${sessionCookie(isEncrypted)}=${sessions.create()}; ${attributes}`;
+  };
   const page = await loadPage();
   app.get('/*', (request, reply) => {
-    const token = queryToken(request.url);
-    if (token !== undefined) {
-      const attributes = `Path=/; HttpOnly; SameSite=Strict${'encrypted' in request.raw.socket ? '; Secure' : ''}`;
-      return reply.header('Set-Cookie', `${tokenCookie}=${encodeURIComponent(token)}; ${attributes}`).redirect('/');
+    const url = targetOf(request.raw);
+    if (queryToken(url) !== undefined) {
+      if (access.token !== undefined) reply.header('Set-Cookie', newSession('encrypted' in request.raw.socket));
+      return reply.redirect('/');
     }
-    const file = page(new URL(request.url, 'http://console').pathname);
+    const file = page(url.pathname);
     if (file === undefined) return reply.callNotFound();
     return reply.header('Content-Type', file.type).header('Cache-Control', 'no-cache').send(file.body);
   });
@@ -94,6 +107,9 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     },
   };
 }
+
+/** Maximum number of streams open at a time: each costs memory and is sent every new record. */
+const maxStreams = 64;
 
 /** The page may only load its own files, and no other page may embed it. */
 const securityHeaders = {

@@ -19,6 +19,10 @@ class Connection extends EventEmitter {
   end() {
     this.emit('close');
   }
+  destroy() {
+    this.destroyed = true;
+    this.emit('close');
+  }
   get events(): number {
     return this.written.filter((text) => text.startsWith('event:')).length;
   }
@@ -40,6 +44,53 @@ test('sends heartbeats until it is closed', () => {
   connection.end();
   run(clock, 100_000);
   expect(connection.written.filter((text) => text.startsWith(':'))).toHaveLength(3);
+});
+
+test('disconnects a client that has read nothing for a minute', () => {
+  const clock = new VirtualClock(0);
+  const { connection } = open(clock);
+  connection.writableNeedDrain = true;
+  run(clock, 45_000);
+  expect(connection.destroyed).toBe(false);
+  connection.writableNeedDrain = false;
+  run(clock, 60_000);
+  connection.writableNeedDrain = true;
+  run(clock, 119_999);
+  expect(connection.destroyed, 'counted from the last time it read').toBe(false);
+  run(clock, 120_000);
+  expect(connection.destroyed).toBe(true);
+  expect(clock.nextAt()).toBeUndefined();
+});
+
+test('encodes an event once for all streams', () => {
+  const clock = new VirtualClock(0);
+  const streams = [open(clock), open(clock)];
+  let encoded = 0;
+  const data = { toJSON: () => ++encoded };
+  for (const { stream } of streams) stream.send('update', data);
+  expect(encoded).toBe(1);
+  for (const { connection } of streams) expect(connection.written.at(-1)).toBe('event: update\ndata: 1\n\n');
+});
+
+test('sends a long history as fast as its client reads', () => {
+  const clock = new VirtualClock(0);
+  const history = new History({ clock });
+  history.add('changes', toAppend(snapshot(1, 0, [service(), pod('web-1', { ready: false })])));
+  for (let n = 2; n < 1202; n++) history.add('changes', toAppend(podChange(n, n, pod('web-1', { ready: n % 2 === 0 }))));
+  const journal = history.get(shop('web'));
+  if (journal === undefined) return expect.unreachable();
+  const { connection, stream } = open(clock);
+  connection.write = function (text: string) {
+    this.written.push(text);
+    this.writableNeedDrain = this.events % 100 === 0 && this.events > 0;
+  };
+  streamHistory(stream, journal, history, clock, () => true);
+  expect(connection.events, 'until its buffer is full').toBe(100);
+  for (let batch = 1; batch <= 13; batch++) {
+    connection.writableNeedDrain = false;
+    run(clock, batch * 100);
+  }
+  expect(connection.events).toBe(journal.entries.length);
 });
 
 test('does not start for a client that has already disconnected', () => {

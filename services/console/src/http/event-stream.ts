@@ -3,12 +3,15 @@ import type { Clock } from '@sluice/runtime';
 
 /** Interval of comments that keep an idle connection open. */
 const heartbeatMs = 15_000;
+/** A client that reads nothing for so many heartbeats is disconnected. */
+const maxUnreadHeartbeats = 4;
 
 /** A stream of server-sent events to one client. */
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #onEnd: (() => void)[] = [];
   #hasEnded: boolean;
+  #unreadHeartbeats = 0;
 
   constructor(response: ServerResponse, headers: Readonly<Record<string, string>>, clock: Clock) {
     this.#response = response;
@@ -18,7 +21,7 @@ export class EventStream {
     response.writeHead(200, { ...headers, 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     response.write('retry: 2000\n\n');
     const heartbeat = () => {
-      response.write(': heartbeat\n\n');
+      if (!this.#keepAlive()) return;
       cancel = clock.schedule(heartbeatMs, heartbeat);
     };
     let cancel = clock.schedule(heartbeatMs, heartbeat);
@@ -34,8 +37,8 @@ export class EventStream {
     return this.#response.writableNeedDrain;
   }
 
-  send(event: string, data: unknown): void {
-    this.#response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  send(event: string, data: object): void {
+    this.#response.write(encodeEvent(event, data));
   }
 
   /** Calls `listener` when the stream ends, immediately if it has. */
@@ -47,4 +50,26 @@ export class EventStream {
   end(): void {
     this.#response.end();
   }
+
+  /** Returns false if the client is disconnected because it does not read. */
+  #keepAlive(): boolean {
+    if (!this.isFull) {
+      this.#unreadHeartbeats = 0;
+      this.#response.write(': heartbeat\n\n');
+      return true;
+    }
+    if (++this.#unreadHeartbeats < maxUnreadHeartbeats) return true;
+    this.#response.destroy();
+    return false;
+  }
+}
+
+let last: { readonly event: string; readonly data: object; readonly text: string } | undefined;
+
+/** Encodes an event once if it is sent to several streams in a row. */
+function encodeEvent(event: string, data: object): string {
+  if (last?.data !== data || last.event !== event) {
+    last = { event, data, text: `event: ${event}\ndata: ${JSON.stringify(data)}\n\n` };
+  }
+  return last.text;
 }

@@ -7,6 +7,8 @@ import type { EventStream } from './event-stream.ts';
 
 /** Period in which new records are collected before they are replayed and sent. */
 const batchMs = 100;
+/** Maximum number of entries in one batch, so that a long history does not block the process. */
+const maxEntries = 500;
 
 /**
  * Sends each entry that `isWanted` as an event `entry`: existing ones, then new ones as they are received, so an entry may
@@ -20,18 +22,29 @@ export function streamHistory(
   isWanted: (entry: Entry) => boolean,
 ): void {
   let sent: { readonly entries: readonly Entry[]; readonly count: number } = { entries: [], count: 0 };
-  const send = () => {
+  let unsent: readonly Entry[] = [];
+  const collect = () => {
     const { entries } = journal;
-    for (const entry of newEntries(sent, entries)) if (isWanted(entry)) stream.send('entry', entry);
+    unsent = newEntries(sent, entries).filter(isWanted);
     sent = { entries, count: entries.length };
   };
   let cancel: (() => void) | undefined;
   const flush = () => {
     cancel = undefined;
     if (history.get(journal.key) !== journal) return stream.end();
+    if (unsent.length === 0) collect();
     // Entries for a slow client wait until it has read the previous ones.
-    if (stream.isFull) cancel = clock.schedule(batchMs, flush);
-    else send();
+    let count = 0;
+    for (const entry of unsent) {
+      if (stream.isFull || count >= maxEntries) break;
+      stream.send('entry', entry);
+      count++;
+    }
+    const isFlushed = count === unsent.length;
+    unsent = unsent.slice(count);
+    if (!isFlushed || sent.count < journal.entries.length || sent.entries !== journal.entries) {
+      cancel ??= clock.schedule(batchMs, flush);
+    }
   };
   const name = formatServiceKey(journal.key);
   const unsubscribe = history.onRecord((key) => {
@@ -41,7 +54,7 @@ export function streamHistory(
     cancel?.();
     unsubscribe();
   });
-  send();
+  flush();
 }
 
 /** After a replay from the start, which a late plan or dropped records cause, entries are compared by content. */
