@@ -24,7 +24,9 @@ const secret = (name: string, data: Readonly<Record<string, string>>) => ({
   ...{ metadata: { name, namespace: 'fleet' } },
   data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, base64(text)])),
 });
-const valid = (name: string, options: TextOptions = {}) => secret(name, { kubeconfig: kubeconfigText(options) });
+const server = 'https://127.0.0.1:1';
+const valid = (name: string, options: TextOptions = {}) =>
+  secret(name, { kubeconfig: kubeconfigText({ server, ...options }) });
 
 function givenSecrets(...items: readonly unknown[]): void {
   response = { kind: 'SecretList', items };
@@ -108,12 +110,19 @@ describe('a kubeconfig from a Secret cannot use', () => {
   });
 
   test('other contexts than the current one are ignored', async () => {
-    const text = JSON.parse(kubeconfigText());
+    const text = JSON.parse(kubeconfigText({ server }));
     text.users.push({ name: 'other', user: { tokenFile: '/token' } });
     text.contexts.push({ name: 'other', context: { cluster: 'one', user: 'other' } });
     givenSecrets(secret('prod', { kubeconfig: JSON.stringify(text) }));
     expect((await (await only()).load()).context).toBe('test');
   });
+});
+
+test('a server without TLS is rejected, so that a Secret cannot point at an internal HTTP service', async () => {
+  givenSecrets(valid('prod', { server: 'http://user:hunter2@169.254.169.254/latest' }));
+  const error = await (await only()).load().catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'KUBECONFIG_NOT_ENCRYPTED', message: expect.stringContaining('Secret fleet/prod') });
+  expect(String(error)).not.toMatch(/hunter2|169/);
 });
 
 test.each([undefined, [], {}, { kind: 'Status', status: 'Success' }, { items: null }])(

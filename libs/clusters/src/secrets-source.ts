@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Connection, loadKubeconfigText } from '@sluice/kubernetes';
+import { type ClusterAccess, type Connection, KubeconfigError, loadKubeconfigText } from '@sluice/kubernetes';
 import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster } from './cluster-source.ts';
 
@@ -49,6 +49,12 @@ function readSecret(secret: JsonRecord, namespace: string): ClusterCandidate | I
     name,
     from,
     fingerprint: createHash('sha256').update(text).digest('hex'),
-    load: () => loadKubeconfigText({ source: from, text }),
+    load: async () => encrypted(await loadKubeconfigText({ source: from, text })),
   };
+}
+
+/** Who may write the Secrets must not be able to address services of this network that trust it and speak HTTP only. */
+function encrypted(access: ClusterAccess): ClusterAccess {
+  if (new URL(access.server).protocol === 'https:') return access;
+  throw new KubeconfigError('KUBECONFIG_NOT_ENCRYPTED', `the server in ${access.source} is not an https URL`);
 }

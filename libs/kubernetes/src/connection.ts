@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { decodeStatus, MalformedProtobufError, protobufMediaType, TextTable } from '@sluice/kubernetes-protobuf';
 import { type Clock, exceededLimit, type Logger, messageLimits } from '@sluice/runtime';
 import type { Dispatcher } from 'undici';
@@ -226,8 +225,8 @@ export class Connection {
     const { statusCode: status, headers } = response;
     if (status >= 300) {
       const retryAfter = typeof headers['retry-after'] === 'string' ? headers['retry-after'] : undefined;
-      const text = body.ok ? body.value : body.text || STATUS_CODES[status];
-      throw errorFromResponse({ status, retryAfter, now: this.#options.clock.now() }, text);
+      const given = body.ok ? body.value : undefined;
+      throw errorFromResponse({ status, retryAfter, now: this.#options.clock.now() }, given);
     }
     if (!body.ok) throw invalidAnswerError(this.server, 'not JSON; check that this is an API server');
     return body.value;
@@ -266,15 +265,15 @@ function encodeBody(body: unknown): string | Buffer | null {
 const defaultResponseBytes = 8 * 1024 * 1024;
 const errorBytes = 256 * 1024;
 
-/** A request for protobuf may be rejected with a Status in protobuf. The text of a body that is too large is empty. */
+/** A request for protobuf may be rejected with a Status in protobuf. */
 async function parseErrorBody({ headers, body }: Dispatcher.ResponseData): Promise<Parsed> {
   const bytes = await readBody(body, errorBytes);
-  if (bytes === undefined) return { ok: false, text: '' };
+  if (bytes === undefined) return { ok: false };
   if (headers['content-type'] !== protobufMediaType) return parse(bytes.toString('utf8'));
   try {
     return { ok: true, value: decodeStatus(bytes, new TextTable()) };
   } catch (error) {
-    if (error instanceof MalformedProtobufError) return { ok: false, text: '' };
+    if (error instanceof MalformedProtobufError) return { ok: false };
     throw error;
   }
 }
@@ -292,13 +291,13 @@ async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number)
   return Buffer.concat(chunks, bytes);
 }
 
-type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly text: string };
+type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false };
 
 function parse(text: string): Parsed {
   if (text === '') return { ok: true, value: undefined };
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
-    return { ok: false, text };
+    return { ok: false };
   }
 }

@@ -61,6 +61,10 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     const { body } = await this.connection.request({ method: 'GET', path: '/api/v1/namespaces/kube-system', signal });
     const uid = asString(asRecord(asRecord(body).metadata).uid);
     if (uid === '') throw invalidAnswerError(this.connection.server, 'the namespace kube-system has no uid');
+    // It becomes part of keys and messages.
+    if (!/^[\w.:-]{1,128}$/.test(uid)) {
+      throw invalidAnswerError(this.connection.server, 'the uid of the namespace kube-system contains other characters');
+    }
     return uid;
   }
 

@@ -13,6 +13,8 @@ export type KubeconfigErrorCode =
   | 'KUBECONFIG_FILE_MISSING'
   /** A kubeconfig from a Secret refers to a plugin or a local file. */
   | 'KUBECONFIG_NOT_SELF_CONTAINED'
+  /** A kubeconfig from a Secret names a server without TLS. */
+  | 'KUBECONFIG_NOT_ENCRYPTED'
   /** A certificate or key is invalid, or they do not match. */
   | 'KUBECONFIG_BAD_CERTIFICATE';
 

@@ -173,7 +173,7 @@ describe('loadKubeconfig refuses', () => {
     [
       {
         contexts: [{ name: 'c', context: { cluster: 'x' } }],
-        clusters: [{ name: 'x', cluster: { server: 'ftp://a' } }],
+        clusters: [{ name: 'x', cluster: { server: 'ftp://user:hunter2@a' } }],
       },
       'is not an http or https URL',
     ],

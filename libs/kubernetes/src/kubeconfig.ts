@@ -171,7 +171,8 @@ function select(entries: KubeconfigEntries, wanted: string | undefined, source: 
   if (user === undefined) throw incomplete(`its user "${context.user}" does not exist; add it or correct the name`);
   const protocol = URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '';
   if (protocol !== 'https:' && protocol !== 'http:') {
-    throw incomplete(`the server "${cluster.server}" of its cluster "${cluster.name}" is not an http or https URL`);
+    // The URL may contain credentials.
+    throw incomplete(`the server of its cluster "${cluster.name}" is not an http or https URL`);
   }
   if (cluster.proxyUrl && !/^https?:\/\//.test(cluster.proxyUrl)) {
     throw incomplete(`only http and https proxies are supported, not the proxy-url of its cluster "${cluster.name}"`);

@@ -53,14 +53,20 @@ describe('errorFromResponse', () => {
     expect(errorFromResponse({ status: 429, retryAfter, now }, body).retryAfterMs).toBe(expected);
   });
 
-  it('tells a proxy’s page shortly, and an empty answer by its status', () => {
-    expect(errorFromResponse({ status: 502, now }, `<h1>Bad\n gateway</h1>${'x'.repeat(999)}`)).toMatchObject({
-      message: expect.stringMatching(/^HTTP status 502: <h1>Bad gateway<\/h1>x{100,200}$/),
-      reason: 'HTTP502',
-      kind: 'retry',
-    });
-    const empty = errorFromResponse({ status: 502, now }, undefined);
-    expect(empty.message).toBe('the server returned HTTP status 502');
+  it('does not quote what is not a Status', () => {
+    for (const body of [undefined, '<h1>internal page</h1>', { secret: 'x' }]) {
+      expect(errorFromResponse({ status: 502, now }, body)).toMatchObject({
+        message: 'the server returned HTTP status 502 (Bad Gateway)',
+        reason: 'HTTP502',
+        kind: 'retry',
+      });
+    }
+    expect(errorFromResponse({ status: 599, now }, undefined).message).toBe('the server returned HTTP status 599');
+  });
+
+  it('cuts a message of megabytes', () => {
+    const { message } = errorFromResponse({ status: 422, now }, status(422, 'Invalid', 'x'.repeat(1_000_000)));
+    expect(message).toHaveLength(4096);
   });
 });
 

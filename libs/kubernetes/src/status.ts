@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { asRecord, asString, isRecord } from '@sluice/runtime';
 import { ApiError, type ApiErrorKind } from './api-error.ts';
 
@@ -10,12 +11,16 @@ export interface ResponseHead {
   readonly now: number;
 }
 
-/** The ApiError for a rejected request. `body` is the parsed response, or its text if it is not JSON. */
+/** An API server's own messages are shorter; one that lists thousands of objects is cut. */
+const longestMessage = 4096;
+
+/** The ApiError for a rejected request. `body` is the parsed response; undefined if it is not JSON. */
 export function errorFromResponse(head: ResponseHead, body: unknown): ApiError {
   const status = isRecord(body) && body.kind === 'Status' ? body : undefined;
   const details = asRecord(status?.details);
   const reason = asString(status?.reason) || `HTTP${head.status}`;
-  return new ApiError(asString(status?.message) || plainMessage(head.status, body), {
+  const message = asString(status?.message).slice(0, longestMessage);
+  return new ApiError(message || plainMessage(head.status), {
     kind: kindOf(head.status, reason, details),
     status: head.status,
     reason,
@@ -52,8 +57,8 @@ function retryAfterMs(head: ResponseHead, details: Readonly<Record<string, unkno
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined;
 }
 
-/** For responses of other servers, such as a proxy's error page. */
-function plainMessage(status: number, body: unknown): string {
-  const text = typeof body === 'string' ? body.replace(/\s+/g, ' ').trim().slice(0, 200) : '';
-  return text === '' ? `the server returned HTTP status ${status}` : `HTTP status ${status}: ${text}`;
+/** For responses of other servers, whose content is not quoted: it may be of anything that a kubeconfig points to. */
+function plainMessage(status: number): string {
+  const name = STATUS_CODES[status];
+  return `the server returned HTTP status ${status}${name === undefined ? '' : ` (${name})`}`;
 }

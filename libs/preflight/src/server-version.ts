@@ -17,6 +17,9 @@ export async function getServerVersion(connection: Connection, signal: AbortSign
   const { body } = await connection.request({ method: 'GET', path: '/version', signal });
   const { gitVersion, major, minor } = asRecord(body);
   if (asString(gitVersion) === '') throw invalidAnswerError(connection.server, '/version has no gitVersion');
+  if (!/^[\w.+~-]{1,128}$/.test(asString(gitVersion))) {
+    throw invalidAnswerError(connection.server, 'gitVersion in /version is not a version');
+  }
   // Some providers report `27+`.
   return {
     gitVersion: asString(gitVersion),

@@ -2,6 +2,7 @@ export * from './bind-address.ts';
 export * from './duration.ts';
 export * from './exit-on-closed-pipe.ts';
 export * from './logger.ts';
+export * from './printable.ts';
 export * from './shut-down.ts';
 export * from './stop-signal.ts';
 export * from './system-clock.ts';

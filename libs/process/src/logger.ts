@@ -1,6 +1,7 @@
 import type { LogFields, Logger } from '@sluice/runtime';
 import colors from 'picocolors';
 import { pino } from 'pino';
+import { printable } from './printable.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -96,6 +97,6 @@ function plain(fields: LogFields): Record<string, unknown> {
 }
 
 function text(value: unknown): string {
-  if (typeof value === 'string') return /[\s"=]/.test(value) ? JSON.stringify(value) : value;
-  return JSON.stringify(value) ?? String(value);
+  if (typeof value === 'string') return printable(/[\s"=]/.test(value) ? JSON.stringify(value) : value);
+  return printable(JSON.stringify(value) ?? String(value));
 }

@@ -1,4 +1,4 @@
-import { formatDuration, truncate } from '@sluice/process';
+import { formatDuration, printableLine, truncate } from '@sluice/process';
 import colors from 'picocolors';
 import type { ReportedDifference, ShadowReport } from './report.ts';
 import type { Percentiles } from './samples.ts';
@@ -14,7 +14,7 @@ export function renderPage(report: ShadowReport, { width, height }: PageSize): r
   const lines = [
     ...clusters.map(
       ({ name, version, server }) =>
-        `${colors.bold(`Shadow mode: ${name}`)} (Kubernetes ${version}) at ${server}, read-only, running for ${formatDuration(report.ranMs)}`,
+        `${colors.bold(`Shadow mode: ${printableLine(name)}`)} (Kubernetes ${printableLine(version)}) at ${printableLine(server)}, read-only, running for ${formatDuration(report.ranMs)}`,
     ),
     '',
     `  Services     ${services.total}: ${colors.green(`${services.agree} agree`)}, ${services.waiting} waiting, ` +
@@ -48,7 +48,10 @@ function listed(differences: readonly ReportedDifference[], room: number): reado
     const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
     const why =
       explanation === null ? colors.red('unexplained') : colors.dim(`${explanation.rules}: ${explanation.why}`);
-    return [`  ${what} ${namespace}/${service}  ${why}`, colors.dim(`      ${lines[0] ?? ''}`)];
+    return [
+      `  ${what} ${printableLine(`${namespace}/${service}`)}  ${why}`,
+      colors.dim(`      ${printableLine(lines[0] ?? '')}`),
+    ];
   });
   const more = sorted.length - fit;
   return more > 0 ? [...shown, colors.dim(`  and ${more} more`)] : shown;

@@ -72,5 +72,5 @@ export function describeReported({
     ...lines.map((line) => `  ${line}`),
     `  causes: ${causes.join('; ') || 'unknown'}`,
     `  ${explanation === null ? 'unexplained' : `explained by ${explanation.rules}: ${explanation.why}`}`,
-  ];
+  ].map(printableLine);
 }

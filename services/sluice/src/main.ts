@@ -1,5 +1,5 @@
 import { isQueryError } from '@sluice/console/client';
-import { exitOnClosedPipe, isUsageError, version } from '@sluice/process';
+import { exitOnClosedPipe, isUsageError, printable, version } from '@sluice/process';
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addCommands, commandNames } from './cli/commands/all.ts';
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     if (!isUsageError(error) && !isQueryError(error)) throw error;
-    process.stderr.write(`${colors.red('error:')} ${error.message}\n`);
+    process.stderr.write(`${colors.red('error:')} ${printable(error.message)}\n`);
     process.exitCode = isUsageError(error) ? 2 : 1;
   }
 }

@@ -155,18 +155,19 @@ describe('clusters of Secrets', () => {
     data: { kubeconfig: Buffer.from(text).toString('base64') },
   });
 
-  test('each is listed; one with an exec plugin is rejected', async () => {
+  test('each is listed; one with an exec plugin or without TLS is rejected', async () => {
     const { url } = await cluster(1);
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'touch', args: [file('was-run')] };
     const flags = await management(200, [
-      secret('good', kubeconfigText({ server: url })),
+      secret('plain', kubeconfigText({ server: url })),
       secret('plugin', kubeconfigText({ server: url, user: { exec } })),
     ]);
     const states = lines(await clusters('list', ...flags, '--output', 'json')).map((line) => JSON.parse(line));
     expect(states.map((state) => [state.name, state.phase])).toEqual([
-      ['good', 'serving'],
+      ['plain', 'unavailable'],
       ['plugin', 'unavailable'],
     ]);
+    expect(states[0].reason).toContain('is not an https URL');
     expect(states[1].reason).toContain('names an exec plugin');
   });
 

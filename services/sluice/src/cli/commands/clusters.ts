@@ -51,7 +51,7 @@ function addAccept(group: Command): void {
     return withFleet(configuration, async ({ clusterPins }) => {
       const evidence = await acceptCluster(name, sources, new StoredIdentities(clusterPins), ports);
       if (options.output === 'json') return `${JSON.stringify({ name, ...evidence })}\n`;
-      return `Cluster ${name} is pinned to ${printable(evidence.identity)} at ${evidence.server}. The fleet serves it within a minute.\n`;
+      return `Cluster ${name} is pinned to ${printable(evidence.identity)} at ${printable(evidence.server)}. The fleet serves it within a minute.\n`;
     });
   });
 }
@@ -77,7 +77,7 @@ async function statesOf(configuration: Configuration): Promise<readonly ClusterS
     pinned = await withFleet(configuration, ({ clusterPins }) => clusterPins.read());
   } catch (error) {
     if (!isUsageError(error)) throw error;
-    process.stderr.write(`cluster identities are not compared with the pinned ones: ${error.message}\n`);
+    process.stderr.write(`cluster identities are not compared with the pinned ones: ${printable(error.message)}\n`);
     return readClusterStates(sources, ports);
   }
   return readClusterStates(sources, ports, new ReadOnlyIdentities({ read: async () => pinned }));

@@ -1,5 +1,5 @@
 import { type Causes, watcherStarted } from '@sluice/messages';
-import { firstLine, formatDuration, truncate } from '@sluice/process';
+import { firstLine, formatDuration, printable, printableLine, truncate } from '@sluice/process';
 import colors from 'picocolors';
 import type { Applied } from './applied.ts';
 import type { Display } from './display.ts';
@@ -53,7 +53,7 @@ export class TextDisplay implements Display {
     for (const write of writes) this.#writeLine(plan.key.namespace, write, applied.latencyMs);
     if (outcome.status !== 'applied') {
       const text = outcome.message || 'the namespace is terminating';
-      this.#line(`${indent}${colors.yellow(`! ${outcome.status}`)} ${text}`);
+      this.#line(`${indent}${colors.yellow(`! ${outcome.status}`)} ${printableLine(text)}`);
     }
   }
 
@@ -82,12 +82,12 @@ export class TextDisplay implements Display {
   #refused(refused: readonly (readonly [name: string, reason: string])[]): void {
     if (refused.length === 0) return;
     this.#line(colors.red(`  refused   the API server still refuses ${refused.length} writes:`));
-    for (const [name, reason] of refused.slice(0, refusedShown)) this.#line(`    ${name}: ${firstLine(reason)}`);
+    for (const [name, reason] of refused.slice(0, refusedShown)) this.#line(printable(`    ${name}: ${firstLine(reason)}`));
     if (refused.length > refusedShown) this.#line(`    and ${refused.length - refusedShown} more`);
   }
 
   #writeLine(namespace: string, write: Write, latencyMs: number): void {
-    const name = `${write.kind.padEnd(13)} ${namespace}/${write.name}`;
+    const name = printableLine(`${write.kind.padEnd(13)} ${namespace}/${write.name}`);
     if (!write.applied) {
       this.#line(`${indent}${colors.yellow('!')} ${name.padEnd(48)} ${write.verb} failed, nothing written`);
       return;
@@ -108,7 +108,8 @@ function causeText({ first, more }: Causes): string {
   const [cause] = first;
   if (cause === undefined) return 'retry';
   const others = first.length - 1 + more;
-  return others === 0 ? cause.description : `${cause.description}, and ${others} more`;
+  const description = printableLine(cause.description);
+  return others === 0 ? description : `${description}, and ${others} more`;
 }
 
 function timeOfDay(at: number): string {

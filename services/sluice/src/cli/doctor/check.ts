@@ -1,4 +1,4 @@
-import { formatTable, printable } from '@sluice/process';
+import { formatTable, printableLine } from '@sluice/process';
 
 /** The result of one check. */
 export interface Check {
@@ -29,10 +29,10 @@ export const failed = (about: string, check: string, detail: string, advice: str
 
 /** A table of the checks, followed by recommendations in the same order. */
 export function listChecks(checks: readonly Check[]): string {
-  const rows = checks.map(({ result, about, check, detail }) => [result, about, check, printable(detail)]);
+  const rows = checks.map(({ result, about, check, detail }) => [result, about, check, detail]);
   const table = formatTable(['RESULT', 'ABOUT', 'CHECK', 'DETAIL'], rows);
   const advice = checks.flatMap(({ about, check, advice }) =>
-    advice ? [`${about}, ${check}: ${printable(advice)}\n`] : [],
+    advice ? [`${about}, ${check}: ${printableLine(advice)}\n`] : [],
   );
   return advice.length === 0 ? table : `${table}\nRecommendations:\n${advice.map((line) => `  ${line}`).join('')}`;
 }
