@@ -26,6 +26,12 @@ test('an event is one line with the fields of its logger and its own', () => {
   ]);
 });
 
+test('a field cannot send escape codes to the terminal', () => {
+  createLogger('text', 'info').warn('x', { error: '\u001b[2Jowned', list: ['\u009b2J'] });
+  expect(lines[0]).toContain('\\x1b[2Jowned');
+  expect(lines[0]).toContain('["\\x9b2J"]');
+});
+
 test('changing the level of the root logger applies to all its child loggers', () => {
   const root = createLogger('text', 'info');
   const child = root.with({ role: 'writer' }).with({ partition: 3 });
