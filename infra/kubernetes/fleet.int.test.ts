@@ -65,6 +65,7 @@ interface Manifest {
         readonly containers: readonly {
           readonly args: readonly string[];
           readonly env: readonly { readonly name: string; readonly value: string }[];
+          readonly envFrom: readonly { readonly secretRef?: { readonly name: string } }[];
         }[];
       };
     };
@@ -98,6 +99,8 @@ describe('kubectl apply -k', () => {
       expect(serviceAccountName).toBe(metadata.name);
       const [container] = containers;
       expect(container?.args).toEqual([metadata.name.replace('sluice-', '')]);
+      const secrets = container?.envFrom.flatMap(({ secretRef }) => (secretRef === undefined ? [] : [secretRef.name]));
+      expect(secrets, 'no role has the users of another').toEqual([metadata.name]);
       const own = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
       // Warns about unknown variables, and exits with status 2 if one is invalid.
       const printed = await promisify(execFile)(process.execPath, [main, 'config'], { env: { ...shared, ...own } });
@@ -105,6 +108,20 @@ describe('kubectl apply -k', () => {
       expect(printed.stdout).toContain('nats://nats.nats.svc:4222');
     }
   });
+});
+
+it('lets only watchers and writers reach API servers', async () => {
+  const list = JSON.parse(await admin('get', 'networkpolicies', '-n', 'sluice', '-o', 'json')) as {
+    items: {
+      metadata: { name: string };
+      spec: { podSelector: { matchExpressions?: { values: string[] }[] }; egress: { ports: { port: number }[] }[] };
+    }[];
+  };
+  const toApiServers = list.items.filter(({ spec }) =>
+    spec.egress.some(({ ports }) => ports.some(({ port }) => port === 443 || port === 6443)),
+  );
+  expect(toApiServers.map(({ metadata }) => metadata.name)).toEqual(['sluice-api-servers']);
+  expect(toApiServers[0]?.spec.podSelector.matchExpressions?.[0]?.values).toEqual(['watcher', 'writer', 'infrastructure']);
 });
 
 describe('flow-control.yaml', () => {
