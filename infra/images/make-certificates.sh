@@ -1,42 +1,48 @@
 #!/bin/sh
 # Creates once what docker-compose.yml needs: a certificate authority, serving certificates, the console token, the signing
-# key of ServiceAccount tokens, a token and kubeconfigs per identity (for containers in $1/internal, for the host in
-# $1/host), and the configurations of NATS, Kafka and Redis with their passwords. Requires openssl.
+# key of ServiceAccount tokens, a token and kubeconfigs per identity, and the configurations of NATS, Kafka and Redis with a
+# user per role. Each container mounts only its own directory below $1; kubeconfigs for the host are in $1/host.
+# Requires openssl, and nats-users.sh and redis-users.sh beside this script.
 set -eu
 umask 077
 
 directory=${1:?usage: make-certificates.sh DIRECTORY HOST_PORT}
 host_port=${2:?usage: make-certificates.sh DIRECTORY HOST_PORT}
+scripts=$(cd "$(dirname "$0")" && pwd)
 cd "$directory"
-if [ -f complete ]; then
+if [ -f complete-for-roles ]; then
   exit 0
 fi
+mkdir -p admin apiserver console host kafka manager nats reconciler redis sluice watcher writer
 
 curve='-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
 # shellcheck disable=SC2086 # word splitting intended
 openssl req -x509 $curve -keyout ca.key -out ca.crt -days 365 -subj /CN=sluice-compose-ca
 
-serving() { # file name
+serving() { # directory name
   # shellcheck disable=SC2086
-  openssl req $curve -keyout "$1.key" -out "$1.csr" -subj "/CN=$2"
-  echo "subjectAltName=DNS:$2,DNS:localhost,IP:127.0.0.1" > "$1.ext"
-  openssl x509 -req -in "$1.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -days 365 -extfile "$1.ext" -out "$1.crt"
+  openssl req $curve -keyout "$1/tls.key" -out "$2.csr" -subj "/CN=$2"
+  echo "subjectAltName=DNS:$2,DNS:localhost,IP:127.0.0.1" > "$2.ext"
+  openssl x509 -req -in "$2.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -days 365 -extfile "$2.ext" -out "$1/tls.crt"
+  rm "$2.csr" "$2.ext"
 }
 
 serving apiserver kube-apiserver
 serving console console
-openssl rand -hex 24 > console-token
-openssl ecparam -genkey -name prime256v1 -noout -out sa.key
+serving nats nats
+serving redis redis
+serving kafka kafka
+openssl rand -hex 24 > console/token
+openssl ecparam -genkey -name prime256v1 -noout -out apiserver/sa.key
 
 authority=$(base64 < ca.crt | tr -d '\n')
-mkdir -p internal host
-: > tokens.csv
+: > apiserver/tokens.csv
 
-identity() { # name user groups
+identity() { # directory name user groups
   token=$(openssl rand -hex 24)
-  echo "$token,$2,$1,\"$3\"" >> tokens.csv
-  kubeconfig "$1" "$token" https://kube-apiserver:6443 > "internal/$1.kubeconfig"
-  kubeconfig "$1" "$token" "https://127.0.0.1:$host_port" > "host/$1.kubeconfig"
+  echo "$token,$3,$2,\"$4\"" >> apiserver/tokens.csv
+  kubeconfig "$2" "$token" https://kube-apiserver:6443 > "$1/kubeconfig"
+  kubeconfig "$2" "$token" "https://127.0.0.1:$host_port" > "host/$2.kubeconfig"
 }
 
 kubeconfig() { # name token server
@@ -53,32 +59,53 @@ contexts:
 EOF
 }
 
-identity admin admin system:masters
-identity kube-controller-manager system:kube-controller-manager ''
-for account in sluice sluice-watcher sluice-writer; do
-  identity "$account" "system:serviceaccount:sluice:$account" system:serviceaccounts,system:serviceaccounts:sluice
+account() { # directory name
+  identity "$1" "$2" "system:serviceaccount:sluice:$2" system:serviceaccounts,system:serviceaccounts:sluice
+}
+
+identity admin admin admin system:masters
+identity manager kube-controller-manager system:kube-controller-manager ''
+account sluice sluice
+account watcher sluice-watcher
+account writer sluice-writer
+
+for role in watcher reconciler writer console; do
+  cp ca.crt "$role/ca.crt"
+  openssl rand -hex 24 > "$role/bus-password"
+  openssl rand -hex 24 > "$role/store-password"
 done
 
-openssl rand -hex 24 > bus-token
-cat > nats.conf <<EOF
+passwords() { # file: sets the variables that the scripts for users read
+  WATCHER_PASSWORD=$(cat "watcher/$1") RECONCILER_PASSWORD=$(cat "reconciler/$1")
+  WRITER_PASSWORD=$(cat "writer/$1") CONSOLE_PASSWORD=$(cat "console/$1")
+  export WATCHER_PASSWORD RECONCILER_PASSWORD WRITER_PASSWORD CONSOLE_PASSWORD
+}
+
+passwords bus-password
+cat > nats/nats.conf <<EOF
 listen: "0.0.0.0:4222"
 max_payload: 8MB
 jetstream { store_dir: "/data", max_file_store: 16GB, sync_interval: 1s }
-authorization { token: "$(cat bus-token)" }
+tls { cert_file: "/certificates/tls.crt", key_file: "/certificates/tls.key" }
+$(sh "$scripts/nats-users.sh" sluice 64)
 EOF
 
-openssl rand -hex 24 > bus-password
-cat > kafka.properties <<EOF
+cat kafka/tls.key kafka/tls.crt > kafka/keystore.pem
+cat > kafka/kafka.properties <<EOF
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@localhost:9093
 controller.listener.names=CONTROLLER
 listeners=CLIENTS://:9092,CONTROLLER://localhost:9093,INTERNAL://localhost:9094
 advertised.listeners=CLIENTS://kafka:9092,INTERNAL://localhost:9094
-listener.security.protocol.map=CLIENTS:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT
+listener.security.protocol.map=CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT
 inter.broker.listener.name=INTERNAL
+listener.name.clients.ssl.keystore.type=PEM
+listener.name.clients.ssl.keystore.location=/certificates/keystore.pem
 sasl.enabled.mechanisms=PLAIN
-listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_sluice="$(cat bus-password)";
+listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_sluice-watcher="$WATCHER_PASSWORD" user_sluice-reconciler="$RECONCILER_PASSWORD" user_sluice-writer="$WRITER_PASSWORD" user_sluice-console="$CONSOLE_PASSWORD";
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS
 log.dirs=/var/lib/kafka/data
 auto.create.topics.enable=false
 offsets.topic.replication.factor=1
@@ -86,15 +113,20 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 EOF
 
-openssl rand -hex 24 > store-password
-cat > redis.conf <<EOF
+passwords store-password
+cat > redis/redis.conf <<EOF
 dir /data
+port 0
+tls-port 6379
+tls-cert-file /certificates/tls.crt
+tls-key-file /certificates/tls.key
+tls-auth-clients no
 appendonly yes
 appendfsync everysec
 maxmemory-policy noeviction
-requirepass $(cat store-password)
+$(sh "$scripts/redis-users.sh" sluice)
 EOF
 
-# This script runs as root, Sluice does not. The secrets are valid only in this deployment.
-chmod -R a+rX .
-touch complete
+# This script runs as root, Sluice does not. Each container sees only its own directory.
+chmod -R a+rX admin apiserver console kafka manager nats reconciler redis sluice watcher writer
+touch complete-for-roles

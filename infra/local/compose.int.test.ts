@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,8 +71,23 @@ function merged(node: unknown): unknown {
 }
 
 const service = (name: string): Service => compose.services[name] ?? {};
-/** Maps the path of the certificates volume to the local directory. */
-const here = (value: string) => value.replaceAll('/certificates', made);
+/** The directory of the certificates that the service mounts. */
+const certificatesOf = (name: string): string => {
+  const { volumes = [] } = service(name);
+  const [volume] = volumes.find((each) => each.split(':')[1] === '/certificates')?.split(':') ?? [];
+  if (volume === undefined) throw new Error(`${name} mounts no certificates`);
+  return join(made, volume.replace(/-server$/, ''));
+};
+/** Maps the path of the service's certificates to the local directory. */
+const here = (name: string) => (value: string) => value.replaceAll('/certificates', certificatesOf(name));
+/** A copy of a configuration file of the service with local paths and other replacements. */
+function localCopy(name: string, file: string, replacements: Readonly<Record<string, string>>): string {
+  let content = here(name)(readFileSync(join(certificatesOf(name), file), 'utf8'));
+  for (const [from, to] of Object.entries(replacements)) content = content.replaceAll(from, to);
+  const copy = join(directory, file);
+  writeFileSync(copy, content);
+  return copy;
+}
 
 it('has the fleet and its dependencies', () => {
   const counts = ['watcher', 'reconciler', 'writer'].map((role) => service(role).deploy?.replicas);
@@ -108,13 +132,45 @@ it('publishes ports on loopback only, pins every image and contains no secret', 
   expect(text).not.toMatch(/-----BEGIN|:\/\/[^/\s]+:[^/\s]+@/);
 });
 
+it('shows each container its own secrets only', () => {
+  const mounted = services.flatMap(([name, { volumes = [] }]) =>
+    volumes.map((volume) => [name, volume.split(':')] as const),
+  );
+  const withAll = mounted.filter(([, [source]]) => source === 'certificates').map(([name]) => name);
+  expect(withAll, 'ca.key and the kubeconfigs of all').toEqual(['certificates']);
+  for (const role of ['watcher', 'reconciler', 'writer', 'console']) {
+    const files = readdirSync(certificatesOf(role)).sort();
+    const common = ['bus-password', 'ca.crt', 'store-password'];
+    const own = { watcher: ['kubeconfig'], reconciler: [], writer: ['kubeconfig'], console: ['tls.crt', 'tls.key', 'token'] };
+    expect([role, files]).toEqual([role, [...common, ...own[role as keyof typeof own]].sort()]);
+    expect(mounted.filter(([name]) => name === role).map(([, [, target, mode]]) => [target, mode])).toEqual([
+      ['/certificates', 'ro'],
+    ]);
+  }
+});
+
+it('gives each role a user of its own at bus and store, over TLS', () => {
+  for (const role of ['watcher', 'reconciler', 'writer', 'console']) {
+    for (const name of [role, `${role}-kafka`]) {
+      const { environment = {} } = service(name);
+      expect(environment).toMatchObject({
+        SLUICE_BUS_USERNAME: `sluice-${role}`,
+        SLUICE_STORE_USERNAME: `sluice-${role}`,
+        SLUICE_BUS_TLS_CA_FILE: '/certificates/ca.crt',
+        SLUICE_STORE_URL: 'rediss://redis:6379',
+      });
+    }
+    expect(service(role).environment?.SLUICE_BUS_SERVERS).toBe('tls://nats:4222');
+  }
+});
+
 const roles = ['watcher', 'reconciler', 'writer', 'console'];
 describe.each([...roles, ...roles.map((role) => `${role}-kafka`), 'sluice'])('%s', (name) => {
   const { command = [], environment = {}, read_only, cap_drop, security_opt } = service(name);
 
   it('accepts its flags and environment', async () => {
-    const [role = '', ...flags] = command.map(here);
-    const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, here(value)]));
+    const [role = '', ...flags] = command.map(here(name));
+    const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, here(name)(value)]));
     const main = join(root, 'services/sluice/src/main.ts');
     // `run` has no configuration to print, so look for its flags in the help.
     if (role === 'run') {
@@ -125,9 +181,9 @@ describe.each([...roles, ...roles.map((role) => `${role}-kafka`), 'sluice'])('%s
     expect((await run(process.execPath, [main, role, '--help'])).stdout).toContain('Usage');
     const { stdout, stderr } = await run(process.execPath, [main, 'config', ...flags], { env });
     expect(stderr).toBe('');
-    expect(stdout).toContain('redis://redis:6379');
-    for (const secret of ['bus-token', 'bus-password']) {
-      expect(stdout).not.toContain(readFileSync(join(made, secret), 'utf8').trim());
+    expect(stdout).toContain('rediss://redis:6379');
+    for (const secret of ['bus-password', 'store-password']) {
+      expect(stdout).not.toContain(readFileSync(join(certificatesOf(name), secret), 'utf8').trim());
     }
   });
 
@@ -154,13 +210,13 @@ it('passes flags to etcd and the Kubernetes programs that they know', async () =
 
 it('passes valid configurations to NATS and Redis', async () => {
   const [port = 0] = await freePorts(1);
-  const nats = (service('nats').command ?? []).map(here);
-  await run(await ensureNatsServer(), [...nats, '-t']);
-  const [program = '', file = ''] = (service('redis').command ?? []).map(here);
+  expect(service('nats').command).toEqual(['--config', '/certificates/nats.conf']);
+  await run(await ensureNatsServer(), ['--config', localCopy('nats', 'nats.conf', { '/data': directory }), '-t']);
+  expect(service('redis').command).toEqual(['redis-server', '/certificates/redis.conf']);
+  const program = 'redis-server';
   const log = join(directory, 'redis.log');
-  const configuration = readFileSync(file, 'utf8').replace('dir /data', `dir ${directory}`);
-  writeFileSync(join(directory, 'redis.conf'), configuration);
-  const args = [join(directory, 'redis.conf'), '--port', String(port), '--bind', '127.0.0.1'];
+  const configuration = localCopy('redis', 'redis.conf', { 'dir /data': `dir ${directory}` });
+  const args = [configuration, '--tls-port', String(port), '--bind', '127.0.0.1'];
   const redis = new ServerProcess({ name: 'redis', program, args, log });
   try {
     await redis.start();
@@ -182,19 +238,22 @@ it('starts Kafka with a valid configuration', async () => {
     const java = `exec java -Xmx512m -cp '${join(await ensureKafkaJars(), '*')}' ${mainClass} "$@"`;
     writeFileSync(join(home, 'bin', script), `#!/bin/sh\n${java}\n`, { mode: 0o755 });
   }
+  // Records the permissions that it is told to add.
+  const grants = join(home, 'grants');
+  writeFileSync(join(home, 'bin', 'kafka-acls.sh'), `#!/bin/sh\necho "$@" >> '${grants}'\n`, { mode: 0o755 });
   const [program = '', ...args] = service('kafka').entrypoint ?? [];
-  const properties = here(args.at(-1) ?? '');
+  expect(args.at(-1)).toBe('/certificates/kafka.properties');
   const ports = await freePorts(3);
-  const configuration = ['9092', '9093', '9094']
-    .reduce((text, port, index) => text.replaceAll(`:${port}`, `:${ports[index]}`), readFileSync(properties, 'utf8'))
-    .replace('/var/lib/kafka/data', join(home, 'data'));
-  writeFileSync(join(home, 'kafka.properties'), configuration);
+  const configuration = localCopy('kafka', 'kafka.properties', {
+    ...Object.fromEntries(['9092', '9093', '9094'].map((port, index) => [`:${port}`, `:${ports[index]}`])),
+    '/var/lib/kafka/data': join(home, 'data'),
+  });
   const log = join(home, 'kafka.log');
   const script = join(root, 'infra/images/start-kafka.sh');
   const kafka = new ServerProcess({
     name: 'kafka',
     program,
-    args: [script, home, join(home, 'kafka.properties')],
+    args: [script, home, configuration],
     log,
   });
   try {
@@ -204,6 +263,10 @@ it('starts Kafka with a valid configuration', async () => {
       for (const port of ports) await kafka.ready(() => accepts(port), 180_000);
       await kafka.stop(20_000);
     }
+    const granted = readFileSync(grants, 'utf8');
+    expect(granted).toContain('User:sluice-watcher --topic sluice.changes --operation Write');
+    const ofWatcher = granted.split('\n').filter((line) => line.includes('User:sluice-watcher'));
+    expect(ofWatcher.filter((line) => /sluice\.(mutations|requests) .*Write/.test(line))).toEqual([]);
   } finally {
     await kafka.kill();
   }
