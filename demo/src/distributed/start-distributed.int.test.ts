@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
@@ -72,6 +73,13 @@ test.each(['watcher', 'reconciler', 'writer'])(
   },
 );
 
+test('bus and store refuse other users of the machine, who have no password', async () => {
+  const about = fleet.about.join(' ');
+  const portOf = (scheme: string) => Number(new RegExp(`${scheme}://127\\.0\\.0\\.1:(\\d+)`).exec(about)?.[1]);
+  expect(await answerTo(portOf('redis'), 'PING\r\n')).toContain('NOAUTH');
+  expect(await answerTo(portOf('nats'), 'CONNECT {}\r\nPING\r\n')).toContain('Authorization Violation');
+});
+
 test('the console is replaced at the same address', async () => {
   const pid = pidOf('console');
   if (pid === undefined) throw new Error('the console is not running');
@@ -82,3 +90,18 @@ test('the console is replaced at the same address', async () => {
   await expect.poll(status, { timeout: 60_000 }).toBe(200);
   expect(failures).toEqual([]);
 });
+
+/** What a server sends to a client without credentials, until it sends an error. */
+function answerTo(port: number, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect({ host: '127.0.0.1', port }, () => socket.write(request));
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+      if (answer.includes('-')) socket.end();
+    });
+    socket.once('close', () => resolve(answer));
+    socket.once('error', reject);
+    socket.setTimeout(5000, () => socket.destroy());
+  });
+}

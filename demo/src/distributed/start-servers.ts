@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '@sluice/configuration';
@@ -35,19 +36,22 @@ interface BusServer {
 const busGraceMs = { nats: graceMs, kafka: 20_000 } as const;
 
 /**
- * Starts Redis and the bus on loopback, and adds to `endings` how to stop them.
+ * Starts Redis and the bus on loopback, and adds to `endings` how to stop them. Other users of the machine cannot use Redis and
+ * NATS, which require passwords.
  *
  * @throws LocalError, for example if redis-server or Java is missing. `endings` stops what has started.
  */
 export async function startServers(options: ServersOptions, endings: ShutdownStep[]): Promise<Servers> {
   const { directory, partitions } = options;
-  const redis = await startRedis({ directory: join(directory, 'redis') });
+  const user = { username: 'sluice', password: newPassword() };
+  const users = { [user.username]: `on >${user.password} ~* &* +@all` };
+  const redis = await startRedis({ directory: join(directory, 'redis'), users });
   endings.push({ component: 'Redis', graceMs, stop: () => redis.stop() });
   const bus = await startBus(options);
   endings.push({ component: bus.name, graceMs: busGraceMs[options.bus], stop: bus.stop });
   const file = join(directory, 'sluice.json');
-  const settings = { partitions, bus: { servers: [bus.url], ...bus.settings }, store: { url: [redis.url] } };
-  // JSON is valid YAML.
+  const settings = { partitions, bus: { servers: [bus.url], ...bus.settings }, store: { url: [redis.url], ...user } };
+  // JSON is valid YAML. Only this user may read the passwords.
   writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
   return {
     configuration: loadConfiguration({ file, environment: {}, flags: {} }),
@@ -61,12 +65,17 @@ async function startBus({ bus, directory, logger }: ServersOptions): Promise<Bus
   const report = (line: string) => logger.info(line);
   if (bus === 'nats') {
     await ensureNatsServer(report);
-    const nats = await startNats({ directory: join(directory, bus) });
-    return { name: 'NATS', url: nats.url, settings: {}, stop: () => nats.stop() };
+    const token = newPassword();
+    const nats = await startNats({ directory: join(directory, bus), token });
+    return { name: 'NATS', url: nats.url, settings: { token }, stop: () => nats.stop() };
   }
   await ensureKafkaJars(report);
   const kafka = await startKafka({ directory: join(directory, bus) });
   // One broker has one replica.
   const settings = { replicas: 1, minInsyncReplicas: 1 };
   return { name: 'Kafka', url: `kafka://${kafka.broker}`, settings, stop: () => kafka.stop() };
+}
+
+function newPassword(): string {
+  return randomBytes(24).toString('hex');
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -49,7 +50,7 @@ export interface RedisServer {
 
 const PROGRAM = 'redis-server';
 const HOST = '127.0.0.1';
-const ADMIN = { user: 'local-admin', password: 'local-admin' };
+const ADMIN = { user: 'local-admin', password: randomBytes(24).toString('hex') };
 const READY_TIMEOUT_MILLISECONDS = 20_000;
 
 /**
