@@ -121,7 +121,11 @@ it('lets only watchers and writers reach API servers', async () => {
     spec.egress.some(({ ports }) => ports.some(({ port }) => port === 443 || port === 6443)),
   );
   expect(toApiServers.map(({ metadata }) => metadata.name)).toEqual(['sluice-api-servers']);
-  expect(toApiServers[0]?.spec.podSelector.matchExpressions?.[0]?.values).toEqual(['watcher', 'writer', 'infrastructure']);
+  expect(toApiServers[0]?.spec.podSelector.matchExpressions?.[0]?.values).toEqual([
+    'watcher',
+    'writer',
+    'infrastructure',
+  ]);
 });
 
 describe('flow-control.yaml', () => {

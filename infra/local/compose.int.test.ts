@@ -1,14 +1,5 @@
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -141,7 +132,12 @@ it('shows each container its own secrets only', () => {
   for (const role of ['watcher', 'reconciler', 'writer', 'console']) {
     const files = readdirSync(certificatesOf(role)).sort();
     const common = ['bus-password', 'ca.crt', 'store-password'];
-    const own = { watcher: ['kubeconfig'], reconciler: [], writer: ['kubeconfig'], console: ['tls.crt', 'tls.key', 'token'] };
+    const own = {
+      watcher: ['kubeconfig'],
+      reconciler: [],
+      writer: ['kubeconfig'],
+      console: ['tls.crt', 'tls.key', 'token'],
+    };
     expect([role, files]).toEqual([role, [...common, ...own[role as keyof typeof own]].sort()]);
     expect(mounted.filter(([name]) => name === role).map(([, [, target, mode]]) => [target, mode])).toEqual([
       ['/certificates', 'ro'],
@@ -238,7 +234,7 @@ it('starts Kafka with a valid configuration', async () => {
     const java = `exec java -Xmx512m -cp '${join(await ensureKafkaJars(), '*')}' ${mainClass} "$@"`;
     writeFileSync(join(home, 'bin', script), `#!/bin/sh\n${java}\n`, { mode: 0o755 });
   }
-  // Records the permissions that it is told to add.
+  // Records the permissions that the start script adds.
   const grants = join(home, 'grants');
   writeFileSync(join(home, 'bin', 'kafka-acls.sh'), `#!/bin/sh\necho "$@" >> '${grants}'\n`, { mode: 0o755 });
   const [program = '', ...args] = service('kafka').entrypoint ?? [];

@@ -14,7 +14,9 @@ export const objects = {
     spec: { nodeName: 'n1', containers: [{ name: 'c', ports: [{ name: 'http', containerPort: 8080 }] }] },
     status: { podIPs: [{ ip: '10.1.0.1' }], conditions: [{ type: 'Ready', status: 'True' }] },
   },
-  nodes: { metadata: { name: 'n1', uid: 'uid-n1', resourceVersion: '7', labels: { 'topology.kubernetes.io/zone': 'a' } } },
+  nodes: {
+    metadata: { name: 'n1', uid: 'uid-n1', resourceVersion: '7', labels: { 'topology.kubernetes.io/zone': 'a' } },
+  },
   endpoints: {
     metadata: metadata('web'),
     subsets: [{ addresses: [{ ip: '10.1.0.1', targetRef: { kind: 'Pod', name: 'web-1' } }], ports: [{ port: 8080 }] }],
@@ -28,15 +30,24 @@ export const objects = {
 } as const;
 
 const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
-const listOf = (items: readonly unknown[]) => ({ kind: 'List', metadata: { resourceVersion: '9', continue: 'c' }, items });
-const lines = (...values: readonly unknown[]) => Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+const listOf = (items: readonly unknown[]) => ({
+  kind: 'List',
+  metadata: { resourceVersion: '9', continue: 'c' },
+  items,
+});
+const lines = (...values: readonly unknown[]) =>
+  Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
 
 export const jsonWatchInputs: readonly Buffer[] = [
   ...Object.values(objects).map((object) => lines({ type: 'ADDED', object }, { type: 'DELETED', object })),
   lines({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '8' } } }),
   lines({ type: 'ERROR', object: { kind: 'Status', code: 410, message: 'too old', reason: 'Expired' } }),
-  Buffer.from(`{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"endpoints":${deep(100_000)}}}\n`),
-  Buffer.from('{"type":"ADDED","object":{"__proto__":{"metadata":{}},"metadata":{"name":"a","resourceVersion":"1"}}}\n'),
+  Buffer.from(
+    `{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"endpoints":${deep(100_000)}}}\n`,
+  ),
+  Buffer.from(
+    '{"type":"ADDED","object":{"__proto__":{"metadata":{}},"metadata":{"name":"a","resourceVersion":"1"}}}\n',
+  ),
 ];
 
 export const listInputs: readonly Buffer[] = [
@@ -124,20 +135,99 @@ function watchFrame(type: string, object: Buffer): Buffer {
   return Buffer.concat([length, event]);
 }
 
-const protobufMetadata: Fields = [[1, 'web-1'], [3, 'shop'], [5, 'uid'], [6, '7'], [11, [[1, 'app'], [2, 'web']]]];
+const protobufMetadata: Fields = [
+  [1, 'web-1'],
+  [3, 'shop'],
+  [5, 'uid'],
+  [6, '7'],
+  [
+    11,
+    [
+      [1, 'app'],
+      [2, 'web'],
+    ],
+  ],
+];
 const podFields: Fields = [
   [1, protobufMetadata],
-  [2, [[2, [[1, 'c'], [6, [[1, 'http'], [3, 8080]]]]], [10, 'n1']]],
-  [3, [[1, 'Running'], [2, [[1, 'Ready'], [2, 'True']]], [6, '10.1.0.1'], [12, [[1, '10.1.0.1']]]]],
+  [
+    2,
+    [
+      [
+        2,
+        [
+          [1, 'c'],
+          [
+            6,
+            [
+              [1, 'http'],
+              [3, 8080],
+            ],
+          ],
+        ],
+      ],
+      [10, 'n1'],
+    ],
+  ],
+  [
+    3,
+    [
+      [1, 'Running'],
+      [
+        2,
+        [
+          [1, 'Ready'],
+          [2, 'True'],
+        ],
+      ],
+      [6, '10.1.0.1'],
+      [12, [[1, '10.1.0.1']]],
+    ],
+  ],
 ];
 const sliceFields: Fields = [
   [1, protobufMetadata],
-  [2, [[1, '10.1.0.1'], [2, [[1, 1]]], [6, 'n1']]],
-  [3, [[1, 'http'], [2, 'TCP'], [3, 8080]]],
+  [
+    2,
+    [
+      [1, '10.1.0.1'],
+      [2, [[1, 1]]],
+      [6, 'n1'],
+    ],
+  ],
+  [
+    3,
+    [
+      [1, 'http'],
+      [2, 'TCP'],
+      [3, 8080],
+    ],
+  ],
   [4, 'IPv4'],
 ];
 const prototypeTwice: Fields = [
-  [1, [[1, 'web-1'], [3, 'shop'], [6, '7'], [11, [[1, '__proto__'], [2, 'a']]], [11, [[1, '__proto__'], [2, 'b']]]]],
+  [
+    1,
+    [
+      [1, 'web-1'],
+      [3, 'shop'],
+      [6, '7'],
+      [
+        11,
+        [
+          [1, '__proto__'],
+          [2, 'a'],
+        ],
+      ],
+      [
+        11,
+        [
+          [1, '__proto__'],
+          [2, 'b'],
+        ],
+      ],
+    ],
+  ],
 ];
 
 export const protobufWatchInputs: readonly Buffer[] = [
@@ -146,12 +236,24 @@ export const protobufWatchInputs: readonly Buffer[] = [
     watchFrame(type, encoded(sliceFields)),
   ]),
   watchFrame('BOOKMARK', encoded([[1, [[6, '8']]]])),
-  watchFrame('ERROR', encoded([[3, 'too old'], [4, 'Expired'], [6, 410]])),
+  watchFrame(
+    'ERROR',
+    encoded([
+      [3, 'too old'],
+      [4, 'Expired'],
+      [6, 410],
+    ]),
+  ),
   watchFrame('ADDED', encoded(prototypeTwice)),
 ];
 
 /** A frame of 6 MB in which every two bytes are an empty container. */
 export const manyContainers: Buffer = watchFrame(
   'ADDED',
-  Buffer.concat([encoded([[1, protobufMetadata]]), varint((2 << 3) | 2), varint(6_000_000), Buffer.alloc(6_000_000, '\x12\0')]),
+  Buffer.concat([
+    encoded([[1, protobufMetadata]]),
+    varint((2 << 3) | 2),
+    varint(6_000_000),
+    Buffer.alloc(6_000_000, '\x12\0'),
+  ]),
 );

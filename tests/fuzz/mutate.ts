@@ -1,7 +1,7 @@
 import { type Random, randomInteger } from '@sluice/runtime';
 
 /** Bytes at the limits of protobuf's numbers and lengths, and those with a meaning in JSON. */
-const telling = Buffer.from([0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x12, 0x1a, ...Buffer.from('[]{}",:\\\n0-')]);
+const interesting = Buffer.from([0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x12, 0x1a, ...Buffer.from('[]{}",:\\\n0-')]);
 
 /** Texts that replace a JSON value or a name. */
 const texts = ['null', 'true', '-1', '1e400', '""', '[]', '{}', '"__proto__"', '"constructor"', '"\\ud800"'];
@@ -20,7 +20,7 @@ function mutateOnce(bytes: Buffer, others: readonly Buffer[], random: Random): B
     case 0:
       return replace(bytes, at, at + 1, Buffer.from([(bytes[at] ?? 0) ^ (1 << randomInteger(random, 0, 7))]));
     case 1:
-      return replace(bytes, at, at + 1, Buffer.from([pick(telling, random)]));
+      return replace(bytes, at, at + 1, Buffer.from([pick(interesting, random)]));
     case 2:
       return replace(bytes, at, end, Buffer.alloc(0));
     case 3:

@@ -1,10 +1,4 @@
-import {
-  projectEndpointSlice,
-  projectEndpoints,
-  projectNode,
-  projectPod,
-  projectService,
-} from '@sluice/controllers';
+import { projectEndpointSlice, projectEndpoints, projectNode, projectPod, projectService } from '@sluice/controllers';
 import { isApiError, type RawObject, type Resource } from '@sluice/kubernetes';
 import { type Decoder, decodeJsonWatch, decodeList, decodeProtobufWatch } from '@sluice/kubernetes/testing';
 import { decodeMessage, encodeMessage, isMessageError } from '@sluice/messages';

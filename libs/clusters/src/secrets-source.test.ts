@@ -121,7 +121,10 @@ describe('a kubeconfig from a Secret cannot use', () => {
 test('a server without TLS is rejected, so that a Secret cannot point at an internal HTTP service', async () => {
   givenSecrets(valid('prod', { server: 'http://user:hunter2@169.254.169.254/latest' }));
   const error = await (await only()).load().catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ code: 'KUBECONFIG_NOT_ENCRYPTED', message: expect.stringContaining('Secret fleet/prod') });
+  expect(error).toMatchObject({
+    code: 'KUBECONFIG_NOT_ENCRYPTED',
+    message: expect.stringContaining('Secret fleet/prod'),
+  });
   expect(String(error)).not.toMatch(/hunter2|169/);
 });
 

@@ -53,7 +53,7 @@ function readSecret(secret: JsonRecord, namespace: string): ClusterCandidate | I
   };
 }
 
-/** Who may write the Secrets must not be able to address services of this network that trust it and speak HTTP only. */
+/** The author of a Secret must not be able to address internal services that speak HTTP only, such as a cloud's metadata. */
 function encrypted(access: ClusterAccess): ClusterAccess {
   if (new URL(access.server).protocol === 'https:') return access;
   throw new KubeconfigError('KUBECONFIG_NOT_ENCRYPTED', `the server in ${access.source} is not an https URL`);

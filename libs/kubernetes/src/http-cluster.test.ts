@@ -86,7 +86,7 @@ describe('HttpCluster on a server without the API', () => {
       response.end('404 page not found\n');
     });
     const message =
-      /not serve endpointslices in discovery\.k8s\.io\/v1; upgrade it to Kubernetes 1\.21 or later \(.*404 page not found/;
+      /not serve endpointslices in discovery\.k8s\.io\/v1; upgrade it to Kubernetes 1\.21 or later \(.*HTTP status 404/;
     const list = cluster.list('endpointslices', { limit: 1, continueToken: '' }, noAbort);
     expect(await failure(list)).toMatchObject({ kind: 'terminal', message: expect.stringMatching(message) });
     const watch = cluster.watch('endpointslices', '1', noAbort)[Symbol.asyncIterator]().next();
@@ -329,6 +329,11 @@ describe('HttpCluster reads', () => {
     const { cluster, server } = await given((_, response) => json(response, 200, { metadata: { uid: 'abc' } }));
     expect(await cluster.identity(noAbort)).toBe('abc');
     expect(server.requests.at(-1)?.url).toBe('/api/v1/namespaces/kube-system');
+  });
+
+  it.each(['a/b', 'a\nb', '\u001b[2J', 'x'.repeat(129)])('no identity from the uid %j', async (uid) => {
+    const { cluster } = await given((_, response) => json(response, 200, { metadata: { uid } }));
+    await expect(cluster.identity(noAbort)).rejects.toMatchObject({ reason: 'InvalidAnswer' });
   });
 
   it('one object unchanged', async () => {

@@ -63,7 +63,10 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     if (uid === '') throw invalidAnswerError(this.connection.server, 'the namespace kube-system has no uid');
     // It becomes part of keys and messages.
     if (!/^[\w.:-]{1,128}$/.test(uid)) {
-      throw invalidAnswerError(this.connection.server, 'the uid of the namespace kube-system contains other characters');
+      throw invalidAnswerError(
+        this.connection.server,
+        'the uid of the namespace kube-system contains other characters',
+      );
     }
     return uid;
   }

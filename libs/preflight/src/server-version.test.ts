@@ -18,9 +18,12 @@ test('a minor version with a suffix is parsed', async () => {
   expect(version).toEqual({ gitVersion: 'v1.36.3', major: 1, minor: 36 });
 });
 
-test.each(['v1.36\u001b[2J', 'v1.36\nall clusters ok', 'x'.repeat(129)])('the version %j is rejected', async (gitVersion) => {
-  await expect(versionOf({ major: '1', minor: '36', gitVersion })).rejects.toThrow('is not a version');
-});
+test.each(['v1.36\u001b[2J', 'v1.36\nall clusters ok', 'x'.repeat(129)])(
+  'the version %j is rejected',
+  async (gitVersion) => {
+    await expect(versionOf({ major: '1', minor: '36', gitVersion })).rejects.toThrow('is not a version');
+  },
+);
 
 test('an answer without a version is rejected', async () => {
   await expect(versionOf({})).rejects.toThrow('/version has no gitVersion');

@@ -18,5 +18,5 @@ test('tables and fields contain nothing that a terminal interprets', () => {
   expect(formatTable(['NAME', 'VERSION'], [['a\nb   ok', hostile]])).toBe(
     `NAME       VERSION\na b   ok   ${escaped}\n`,
   );
-  expect(formatFields([['Version', hostile]])).toBe(`Version:   ${escaped}\n`);
+  expect(formatFields([['Version', hostile]])).toBe(`Version:  ${escaped}\n`);
 });

@@ -1,4 +1,5 @@
 import type { Controller } from '@sluice/controllers';
+import { printableLine } from '@sluice/process';
 import type { Percentiles } from './samples.ts';
 
 /** A lasting disagreement on one Service. */

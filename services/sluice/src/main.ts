@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { isQueryError } from '@sluice/console/client';
 import { exitOnClosedPipe, isUsageError, printable, version } from '@sluice/process';
 import { Command } from 'commander';
@@ -26,7 +27,11 @@ async function main(): Promise<void> {
   try {
     await program.parseAsync();
   } catch (error) {
-    if (!isUsageError(error) && !isQueryError(error)) throw error;
+    if (!isUsageError(error) && !isQueryError(error)) {
+      // Node would print the error unescaped, which may quote an API server.
+      process.stderr.write(`${printable(inspect(error))}\n`, () => process.exit(1));
+      return;
+    }
     process.stderr.write(`${colors.red('error:')} ${printable(error.message)}\n`);
     process.exitCode = isUsageError(error) ? 2 : 1;
   }

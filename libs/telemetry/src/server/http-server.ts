@@ -6,8 +6,8 @@ import { errorMessage } from '@sluice/runtime';
 import type { Metrics } from '../metrics.ts';
 import { monitorEventLoop } from './event-loop-monitor.ts';
 import { answerHealth, type Health, type HealthAnswer } from './health.ts';
-import { answerLogLevel, logLevelPath } from './log-level.ts';
 import { isFromBrowserPage } from './is-from-browser-page.ts';
+import { answerLogLevel, logLevelPath } from './log-level.ts';
 
 export interface TelemetryServer {
   /** URL of the server, with a host that this machine can open. */

@@ -358,7 +358,9 @@ describe('access', () => {
     const { get } = await start();
     const site = (value: string, more = {}) => ({ 'sec-fetch-site': value, ...more });
     for (const value of ['cross-site', 'same-site']) {
-      expect((await get(web, site(value, { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }))).status).toBe(403);
+      expect((await get(web, site(value, { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }))).status).toBe(
+        403,
+      );
     }
     const link = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
     expect((await get('/', site('cross-site', link))).status).toBe(200);
@@ -382,11 +384,13 @@ describe('access', () => {
     expect([refused.status, JSON.parse(refused.body).error]).toEqual([503, 'more than 64 open streams']);
     expect((await get(web)).status, 'other requests are answered').toBe(200);
     for (const { close } of streams) close();
-    await expect.poll(async () => {
-      const one = await open();
-      one.close();
-      return one.status;
-    }).toBe(200);
+    await expect
+      .poll(async () => {
+        const one = await open();
+        one.close();
+        return one.status;
+      })
+      .toBe(200);
   });
 
   test('serves the page as JavaScript with a strict content security policy', async () => {

@@ -76,7 +76,8 @@ test('sends a long history as fast as its client reads', () => {
   const clock = new VirtualClock(0);
   const history = new History({ clock });
   history.add('changes', toAppend(snapshot(1, 0, [service(), pod('web-1', { ready: false })])));
-  for (let n = 2; n < 1202; n++) history.add('changes', toAppend(podChange(n, n, pod('web-1', { ready: n % 2 === 0 }))));
+  for (let n = 2; n < 1202; n++)
+    history.add('changes', toAppend(podChange(n, n, pod('web-1', { ready: n % 2 === 0 }))));
   const journal = history.get(shop('web'));
   if (journal === undefined) return expect.unreachable();
   const { connection, stream } = open(clock);

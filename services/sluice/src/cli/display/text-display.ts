@@ -82,7 +82,8 @@ export class TextDisplay implements Display {
   #refused(refused: readonly (readonly [name: string, reason: string])[]): void {
     if (refused.length === 0) return;
     this.#line(colors.red(`  refused   the API server still refuses ${refused.length} writes:`));
-    for (const [name, reason] of refused.slice(0, refusedShown)) this.#line(printable(`    ${name}: ${firstLine(reason)}`));
+    for (const [name, reason] of refused.slice(0, refusedShown))
+      this.#line(printable(`    ${name}: ${firstLine(reason)}`));
     if (refused.length > refusedShown) this.#line(`    and ${refused.length - refusedShown} more`);
   }
 
