@@ -26,6 +26,15 @@ export function clusterDirectoryContract(name: string, create: () => Promise<Clu
       expect(await directory.list()).toEqual([cluster('a', 'new')]);
     });
 
+    test('keeps the outage of a cluster until the entry is replaced without one', async () => {
+      const directory = await create();
+      const outage = { since: 1_000, reason: 'connection refused' };
+      await directory.put({ ...cluster('a', 'west'), outage });
+      expect(await directory.list()).toEqual([{ ...cluster('a', 'west'), outage }]);
+      await directory.put(cluster('a', 'west'));
+      expect(await directory.list()).toEqual([cluster('a', 'west')]);
+    });
+
     test('removes entries; removing an unknown one has no effect; a removed one can be added again', async () => {
       const directory = await create();
       await directory.put(cluster('a', 'production'));

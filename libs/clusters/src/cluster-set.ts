@@ -174,18 +174,23 @@ export class ClusterSet {
   async #connectAndServe(entry: Entry): Promise<void> {
     const { clock, random, logger } = this.#options;
     const { signal } = entry.stop;
+    let reported = '';
     for (let attempt = 0; !signal.aborted; attempt++) {
       entry.wake = new AbortController();
       const { candidate } = entry;
       const opened = await this.#open(entry);
       if (opened !== undefined && (await this.#serve(entry, candidate, opened))) {
         attempt = -1;
+        reported = '';
         continue;
       }
       if (signal.aborted) return;
       const delayMs = Math.round(backoffMs(retry, attempt, random));
       const { name, reason } = entry.state;
-      logger.warn('cluster unavailable; retrying', { cluster: name, reason, delayMs });
+      // One line per reason; the metric and `sluice clusters list` show that it lasts.
+      const isNews = reason !== reported;
+      reported = reason;
+      logger[isNews ? 'warn' : 'debug']('cluster unavailable; retrying', { cluster: name, reason, delayMs });
       await sleep(clock, delayMs, AbortSignal.any([signal, entry.wake.signal]));
     }
   }
@@ -196,7 +201,9 @@ export class ClusterSet {
     try {
       cluster = { ...(await this.#options.open(await entry.candidate.load(), entry.stop.signal)), name };
     } catch (error) {
-      entry.state = { ...entry.state, phase: 'unavailable', reason: errorMessage(error), from: entry.candidate.from };
+      const since = entry.state.since ?? this.#options.clock.now();
+      const { from } = entry.candidate;
+      entry.state = { ...entry.state, phase: 'unavailable', reason: errorMessage(error), from, since };
       return undefined;
     }
     const refusal = await this.#admit(entry, cluster);

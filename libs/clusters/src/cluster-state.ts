@@ -14,6 +14,8 @@ export interface ClusterState {
   readonly phase: ClusterPhase;
   /** Reason for the phase, for people; empty if there is none. */
   readonly reason: string;
+  /** Time of the first failed attempt in a row to connect, in milliseconds since the Unix epoch; for `unavailable`. */
+  readonly since?: number | undefined;
   /** uid of its namespace kube-system; empty if not yet known. */
   readonly identity: string;
   readonly server: string;

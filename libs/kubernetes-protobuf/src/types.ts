@@ -165,7 +165,12 @@ const pod = projectionOf({
     'status',
     projectionOf({
       1: text('phase'),
-      2: many('conditions', projectionOf({ 1: text('type'), 2: text('status'), 4: time('lastTransitionTime') })),
+      2: many(
+        'conditions',
+        projectionOf({
+          ...{ 1: text('type'), 2: text('status'), 4: time('lastTransitionTime'), 5: text('reason'), 6: text('message') },
+        }),
+      ),
       6: text('podIP'),
       12: many('podIPs', projectionOf({ 1: text('ip') })),
     }),

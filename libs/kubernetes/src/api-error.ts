@@ -39,6 +39,14 @@ export class ApiError extends Error {
   }
 }
 
+/** Errors of the reflector about a response. */
+const responded: ReadonlySet<string> = new Set(['WatchEndedEarly', 'StaleList', 'StaleWatch', 'WentBack', 'Aborted']);
+
+/** Whether the API server did not answer, or answered that it cannot serve requests (5xx). */
+export function isOutage({ status, reason }: ApiError): boolean {
+  return status >= 500 || (status === 0 && !responded.has(reason));
+}
+
 export function isApiError(error: unknown): error is ApiError {
   return error instanceof Error && 'code' in error && error.code === 'KUBERNETES_API_ERROR';
 }

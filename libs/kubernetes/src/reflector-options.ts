@@ -29,6 +29,7 @@ export interface ReflectorOptions<T = RawObject> {
   readonly random: Random;
   readonly logger: Logger;
   readonly onState?: (state: ReflectorState, detail: string) => void;
+  /** Called for each error. Errors of an outage are then logged at level debug only. */
   readonly onError?: (error: ApiError, retryInMs: number) => void;
   readonly onSkipped?: (skipped: SkippedObject) => void;
   /** Objects per page. Default 500. */

@@ -1,5 +1,5 @@
 import { errorMessage, sleep } from '@sluice/runtime';
-import { type ApiError, isApiError } from './api-error.ts';
+import { type ApiError, isApiError, isOutage } from './api-error.ts';
 import type { RawObject, WatchEvent } from './cluster.ts';
 import { InitialEvents } from './initial-events.ts';
 import type { ReflectorOptions, ReflectorState, ReflectorStatus } from './reflector-options.ts';
@@ -242,7 +242,9 @@ export class Reflector<T = RawObject> {
     this.#failures++;
     this.#errors++;
     const fields = { resource, reason: error.reason, status: error.status, error: error.message, retryInMs };
-    logger.warn(gone ? 'watch expired; relisting' : 'list or watch failed; retrying', fields);
+    // All reflectors of a cluster fail at once; an observer reports that once.
+    const isReported = onError !== undefined && isOutage(error);
+    logger[isReported ? 'debug' : 'warn'](gone ? 'watch expired; relisting' : 'list or watch failed; retrying', fields);
     onError?.(error, retryInMs);
     this.#enter('retrying', error.message);
     if (retryInMs > 0) await sleep(clock, retryInMs, signal);

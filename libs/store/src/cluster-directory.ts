@@ -17,7 +17,24 @@ export interface KnownCluster {
   readonly version: string;
   /** URL of the API server, without credentials. */
   readonly server: string;
+  /** Set while the API server does not answer. */
+  readonly outage?: Outage;
 }
+
+/** A server does not answer. */
+export interface Outage {
+  /** When it stopped answering, in milliseconds since the Unix epoch. */
+  readonly since: number;
+  /** For people, for example `connection refused`. */
+  readonly reason: string;
+}
+
+const unidentifiedPrefix = 'unidentified/';
+
+/** Stands for the identity of a cluster that has not answered yet. */
+export const unidentified = (name: string): string => `${unidentifiedPrefix}${name}`;
+
+export const isUnidentified = (identity: string): boolean => identity.startsWith(unidentifiedPrefix);
 
 export function byIdentity(clusters: Iterable<KnownCluster>): readonly KnownCluster[] {
   return [...clusters].sort((a, b) => (a.identity < b.identity ? -1 : 1));

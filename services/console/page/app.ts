@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { timeOfDay } from './format.ts';
+import { api } from './api.ts';
+import { outageText, timeOfDay } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
 import { Link, navigate, type Route, titleOf, useRoute } from './router.ts';
 import { noFilter } from './service-filter.ts';
 import { type Connection, useConnection } from './stream.ts';
+import { useLoaded } from './use-loaded.ts';
 import { FleetView } from './views/fleet-view.ts';
 import { ServiceView } from './views/service-view.ts';
 import { ServicesView } from './views/services-view.ts';
@@ -62,9 +64,26 @@ export function App() {
         <strong>Sluice does not answer.</strong> Showing data from ${timeOfDay(connection.lostAt, false)}. Retrying.
       </p>`
     }
+    <${Outages} />
     ${help && html`<${KeyHelp} close=${() => setHelp(false)} />`}
     <main>${viewOf(route)}</main>
   `;
+}
+
+const outagesMs = 5_000;
+
+/** A line for each server that does not answer. */
+function Outages() {
+  const [overview] = useLoaded(api.overview, [], outagesMs);
+  if (overview.state !== 'ready') return null;
+  const { outage, clusters } = overview.value;
+  const ofClusters = clusters.flatMap((cluster) => (cluster.outage ? [{ what: cluster.name, ...cluster.outage }] : []));
+  const outages = outage === null ? ofClusters : [outage];
+  return outages.map(
+    (one) => html`<p class="lost" role="alert" key=${one.what}>
+      <strong>${outageText(one)}.</strong> Its state is shown as of that time.
+    </p>`,
+  );
 }
 
 function ConnectionStatus({ connection }: { connection: Connection }) {

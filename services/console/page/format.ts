@@ -12,6 +12,11 @@ export function dateAndTime(at: number, withMillis = false): string {
   return `${day} ${timeOfDay(at, withMillis)}`;
 }
 
+/** `west has not answered since 12:04:09 (connection refused)` */
+export function outageText({ what, since, reason }: { what: string; since: number; reason: string }): string {
+  return `${what} has not answered since ${timeOfDay(since, false)} (${reason})`;
+}
+
 /** `340 ms`, `2.1 s`, `4 min` */
 export function duration(ms: number): string {
   if (ms < 1) return '<1 ms';

@@ -9,7 +9,9 @@ export { fetchTrace, jaegerTraces } from './traces/fetch-trace.ts';
 export type {
   ClusterView,
   HistoryView,
+  OutageView,
   Overview,
+  PodDetail,
   PodView,
   RecentChange,
   ServiceDetail,

@@ -1,8 +1,10 @@
 import type { ParkedKey } from './fleet/parked-key.ts';
-import type { ClusterView, DeadLetterView, PartitionView, TraceView } from './view/schemas.ts';
+import type { ClusterView, DeadLetterView, OutageView, PartitionView, TraceView } from './view/schemas.ts';
 
 /** Data besides the history. Routes whose source is missing answer 404. */
 export interface ConsoleSources {
+  /** Set while a server that all of this depends on does not answer, for example the store; everything may be outdated. */
+  readonly outage?: () => OutageView | null;
   readonly clusters: () => readonly ClusterView[];
   readonly partitions?: () => Promise<readonly PartitionView[]>;
   /** Default: plans in the history that the API server refused. */

@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import type { ClusterReader, ReflectorState, Resource } from '@sluice/kubernetes';
 import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
-import type { Store } from '@sluice/store';
+import type { Outage, Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 
 export interface ClusterWatcherOptions {
@@ -31,6 +31,8 @@ export interface ClusterWatcherOptions {
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;
   /** Called for each list, watch event and bookmark of a resource. */
   readonly onProgress?: (resource: Resource) => void;
+  /** Called when the API server stops answering, and with null when it answers again. */
+  readonly onAvailability?: ((outage: Outage | null) => void) | undefined;
   /** Called for each malformed object, which is skipped. */
   readonly onMalformed?: (resource: Resource) => void;
   /** Default: no traces. */

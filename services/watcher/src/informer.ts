@@ -1,5 +1,6 @@
 import type { WrittenResource } from '@sluice/controllers';
 import { isOlderVersion, Reflector, type Resource, type WatchEvent, watchedResources } from '@sluice/kubernetes';
+import { AvailabilityMonitor } from './availability-monitor.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { type DecodedObject, decodeObject } from './decode-object.ts';
 import type { EventHandler } from './event-handler.ts';
@@ -8,7 +9,7 @@ import { objectName } from './object-event.ts';
 export interface InformerOptions
   extends Pick<
     ClusterWatcherOptions,
-    'reader' | 'clock' | 'random' | 'logger' | 'onState' | 'onProgress' | 'onMalformed'
+    'reader' | 'clock' | 'random' | 'logger' | 'onState' | 'onProgress' | 'onAvailability' | 'onMalformed'
   > {
   readonly handler: EventHandler;
   /** resourceVersion that a previous watcher reached: older lists are stale. Empty if none. */
@@ -30,9 +31,11 @@ export class Informer {
   readonly #resourceVersions = new Map<Resource, string>();
   #historyRestarted = false;
   readonly #unlisted = new Set<Resource>(watchedResources);
+  readonly #availability: AvailabilityMonitor;
 
   constructor(options: InformerOptions) {
     this.#options = options;
+    this.#availability = new AvailabilityMonitor(options);
   }
 
   /** Whether every resource has been listed, so that the indexer is complete. */
@@ -72,7 +75,11 @@ export class Informer {
       logger,
       ...(reader.watchList && { watchList: true }),
       notOlderThan: notOlderThan(resource),
-      onState: (state, detail) => onState?.(resource, state, detail),
+      onState: (state, detail) => {
+        if (state === 'watching') this.#availability.answered();
+        onState?.(resource, state, detail);
+      },
+      onError: (error) => this.#availability.failed(error),
       onSkipped: ({ namespace, name, why }) => reportMalformed(`${objectName(namespace, name)}: ${why}`),
     });
   }
@@ -80,6 +87,7 @@ export class Informer {
   #replace<R extends Resource>(resource: R, objects: readonly DecodedObject<R>[], resourceVersion: string): void {
     const { handler, clock, onProgress, onSynced, onRelisted, onHistoryRestarted } = this.#options;
     onProgress?.(resource);
+    this.#availability.answered();
     const proof = this.#proofOfRestart(resource, objects, resourceVersion);
     if (proof !== undefined && !this.#historyRestarted) {
       this.#historyRestarted = true;
@@ -114,6 +122,7 @@ export class Informer {
   #apply<R extends Resource>(resource: R, events: readonly WatchEvent<DecodedObject<R>>[]): void {
     const { handler, clock, onProgress } = this.#options;
     onProgress?.(resource);
+    this.#availability.answered();
     if (this.#historyRestarted) return;
     const observedAt = clock.now();
     for (const event of events) {

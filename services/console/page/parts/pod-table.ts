@@ -42,7 +42,7 @@ interface LineProps extends Omit<PodTableProps, 'pods' | 'at'> {
 }
 
 function Line({ pod, when, chosen, choose }: LineProps) {
-  const { verdict, reasons, deletingSince, lastChange, unready, ips, node, zone, placements } = pod;
+  const { verdict, reasons, deletingSince, lastChange, unready, ips, node, zone, placements, readinessChanges } = pod;
   const isChosen = pod.pod === chosen;
   const line = useRef<HTMLLIElement>(null);
   useEffect(() => {
@@ -60,6 +60,7 @@ function Line({ pod, when, chosen, choose }: LineProps) {
       isChosen &&
       html`<dl>
         ${reasons.slice(1).map((reason) => html`<dt>also</dt><dd>${reason}</dd>`)}
+        ${readinessChanges >= 3 && html`<dt>flapping</dt><dd>readiness changed ${readinessChanges} times in the last minute</dd>`}
         ${deletingSince !== null && html`<dt>deletion</dt><dd>started ${when(deletingSince)}</dd>`}
         ${unready !== null && unready.at !== lastChange?.at && html`<dt>not ready</dt><dd>${when(unready.at)}: ${unready.causes.join('; ') || 'no known cause'}</dd>`}
         <dt>address</dt><dd>${[ips.join(', ') || 'no IP', node && `on ${node}`, zone && `zone ${zone}`].filter(Boolean).join(' · ')}</dd>

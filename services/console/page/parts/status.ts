@@ -12,8 +12,8 @@ export const statusText: Readonly<Record<ServiceStatus, string>> = {
   deleted: 'the Service does not exist',
 };
 
-export function Status({ status }: { status: ServiceStatus }) {
-  return html`<span class=${`status ${status}`} title=${statusText[status]}><i aria-hidden="true"></i>${status}</span>`;
+export function Status({ status, problem = '' }: { status: ServiceStatus; problem?: string }) {
+  return html`<span class=${`status ${status}`} title=${problem || statusText[status]}><i aria-hidden="true"></i>${status}</span>`;
 }
 
 /** The share of ready endpoints as a bar. */

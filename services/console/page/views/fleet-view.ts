@@ -1,6 +1,6 @@
 import type { DeadLetterView, Overview, ParkedView, PartitionView } from '../../src/view/schemas.ts';
 import { api } from '../api.ts';
-import { dateAndTime, duration, plural } from '../format.ts';
+import { dateAndTime, duration, outageText, plural } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
@@ -15,8 +15,6 @@ export function FleetView() {
   useKeys({ Escape: () => navigate({ view: 'services' }) });
   const [overview] = useLoaded(api.overview, [], refreshMs);
   const [parked] = useLoaded((signal) => api.items<ParkedView>('parked', signal), [], refreshMs);
-  const [partitions] = useLoaded((signal) => api.items<PartitionView>('partitions', signal), [], refreshMs);
-  const [deadLetters] = useLoaded((signal) => api.items<DeadLetterView>('dead-letters', signal), [], refreshMs);
   return html`<div class="fleet">
     <h1 class="visually-hidden">Fleet</h1>
     <section>
@@ -32,9 +30,18 @@ export function FleetView() {
       }
     </section>
     ${section('Refused writes', parked, ({ items }) => html`<${ParkedList} items=${items} />`)}
+    ${overview.state === 'ready' && overview.value.fleet && html`<${FleetSections} />`}
+  </div>`;
+}
+
+/** What only a fleet has: the console of a single process answers 404 to these requests. */
+function FleetSections() {
+  const [partitions] = useLoaded((signal) => api.items<PartitionView>('partitions', signal), [], refreshMs);
+  const [deadLetters] = useLoaded((signal) => api.items<DeadLetterView>('dead-letters', signal), [], refreshMs);
+  return html`
     ${section('Partitions', partitions, ({ items }) => html`<${Partitions} items=${items} />`)}
     ${section('Dead letters', deadLetters, ({ items }) => html`<${DeadLetters} items=${items} />`)}
-  </div>`;
+  `;
 }
 
 function section<T>(title: string, loaded: Loaded<T>, view: (value: T) => unknown) {
@@ -43,9 +50,6 @@ function section<T>(title: string, loaded: Loaded<T>, view: (value: T) => unknow
 
 function shown<T>(title: string, loaded: Loaded<T>, view: (value: T) => unknown) {
   if (loaded.state === 'loading') return html`<${Loading} what=${title.toLowerCase()} />`;
-  // 404: only a fleet has it.
-  if (loaded.state === 'failed' && loaded.problem.status === 404)
-    return html`<${Empty} title="Not available">${loaded.problem.message}; ${loaded.problem.hint}<//>`;
   if (loaded.state === 'failed') return html`<${Failed} problem=${loaded.problem} />`;
   return view(loaded.value);
 }
@@ -54,10 +58,10 @@ function Clusters({ clusters }: { clusters: Overview['clusters'] }) {
   if (clusters.length === 0) return html`<${Empty} title="No clusters yet" />`;
   return html`<ul class="cards">
     ${clusters.map(
-      ({ identity, name, version, server, state, watcher, services }) => html`<li>
+      ({ identity, name, version, server, state, outage, watcher, services }) => html`<li class=${outage ? 'bad' : ''}>
         <strong>${name}</strong>
-        <span>${state}${watcher && html` by <b title=${`fencing token ${watcher.epoch}`}>${watcher.owner}</b>`}${version && ` · Kubernetes ${version}`}</span>
-        <span>${plural(services, 'Service')}</span><small title="uid of kube-system">${server} ${identity}</small>
+        <span>${outage ? outageText({ what: 'It', ...outage }) : state}${watcher && html` by <b title=${`fencing token ${watcher.epoch}`}>${watcher.owner}</b>`}${version && ` · Kubernetes ${version}`}</span>
+        <span>${plural(services, 'Service')}</span><small title="uid of kube-system">${server} ${server && identity}</small>
       </li>`,
     )}
   </ul>`;

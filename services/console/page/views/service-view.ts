@@ -93,7 +93,7 @@ function Head({ detail }: { detail: ServiceDetail }) {
   const now = useNow();
   return html`<header class="service-head">
       <h1><small>${summary.clusterName} / ${summary.namespace} /</small> ${summary.name}</h1>
-      <${Status} status=${summary.status} />
+      <${Status} status=${summary.status} problem=${summary.problem} />
       <${ReadyBar} ready=${summary.ready} endpoints=${summary.endpoints} />
       <span class="faint"
         >${kind && `${kindText(kind)} · `}${plural(summary.slices, 'slice')}${
@@ -107,6 +107,7 @@ function Head({ detail }: { detail: ServiceDetail }) {
           <${LatencyBar} ms=${summary.lastLatencyMs} /></span>`
       }
     </header>
+    ${summary.problem && html`<ul class=${`notes ${summary.status}`}><li>${summary.problem}</li></ul>`}
     ${notes.length > 0 && html`<ul class=${`notes ${summary.status}`}>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
 }
 

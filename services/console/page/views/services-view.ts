@@ -137,7 +137,7 @@ function Row({ service, now, selected, showsCluster }: RowProps) {
   const { namespace, name, clusterName, lastChangeAt } = service;
   const fresh = useFresh(lastChangeAt);
   return html`<div class=${`row entry ${selected ? 'selected' : ''} ${fresh ? 'fresh' : ''}`} role="row">
-    <span role="cell"><${Status} status=${service.status} /></span>
+    <span role="cell"><${Status} status=${service.status} problem=${service.problem} /></span>
     <span role="cell" class="name"
       ><${Link} to=${{ view: 'service', service }} title=${`${namespace}/${name}`}
         ><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}<//

@@ -5,7 +5,7 @@ import type {
   HistoryView,
   Overview,
   ParkedView,
-  PodView,
+  PodDetail,
   ServiceDetail,
   ServiceList,
   TraceView,
@@ -55,7 +55,7 @@ export class ConsoleClient {
     return this.#get(pathOf(name), { at });
   }
 
-  pod(name: ServiceName, pod: string, at?: number): Promise<PodView> {
+  pod(name: ServiceName, pod: string, at?: number): Promise<PodDetail> {
     return this.#get(`${pathOf(name)}/pods/${encodeURIComponent(pod)}`, { at });
   }
 

@@ -1,8 +1,8 @@
 import { MemoryBus } from '@sluice/bus';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
-import { beforeEach, expect, test } from 'vitest';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore, unidentified } from '@sluice/store';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { FleetSources } from './fleet-sources.ts';
 
 const record = (id: string) => ({ id, key: 'c/shop/web', headers: {}, payload: new Uint8Array([1]) });
@@ -105,4 +105,47 @@ test('a cluster whose identity is in conflict says so', async () => {
   sources = new FleetSources(fleet, { clock, logger: silentLogger }, undefined, conflicts);
   await sources.readClusters();
   expect(sources.clusters()).toMatchObject([{ state: 'identity conflict: https://two has the identity of it' }]);
+});
+
+test('a cluster whose API server does not answer says since when', async () => {
+  const outage = { since: 500, reason: 'connection refused' };
+  const west = { identity: 'uid-1', name: 'west', version: 'v1.36.3', server: 'https://one' };
+  await fleet.directory.put({ ...west, outage });
+  await heartbeat('watcher/uid-1', 'watcher-1', ['cluster']);
+  await sources.readClusters();
+  expect(sources.clusters()).toMatchObject([{ name: 'west', state: 'not answering', outage }]);
+  await fleet.directory.put(west);
+  await sources.readClusters();
+  expect(sources.clusters()).toMatchObject([{ name: 'west', state: 'watched' }]);
+});
+
+test('a cluster that has not answered since the start of its watcher is listed once, with its last identity if known', async () => {
+  const outage = { since: 500, reason: 'connection refused' };
+  for (const name of ['west', 'east'])
+    await fleet.directory.put({ identity: unidentified(name), name, version: '', server: '', outage });
+  await fleet.directory.put({ identity: 'uid-1', name: 'west', version: 'v1.36.3', server: 'https://one' });
+  await sources.readClusters();
+  expect(sources.clusters()).toMatchObject([
+    { identity: 'uid-1', name: 'west', state: 'not answering', outage },
+    { name: 'east', state: 'not answering', outage },
+  ]);
+});
+
+test('while the store does not answer, clusters are in an unknown state since its last answer', async () => {
+  await fleet.directory.put({ identity: 'uid-1', name: 'west', version: 'v1.36.3', server: 'https://one' });
+  const stop = new AbortController();
+  const running = sources.run(stop.signal);
+  await advance(clock, 30_000);
+  expect(sources.outage()).toBeNull();
+  const lastAnswerAt = clock.now();
+  const list = vi.spyOn(fleet.directory, 'list').mockRejectedValue(new Error('connection refused'));
+  await advance(clock, 10_000);
+  expect(sources.outage()).toMatchObject({ what: 'the store', reason: 'connection refused' });
+  expect(Math.abs((sources.outage()?.since ?? 0) - lastAnswerAt)).toBeLessThanOrEqual(5_000);
+  expect(sources.clusters()).toMatchObject([{ name: 'west', state: 'unknown' }]);
+  list.mockRestore();
+  await advance(clock, 10_000);
+  expect(sources.outage()).toBeNull();
+  stop.abort();
+  await running;
 });

@@ -1,9 +1,9 @@
 import type { OpenInfrastructure } from '@sluice/backends';
 import type { StreamOffset } from '@sluice/bus';
-import { type Clock, type Logger, sleep } from '@sluice/runtime';
-import type { Checkpoint } from '@sluice/store';
+import { type Clock, errorMessage, type Logger, sleep } from '@sluice/runtime';
+import { type Checkpoint, isUnidentified, type Outage } from '@sluice/store';
 import type { ConsoleSources } from '../ports.ts';
-import type { ClusterView, DeadLetterView, PartitionView } from '../view/schemas.ts';
+import type { ClusterView, DeadLetterView, OutageView, PartitionView } from '../view/schemas.ts';
 import { cached } from './cached.ts';
 import { findParked, type ParkedKey } from './parked-key.ts';
 
@@ -36,6 +36,8 @@ export class FleetSources implements ConsoleSources {
   readonly #ports: Ports;
   readonly #conflicts: () => Promise<readonly ClusterConflict[]>;
   #clusters: readonly ClusterView[] = [];
+  #readAt: number;
+  #outage: Outage | null = null;
 
   constructor(
     fleet: Fleet,
@@ -48,6 +50,7 @@ export class FleetSources implements ConsoleSources {
     this.#fleet = fleet;
     this.#ports = ports;
     const { clock } = ports;
+    this.#readAt = clock.now();
     this.partitions = cached(clock, ttlMs, () => readPartitions(fleet));
     this.parked = cached(clock, parkedTtlMs, () => findParked(fleet.store, fleet.bus.partitions));
     this.deadLetters = cached(clock, ttlMs, () => readDeadLetters(fleet));
@@ -55,21 +58,33 @@ export class FleetSources implements ConsoleSources {
 
   /** The clusters as of the last read. */
   clusters(): readonly ClusterView[] {
-    return this.#clusters;
+    return this.#outage === null ? this.#clusters : this.#clusters.map((cluster) => ({ ...cluster, state: 'unknown' }));
+  }
+
+  /** Set while the store does not answer. */
+  outage(): OutageView | null {
+    return this.#outage && { what: 'the store', ...this.#outage };
   }
 
   /** Reads the clusters once. */
   async readClusters(): Promise<void> {
     const { directory, leases } = this.#fleet;
     const [known, conflicts] = await Promise.all([directory.list(), this.#conflicts()]);
+    const identified = known.filter(({ identity }) => !isUnidentified(identity));
+    // A cluster that did not answer at the start of its watcher may be known from before.
+    const unanswered = new Map(known.filter(({ identity }) => isUnidentified(identity)).map((one) => [one.name, one]));
+    const fresh = [...unanswered.values()].filter(({ name }) => !identified.some((other) => other.name === name));
     this.#clusters = await Promise.all(
-      known.map(async (cluster) => {
+      [...identified, ...fresh].map(async (cluster) => {
+        const outage = cluster.outage ?? unanswered.get(cluster.name)?.outage;
         const { leases: held } = await leases.state(`watcher/${cluster.identity}`);
         const [lease] = held;
         const conflict = conflicts.find(({ identity, name }) => identity === cluster.identity || name === cluster.name);
         if (conflict !== undefined) return { ...cluster, state: `identity conflict: ${conflict.reason}` };
-        if (lease === undefined) return { ...cluster, state: 'not watched' };
-        return { ...cluster, state: 'watched', watcher: { owner: lease.holder, epoch: lease.fencingToken } };
+        const current = outage === undefined ? cluster : { ...cluster, outage };
+        if (lease === undefined) return { ...current, state: outage === undefined ? 'not watched' : 'not answering' };
+        const state = outage === undefined ? 'watched' : 'not answering';
+        return { ...current, state, watcher: { owner: lease.holder, epoch: lease.fencingToken } };
       }),
     );
   }
@@ -81,8 +96,12 @@ export class FleetSources implements ConsoleSources {
     while (!signal.aborted) {
       try {
         await this.readClusters();
+        if (this.#outage !== null) logger.info('store answers again');
+        this.#outage = null;
+        this.#readAt = clock.now();
       } catch (error) {
-        logger.debug('cannot list the clusters of the fleet', { error });
+        if (this.#outage === null) logger.warn('store does not answer; showing the last known state', { error });
+        this.#outage ??= { since: this.#readAt, reason: errorMessage(error) };
       }
       await sleep(clock, clock.monotonic() < startedUpAt ? startupClustersMs : clustersMs, signal);
     }

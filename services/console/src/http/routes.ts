@@ -5,6 +5,7 @@ import * as schemas from '../view/schemas.ts';
 import { viewPod, viewService } from '../view/view-service.ts';
 import { yielding } from '../view/yielding.ts';
 import { entryFilter, findJournal, momentOf } from './find-journal.ts';
+import { outageOf } from './outage-of.ts';
 import { atTime, historyFilter, noParams, serviceParams, text } from './parameters.ts';
 import { Problem } from './problem.ts';
 import type { RouteContext } from './route-context.ts';
@@ -66,6 +67,8 @@ export const routes: readonly Route[] = [
     historyBytes: context.history.bytes,
     behind: context.behind(),
     clusters: clusters(context),
+    outage: context.sources.outage?.() ?? null,
+    fleet: context.sources.partitions !== undefined,
     jaeger: context.jaeger,
     traces: context.sources.trace !== undefined,
   })),
@@ -80,7 +83,9 @@ export const routes: readonly Route[] = [
     schemas.serviceDetail,
     (context, params, query) => {
       const journal = findJournal(context, params);
-      return viewService(momentOf(context, journal, query.at), context.index.summary(journal).clusterName);
+      const moment = momentOf(context, journal, query.at);
+      const outage = outageOf(context, journal.key.cluster, moment);
+      return { ...viewService(moment, context.index.summary(journal).clusterName), outage };
     },
   ),
   route(
@@ -104,8 +109,12 @@ export const routes: readonly Route[] = [
     'endpoints of a Pod in the slices of a Service, and why',
     serviceParams.extend({ pod: text }),
     atTime,
-    schemas.podView,
-    (context, params, query) => viewPod(momentOf(context, findJournal(context, params), query.at), params.pod),
+    schemas.podDetail,
+    (context, params, query) => {
+      const journal = findJournal(context, params);
+      const moment = momentOf(context, journal, query.at);
+      return { ...viewPod(moment, params.pod), outage: outageOf(context, journal.key.cluster, moment) };
+    },
   ),
   route(
     '/api/v1/changes',

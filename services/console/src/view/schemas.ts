@@ -43,6 +43,11 @@ export const serviceList = z.object({
 });
 export type ServiceList = z.infer<typeof serviceList>;
 
+const outage = z.object({ since: time, reason: z.string() });
+const outageView = outage.extend({ what: z.string().describe('the name of a cluster, or "the store"') });
+/** A server that does not answer: what is shown is from that time. */
+export type OutageView = z.infer<typeof outageView>;
+
 const write = { at: time, causes: list(z.string()), latencyMs: duration.nullable() };
 
 export const podView = z.object({
@@ -84,8 +89,15 @@ const sliceView = z.object({
 });
 export type SliceView = z.infer<typeof sliceView>;
 
+/** A Pod on its own. */
+export const podDetail = podView.extend({
+  outage: outageView.nullable().describe('null: the cluster answers'),
+});
+export type PodDetail = z.infer<typeof podDetail>;
+
 export const serviceDetail = z.object({
   at: time.describe('the time shown'),
+  outage: outageView.nullable().describe('null: the cluster answers'),
   live: z.boolean().describe('true: the current state'),
   summary: serviceSummary,
   kind: z
@@ -118,6 +130,7 @@ const clusterView = z.object({
   version: z.string(),
   server: z.string(),
   state: z.string(),
+  outage: outage.optional().describe('set while the API server does not answer'),
   watcher: z.object(lease).optional().describe('holder of the watcher lease; absent: nobody, or not a fleet'),
   services: z.number(),
 });
@@ -131,6 +144,8 @@ export const overview = z.object({
   historyBytes: z.number(),
   behind: z.number().describe('logs whose older records are still being read'),
   clusters: list(clusterView),
+  outage: outageView.nullable().describe('the store does not answer: everything may be outdated; null: it answers'),
+  fleet: z.boolean().describe('whether there are partitions and dead letters'),
   jaeger: z.string().nullable().describe('URL of a trace in the Jaeger UI; {traceId} is replaced'),
   traces: z.boolean().describe('whether this console shows traces, at /traces/ID and /api/v1/traces/ID'),
 });

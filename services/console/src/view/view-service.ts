@@ -17,7 +17,7 @@ export interface Moment {
 }
 
 /** A Service with its Pods and slices, and explanations of both. */
-export function viewService(moment: Moment, clusterName: string): ServiceDetail {
+export function viewService(moment: Moment, clusterName: string): Omit<ServiceDetail, 'outage'> {
   const { at, live, state, entries } = moment;
   const slices = [...state.slices.values()].map(({ slice }) => viewSlice(slice));
   const pods = new Set([...state.pods.keys(), ...slices.flatMap(({ endpoints }) => endpoints.map(({ pod }) => pod))]);

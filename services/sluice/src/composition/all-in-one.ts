@@ -6,7 +6,7 @@ import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/
 import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { Settings } from '@sluice/service-state';
-import { MemoryStore } from '@sluice/store';
+import { MemoryStore, type Outage } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { partitionLag, watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, removeCluster } from '@sluice/watcher';
@@ -37,6 +37,7 @@ export interface AllInOneOptions {
   readonly tracers?: Tracers | undefined;
   readonly onOutcome?: (cluster: Cluster, plan: PlannedMutations, outcome: Outcome) => void;
   readonly onWatchState?: (cluster: Cluster, resource: Resource, state: string, detail: string) => void;
+  readonly onAvailability?: (cluster: Cluster, outage: Outage | null) => void;
   readonly onMalformed?: (cluster: Cluster, resource: Resource) => void;
   /** Called once the caches of a cluster that was added later are synced. */
   readonly onSynced?: (cluster: Cluster) => void;
@@ -91,6 +92,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
       onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),
+      onAvailability: (outage) => options.onAvailability?.(cluster, outage),
       onProgress: watchIdleTimes(options.metrics, cluster.identity, clock).observe,
       onMalformed: (resource) => {
         pipeline?.malformed(cluster.identity, resource);

@@ -13,6 +13,7 @@ import type { Logger } from '@sluice/runtime';
 import { condition } from '@sluice/telemetry';
 import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
+import { ClusterOutages, withIdentity } from '../../composition/cluster-outages.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
 import type { ClusterOptions } from './selects-many-clusters.ts';
@@ -23,6 +24,7 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
   const ports = { clock: systemClock, random: systemRandom, logger };
   const names = new Map<string, string>();
   const synced = new Set<string>();
+  const outages = new ClusterOutages();
   const pending = new PendingClusters(systemClock);
   const sources = sourcesFrom(options, ports);
   await checkOnlySource(sources);
@@ -38,6 +40,7 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
       try {
         await services.serve(cluster, signal);
       } finally {
+        outages.set(cluster.identity, null);
         synced.delete(cluster.identity);
       }
     },
@@ -52,16 +55,15 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
     introduction: sources.map(({ about }) => `Sluice manages Endpoints and EndpointSlices of the clusters in ${about}`),
     initial: [],
     names,
-    phases: () => clusters.states,
+    phases: () => clusters.states.map((state) => outages.phaseOf(state)),
     hooks: {
       mayConnect: (identity) => pending.mayConnect(identity, clusters.allConnected),
       onSynced: ({ identity }) => void synced.add(identity),
+      onAvailability: ({ identity }, outage) => outages.set(identity, outage),
     },
     health: { livez: () => [], readyz: () => [...clusterChecks(clusters), ...clusters.states.map(cachesSynced)] },
     views: () =>
-      clusters.states
-        .filter(({ identity }) => identity !== '')
-        .map((state) => clusterView(state, describeState(state))),
+      clusters.states.map((state) => clusterView(withIdentity(state), describeState(state), outages.of(state))),
     synced() {},
     run(running, signal) {
       services = running;

@@ -26,7 +26,8 @@ export function addClustersCommand(program: Command): void {
     .command('clusters')
     .summary('show which clusters are configured, and whether they can be served')
     .description(
-      'Connects to each cluster that file, environment and flags name, and checks identity and permissions.',
+      'Connects to each cluster that file, environment and flags name, and checks identity and permissions.\n' +
+        'Exit status: 0, or 1 if a cluster cannot be served.',
     );
   add(group, 'list', 'list clusters by name', (states, _, output) =>
     output === 'json' ? jsonLines(states) : table(states),
@@ -64,7 +65,9 @@ function add(group: Command, usage: string, summary: string, show: Show): void {
   const form = { usage, summary, formats: ['text', 'json'] as const };
   addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args, options }) => {
     const configuration = await configure();
-    return show(await statesOf(configuration), args, options.output);
+    const states = await statesOf(configuration);
+    if (states.some(({ phase }) => phase !== 'serving')) process.exitCode = 1;
+    return show(states, args, options.output);
   });
 }
 

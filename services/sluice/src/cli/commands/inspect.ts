@@ -6,7 +6,7 @@ import { systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { type ConsoleOptions, clientFor, defaultUrl } from '../inspect/client-for.ts';
 import { findService } from '../inspect/find-service.ts';
-import { printPod, printService } from '../inspect/print-explanation.ts';
+import { outageLines, printPod, printService } from '../inspect/print-explanation.ts';
 import { printEntry } from '../inspect/print-history.ts';
 import { printTrace } from '../inspect/print-trace.ts';
 import { printTraces, traceLines } from '../inspect/print-traces.ts';
@@ -124,7 +124,8 @@ async function explain(service: string, options: Options, client: ConsoleClient)
       `no history for Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `Known Pods: ${known}`}`,
     );
   }
-  process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : printPod(view, format));
+  process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : [...outageLines(view.outage, format), printPod(view, format)].join(''),
+  );
 }
 
 async function trace(service: string, options: Options, client: ConsoleClient): Promise<void> {

@@ -1,6 +1,7 @@
 import { type ConnectedCluster, connect, processFleet } from '@sluice/clusters';
 import { systemClock, systemRandom } from '@sluice/process';
 import { aborted, type Logger } from '@sluice/runtime';
+import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
@@ -22,6 +23,7 @@ export async function openOneCluster(
 ): Promise<ServedClusters> {
   const cluster = await open(options, signal, logger);
   let ready = false;
+  let outage: Outage | null = null;
   return {
     introduction: [
       `Sluice manages Endpoints and EndpointSlices of ${cluster.name} (Kubernetes ${cluster.version}) at ${cluster.server}`,
@@ -29,9 +31,13 @@ export async function openOneCluster(
     ],
     initial: [cluster],
     names: new Map([[cluster.identity, cluster.name]]),
-    hooks: {},
+    hooks: {
+      onAvailability: (_, current) => {
+        outage = current;
+      },
+    },
     health: syncHealth(cluster.name, () => ready),
-    views: () => [clusterView(cluster)],
+    views: () => [clusterView(cluster, 'watched', outage)],
     synced() {
       ready = true;
     },

@@ -1,7 +1,8 @@
 import type { Overview } from '@sluice/console';
 import type { ConsoleClient, ServiceName } from '@sluice/console/client';
 import { QueryError } from '@sluice/console/client';
-import { UsageError } from '@sluice/process';
+import { systemClock, UsageError } from '@sluice/process';
+import { outageText } from './times.ts';
 
 /** @throws UsageError if `text` is not NAMESPACE/SERVICE */
 export function parseServiceName(text: string): Omit<ServiceName, 'cluster'> {
@@ -26,6 +27,10 @@ export async function findService(
   const name = parseServiceName(text);
   const names = clusters.map((cluster) => cluster.name).join(', ');
   if (wanted !== undefined) {
+    const unanswered = clusters.find((cluster) => cluster.name === wanted && cluster.services === 0);
+    if (unanswered?.outage !== undefined) {
+      throw new QueryError(`${clusterOutageText(unanswered)}; this console has no history of it`);
+    }
     if (clusters.some((cluster) => cluster.name === wanted || cluster.identity === wanted)) {
       return { cluster: wanted, ...name };
     }
@@ -45,7 +50,13 @@ export async function findService(
     const several = matching.map(({ clusterName }) => clusterName).join(', ');
     throw new QueryError(`Service ${text} exists in several clusters; pass --cluster with one of: ${several}`);
   }
-  throw new QueryError(`no history for Service ${text} in any cluster; known clusters: ${names}`);
+  const outages = clusters.filter(({ outage }) => outage !== undefined).map(clusterOutageText);
+  const hint = [`known clusters: ${names}`, ...outages].join('\n');
+  throw new QueryError(`no history for Service ${text} in any cluster; ${hint}`);
+}
+
+function clusterOutageText({ name, outage }: Overview['clusters'][number]): string {
+  return outage === undefined ? '' : outageText({ what: name, ...outage }, systemClock.now());
 }
 
 async function clustersOf(client: ConsoleClient, { namespace, service }: Omit<ServiceName, 'cluster'>) {

@@ -1,13 +1,13 @@
-import type { PodView, ServiceDetail } from '@sluice/console';
+import type { OutageView, PodView, ServiceDetail } from '@sluice/console';
 import { formatDuration } from '@sluice/process';
 import { type TextFormat, wrapIndented } from './text.ts';
-import { localTime } from './times.ts';
+import { localTime, outageText, timeToSecond } from './times.ts';
 
 /** A Service in a few lines, then each Pod with its endpoints and reasons. */
 export function printService(detail: ServiceDetail, format: TextFormat): string {
-  const { summary, notes, pods, at, live } = detail;
+  const { summary, notes, pods, live, outage } = detail;
   const { namespace, name, clusterName, lastChangeAt, lastLatencyMs } = summary;
-  const when = live ? 'now' : `at ${localTime(at, format.now)}`;
+  const when = whenText(detail, format);
   // The line shows current counts only; a past time has no summary.
   const counted = live ? `: ${statusText(summary)}` : '';
   const written =
@@ -15,11 +15,24 @@ export function printService(detail: ServiceDetail, format: TextFormat): string 
       ? `last written ${localTime(lastChangeAt, format.now)}${lastLatencyMs === null ? '' : `, ${formatDuration(lastLatencyMs)} after its cause`}`
       : '';
   return [
+    ...outageLines(outage, format),
     format.colors.bold(`Service ${namespace}/${name} in ${clusterName}, ${when}${counted}\n`),
     ...(written === '' ? [] : [wrapIndented('', written, format)]),
     ...notes.map((note) => wrapIndented('', note, format)),
     ...(pods.length === 0 ? ['No Pods.\n'] : pods.map((pod) => printPod(pod, format))),
   ].join('');
+}
+
+function whenText({ at, live, outage }: ServiceDetail, { now }: TextFormat): string {
+  if (!live) return `at ${localTime(at, now)}`;
+  return outage === null ? 'now' : `as of ${timeToSecond(outage.since, now)}`;
+}
+
+/** That the state is not current, and why. */
+export function outageLines(outage: OutageView | null, format: TextFormat): readonly string[] {
+  if (outage === null) return [];
+  const text = `${outageText(outage, format.now)}; the state below is from that time`;
+  return [wrapIndented('', text, format, format.colors.red)];
 }
 
 /** So many changes of readiness in a minute are no rollout. */

@@ -37,4 +37,12 @@ export function localTime(at: number, now: number): string {
   return `${today ? '' : `${day} `}${time}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
+/** Formats a local time as `03:12:30`, with the date unless it is today. */
+export const timeToSecond = (at: number, now: number): string => localTime(at, now).slice(0, -4);
+
+/** `west has not answered since 11:58:53 (connection refused)` */
+export function outageText(outage: { readonly what: string; readonly since: number; readonly reason: string }, now: number) {
+  return `${outage.what} has not answered since ${timeToSecond(outage.since, now)} (${outage.reason})`;
+}
+
 const two = (n: number): string => String(n).padStart(2, '0');

@@ -16,11 +16,13 @@ import type { Health } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
 import { clusterChecks } from '../cluster-checks.ts';
+import { ClusterOutages } from '../cluster-outages.ts';
 import { drainable } from '../drainable-cluster.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import type { RoleOptions } from './role.ts';
+import { publishUnidentified } from './publish-unidentified.ts';
 import { RoleHealth } from './role-health.ts';
 import { runWatcherRole } from './watcher-role.ts';
 import { runWriterRole } from './writer-role.ts';
@@ -60,11 +62,13 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const working = new AbortController();
   const requests = new AbortController();
   const names = new Map<string, string>();
+  const outages = new ClusterOutages();
+  const phases = () => clusters.states.map((state) => outages.phaseOf(state));
   const metrics: Metrics | undefined =
     configuration.metricsBindAddress === null
       ? undefined
       : new Metrics({
-          ...{ clusters: names, fleet: true, spans: () => tracing?.exporter.counts, phases: () => clusters.states },
+          ...{ clusters: names, fleet: true, spans: () => tracing?.exporter.counts, phases },
         });
   const metricsOption = metrics && { metrics };
   const health = new RoleHealth({
@@ -92,6 +96,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     runWatcherRole(
       {
         ...{ ...roleOptions, cluster },
+        onAvailability: (outage) => outages.set(cluster.identity, outage),
         onMalformed: (resource) => metrics?.pipeline.malformed(cluster.identity, resource),
       },
       signal,
@@ -141,8 +146,13 @@ export function startRole(options: StartRoleOptions): RunningRole {
           },
           working.signal,
         );
-      case 'watcher':
-        return clusters.run(working.signal);
+      case 'watcher': {
+        const states = () => clusters.states;
+        const { directory } = infrastructure;
+        if (directory === undefined) return clusters.run(working.signal);
+        const publishing = publishUnidentified({ directory, states, clock, logger }, working.signal);
+        return Promise.all([clusters.run(working.signal), publishing]);
+      }
       case 'writer': {
         // Clusters stay connected until the last partition is handed over.
         const connecting = new AbortController();

@@ -1,12 +1,13 @@
 import type { Cluster } from '@sluice/clusters';
 import type { Logger } from '@sluice/runtime';
+import type { Outage } from '@sluice/store';
 import { watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
 import { own, type RoleOptions } from './role.ts';
 
 export interface WatcherRoleOptions
   extends RoleOptions,
-    Pick<ClusterWatcherOptions, 'resyncPeriodMs' | 'onState' | 'onMalformed'> {
+    Pick<ClusterWatcherOptions, 'resyncPeriodMs' | 'onState' | 'onAvailability' | 'onMalformed'> {
   /** Version and server are shown to users, if known. */
   readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & { readonly version?: string };
 }
@@ -34,25 +35,35 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
       nameOf: () => cluster.name,
       work: async ({ fencingToken, signal, started }, store) => {
         const { identity, reader } = cluster;
+        // In order, so that the last state is the one that stays.
+        let published = Promise.resolve();
+        const publish = (outage: Outage | null) => {
+          published = published.then(() => publishCluster(options, logger, outage));
+        };
         const idleTimes = watchIdleTimes(options.metrics, identity, options.clock);
         const watched = { cluster: identity, fencingToken, reader, store, onProgress: idleTimes.observe };
-        const watcher = new ClusterWatcher({ digestPeriodMs, ...options, logger, ...watched });
+        const onAvailability = (outage: Outage | null) => {
+          options.onAvailability?.(outage);
+          publish(outage);
+        };
+        const watcher = new ClusterWatcher({ digestPeriodMs, ...options, logger, ...watched, onAvailability });
         logger.info('watching cluster', { fencingToken });
         const cacheHealth = options.health?.watching(cluster.name);
         void watcher.synced.then(() => {
           cacheHealth?.synced();
           started();
         });
-        const publishedName = publishClusterName(options, logger);
+        publish(null);
         try {
           await watcher.run(signal);
         } finally {
           cacheHealth?.ended();
           idleTimes.close();
+          options.onAvailability?.(null);
         }
         if (served.reason !== 'removed') return;
         await removeCluster({ cluster: identity, fencingToken, bus: options.bus, store: options.store });
-        await publishedName;
+        await published;
         await options.directory?.remove(identity);
       },
     },
@@ -60,11 +71,15 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
   );
 }
 
-/** Publishes the cluster's name for the console. Failure does not affect the work. */
-async function publishClusterName({ directory, cluster }: WatcherRoleOptions, logger: Logger): Promise<void> {
+/** Publishes the cluster's name and outage for the console. Failure does not affect the work. */
+async function publishCluster(
+  { directory, cluster }: WatcherRoleOptions,
+  logger: Logger,
+  outage: Outage | null,
+): Promise<void> {
   const { identity, name, version = '', server = '' } = cluster;
   try {
-    await directory?.put({ identity, name, version, server });
+    await directory?.put({ identity, name, version, server, ...(outage !== null && { outage }) });
   } catch (error) {
     logger.warn('cannot publish the name of the cluster', { error });
   }

@@ -3,6 +3,7 @@ import type { ConnectedCluster } from '@sluice/clusters';
 import { type ClusterView, type Console, History, jaegerTraces, lazyConsole, tapBus } from '@sluice/console';
 import { version } from '@sluice/process';
 import type { Clock, Logger } from '@sluice/runtime';
+import type { Outage } from '@sluice/store';
 
 export interface LocalConsole {
   readonly console: Console;
@@ -43,6 +44,8 @@ export function startConsole(
 export function clusterView(
   { identity, name, version, server }: Pick<ConnectedCluster, 'identity' | 'name' | 'version' | 'server'>,
   state = 'watched',
+  outage?: Outage | null,
 ): ClusterView {
+  if (outage) return { identity, name, version, server, state: 'not answering', outage };
   return { identity, name, version, server, state };
 }

@@ -1,0 +1,27 @@
+import type { ClusterState } from '@sluice/clusters';
+import { type Outage, unidentified } from '@sluice/store';
+
+/** Which clusters of this process do not answer, from its watchers and from failed attempts to connect. */
+export class ClusterOutages {
+  readonly #outages = new Map<string, Outage>();
+
+  /** Reports a served cluster; null: it answers. */
+  set(identity: string, outage: Outage | null): void {
+    if (outage === null) this.#outages.delete(identity);
+    else this.#outages.set(identity, outage);
+  }
+
+  of({ identity, phase, reason, since }: ClusterState): Outage | null {
+    if (phase === 'serving') return this.#outages.get(identity) ?? null;
+    return phase === 'unavailable' && since !== undefined ? { since, reason } : null;
+  }
+
+  /** The state, in phase `unavailable` while a served cluster does not answer. */
+  phaseOf(state: ClusterState): ClusterState {
+    return state.phase === 'serving' && this.of(state) !== null ? { ...state, phase: 'unavailable' } : state;
+  }
+}
+
+/** The state of a cluster that has not answered yet gets an identity of its own, so that it can be shown. */
+export const withIdentity = (state: ClusterState): ClusterState =>
+  state.identity === '' ? { ...state, identity: unidentified(state.name) } : state;

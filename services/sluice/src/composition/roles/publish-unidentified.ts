@@ -1,0 +1,38 @@
+import type { ClusterState } from '@sluice/clusters';
+import { type Clock, type Logger, sleep } from '@sluice/runtime';
+import { type ClusterDirectory, unidentified } from '@sluice/store';
+
+interface Options {
+  readonly directory: ClusterDirectory;
+  readonly states: () => readonly ClusterState[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const periodMs = 2_000;
+
+/**
+ * Publishes clusters that have not answered since this process started, so that the console shows them. An entry is
+ * removed once the cluster is connected, and when `signal` aborts.
+ */
+export async function publishUnidentified({ directory, states, clock, logger }: Options, signal: AbortSignal) {
+  const published = new Set<string>();
+  const update = async (current: readonly ClusterState[]) => {
+    const missing = current.filter(({ identity, since }) => identity === '' && since !== undefined);
+    for (const { name, since = 0, reason } of missing) {
+      if (published.has(name)) continue;
+      await directory.put({ identity: unidentified(name), name, version: '', server: '', outage: { since, reason } });
+      published.add(name);
+    }
+    for (const name of published) {
+      if (missing.some((state) => state.name === name)) continue;
+      await directory.remove(unidentified(name));
+      published.delete(name);
+    }
+  };
+  while (!signal.aborted) {
+    await update(states()).catch((error: unknown) => logger.debug('cannot publish unavailable clusters', { error }));
+    await sleep(clock, periodMs, signal);
+  }
+  await update([]).catch(() => {});
+}

@@ -1,0 +1,65 @@
+import { type ApiError, isOutage } from '@sluice/kubernetes';
+import type { Clock, Logger } from '@sluice/runtime';
+import type { Outage } from '@sluice/store';
+
+export interface AvailabilityMonitorOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called when the API server stops answering, and with null when it answers again. */
+  readonly onAvailability?: ((outage: Outage | null) => void) | undefined;
+}
+
+/** Failures that last less are no outage: a proxy may cut all connections at once, in milliseconds. */
+const minOutageMs = 1_000;
+
+/** Learns from the requests of all reflectors of a cluster whether its API server answers, and logs each change once. */
+export class AvailabilityMonitor {
+  readonly #options: AvailabilityMonitorOptions;
+  #failingSince: number | undefined;
+  #outage: Outage | null = null;
+
+  constructor(options: AvailabilityMonitorOptions) {
+    this.#options = options;
+  }
+
+  answered(): void {
+    this.#failingSince = undefined;
+    if (this.#outage === null) return;
+    const { clock, logger } = this.#options;
+    const seconds = Math.round((clock.now() - this.#outage.since) / 1_000);
+    logger.info('cluster answers again', { after: `${seconds}s` });
+    this.#set(null);
+  }
+
+  failed(error: ApiError): void {
+    if (!isOutage(error)) return this.answered();
+    const { clock, logger } = this.#options;
+    const now = clock.now();
+    this.#failingSince ??= now;
+    if (this.#outage !== null || now - this.#failingSince < minOutageMs) return;
+    const reason = shortReason(error);
+    const since = new Date(this.#failingSince).toISOString();
+    logger.warn('cluster does not answer; retrying', { since, reason, error: error.message });
+    this.#set({ since: this.#failingSince, reason });
+  }
+
+  #set(outage: Outage | null): void {
+    this.#outage = outage;
+    this.#options.onAvailability?.(outage);
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  CONNECTION_CLOSED: 'connection closed',
+  ETIMEDOUT: 'connection timed out',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  ENOTFOUND: 'host name not found',
+  Timeout: 'no answer in time',
+};
+
+function shortReason({ status, reason, message }: ApiError): string {
+  return reasons[reason] ?? (status === 0 ? message : `HTTP status ${status}: ${message}`);
+}
