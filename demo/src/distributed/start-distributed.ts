@@ -138,6 +138,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       about: [
         `Console: http://${consoleAddress}`,
         servers.about,
+        `Inspect it: sluice doctor ${servers.inspectFlags.join(' ')}   (also: parked list, dead-letters list)`,
         `Processes: ${processes.map(({ name, pid }) => `${name} (${pid})`).join(', ')}`,
         'Kill one (kill -9 PID): the others take over, and a replacement starts.',
       ],

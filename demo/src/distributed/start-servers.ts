@@ -20,6 +20,8 @@ export interface Servers {
   readonly configuration: Configuration;
   /** Flags with which a role uses them. */
   readonly flags: readonly string[];
+  /** Flags with which a command reads them while they run. */
+  readonly inspectFlags: readonly string[];
   /** For the user, for example `NATS at nats://127.0.0.1:4222, Redis at redis://127.0.0.1:6379`. */
   readonly about: string;
 }
@@ -57,6 +59,7 @@ export async function startServers(options: ServersOptions, endings: ShutdownSte
     configuration: loadConfiguration({ file, environment: {}, flags: {} }),
     // Addresses as flags too: flags take precedence over the user's environment.
     flags: ['--config', file, '--bus', bus.url, '--store', redis.url, '--partitions', String(partitions)],
+    inspectFlags: ['--bus', bus.url, '--store', redis.url, '--partitions', String(partitions)],
     about: `${bus.name} at ${bus.url}, Redis at ${redis.url}`,
   };
 }

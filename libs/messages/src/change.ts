@@ -34,8 +34,20 @@ export interface Change {
   readonly causes: Causes;
 }
 
+/** Pods of the Service's namespace with a label that resembles its selector. */
+export interface SimilarPods {
+  /** `app=cart` */
+  readonly label: string;
+  readonly pods: number;
+}
+
 export type Fact =
-  | { readonly kind: 'service'; readonly service: Service | null }
+  | {
+      readonly kind: 'service';
+      readonly service: Service | null;
+      /** Set if the selector matches no Pod, but resembles the labels of some; for display. */
+      readonly similarPods?: SimilarPods;
+    }
   | { readonly kind: 'pod'; readonly name: string; readonly pod: Pod | null; readonly node: NodePlacement | null }
   /** If the object is null, `uid` identifies the deleted one; another object of that name is not affected. */
   | { readonly kind: 'endpoints'; readonly endpoints: Endpoints | null; readonly uid: string }

@@ -95,7 +95,11 @@ const pod = z.object({
 });
 
 const fact = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('service'), service: service.nullable() }),
+  z.object({
+    kind: z.literal('service'),
+    service: service.nullable(),
+    similarPods: z.object({ label: z.string(), pods: z.number() }).optional(),
+  }),
   z.object({
     kind: z.literal('pod'),
     name: z.string().min(1),

@@ -91,7 +91,8 @@ function changedFacts(indexer: Indexer, dirty: DirtyEntry): Fact[] {
 }
 
 function serviceFacts(indexer: Indexer, service: Service): Fact[] {
-  return [{ kind: 'service', service }, topologyFact(indexer, service)];
+  const similarPods = indexer.similarPods(service);
+  return [{ kind: 'service', service, ...(similarPods && { similarPods }) }, topologyFact(indexer, service)];
 }
 
 function topologyFact(indexer: Indexer, service: Service): Fact {

@@ -15,7 +15,12 @@ import {
   serviceNameLabel,
 } from '@sluice/controllers';
 import type { Resource } from '@sluice/kubernetes';
+import type { SimilarPods } from '@sluice/messages';
 import { type ObjectEvent, type ObjectName, objectName, type WatchedObjects, type WatchedPod } from './object-event.ts';
+import { findSimilarPods, resembles } from './similar-pods.ts';
+
+/** Limit of the Services that are compared with a new Pod that none selects. */
+const maxCompared = 100;
 
 /** The projected objects of one cluster, with the indexes that routing and composing Changes need. */
 export class Indexer {
@@ -132,6 +137,23 @@ export class Indexer {
   podsOfService(service: ObjectName): ReadonlyMap<string, WatchedPod> {
     this.#podsByService ??= this.#indexByService();
     return this.#podsByService.get(service) ?? noPods;
+  }
+
+  /** If the Service selects no Pod: those whose labels resemble its selector. */
+  similarPods({ namespace, name, selector }: Service): SimilarPods | undefined {
+    if (selector === null || this.podsOfService(objectName(namespace, name)).size > 0) return undefined;
+    return findSimilarPods(selector, this.#pods.get(namespace)?.values() ?? []);
+  }
+
+  /** Services without Pods whose selector resembles these labels; none in a namespace with very many Services. */
+  resembling(namespace: string, labels: StringMap): readonly string[] {
+    // Before the initial lists are complete, every Service would be without Pods.
+    if (this.#podsByService === undefined) return [];
+    return this.selectors.servicesOf(namespace, maxCompared).filter((name) => {
+      const key = objectName(namespace, name);
+      const selector = this.services.get(key)?.selector ?? null;
+      return resembles(selector, labels) && this.podsOfService(key).size === 0;
+    });
   }
 
   podsOnNode(node: string): Iterable<WatchedPod> {

@@ -66,6 +66,11 @@ export class Router {
       for (const service of this.#indexer.selectors.servicesFor(namespace, watched.labels)) services.add(service);
     }
     for (const service of services) mark(namespace, service, { kind: 'pod', name });
+    if (services.size === 0 && newObject !== undefined && oldObject === undefined) {
+      for (const service of this.#indexer.resembling(namespace, newObject.labels)) {
+        mark(namespace, service, { kind: 'service' });
+      }
+    }
   }
 
   #node({ name, oldObject, newObject }: ObjectEvent<'nodes'>, mark: Mark): void {

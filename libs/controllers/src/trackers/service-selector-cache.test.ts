@@ -21,6 +21,16 @@ describe('ServiceSelectorCache (C9)', () => {
     expect(cache.servicesFor('nowhere', { app: 'web' })).toEqual([]);
   });
 
+  it('lists the Services of a namespace with a selector, unless there are very many', () => {
+    const cache = new ServiceSelectorCache();
+    cache.update('shop', 'web', { app: 'web' });
+    cache.update('shop', 'all', {});
+    cache.update('shop', 'custom', null);
+    expect(cache.servicesOf('shop', 2)).toEqual(['web', 'all']);
+    expect(cache.servicesOf('shop', 1)).toEqual([]);
+    expect(cache.servicesOf('other', 1)).toEqual([]);
+  });
+
   it('does not mistake built-in property names for labels', () => {
     const cache = new ServiceSelectorCache();
     cache.update('shop', 'odd', { constructor: 'x' });

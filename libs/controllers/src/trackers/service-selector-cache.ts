@@ -27,6 +27,11 @@ export class ServiceSelectorCache {
     if (selectors.isEmpty()) this.#namespaces.delete(namespace);
   }
 
+  /** Names of the Services of a namespace with a selector; none if there are more than `max`. */
+  servicesOf(namespace: string, max: number): string[] {
+    return this.#namespaces.get(namespace)?.names(max) ?? [];
+  }
+
   /** Returns the names of the Services that select the labels. Null labels match empty selectors only. */
   servicesFor(namespace: string, labels: StringMap | null): string[] {
     return this.#namespaces.get(namespace)?.matching(labels ?? {}) ?? [];
@@ -61,6 +66,10 @@ class NamespaceSelectors {
     bucket?.delete(name);
     if (bucket?.size === 0) byValue?.delete(value);
     if (byValue?.size === 0) this.#byKey.delete(key);
+  }
+
+  names(max: number): string[] {
+    return this.#indexedUnder.size > max ? [] : [...this.#indexedUnder.keys()];
   }
 
   isEmpty(): boolean {

@@ -1,4 +1,5 @@
-import { hintsEnabled, isMirrorable } from '@sluice/controllers';
+import { hintsEnabled, isMirrorable, type Service } from '@sluice/controllers';
+import type { SimilarPods } from '@sluice/messages';
 import { selectorText } from '../history/describe-service-change.ts';
 import type { HistoryState } from '../history/history-state.ts';
 
@@ -20,7 +21,7 @@ export function explainService(state: HistoryState): string[] {
   if (service.type === 'ExternalName')
     return [...notes, 'The Service is of type ExternalName, which has no endpoints.'];
   if (service.selector === null) return [...notes, mirroringNote(state)];
-  if (state.pods.size === 0) notes.push(`No Pod matches: the Service has ${selectorText(service)}.`);
+  if (state.pods.size === 0) notes.push(noPodsNote(service, state.similarPods));
   if (service.publishNotReadyAddresses) notes.push('The Service publishes addresses of Pods that are not ready.');
   if (service.trafficDistribution !== null)
     notes.push(
@@ -28,6 +29,13 @@ export function explainService(state: HistoryState): string[] {
     );
   if (hintsEnabled(service.annotations)) notes.push(...topologyNotes(state));
   return notes;
+}
+
+function noPodsNote(service: Service, similar: SimilarPods | undefined): string {
+  if (similar === undefined) return `No Pod matches: the Service has ${selectorText(service)}.`;
+  const selector = Object.entries(service.selector ?? {}).map(([key, value]) => `${key}=${value}`);
+  const pods = similar.pods === 1 ? '1 Pod in this namespace has' : `${similar.pods} Pods in this namespace have`;
+  return `No Pod matches ${selector.join(',')}; ${pods} ${similar.label}.`;
 }
 
 function mirroringNote({ endpoints }: HistoryState): string {

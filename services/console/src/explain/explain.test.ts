@@ -1,3 +1,4 @@
+import type { Fact } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
 import { anOutcome, aPlan, journalOf, pod, podChange, service, sliceOf, snapshot } from '../testing/records.ts';
 import { explainPod } from './explain-pod.ts';
@@ -96,6 +97,13 @@ describe('explainService', () => {
     expect(notes).toEqual([
       'The Nodes do not report enough for topology hints (CPU or zone is missing).',
       'Topology hints: Nodes only ready in one zone, addressType: IPv4.',
+    ]);
+  });
+
+  test('notes which labels resemble a selector that matches no Pod', () => {
+    const typo: Fact = { ...service({ selector: { app: 'crat' } }), similarPods: { label: 'app=cart', pods: 3 } } as Fact;
+    expect(explainService(journalOf(snapshot(1, 1_000, [typo])).state)).toEqual([
+      'No Pod matches app=crat; 3 Pods in this namespace have app=cart.',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import type { Controller, Endpoints, NodeTopology, Service } from '@sluice/controllers';
-import type { PlannedMutations, ServiceKey } from '@sluice/messages';
+import type { PlannedMutations, ServiceKey, SimilarPods } from '@sluice/messages';
 import {
   defaultSettings,
   evolve,
@@ -26,6 +26,8 @@ export class HistoryState {
   readonly refused: Map<Controller, Refusal>;
   /** The last Event about topology hints. */
   hints: { readonly message: string } | null = null;
+  /** Pods whose labels resemble the selector, while it matches none. */
+  similarPods: SimilarPods | undefined;
   /** Time of the last cause or Outcome, in milliseconds since the Unix epoch; 0 if there is none. */
   lastEventAt = 0;
 
@@ -42,6 +44,7 @@ export class HistoryState {
   copy(): HistoryState {
     const copy = new HistoryState(this.state.copy(), this.refused);
     copy.hints = this.hints;
+    copy.similarPods = this.similarPods;
     copy.lastEventAt = this.lastEventAt;
     return copy;
   }

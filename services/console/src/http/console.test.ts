@@ -110,6 +110,16 @@ describe('API', () => {
     expect(await json('/api/v1/services?cluster=prod&namespace=shop&sort=changed')).toMatchObject({ total: 1 });
   });
 
+  test('a Service of a cluster that does not answer says since when its state is outdated', async () => {
+    const outage = { since: 8_000, reason: 'connection refused' };
+    const known = { identity: 'cluster-uid', name: 'prod', version: '', server: '', state: 'not answering', outage };
+    const { json } = await start({ sources: { clusters: () => [known] } });
+    expect(await json(web)).toMatchObject({ live: true, outage: { what: 'prod', ...outage } });
+    expect(await json(`${web}/pods/web-1`)).toMatchObject({ outage: { what: 'prod', ...outage } });
+    expect(await json(`${web}?at=6000`)).toMatchObject({ live: false, outage: null });
+    expect(await json('/api/v1/overview')).toMatchObject({ outage: null, fleet: false, clusters: [{ outage }] });
+  });
+
   test('returns a Service now and at a past time, by name or UID of its cluster', async () => {
     const { json, get } = await start();
     const now: ServiceDetail = await json(web);

@@ -17,7 +17,7 @@ import { selectsManyClusters } from './selects-many-clusters.ts';
 export async function runAllInOne(stopped: Promise<void>, options: RunOptions): Promise<void> {
   const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const display = createDisplay(options.output);
+  const display = createDisplay(options.output, selectsManyClusters(options));
   const statistics = new Statistics();
   const traces = tracesOf(options, process.env, logger);
   const stopping = new AbortController();

@@ -4,14 +4,15 @@ import { TextDisplay } from './text-display.ts';
 
 export type OutputFormat = 'text' | 'json' | 'none';
 
-/** The display of a run on standard output. */
-export function createDisplay(output: OutputFormat): Display {
+/** The display of a run on standard output. `showsCluster`: there may be several clusters. */
+export function createDisplay(output: OutputFormat, showsCluster = false): Display {
   const write = (text: string) => void process.stdout.write(text);
   switch (output) {
     case 'json':
       return new JsonDisplay(write);
     case 'text':
-      return new TextDisplay(write, () => process.stdout.columns ?? 120);
+      // A pipe or file has no width.
+      return new TextDisplay(write, () => process.stdout.columns ?? Number.POSITIVE_INFINITY, showsCluster);
     case 'none':
       return { started() {}, synced() {}, applied() {}, ended() {} };
   }

@@ -96,7 +96,6 @@ describe('writes', () => {
 
 describe('the width', () => {
   const show = (display: TextDisplay) => {
-    display.started(['x'.repeat(60)]);
     display.applied(anApplied({ causes: ['y'.repeat(200)], slices: ['z'.repeat(60)] }));
     display.applied(anApplied({ status: 'rejected', message: 'm'.repeat(500) }));
     display.ended(new Statistics(), 5);
@@ -106,9 +105,10 @@ describe('the width', () => {
     for (const line of colored(width, show)) expect(plain(line).length, line).toBeLessThanOrEqual(width);
   });
 
-  test('a line that fits is not truncated', () => {
-    expect(colored(60, (display) => display.started(['x'.repeat(60)]))[0]).toBe('x'.repeat(60));
-    expect(colored(59, (display) => display.started(['x'.repeat(60)]))[0]).toBe(`${'x'.repeat(58)}…`);
+  test('lines at startup are wrapped between words and never truncated', () => {
+    const started = (width: number) => colored(width, (display) => display.started(['aaa bbb http://127.0.0.1:10270']));
+    expect(started(30)).toEqual(['aaa bbb http://127.0.0.1:10270', '']);
+    expect(started(10)).toEqual(['aaa bbb', '  http://127.0.0.1:10270', '']);
   });
 
   test('a truncated line resets colours and contains no partial escape code', () => {
@@ -121,6 +121,17 @@ describe('the width', () => {
       }
     }
   });
+});
+
+test('names the cluster if there may be several', () => {
+  let out = '';
+  const display = new TextDisplay(
+    (text) => (out += text),
+    () => 160,
+    true,
+  );
+  display.applied(anApplied());
+  expect(plain(out)).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}sim {2}Pod shop\/web-1 became ready\n/);
 });
 
 test('prints a summary at the end', () => {

@@ -17,16 +17,18 @@ const startLinesShown = 12;
 export class TextDisplay implements Display {
   readonly #write: (text: string) => void;
   readonly #width: () => number;
+  readonly #showsCluster: boolean;
   #lastCause = '';
   #startLines = 0;
 
-  constructor(write: (text: string) => void, width: () => number) {
+  constructor(write: (text: string) => void, width: () => number, showsCluster = false) {
     this.#write = write;
+    this.#showsCluster = showsCluster;
     this.#width = width;
   }
 
   started(lines: readonly string[]): void {
-    for (const line of lines) this.#line(line);
+    for (const line of lines) this.#write(`${wrapped(line, this.#width())}\n`);
     this.#line('');
   }
 
@@ -48,7 +50,8 @@ export class TextDisplay implements Display {
     const cause = `${cluster} ${service}${causeText(plan.causes)} ${observedAt}`;
     if (cause !== this.#lastCause) {
       this.#lastCause = cause;
-      this.#line(`${colors.dim(timeOfDay(outcome.completedAt))}  ${colors.bold(causeText(plan.causes))}`);
+      const where = this.#showsCluster ? `${colors.cyan(cluster)}  ` : '';
+      this.#line(`${colors.dim(timeOfDay(outcome.completedAt))}  ${where}${colors.bold(causeText(plan.causes))}`);
     }
     for (const write of writes) this.#writeLine(plan.key.namespace, write, applied.latencyMs);
     if (outcome.status !== 'applied') {
@@ -103,6 +106,17 @@ export class TextDisplay implements Display {
   #line(text: string): void {
     this.#write(`${truncate(text, this.#width())}\n`);
   }
+}
+
+/** Breaks between words; addresses and process lists must stay complete. */
+function wrapped(line: string, width: number): string {
+  const lines: string[] = [];
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(lines.length === 0 ? word : `  ${word}`);
+  }
+  return lines.join('\n');
 }
 
 function causeText({ first, more }: Causes): string {

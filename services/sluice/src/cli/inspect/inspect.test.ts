@@ -217,3 +217,32 @@ test('lists refused writes as parked, also without a store', async () => {
   expect(parked).toMatchObject([{ name: 'uid-1/shop/web/endpointslice', key, reason: message }]);
   expect(listParked(parked)).toContain(message);
 });
+
+describe('what an on-call engineer must not overlook', () => {
+  const detailOf = (service = 'web') => client.service({ cluster: 'uid-1', namespace: 'shop', service });
+
+  test('a cluster that does not answer: the state is from that time', async () => {
+    const outage = { what: 'production', since: startedAt + 30_000, reason: 'connection refused' };
+    const [first, second] = printService({ ...(await detailOf()), outage }, format).split('\n');
+    expect(first).toBe(
+      'production has not answered since 12:00:30 (connection refused); the state below is from that time',
+    );
+    expect(second).toContain('Service shop/web in production, as of 12:00:30: ok');
+  });
+
+  test('a problem instead of healthy counts', async () => {
+    const { summary, ...detail } = await detailOf();
+    const headOf = (given: Partial<typeof summary>) =>
+      printService({ ...detail, summary: { ...summary, ...given } }, format).split('\n')[0];
+    const leftOut = '2 ready, 1 Pod left out because Node node-b does not exist';
+    expect(headOf({ status: 'degraded', problem: leftOut })).toMatch(new RegExp(`now: degraded: ${leftOut}$`));
+    const unreachable = 'no reachable endpoints: port web refers to container port "htpp", which no Pod has (available: http)';
+    expect(headOf({ status: 'empty', problem: unreachable })?.endsWith(`now: ${unreachable}`)).toBe(true);
+  });
+
+  test('a Pod whose readiness flaps', async () => {
+    const view = await client.pod({ cluster: 'uid-1', namespace: 'shop', service: 'web' }, 'web-1');
+    expect(printPod({ ...view, readinessChanges: 8 }, format)).toContain('its readiness changed 8 times in the last minute');
+    expect(printPod(view, format)).not.toContain('readiness changed');
+  });
+});
