@@ -58,6 +58,8 @@ export type Fact =
       readonly uid: string;
       /** If `slice` is null: the slice exists, but its labels no longer select this Service. */
       readonly relabelled?: true;
+      /** Set with `relabelled`: the Service that the label names now; empty if the label is gone. For display. */
+      readonly labelledFor?: string;
     }
   /** Node ratios of the cluster, sent only to Services with topology hints enabled. */
   | { readonly kind: 'topology'; readonly topology: NodeTopology | null };

@@ -113,6 +113,7 @@ const fact = z.discriminatedUnion('kind', [
     slice: slice.nullable(),
     uid: z.string(),
     relabelled: z.literal(true).optional(),
+    labelledFor: z.string().optional(),
   }),
   z.object({ kind: z.literal('topology'), topology: z.looseObject({}).nullable() }),
 ]);

@@ -1,4 +1,12 @@
-import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import {
+  aborted,
+  type LogFields,
+  type Logger,
+  randomInteger,
+  seededRandom,
+  silentLogger,
+  VirtualClock,
+} from '@sluice/runtime';
 import { advance as advanceClock } from '@sluice/runtime/testing';
 import { FencedError, type GroupState, type Heartbeat, type Leases, MemoryLeases } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -332,4 +340,27 @@ describe('random joins, leaves, freezes and store outages', () => {
     await advance(60_000);
     allHeldOnce();
   });
+});
+
+test('logs one line for all leases acquired in one heartbeat, and who held them before', async () => {
+  const lines: string[] = [];
+  const info = (message: string, fields: LogFields = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const first = new Member('first');
+  await advance(2_000);
+  first.freeze();
+  const stop = new AbortController();
+  const options = { leases, group: 'g', member: 'second', scopes, ttlMs, heartbeatMs, clock, random: seededRandom(1) };
+  const logger: Logger = { ...silentLogger, info };
+  const work = ({ signal, started }: HeldLease) => {
+    started();
+    return aborted(signal);
+  };
+  const running = new Ownership({ ...options, logger, work }).run(stop.signal);
+  await advance(10_000);
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThan(scopes.length);
+  expect(lines[0]).toMatch(/^leases acquired .*"held":\d+,"from":"first"/);
+  stop.abort();
+  await advance(10_000);
+  await running;
 });

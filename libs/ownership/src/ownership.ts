@@ -2,6 +2,7 @@ import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/
 import { type GroupState, isFencedError, type KeepAlive, type Leases } from '@sluice/store';
 import { assign } from './assign.ts';
 import { Handover } from './handover.ts';
+import { ranges } from './ranges.ts';
 
 /** A scope that this process holds under one lease, from its acquisition until it is released or lost. */
 export interface HeldLease {
@@ -89,6 +90,8 @@ export class Ownership {
   #unreachable = false;
   #leaving = false;
   #toAcquire: readonly string[] = [];
+  /** The last known holder of each scope. */
+  readonly #holders = new Map<string, string>();
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
@@ -171,21 +174,30 @@ export class Ownership {
     const acquired = new Map(
       leases.flatMap(({ scope, holder, fencingToken }) => (holder === member ? [[scope, fencingToken]] : [])),
     );
+    const lost: string[] = [];
     for (const [scope, holding] of this.#holdings) {
       // A lease acquired again after a freeze has a new fencing token, and work under the old one must stop.
-      if (acquired.get(scope) !== holding.fencingToken) lose(holding);
+      if (acquired.get(scope) === holding.fencingToken) continue;
+      if (!holding.lost) lost.push(scope);
+      lose(holding);
     }
+    this.#report('leases lost', lost);
     if (this.#leaving) return this.#handOver([...this.#holdings.keys()], members, leases);
     const target = assign(members, scopes, leases);
+    const taken: string[] = [];
     for (const [scope, fencingToken] of acquired) {
       const holding = this.#holdings.get(scope);
       if (holding === undefined) {
         // A store restored from an older state may return a lease that this member has already released.
         const isNew = fencingToken > (this.#fencingTokens.get(scope) ?? 0);
-        if (isNew && target.get(scope) === member) this.#start(scope, fencingToken);
-        else this.#stopped.add(scope);
+        if (isNew && target.get(scope) === member) {
+          this.#start(scope, fencingToken);
+          taken.push(scope);
+        } else this.#stopped.add(scope);
       }
     }
+    this.#report('leases acquired', taken);
+    for (const { scope, holder } of leases) this.#holders.set(scope, holder);
     const surplus = [...this.#holdings.keys()].filter((scope) => target.get(scope) !== member);
     this.#handOver(surplus, members, leases);
     const leased = new Set(leases.map(({ scope }) => scope));
@@ -195,6 +207,17 @@ export class Ownership {
         target.get(scope) === member && !acquired.has(scope) && (this.#failures.get(scope)?.retryAt ?? now) <= now,
     );
     if (this.#toAcquire.some((scope) => !leased.has(scope) && !this.#holdings.has(scope))) this.#wake.abort();
+  }
+
+  /** One line for all scopes of a heartbeat, with their previous holders if known. */
+  #report(message: string, scopes: readonly string[]): void {
+    if (scopes.length === 0) return;
+    const { logger, group, member } = this.#options;
+    const from = [...new Set(scopes.map((scope) => this.#holders.get(scope)))].filter(
+      (holder) => holder !== undefined && holder !== member,
+    );
+    const held = [...this.#holdings.values()].filter((holding) => !holding.lost).length;
+    logger.info(message, { group, scopes: ranges(scopes), held, ...(from.length > 0 && { from: from.join(',') }) });
   }
 
   #handOver(scopes: readonly string[], members: GroupState['members'], leases: GroupState['leases']): void {

@@ -53,6 +53,11 @@ describe('checkConnection', () => {
     expect(write.some(({ verb }) => ['list', 'watch'].includes(verb))).toBe(false);
   });
 
+  it('names the user that lacks permissions, and the file that grants them', async () => {
+    const error = await refused({ reviewAccess: async (all) => all.map(() => false), userName: async () => 'sluice' });
+    expect(error.message).toMatch(/^cluster prod does not allow user sluice: .*rbac\.yaml$/);
+  });
+
   it('lists all missing permissions', async () => {
     const error = await refused({
       reviewAccess: async (accesses) =>
@@ -61,7 +66,7 @@ describe('checkConnection', () => {
     expect(error.why).toBe('forbidden');
     expect(error.message).toBe(
       'cluster prod does not allow: watch, get, create, update, delete on endpointslices.discovery.k8s.io; ' +
-        'grant these permissions with a ClusterRole and a ClusterRoleBinding',
+        'grant these permissions with a ClusterRole and a ClusterRoleBinding, see infra/kubernetes/rbac.yaml',
     );
   });
 

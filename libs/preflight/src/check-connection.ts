@@ -34,7 +34,7 @@ export async function checkConnection(
     rejectUnsupported(cluster, version);
     const allowed = await review;
     const missing = accesses.filter((_, index) => allowed[index] === false);
-    if (missing.length > 0) throw forbidden(cluster, missing);
+    if (missing.length > 0) throw forbidden(cluster, await probe.userName?.(signal), missing);
     return { identity: await identity, version };
   } catch (error) {
     throw isApiError(error) ? unavailable(cluster, error) : error;
@@ -68,7 +68,7 @@ function rejectUnsupported(cluster: string, version: ServerVersion): void {
   );
 }
 
-function forbidden(cluster: string, missing: readonly Access[]): ClusterUnavailableError {
+function forbidden(cluster: string, user: string | undefined, missing: readonly Access[]): ClusterUnavailableError {
   const verbs = new Map<string, string[]>();
   for (const { verb, group, resource, name } of missing) {
     const target = (group === '' ? resource : `${resource}.${group}`) + (name === undefined ? '' : `/${name}`);
@@ -77,6 +77,7 @@ function forbidden(cluster: string, missing: readonly Access[]): ClusterUnavaila
   const list = [...verbs].map(([target, denied]) => `${denied.join(', ')} on ${target}`).join('; ');
   return new ClusterUnavailableError(
     'forbidden',
-    `cluster ${cluster} does not allow: ${list}; grant these permissions with a ClusterRole and a ClusterRoleBinding`,
+    `cluster ${cluster} does not allow${user ? ` user ${user}` : ''}: ${list}; ` +
+      'grant these permissions with a ClusterRole and a ClusterRoleBinding, see infra/kubernetes/rbac.yaml',
   );
 }

@@ -41,7 +41,7 @@ export interface CompetingControllerVerdict {
 }
 
 /** Older writes are no evidence of a running controller, in milliseconds. */
-const recentMs = 5 * 60_000;
+export const recentMs = 5 * 60_000;
 /** Grace period after a lease expires, in milliseconds. */
 const lateMs = 15_000;
 
@@ -78,6 +78,9 @@ export function aliasesOf(controller: (typeof replacedControllers)[number]): rea
   };
   return aliases[controller];
 }
+
+/** Whether a field manager is kube-controller-manager, also in a distribution's own binary. */
+export const isUpstreamManager = (manager: string): boolean => upstreamManagers.has(manager);
 
 /**
  * Decides whether another controller still writes. `managedFields` keeps old writes forever, also of slices that Sluice

@@ -165,7 +165,7 @@ export class PartitionWorker {
       this.#resyncs.observe(key, clock.now());
     }
     if (stored.checkpoint === null) {
-      logger.info('no committed offset; resyncing partition');
+      logger.debug('no committed offset; resyncing partition');
       return this.#resyncPartition('no committed offset');
     }
     if (!stored.intact) {

@@ -19,9 +19,9 @@ export function renderPage(report: ShadowReport, { width, height }: PageSize): r
     '',
     `  Services     ${services.total}: ${colors.green(`${services.agree} agree`)}, ${services.waiting} waiting, ` +
       `${services.explained} explained, ${alarming(services.unexplained, 'unexplained')}`,
-    `  decisions    ${report.decisions}; writes by upstream controllers: ${report.writes}`,
-    `  ahead        ${spread(report.sooner)}, decided before the upstream controller's write`,
-    `  behind       ${spread(report.later)}, decided after it`,
+    `  decisions    ${report.decisions}; ${writesText(report.writes)}`,
+    `  first        ${spread('first', report.sooner)}`,
+    `  last         ${spread('last', report.later)}`,
     `  differences  ${lasting.explained} explained, ${alarming(lasting.unexplained, 'unexplained')}; ` +
       `${lasting.resolved} resolved later by upstream controllers`,
     '',
@@ -32,25 +32,32 @@ export function renderPage(report: ShadowReport, { width, height }: PageSize): r
 
 const alarming = (count: number, what: string): string => (count === 0 ? `0 ${what}` : colors.red(`${count} ${what}`));
 
-function spread(times: Percentiles | null): string {
-  if (times === null) return 'never';
-  const [p50, p99, max] = [times.p50, times.p99, times.max].map(formatDuration);
-  return `${times.count} times: p50 ${p50}, p99 ${p99}, max ${max}`;
+function writesText(writes: number): string {
+  if (writes > 0) return `other controllers wrote ${writes} times`;
+  return colors.yellow('no other controller has written yet, so nothing is compared');
 }
 
-/** Unexplained differences first, two lines each, as many as fit. */
+function spread(place: 'first' | 'last', times: Percentiles | null): string {
+  if (times === null) return `Sluice was never ${place}`;
+  const [p50, p99, max] = [times.p50, times.p99, times.max].map(formatDuration);
+  const count = times.count === 1 ? 'once' : `${times.count} times`;
+  return `Sluice was ${place} ${count}, by ${p50} (p50), ${p99} (p99), ${max} (max)`;
+}
+
+/** Unexplained differences first, three lines each, as many as fit. */
 function listed(differences: readonly ReportedDifference[], room: number): readonly string[] {
   const order = (d: ReportedDifference) => (d.explanation === null ? 0 : 1);
   const sorted = [...differences].sort((a, b) => order(a) - order(b) || a.since.localeCompare(b.since));
-  const fit = sorted.length * 2 <= room ? sorted.length : Math.max(0, Math.floor((room - 1) / 2));
+  const fit = sorted.length * 3 <= room ? sorted.length : Math.max(0, Math.floor((room - 1) / 3));
   const shown = sorted.slice(0, fit).flatMap((difference) => {
-    const { namespace, service, resource, explanation, lines } = difference;
+    const { namespace, service, resource, explanation, lines, causes } = difference;
     const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
     const why =
       explanation === null ? colors.red('unexplained') : colors.dim(`${explanation.rules}: ${explanation.why}`);
     return [
       `  ${what} ${printableLine(`${namespace}/${service}`)}  ${why}`,
-      colors.dim(`      ${printableLine(lines[0] ?? '')}`),
+      colors.dim(`      there ≠ Sluice's: ${printableLine(lines[0] ?? '')}`),
+      colors.dim(`      because ${printableLine(causes.join('; ') || 'unknown')}`),
     ];
   });
   const more = sorted.length - fit;

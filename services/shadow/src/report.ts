@@ -70,8 +70,8 @@ export function describeReported({
   const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
   return [
     `${what} ${namespace}/${service} (${kind})`,
-    ...lines.map((line) => `  ${line}`),
-    `  causes: ${causes.join('; ') || 'unknown'}`,
+    ...lines.map((line) => `  there ≠ Sluice's: ${line}`),
+    `  because: ${causes.join('; ') || 'unknown'}`,
     `  ${explanation === null ? 'unexplained' : `explained by ${explanation.rules}: ${explanation.why}`}`,
   ].map(printableLine);
 }

@@ -4,6 +4,7 @@ import { exitOnClosedPipe, isUsageError, printable, version } from '@sluice/proc
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addCommands, commandNames } from './cli/commands/all.ts';
+import { helpWidth, subcommandTerm } from './cli/help.ts';
 
 exitOnClosedPipe();
 
@@ -16,7 +17,7 @@ const program = new Command('sluice')
   )
   .version(version)
   .showHelpAfterError(`See '${usage} --help'.`)
-  .configureHelp({ showGlobalOptions: true })
+  .configureHelp({ showGlobalOptions: true, helpWidth: helpWidth(process.stdout.columns), subcommandTerm })
   .exitOverride((error) => {
     // Commander has already printed the error. Usage errors exit with status 2.
     process.exit(error.exitCode === 0 ? 0 : 2);

@@ -17,6 +17,8 @@ export interface DirtySlice {
   readonly uid: string;
   /** The slice still exists, but its labels assign it to another Service or manager. */
   readonly relabelled: boolean;
+  /** Set with `relabelled`: the Service that its label names now; empty if the label is gone. */
+  readonly labelledFor?: string | undefined;
 }
 
 /**
@@ -117,7 +119,9 @@ export function addReason(entry: DirtyEntry, reason: DirtyReason, cause: Cause |
       entry.endpoints = reason.uid;
       break;
     case 'slice':
-      entry.slices.set(reason.name, { uid: reason.uid, relabelled: reason.relabelled });
+      entry.slices.set(reason.name, {
+        ...{ uid: reason.uid, relabelled: reason.relabelled, labelledFor: reason.labelledFor },
+      });
       break;
   }
 }

@@ -1,4 +1,4 @@
-import { hintsEnabled } from '@sluice/controllers';
+import { hintsEnabled, serviceNameLabel } from '@sluice/controllers';
 import type { Cause } from '@sluice/messages';
 import { describeEvent } from './describe-event.ts';
 import type { DirtyReason } from './dirty-set.ts';
@@ -101,7 +101,8 @@ export class Router {
     const newService = newObject && serviceOfSlice(newObject);
     const markSlice = (service: string, uid = '', relabelled = false) => {
       const { namespace, name: serviceName } = parseObjectName(service);
-      mark(namespace, serviceName, { kind: 'slice', name, uid, relabelled });
+      const labelledFor = relabelled ? (newObject?.metadata.labels?.[serviceNameLabel] ?? '') : undefined;
+      mark(namespace, serviceName, { kind: 'slice', name, uid, relabelled, labelledFor });
     };
     if (oldService !== undefined && oldService !== newService) {
       const oldUid = oldObject?.metadata.uid;

@@ -25,4 +25,8 @@ export interface CompetingControllerDetection {
   readonly ownManager: string;
   /** Called for each plan that repairs the same objects once more after several repairs in a row. */
   onCompetingWrite(plan: PlannedMutations, write: CompetingWrite): void;
+  /** Whether to find out who caused a conflict, which costs a read. Default: never. */
+  investigatesConflict?(): boolean;
+  /** Called with the last write to the first object of a plan that ended in a conflict, if it was by another manager. */
+  onConflict?(plan: PlannedMutations, write: CompetingWrite): void;
 }

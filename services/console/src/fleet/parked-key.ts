@@ -9,6 +9,8 @@ export interface ParkedKey {
   /** `CLUSTER/NAMESPACE/SERVICE/CONTROLLER` */
   readonly name: string;
   readonly key: ServiceKey;
+  /** Absent if unknown. */
+  readonly clusterName?: string;
   readonly controller: Controller;
   readonly reason: string;
   /** When it was parked, in milliseconds since the Unix epoch. */
@@ -46,10 +48,11 @@ export async function findParked(store: Store, partitions: number): Promise<read
 }
 
 /** Converts a console response, which has no causes. */
-export function toParkedKey(view: Omit<ParkedView, 'clusterName'>): ParkedKey {
-  const { cluster, namespace, name: service, controller, message: reason, since, nextTryAt } = view;
+export function toParkedKey(view: Omit<ParkedView, 'clusterName'> & { readonly clusterName?: string }): ParkedKey {
+  const { cluster, clusterName, namespace, name: service, controller, message: reason, since, nextTryAt } = view;
   return {
     ...{ name: `${cluster}/${namespace}/${service}/${controller}`, key: { cluster, namespace, service } },
+    ...(clusterName !== undefined && { clusterName }),
     ...{ controller: controller as Controller, reason, since, nextTryAt, causes: noCauses },
   };
 }
@@ -59,14 +62,14 @@ export interface ParkedFilter {
   readonly namespace?: string;
 }
 
-export function matchesFilter({ key }: ParkedKey, { cluster, namespace }: ParkedFilter): boolean {
-  return (cluster ?? key.cluster) === key.cluster && (namespace ?? key.namespace) === key.namespace;
+export function matchesFilter({ key, clusterName }: ParkedKey, { cluster, namespace }: ParkedFilter): boolean {
+  return (cluster === undefined || cluster === key.cluster || cluster === clusterName) && (namespace ?? key.namespace) === key.namespace;
 }
 
 /** Finds keys by `[CLUSTER/]NAMESPACE/SERVICE`, `NAMESPACE/SERVICE/CONTROLLER` or the full name. */
 export function findByName(keys: readonly ParkedKey[], text: string): readonly ParkedKey[] {
-  return keys.filter(({ name, key, controller }) => {
+  return keys.filter(({ name, key, clusterName, controller }) => {
     const service = `${key.namespace}/${key.service}`;
-    return [name, `${key.cluster}/${service}`, service, `${service}/${controller}`].includes(text);
+    return [name, `${key.cluster}/${service}`, `${clusterName}/${service}`, service, `${service}/${controller}`].includes(text);
   });
 }

@@ -1,9 +1,16 @@
-import { type Controller, controllers, type EndpointSlice, type Endpoints } from '@sluice/controllers';
+import {
+  type Controller,
+  controllers,
+  type EndpointSlice,
+  type Endpoints,
+  serviceNameLabel,
+} from '@sluice/controllers';
 import type { Change, Fact } from '@sluice/messages';
 import { type FieldChange, isDeletedByPlan, type ServiceState } from '@sluice/service-state';
 import type { Observation } from '../view/entry-schemas.ts';
 import { describePodChange } from './describe-pod-change.ts';
 import { describeServiceChange } from './describe-service-change.ts';
+import { endpointChanges } from './endpoint-changes.ts';
 
 type ChangeOf<K extends FieldChange['kind']> = Extract<FieldChange, { kind: K }>;
 
@@ -54,7 +61,7 @@ function sliceTexts(
   if (after === undefined) return before === undefined ? [] : deletedTexts(state, change, before.slice);
   if (before?.slice === after.slice || isOwnWrite(state, name, after.slice)) return [];
   if (before === undefined) return [`exists with ${after.slice.endpoints?.length ?? 0} endpoints`];
-  return ['was modified by another client'];
+  return [`was modified by another client${modificationText(before.slice, after.slice)}`];
 }
 
 function deletedTexts(state: ServiceState, change: Change, { metadata }: EndpointSlice): readonly string[] {
@@ -63,7 +70,27 @@ function deletedTexts(state: ServiceState, change: Change, { metadata }: Endpoin
   if (fact === undefined && change.snapshot?.last) return [missing];
   if (controllers.some((controller) => isDeletedByPlan(state, controller, metadata.uid ?? ''))) return [];
   const isRelabelled = fact?.kind === 'slice' && fact.relabelled;
-  return [isRelabelled ? 'was relabelled to another Service' : 'was deleted by another client'];
+  return [isRelabelled ? relabelledText(fact.labelledFor) : 'was deleted by another client'];
+}
+
+/** `service`: the Service that its label names now; empty: it has lost the label. */
+function relabelledText(service: string | undefined): string {
+  if (service === undefined) return 'was relabelled to another Service';
+  return service === '' ? `lost its label ${serviceNameLabel}` : `was relabelled to Service ${service}`;
+}
+
+/** Endpoints shown of a modified slice. */
+const maxShown = 5;
+
+/** How a modification changes the endpoints of a slice: `: − cart-1`. Empty if it changes none. */
+function modificationText(before: EndpointSlice, after: EndpointSlice): string {
+  const signs = { added: '+', removed: '−', changed: '~' } as const;
+  const changes = endpointChanges(after.metadata.name, before, after).map(
+    ({ type, pod, addresses }) => `${signs[type]} ${pod || addresses.join(' ')}`,
+  );
+  if (changes.length === 0) return '';
+  const more = changes.length > maxShown ? [`${changes.length - maxShown} more`] : [];
+  return `: ${[...changes.slice(0, maxShown), ...more].join(', ')}`;
 }
 
 function endpointsTexts(state: ServiceState, { before, after }: ChangeOf<'endpoints'>): readonly string[] {

@@ -96,6 +96,20 @@ describe('Journal', () => {
     });
   });
 
+  test('says which endpoints another client changed, and where a relabelled slice went', () => {
+    const [first, plan, outcome] = flip();
+    const echo = { kind: 'slice', name: 'web-slice', uid: 'slice-uid' } as const;
+    const textAfter = (fact: Parameters<typeof podChange>[2]) => {
+      const entry = journalOf(first, plan, outcome, podChange(2, 1_030, fact)).entries.at(-1);
+      return entry?.kind === 'observed' ? entry.observations.map(({ text }) => text) : [];
+    };
+    const emptied = { ...sliceOf('web-1', { version: '15', ready: true }), endpoints: [] };
+    expect(textAfter({ ...echo, slice: emptied })).toEqual(['was modified by another client: − web-1']);
+    const gone = { ...echo, slice: null, relabelled: true } as const;
+    expect(textAfter({ ...gone, labelledFor: '' })).toEqual(['lost its label kubernetes.io/service-name']);
+    expect(textAfter({ ...gone, labelledFor: 'db' })).toEqual(['was relabelled to Service db']);
+  });
+
   test('drops the content of a watch echo, which the plan repeats, but not that of other writes', () => {
     const [first, plan, outcome] = flip();
     const watched = (at: number, version: string) => {

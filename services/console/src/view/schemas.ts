@@ -131,6 +131,7 @@ const clusterView = z.object({
   server: z.string(),
   state: z.string(),
   outage: outage.optional().describe('set while the API server does not answer'),
+  competing: z.string().optional().describe('field manager of another controller that recently wrote the same objects'),
   watcher: z.object(lease).optional().describe('holder of the watcher lease; absent: nobody, or not a fleet'),
   services: z.number(),
 });

@@ -37,6 +37,8 @@ export interface AllInOneOptions {
   readonly tracers?: Tracers | undefined;
   readonly onOutcome?: (cluster: Cluster, plan: PlannedMutations, outcome: Outcome) => void;
   readonly onWatchState?: (cluster: Cluster, resource: Resource, state: string, detail: string) => void;
+  /** Called when a conflict shows that kube-controller-manager writes the same objects. */
+  readonly onCompetingController?: (cluster: Cluster, manager: string) => void;
   readonly onAvailability?: (cluster: Cluster, outage: Outage | null) => void;
   readonly onMalformed?: (cluster: Cluster, resource: Resource) => void;
   /** Called once the caches of a cluster that was added later are synced. */

@@ -67,3 +67,29 @@ test('a competing write is counted and logged with its manager', async () => {
     'sluice_competing_controller_plans_total{cluster="production",controller="endpointslice"} 1',
   ]);
 });
+
+test('a conflict with kube-controller-manager is named at once, with how to disable it, and logged once a minute', async () => {
+  const plan = {
+    ...{ kind: 'mutations', controller: 'endpointslice', plan: { epoch: 1, number: 1 }, groups: [], events: [] },
+    ...{ key: { cluster: 'uid-1', namespace: 'shop', service: 'web' }, incomplete: [], serviceUid: '', decidedAt: 0 },
+    causes: { first: [], more: 0 },
+  } as const;
+  const object = 'endpointslices shop/web-1';
+  const conflict = (manager: string, at = new Date(clock.now()).toISOString()) =>
+    cluster.competingControllers?.onConflict?.(plan, { object, manager, at });
+  conflict('kubectl-patch');
+  conflict('kube-controller-manager', new Date(clock.now() - 3_600_000).toISOString());
+  expect(logged).toEqual([]);
+  for (let i = 0; i < 3; i++) conflict('kube-controller-manager');
+  expect(logged).toMatchObject([
+    {
+      message: 'another controller writes the same objects',
+      fields: { cluster: 'production', object, manager: 'kube-controller-manager', advice: expect.stringContaining('--controllers=*,-endpoints') },
+    },
+  ]);
+  expect(await metric('sluice_competing_controller_plans_total{')).toEqual([
+    'sluice_competing_controller_plans_total{cluster="production",controller="endpointslice"} 3',
+  ]);
+  expect(cluster.competingControllers?.investigatesConflict?.()).toBe(true);
+  expect(cluster.competingControllers?.investigatesConflict?.()).toBe(false);
+});

@@ -2,6 +2,7 @@ import type { Cluster } from '@sluice/clusters';
 import { type WriterLimits, writerDefaults } from '@sluice/configuration';
 import { chainWriter, meterRequests } from '@sluice/kubernetes';
 import { formatServiceKey } from '@sluice/messages';
+import { isUpstreamManager, recentMs, switchOffAdvice } from '@sluice/preflight';
 import { fieldManager } from '@sluice/process';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { Metrics } from '@sluice/telemetry';
@@ -22,6 +23,8 @@ export interface WritableOptions {
   readonly partitionShare?: () => number;
   /** Default: no metrics. */
   readonly metrics?: Metrics;
+  /** Called when a conflict shows that kube-controller-manager, or a distribution's name for it, writes the same objects. */
+  readonly onCompetingController?: (cluster: Cluster, manager: string) => void;
 }
 
 /** Minimum time between repeated error logs about one cluster, in milliseconds. */
@@ -72,12 +75,29 @@ function reportRemovalChecks({ identity, name }: Cluster, { clock, logger, metri
   };
 }
 
-function reportCompetingWrites(
-  { identity, name }: Cluster,
-  { logger, metrics }: WritableOptions,
-): CompetingControllerDetection {
+/** Minimum time between two reads that find out who caused a conflict, in milliseconds. */
+const investigateMs = 1_000;
+
+function reportCompetingWrites(cluster: Cluster, options: WritableOptions): CompetingControllerDetection {
+  const { identity, name } = cluster;
+  const { clock, logger, metrics } = options;
+  let [investigatedAt, loggedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   return {
     ownManager: fieldManager,
+    investigatesConflict: () => {
+      if (clock.monotonic() - investigatedAt < investigateMs) return false;
+      investigatedAt = clock.monotonic();
+      return true;
+    },
+    onConflict: ({ key, controller }, { object, manager = '', at = '' }) => {
+      if (!isUpstreamManager(manager) || Date.parse(at) < clock.now() - recentMs) return;
+      metrics?.pipeline.competingPlan(identity, controller);
+      options.onCompetingController?.(cluster, manager);
+      if (clock.monotonic() - loggedAt < repeatLogMs) return;
+      loggedAt = clock.monotonic();
+      const fields = { cluster: name, key: formatServiceKey(key), object, manager, at, advice: switchOffAdvice() };
+      logger.error('another controller writes the same objects', fields);
+    },
     onCompetingWrite: ({ key, controller, consecutiveRepairs }, { object, manager = 'unknown', at }) => {
       metrics?.pipeline.competingPlan(identity, controller);
       const fields = {

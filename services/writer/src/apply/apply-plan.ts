@@ -26,5 +26,10 @@ export async function applyPlan(
     const write = await findCompetingWrite(plan, requests.once(), competingControllers.ownManager, requestSignal);
     if (write !== undefined) competingControllers.onCompetingWrite(plan, write);
   }
-  return applyMutations(plan, requests.retried, requestSignal);
+  const result = await applyMutations(plan, requests.retried, requestSignal);
+  if (result.status === 'conflict' && competingControllers?.investigatesConflict?.() === true) {
+    const write = await findCompetingWrite(plan, requests.once(), competingControllers.ownManager, requestSignal);
+    if (write?.manager !== undefined) competingControllers.onConflict?.(plan, write);
+  }
+  return result;
 }

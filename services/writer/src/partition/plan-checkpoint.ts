@@ -69,7 +69,7 @@ export class PlanCheckpoint {
     const isReadable = this.#load(state.entries);
     this.#moveTo(state.checkpoint ?? streamStart);
     if (state.checkpoint === null) {
-      logger.info('no committed offset; starting at the end of the plan partition');
+      logger.debug('no committed offset; starting at the end of the plan partition');
       return this.skipToEnd();
     }
     this.#inheritedUpTo = end.offset;

@@ -12,6 +12,13 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['dead-letters'], load: async () => (await import('./dead-letters.ts')).addDeadLettersCommand },
   { names: ['parked'], load: async () => (await import('./parked.ts')).addParkedCommand },
   { names: ['doctor'], load: async () => (await import('./doctor.ts')).addDoctorCommand },
+  {
+    names: ['completion'],
+    load: async () => {
+      const { addCompletionCommand } = await import('./completion.ts');
+      return (program) => addCompletionCommand(program, (all) => addCommands(all, undefined));
+    },
+  },
   { names: ['config'], load: async () => (await import('./config.ts')).addConfigCommand },
 ];
 

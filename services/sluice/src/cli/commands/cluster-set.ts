@@ -14,6 +14,7 @@ import { condition } from '@sluice/telemetry';
 import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
 import { ClusterOutages, withIdentity } from '../../composition/cluster-outages.ts';
+import { CompetingManagers } from '../../composition/competing-managers.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
 import type { ClusterOptions } from './selects-many-clusters.ts';
@@ -25,6 +26,7 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
   const names = new Map<string, string>();
   const synced = new Set<string>();
   const outages = new ClusterOutages();
+  const competing = new CompetingManagers(systemClock);
   const pending = new PendingClusters(systemClock);
   const sources = sourcesFrom(options, ports);
   await checkOnlySource(sources);
@@ -60,10 +62,14 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
       mayConnect: (identity) => pending.mayConnect(identity, clusters.allConnected),
       onSynced: ({ identity }) => void synced.add(identity),
       onAvailability: ({ identity }, outage) => outages.set(identity, outage),
+      onCompetingController: ({ identity }, manager) => competing.report(identity, manager),
     },
     health: { livez: () => [], readyz: () => [...clusterChecks(clusters), ...clusters.states.map(cachesSynced)] },
     views: () =>
-      clusters.states.map((state) => clusterView(withIdentity(state), describeState(state), outages.of(state))),
+      clusters.states.map((state) => clusterView(withIdentity(state), describeState(state), {
+          ...{ outage: outages.of(state), competing: competing.of(state.identity) },
+        }),
+      ),
     synced() {},
     run(running, signal) {
       services = running;

@@ -5,7 +5,7 @@ import { followEntries, QueryError } from '@sluice/console/client';
 import { systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { type ConsoleOptions, clientFor, defaultUrl } from '../inspect/client-for.ts';
-import { findService } from '../inspect/find-service.ts';
+import { findService, qualified } from '../inspect/find-service.ts';
 import { outageLines, printPod, printService } from '../inspect/print-explanation.ts';
 import { printEntry } from '../inspect/print-history.ts';
 import { printTrace } from '../inspect/print-trace.ts';
@@ -14,6 +14,7 @@ import { type TextFormat, textFormatFor } from '../inspect/text.ts';
 import { localTime, parseAt, parseSince } from '../inspect/times.ts';
 
 interface Options extends ConsoleOptions {
+  readonly namespace?: string;
   readonly cluster?: string;
   readonly output: 'text' | 'json';
   readonly pod?: string;
@@ -47,19 +48,22 @@ function add(
   action: (service: string, options: Options, client: ConsoleClient) => Promise<void>,
 ): Command {
   return program
-    .command(`${name} <namespace/service>`)
+    .command(`${name} <[namespace/]service>`)
     .summary(summary)
     .description(
       `Shows ${summary}. Needs a console.\nExits with status 1 if there is no answer, and 2 for invalid arguments.`,
     )
-    .option('--console <url>', 'URL of the console', defaultUrl)
+    .option('-n, --namespace <name>', 'namespace, if the argument names only the Service')
+    .addOption(new Option('--console <url>', 'URL of the console').default(defaultUrl).env('SLUICE_CONSOLE'))
     .option(
       '--console-token-file <file>',
       'file with the bearer token of the console (default: $SLUICE_CONSOLE_TOKEN or $SLUICE_CONSOLE_TOKEN_FILE)',
     )
     .option('--cluster <name>', 'name or UID of the cluster, if several have the Service')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
-    .action((service: string, options: Options) => action(service, options, clientFor(options)));
+    .action((service: string, options: Options) =>
+      action(qualified(service, options.namespace), options, clientFor(options)),
+    );
 }
 
 async function history(service: string, options: Options, client: ConsoleClient): Promise<void> {

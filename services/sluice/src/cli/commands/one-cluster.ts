@@ -3,6 +3,7 @@ import { systemClock, systemRandom } from '@sluice/process';
 import { aborted, type Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
+import { CompetingManagers } from '../../composition/competing-managers.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
 import { namespaceScope } from './selects-many-clusters.ts';
@@ -24,6 +25,7 @@ export async function openOneCluster(
   const cluster = await open(options, signal, logger);
   let ready = false;
   let outage: Outage | null = null;
+  const competing = new CompetingManagers(systemClock);
   return {
     introduction: [
       `Sluice manages Endpoints and EndpointSlices of ${cluster.name} (Kubernetes ${cluster.version}) at ${cluster.server}`,
@@ -35,9 +37,10 @@ export async function openOneCluster(
       onAvailability: (_, current) => {
         outage = current;
       },
+      onCompetingController: ({ identity }, manager) => competing.report(identity, manager),
     },
     health: syncHealth(cluster.name, () => ready),
-    views: () => [clusterView(cluster, 'watched', outage)],
+    views: () => [clusterView(cluster, 'watched', { outage, competing: competing.of(cluster.identity) })],
     synced() {
       ready = true;
     },

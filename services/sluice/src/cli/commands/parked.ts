@@ -3,9 +3,9 @@ import type { OpenInfrastructure } from '@sluice/backends';
 import { findByName, findParked, matchesFilter, type ParkedFilter, type ParkedKey, toParkedKey } from '@sluice/console';
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import { systemClock, UsageError } from '@sluice/process';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { releaseParked, retryParked } from '../../composition/parked-requests.ts';
-import { clientFor } from '../inspect/client-for.ts';
+import { clientFor, defaultUrl } from '../inspect/client-for.ts';
 import { describeParked, listParked, parkedJson } from '../parked/print.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';
 
@@ -31,12 +31,17 @@ export function addParkedCommand(program: Command): void {
     .description(
       'A Service whose writes the API server rejects is parked with the reason. It is retried with its next\n' +
         'change, at every resync, after one to two minutes, and by the command retry. A Service is named\n' +
-        'NAMESPACE/SERVICE or CLUSTER/NAMESPACE/SERVICE, the cluster by the uid of its namespace kube-system.',
+        'NAMESPACE/SERVICE or CLUSTER/NAMESPACE/SERVICE, the cluster by its name or the uid of its namespace kube-system.',
     );
   const list = add(group, 'list', 'list parked Services', (_fleet, parked, _names, options) => listed(parked, options));
-  list.option('--cluster <uid>', 'only this cluster').option('-n, --namespace <name>', 'only this namespace');
+  list.option('--cluster <name>', 'only the cluster with this name or uid').option('-n, --namespace <name>', 'only this namespace');
   list
-    .option('--console <url>', 'use this console instead of bus and store, e.g. that of a sluice run')
+    .addOption(
+      new Option(
+        '--console <url>',
+        `use this console instead of bus and store (default: ${defaultUrl} if no bus and store are configured)`,
+      ).env('SLUICE_CONSOLE'),
+    )
     .option(
       '--console-token-file <file>',
       'file with the bearer token of the console (default: $SLUICE_CONSOLE_TOKEN or $SLUICE_CONSOLE_TOKEN_FILE)',
@@ -87,16 +92,24 @@ function addRequestCommand(
 function add(group: Command, usage: string, summary: string, action: Action): Command {
   const form = { usage, summary, formats: ['table', 'json'] as const };
   return addConfiguredCommand<Options>(group, form, async ({ configure, args, options }) => {
-    if (options.console !== undefined) {
-      const parked = await clientFor({ ...options, console: options.console }).parked();
+    const fromConsole = async (url: string) => {
+      const parked = await clientFor({ ...options, console: url }).parked();
       return listed(parked.map(toParkedKey), options);
-    }
+    };
+    if (options.console !== undefined) return fromConsole(options.console);
     const configuration = await configure();
-    return withFleet(configuration, async (fleet) =>
-      action(fleet, await findParked(fleet.store, configuration.partitions), args, options),
-    );
+    // Without a fleet, the parked Services are those of a sluice run on this machine.
+    if (usage === 'list' && configuration.store.kind === 'memory') return fromConsole(defaultUrl);
+    return withFleet(configuration, async (fleet) => {
+      const names = new Map((await fleet.directory.list()).map(({ identity, name }) => [identity, name]));
+      const parked = await findParked(fleet.store, configuration.partitions);
+      const named = parked.map((key) => ({ ...key, ...nameOf(names.get(key.key.cluster)) }));
+      return action(fleet, named, args, options);
+    });
   });
 }
+
+const nameOf = (clusterName: string | undefined) => (clusterName === undefined ? {} : { clusterName });
 
 function find(parked: readonly ParkedKey[], names: readonly string[]): readonly ParkedKey[] {
   return names.flatMap((name) => {

@@ -2,6 +2,7 @@ import type { ClusterView } from '@sluice/console';
 import { isLoopback, systemClock } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
+import { defaultUrl } from '../inspect/client-for.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** The console of this process, on the metrics address; undefined if disabled or if the address is not loopback. */
@@ -22,5 +23,6 @@ export function openConsole(
 /** Lines to print at startup. */
 export function addresses(url: string | undefined, hasConsole: boolean): string[] {
   if (url === undefined) return [];
-  return [...(hasConsole ? [`Console: ${url}`] : []), `Metrics: ${url}/metrics`];
+  const hint = url === defaultUrl ? '' : ` (for explain, history and trace: --console ${url})`;
+  return [...(hasConsole ? [`Console: ${url}${hint}`] : []), `Metrics: ${url}/metrics`];
 }

@@ -12,7 +12,7 @@ export interface ServedClusters {
   /** Cluster names by identity, for metrics. */
   readonly names: ReadonlyMap<string, string>;
   readonly phases?: ConstructorParameters<typeof Metrics>[0]['phases'];
-  readonly hooks: Pick<AllInOneOptions, 'mayConnect' | 'onSynced' | 'onAvailability'>;
+  readonly hooks: Pick<AllInOneOptions, 'mayConnect' | 'onSynced' | 'onAvailability' | 'onCompetingController'>;
   readonly health: Health;
   views(): readonly ClusterView[];
   /** Called once the caches of the initial clusters are synced. */

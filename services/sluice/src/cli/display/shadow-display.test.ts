@@ -27,9 +27,15 @@ describe('the page', () => {
     const text = plain(report([difference('web')]), 200, 40).join('\n');
     expect(text).toContain('Shadow mode: prod (Kubernetes v1.36.3) at https://prod, read-only');
     expect(text).toContain('7: 6 agree, 0 waiting, 0 explained, 1 unexplained');
-    expect(text).toContain('9 times: p50 12 ms, p99 80 ms, max 90 ms');
+    expect(text).toContain('Sluice was first 9 times, by 12 ms (p50), 80 ms (p99), 90 ms (max)');
+    expect(text).toContain('Sluice was never last');
     expect(text).toContain('EndpointSlices of shop/web  unexplained');
-    expect(text).toContain('endpoints[]: 1 ≠ 2');
+    expect(text).toContain("there ≠ Sluice's: endpoints[]: 1 ≠ 2");
+    expect(text).toContain('because Pod shop/p deleted');
+  });
+
+  test('says that no other controller has written yet', () => {
+    expect(plain({ ...report(), writes: 0 }, 200, 40).join('\n')).toContain('no other controller has written yet');
   });
 
   const many = Array.from({ length: 50 }, (_, i) => difference(`s${i}`, i !== 40));

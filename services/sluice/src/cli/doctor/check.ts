@@ -31,9 +31,15 @@ export const failed = (about: string, check: string, detail: string, advice: str
 export function listChecks(checks: readonly Check[]): string {
   const rows = checks.map(({ result, about, check, detail }) => [result, about, check, detail]);
   const table = formatTable(['RESULT', 'ABOUT', 'CHECK', 'DETAIL'], rows);
-  const advice = checks.flatMap(({ about, check, advice }) =>
-    advice ? [`${about}, ${check}: ${printableLine(advice)}\n`] : [],
+  const advised = Map.groupBy(
+    checks.filter(({ advice }) => advice),
+    ({ about, advice = '' }) => `${about}\n${advice}`,
   );
+  const advice = [...advised.values()].map((same) => {
+    const [{ about, advice = '' } = { about: '' }] = same;
+    const names = [...new Set(same.map(({ check }) => check))];
+    return `${about}, ${names.join(' and ')}: ${printableLine(advice)}\n`;
+  });
   return advice.length === 0 ? table : `${table}\nRecommendations:\n${advice.map((line) => `  ${line}`).join('')}`;
 }
 

@@ -4,12 +4,19 @@ import { QueryError } from '@sluice/console/client';
 import { systemClock, UsageError } from '@sluice/process';
 import { outageText } from './times.ts';
 
+/** Adds the namespace of `-n` to the name of a Service. @throws UsageError if both name a namespace */
+export function qualified(service: string, namespace: string | undefined): string {
+  if (namespace === undefined) return service;
+  if (!service.includes('/')) return `${namespace}/${service}`;
+  throw new UsageError(`${JSON.stringify(service)} already names a namespace; remove it or -n ${namespace}`);
+}
+
 /** @throws UsageError if `text` is not NAMESPACE/SERVICE */
 export function parseServiceName(text: string): Omit<ServiceName, 'cluster'> {
   const [namespace = '', service = '', ...more] = text.split('/');
   if (namespace !== '' && service !== '' && more.length === 0) return { namespace, service };
   throw new UsageError(
-    `${JSON.stringify(text)} is not a Service name; expected NAMESPACE/SERVICE, for example shop/web`,
+    `${JSON.stringify(text)} is not a Service name; expected NAMESPACE/SERVICE, for example shop/web, or SERVICE with -n NAMESPACE`,
   );
 }
 

@@ -13,7 +13,7 @@ import {
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listParked } from '../parked/print.ts';
-import { findService, parseServiceName } from './find-service.ts';
+import { findService, parseServiceName, qualified } from './find-service.ts';
 import { printPod, printService } from './print-explanation.ts';
 import { printEntry } from './print-history.ts';
 import { printTraces, traceLines } from './print-traces.ts';
@@ -245,4 +245,10 @@ describe('what an on-call engineer must not overlook', () => {
     expect(printPod({ ...view, readinessChanges: 8 }, format)).toContain('its readiness changed 8 times in the last minute');
     expect(printPod(view, format)).not.toContain('readiness changed');
   });
+});
+
+test('-n names the namespace of a Service', () => {
+  expect(qualified('web', 'shop')).toBe('shop/web');
+  expect(qualified('shop/web', undefined)).toBe('shop/web');
+  expect(() => qualified('shop/web', 'shop')).toThrow('already names a namespace');
 });

@@ -1,7 +1,7 @@
 import type { OutageView, PodView, ServiceDetail } from '@sluice/console';
 import { formatDuration } from '@sluice/process';
 import { type TextFormat, wrapIndented } from './text.ts';
-import { localTime, outageText, timeToSecond } from './times.ts';
+import { localTime, outageText, timeToSecond, withLocalTimes } from './times.ts';
 
 /** A Service in a few lines, then each Pod with its endpoints and reasons. */
 export function printService(detail: ServiceDetail, format: TextFormat): string {
@@ -19,7 +19,7 @@ export function printService(detail: ServiceDetail, format: TextFormat): string 
     format.colors.bold(`Service ${namespace}/${name} in ${clusterName}, ${when}${counted}\n`),
     ...(written === '' ? [] : [wrapIndented('', written, format)]),
     ...notes.map((note) => wrapIndented('', note, format)),
-    ...(pods.length === 0 ? ['No Pods.\n'] : pods.map((pod) => printPod(pod, format))),
+    ...(pods.length === 0 ? ['No Pods.\n'] : troubledFirst(pods).map((pod) => printPod(pod, format))),
   ].join('');
 }
 
@@ -34,6 +34,11 @@ export function outageLines(outage: OutageView | null, format: TextFormat): read
   const text = `${outageText(outage, format.now)}; the state below is from that time`;
   return [wrapIndented('', text, format, format.colors.red)];
 }
+
+const order: readonly PodView['verdict'][] = ['pending', 'excluded', 'not ready', 'terminating', 'unknown', 'ready'];
+
+const troubledFirst = (pods: readonly PodView[]): readonly PodView[] =>
+  pods.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
 
 /** So many changes of readiness in a minute are no rollout. */
 const flapping = 3;
@@ -53,7 +58,7 @@ export function printPod(pod: PodView, format: TextFormat): string {
         format,
       ),
     ),
-    ...reasons.map((reason) => wrapIndented('  ', reason, format)),
+    ...reasons.map((reason) => wrapIndented('  ', withLocalTimes(reason, format.now), format)),
     ...(readinessChanges < flapping
       ? []
       : [wrapIndented('  ', `its readiness changed ${readinessChanges} times in the last minute`, format)]),

@@ -63,15 +63,21 @@ function changeText({ type, pod, addresses, before, after }: Change): string {
   const name = `${pod === '' ? '' : `${pod} `}${addresses.join(' ')}`;
   if (type === 'removed') return `− ${name}${before ? `, was ${stateText(before)}` : ''}`;
   if (type === 'added') return `+ ${name}${after ? `, ${stateText(after)}` : ''}`;
-  return `~ ${name}: ${before ? stateText(before) : '?'} → ${after ? stateText(after) : '?'}`;
+  if (!before || !after) return `~ ${name}`;
+  const [old, now] = [wordsOf(before), wordsOf(after)];
+  const changed = (words: readonly string[], others: readonly string[]) =>
+    words.filter((word) => !others.includes(word)).join(', ') || '(none)';
+  return `~ ${name}: ${changed(old, now)} → ${changed(now, old)}`;
 }
 
-function stateText({ ready, serving, terminating, zone, hints }: NonNullable<Change['after']>): string {
+const stateText = (state: NonNullable<Change['after']>): string => wordsOf(state).join(', ');
+
+function wordsOf({ ready, serving, terminating, zone, hints }: NonNullable<Change['after']>): readonly string[] {
   return [
     ready ? 'ready' : 'not ready',
     ...(terminating ? ['terminating'] : []),
     ...(terminating && serving ? ['serving'] : []),
     ...(zone === '' ? [] : [`zone ${zone}`]),
     ...(hints.length === 0 ? [] : [`for ${hints.join(', ')}`]),
-  ].join(', ');
+  ];
 }

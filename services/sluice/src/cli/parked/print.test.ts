@@ -23,3 +23,9 @@ test('parked keys are printed without terminal control sequences', () => {
   expect(describeParked(key)).toContain('Cause:       Pod shop/web-1 added, 2026-01-01T00:00:00.000Z\n');
   expect(JSON.parse(parkedJson(key))).toMatchObject({ cluster: 'c', service: 'web', nextTryAt: null });
 });
+
+test('parked keys show the name of their cluster if it is known', () => {
+  const named = { ...key, clusterName: 'west' };
+  expect(listParked([named])).toMatch(/^CLUSTER.*\nwest +shop/);
+  expect(describeParked(named)).toContain('Cluster:     west (c)\n');
+});

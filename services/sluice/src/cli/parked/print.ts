@@ -7,16 +7,16 @@ export function listParked(keys: readonly ParkedKey[]): string {
   if (keys.length === 0) return 'No parked Services.\n';
   return formatTable(
     headings,
-    keys.map(({ key, controller, since, nextTryAt, reason }) => [
-      ...[key.cluster, key.namespace, key.service, controller],
+    keys.map(({ key, clusterName, controller, since, nextTryAt, reason }) => [
+      ...[clusterName ?? key.cluster, key.namespace, key.service, controller],
       ...[timestamp(since), nextTry(nextTryAt), printable(firstLine(reason))],
     ]),
   );
 }
 
-export function describeParked({ key, controller, since, nextTryAt, reason, causes }: ParkedKey): string {
+export function describeParked({ key, clusterName, controller, since, nextTryAt, reason, causes }: ParkedKey): string {
   return formatFields([
-    ['Cluster', key.cluster],
+    ['Cluster', clusterName === undefined ? key.cluster : `${clusterName} (${key.cluster})`],
     ['Service', `${key.namespace}/${key.service}`],
     ['Controller', controller],
     ['Since', timestamp(since)],

@@ -44,8 +44,8 @@ export function startConsole(
 export function clusterView(
   { identity, name, version, server }: Pick<ConnectedCluster, 'identity' | 'name' | 'version' | 'server'>,
   state = 'watched',
-  outage?: Outage | null,
+  { outage, competing }: { readonly outage?: Outage | null; readonly competing?: string | undefined } = {},
 ): ClusterView {
-  if (outage) return { identity, name, version, server, state: 'not answering', outage };
-  return { identity, name, version, server, state };
+  const view = { identity, name, version, server, ...(competing !== undefined && { competing }) };
+  return outage ? { ...view, state: 'not answering', outage } : { ...view, state };
 }
