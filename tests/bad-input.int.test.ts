@@ -90,7 +90,7 @@ describe('at startup, one line and exit status 2', () => {
     await kubectl(cluster.adminKubeconfig, ['delete', 'clusterrolebinding', 'sluice-writer']);
     const said = await refusal('--kubeconfig', cluster.kubeconfigs.sluice);
     expect(said).toMatch(
-      /does not allow: get, create, update, delete on endpoints; get, create, update, delete on endpointslices/,
+      /does not allow user system:serviceaccount:sluice:sluice: get, create, update, delete on endpoints; get, create, update, delete on endpointslices/,
     );
     expect(said).toMatch(/grant these/);
     const binding = ['create', 'clusterrolebinding', 'sluice-writer', '--clusterrole=sluice-writer'];

@@ -1,0 +1,228 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  ApiClient,
+  namespaceObject,
+  nodeObject,
+  podObject,
+  podStatus,
+  reference,
+  SluiceProcess,
+  serviceObject,
+} from '@sluice/conformance';
+import { type ControlPlane, freePorts, kubectl, startControlPlane, startKubeControllerManager } from '@sluice/local';
+import { listAt, textAt } from '@sluice/shadow';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+/**
+ * What an on-call engineer does and sees: faults on real API servers, and the output of the commands and of the log. A
+ * killed process is in `demo/src/distributed/start-distributed.int.test.ts`, a closed OTLP port in
+ * `services/sluice/src/cli/commands/run.int.test.ts`.
+ */
+const program = join(import.meta.dirname, '..', 'bin', 'sluice');
+const namespace = 'shop';
+const since = '2026-01-01T00:00:00Z';
+let root: string;
+let west: ControlPlane;
+let east: ControlPlane;
+let admin: ApiClient;
+let run: SluiceProcess;
+let consoleUrl: string;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'sluice-trial-'));
+  west = await startControlPlane({ directory: join(root, 'west'), name: 'west', authorization: 'RBAC' });
+  east = await startControlPlane({ directory: join(root, 'east'), name: 'east', authorization: 'RBAC' });
+  admin = await ApiClient.open(west.adminKubeconfig);
+  await admin.create('namespaces', namespaceObject(namespace));
+  for (const name of ['node-a', 'node-b']) await admin.create('nodes', nodeObject({ name, zone: name.slice(-1) }));
+  const kubeconfigs = join(root, 'kubeconfigs');
+  mkdirSync(kubeconfigs);
+  for (const { name, kubeconfigs: files } of [west, east])
+    writeFileSync(join(kubeconfigs, name), readFileSync(files.sluice), { mode: 0o600 });
+  const [port] = await freePorts(1);
+  consoleUrl = `http://127.0.0.1:${port}`;
+  run = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfigs, '--metrics-bind-address', `127.0.0.1:${port}`]);
+  await run.until(() => (run.stderr.match(/serving cluster/g) ?? []).length === 2, 60_000, 'both clusters are served');
+});
+
+afterAll(async () => {
+  await run?.kill();
+  await admin?.close();
+  await Promise.all([west?.stop(), east?.stop()]);
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** Runs a command against the console of the run. */
+function sluice(...args: string[]): Promise<{ readonly status: number; readonly output: string }> {
+  const env = { ...process.env, SLUICE_CONSOLE: consoleUrl };
+  return new Promise((resolve) => {
+    execFile(program, args, { env }, (error, stdout, stderr) => {
+      resolve({ status: error === null ? 0 : Number(error.code), output: `${stdout}${stderr}` });
+    });
+  });
+}
+
+const explain = async (...args: string[]) => (await sluice('explain', ...args)).output;
+
+/** Waits until the output of a command contains the text. */
+const shows = (output: () => Promise<string>, text: string | RegExp) =>
+  expect.poll(output, { timeout: 30_000, interval: 500 }).toMatch(text);
+
+async function addService(name: string, { app = name, targetPort = 'http' } = {}): Promise<void> {
+  const ports = [{ name: 'web', port: 80, targetPort }];
+  await admin.create('services', serviceObject({ namespace, name, spec: { selector: { app }, ports } }));
+}
+
+async function setReady(name: string, ip: string, ready: boolean, condition = {}): Promise<void> {
+  const status = podStatus({ phase: 'Running', ips: [ip], ready, since });
+  const [given] = listAt(status.status as never, 'conditions');
+  const conditions = [{ ...(given as object), ...condition }];
+  const patch = { status: { ...(status.status as object), conditions } } as never;
+  await admin.patch(reference('pods', { namespace, name }), patch, 'status');
+}
+
+async function addPod(app: string, number: number, { nodeName = 'node-a', ip = `10.0.0.${number}` } = {}) {
+  const name = `${app}-${number}`;
+  await admin.create('pods', podObject({ namespace, name, labels: { app }, nodeName, ports: { http: 8080 } }));
+  await setReady(name, ip, true);
+}
+
+const slicesOf = async (service: string) =>
+  (await admin.list('endpointslices')).filter(
+    (slice) => textAt((slice.metadata as never as { labels: object }).labels, 'kubernetes.io/service-name') === service,
+  );
+
+async function sliceOf(service: string): Promise<string> {
+  await expect.poll(async () => (await slicesOf(service)).length, { timeout: 30_000 }).toBe(1);
+  return textAt((await slicesOf(service))[0]?.metadata as never, 'name');
+}
+
+test('a flapping Pod: its own reason, and how often it changed', async () => {
+  await addService('flap');
+  await addPod('flap', 1);
+  await shows(() => explain('shop/flap'), 'now: ok, 1 of 1 endpoints ready');
+  const unready = { reason: 'ContainersNotReady', message: 'containers with unready status: [main]' };
+  for (let i = 0; i < 4; i++) {
+    await setReady('flap-1', '10.0.0.1', i % 2 === 1, i % 2 === 0 ? unready : {});
+    await sleep(300);
+  }
+  await setReady('flap-1', '10.0.0.1', false, unready);
+  const pod = () => explain('-n', 'shop', 'flap', '--pod', 'flap-1');
+  await shows(pod, /Ready is False since .* \(ContainersNotReady: containers with unready status: \[main\]\)/);
+  await shows(pod, /its readiness changed [5-9] times in the last minute/);
+});
+
+test('a selector typo: the label that was probably meant', async () => {
+  await addPod('cart', 11);
+  await addPod('cart', 12);
+  await addService('cart-typo', { app: 'crat' });
+  await shows(() => explain('shop/cart-typo'), 'No Pod matches app=crat; 2 Pods in this namespace have app=cart.');
+});
+
+test('a wrong port name: no reachable endpoints', async () => {
+  await addService('ports', { app: 'cart', targetPort: 'htpp' });
+  const problem = 'no reachable endpoints: port web refers to container port "htpp", which no Pod has (available: http)';
+  await expect.poll(() => explain('shop/ports'), { timeout: 30_000 }).toContain(problem);
+});
+
+test('a deleted Node: which Pods it leaves out', async () => {
+  await addService('nodes');
+  await addPod('nodes', 21);
+  await addPod('nodes', 22, { nodeName: 'node-b' });
+  await shows(() => explain('shop/nodes'), 'now: ok, 2 of 2 endpoints ready');
+  await admin.delete(reference('nodes', { namespace: '', name: 'node-b' }));
+  await shows(() => explain('shop/nodes'), 'degraded: 1 ready, 1 Pod left out because Node node-b does not exist');
+});
+
+test('a hand-edited and a deleted slice: what was changed, and that it was repaired', async () => {
+  await addService('edited');
+  await addPod('edited', 31);
+  const name = await sliceOf('edited');
+  await expect.poll(async () => listAt((await slicesOf('edited'))[0] ?? {}, 'endpoints').length).toBe(1);
+  await admin.patch(reference('endpointslices', { namespace, name }), { endpoints: [] });
+  const history = async () => (await sluice('history', 'shop/edited')).output;
+  await shows(history, new RegExp(`EndpointSlice ${name} was modified by another client: − edited-31`));
+  await admin.delete(reference('endpointslices', { namespace, name }));
+  await shows(history, new RegExp(`EndpointSlice ${name} was deleted by another client`));
+  await expect.poll(async () => (await slicesOf('edited')).length, { timeout: 30_000 }).toBe(1);
+});
+
+test('missing permissions: the user and the file that grants them, once', async () => {
+  await kubectl(east.adminKubeconfig, ['delete', 'clusterrolebinding', 'sluice-writer']);
+  try {
+    const { status, output } = await sluice('run', '--kubeconfig', east.kubeconfigs.sluice, '--for', '5s');
+    expect(status).toBe(2);
+    expect(output.match(/does not allow user system:serviceaccount:sluice:sluice: .*rbac\.yaml/g)).toHaveLength(1);
+    const doctor = (await sluice('doctor', '--kubeconfig', east.kubeconfigs.sluice)).output;
+    expect(doctor.match(/kubectl apply -f infra\/kubernetes\/rbac\.yaml/g)).toHaveLength(1);
+  } finally {
+    const binding = ['create', 'clusterrolebinding', 'sluice-writer', '--clusterrole=sluice-writer'];
+    await kubectl(east.adminKubeconfig, [...binding, '--serviceaccount=sluice:sluice']);
+  }
+});
+
+test('a time: the most recent one, and none in the future', async () => {
+  const future = await sluice('explain', 'shop/flap', '--at', '2999-01-01T00:00');
+  expect(future).toMatchObject({ status: 2, output: expect.stringContaining('is in the future') });
+  const soon = new Date(Date.now() + 120_000);
+  const text = `${String(soon.getHours()).padStart(2, '0')}:${String(soon.getMinutes()).padStart(2, '0')}`;
+  // Yesterday at that time, before the history starts.
+  expect(await sluice('explain', 'shop/flap', '--at', text)).toMatchObject({
+    status: 1,
+    output: expect.stringContaining('the history starts at'),
+  });
+});
+
+test('a dead cluster: since when it has not answered, everywhere, and one log line', async () => {
+  const eastAdmin = await ApiClient.open(east.adminKubeconfig);
+  await eastAdmin.create('namespaces', namespaceObject(namespace));
+  await eastAdmin.create('services', serviceObject({ namespace, name: 'lone', spec: { selector: { app: 'lone' }, ports: [{ port: 80 }] } }));
+  await eastAdmin.close();
+  await shows(() => explain('shop/lone'), 'Service shop/lone in sluice@east, now');
+  const before = run.stderr.length;
+  await east.processes.kubeApiserver.kill();
+  const outage = /sluice@east has not answered since .* \(connection refused\); the state below is from that time/;
+  await shows(() => explain('shop/lone'), outage);
+  expect(await explain('shop/lone')).toMatch(/Service shop\/lone in sluice@east, as of \d/);
+  const overview = await (await fetch(`${consoleUrl}/api/v1/overview`)).json();
+  expect(overview.clusters).toContainEqual(
+    expect.objectContaining({ name: 'sluice@east', state: 'not answering', outage: expect.anything() }),
+  );
+  const metrics = await (await fetch(`${consoleUrl}/metrics`)).text();
+  expect(metrics).toContain('sluice_cluster_phase{cluster="sluice@east",phase="unavailable"} 1');
+  expect(await explain('shop/flap')).toContain('Service shop/flap in sluice@west, now');
+  const list = await sluice('clusters', 'list', '--kubeconfig', east.kubeconfigs.sluice);
+  expect(list).toMatchObject({ status: 1, output: expect.stringContaining('unavailable') });
+  await sleep(5_000);
+  const warnings = run.stderr.slice(before).split('\n').filter((line) => /"level":"(warn|error)"/.test(line));
+  expect(warnings).toEqual([expect.stringContaining('cluster does not answer; retrying')]);
+  await east.processes.kubeApiserver.start();
+  await east.ready();
+  await run.until(() => run.stderr.slice(before).includes('cluster answers again'), 60_000, 'the cluster answers again');
+  await shows(() => explain('shop/lone'), 'Service shop/lone in sluice@east, now');
+});
+
+test('a competing controller: named at the first conflicts, with how to disable it', async () => {
+  await addService('contended');
+  await addPod('contended', 41);
+  const manager = await startKubeControllerManager(west, { serviceAccountCredentials: true });
+  try {
+    const named = () => /another controller writes the same objects.*kube-controller-manager/.test(run.stderr);
+    for (let i = 0; i < 100 && !named(); i++) {
+      await setReady('contended-41', '10.0.0.41', i % 2 === 1);
+      await sleep(300);
+    }
+    expect(named()).toBe(true);
+    expect(run.stderr).toContain('--controllers=*,-endpoints-controller');
+    const metrics = await (await fetch(`${consoleUrl}/metrics`)).text();
+    expect(metrics).toMatch(/sluice_competing_controller_plans_total\{cluster="sluice@west",controller="\w+"\} [1-9]/);
+    const { clusters } = await (await fetch(`${consoleUrl}/api/v1/overview`)).json();
+    expect(clusters).toContainEqual(expect.objectContaining({ competing: 'kube-controller-manager' }));
+  } finally {
+    await manager.stop();
+  }
+});
