@@ -11,6 +11,7 @@ import { addWriterOptions } from './options/writer-options.ts';
 /** Adds `--config` and the flags that override it; `configurationOf` reads them. */
 export function addConfigurationOptions(command: Command): Command {
   command
+    .optionsGroup('Fleet, bus and store:')
     .option('--config <file>', 'configuration file (YAML), see "sluice config --example" (default $SLUICE_CONFIG)')
     .option('--fleet <name>', 'fleet name; prefix of streams, topics and keys (default sluice)')
     .option('--partitions <n>', 'number of partitions; fixed for the life of a fleet (default 64)')
@@ -20,6 +21,7 @@ export function addConfigurationOptions(command: Command): Command {
       new Option('--store-mode <mode>', 'Redis deployment mode').choices(['standalone', 'sentinel', 'cluster']),
     )
     .option('--store-master-name <name>', 'name of the master at the sentinels')
+    .optionsGroup('Clusters:')
     .option('--kubeconfig <path>', 'kubeconfig of a cluster, or a directory of kubeconfigs')
     .option('--context <name,...>', 'contexts of the kubeconfig, * for all (default: the current context)')
     .option('--in-cluster', 'the cluster of this Pod, with its service account')
@@ -32,6 +34,7 @@ export function addConfigurationOptions(command: Command): Command {
       '--cluster-secrets-kubeconfig <file>',
       'kubeconfig of the cluster with these Secrets (default: the cluster of this Pod)',
     )
+    .optionsGroup('Process:')
     .option('--lease-ttl <duration>', 'duration of a lease, and about the time of a take-over (default 900ms)')
     .addOption(new Option('--log-level <level>', 'minimum level of log lines (default info)').choices(logLevels))
     .addOption(new Option('--log-format <format>', 'format of log lines (default text)').choices(['text', 'json']))
@@ -42,6 +45,7 @@ export function addConfigurationOptions(command: Command): Command {
 /** Adds the flags of a console. Other commands accept these settings in the file and ignore them. */
 export function addConsoleOptions(command: Command): Command {
   return command
+    .optionsGroup('Console:')
     .option('--console-bind-address <host:port>', 'address of the console, its API, /metrics, /livez and /readyz')
     .option('--console-host <name,...>', 'host names, in addition to localhost')
     .option('--console-token-file <file>', 'file with the token clients need; required unless it listens on loopback')

@@ -48,8 +48,8 @@ class Decoder {
       const tag = reader.integer();
       const field = type.fields[tag >>> 3];
       if (++this.#values > maxValues) throw new MalformedProtobufError(`more than ${maxValues} values`);
-      if (field === undefined || field.kind === 'ignored') {
-        if (field === undefined && type.closed) this.isPartial = true;
+      if (field === undefined) {
+        if (type.closed) this.isPartial = true;
         reader.skip(tag & 7);
       } else if ((tag & 7) === wireTypeOf(field)) this.#read(object, field);
       else throw new MalformedProtobufError(`${field.name} has wire type ${tag & 7}`);

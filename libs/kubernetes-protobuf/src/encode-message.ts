@@ -30,7 +30,7 @@ function field(type: MessageType, name: string, value: unknown, writer: WireWrit
   const number = type.numbers.get(name);
   const known = number === undefined ? undefined : type.fields[number];
   if (number === undefined || known === undefined) throw new NotEncodable();
-  if (known.kind === 'ignored') return;
+  if (known.readOnly) return;
   if (known.kind === 'map') {
     for (const key of Object.keys(value).reverse()) {
       one(number, known, { key, value: (value as Record<string, unknown>)[key] }, writer);

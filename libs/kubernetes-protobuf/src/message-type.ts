@@ -14,9 +14,7 @@ export type FieldKind =
   | 'quantity'
   | 'message'
   /** A nested message that is decoded separately. */
-  | 'bytes'
-  /** Known and skipped. */
-  | 'ignored';
+  | 'bytes';
 
 export interface Field {
   readonly name: string;
@@ -27,6 +25,8 @@ export interface Field {
   readonly kept: boolean;
   /** A missing value is null in JSON. */
   readonly nullable: boolean;
+  /** Not encoded: the server maintains it, whatever a write contains. */
+  readonly readOnly: boolean;
   /** The type of a message, or of the entries of a map. */
   readonly type: MessageType | undefined;
 }
@@ -71,7 +71,7 @@ function messageType(fields: Fields, closed: boolean): MessageType {
 }
 
 function field(name: string, kind: FieldKind, more: Partial<Field> = {}): Field {
-  return { name, kind, repeated: false, kept: false, nullable: false, type: undefined, ...more };
+  return { name, kind, repeated: false, kept: false, nullable: false, readOnly: false, type: undefined, ...more };
 }
 
 export const text = (name: string): Field => field(name, 'string');
@@ -84,9 +84,9 @@ export const keptBoolean = (name: string): Field => field(name, 'boolean', { kep
 export const time = (name: string): Field => field(name, 'time');
 export const intOrString = (name: string): Field => field(name, 'intOrString', { kept: true });
 export const bytes = (name: string): Field => field(name, 'bytes', { kept: true });
-export const ignored = (name: string): Field => field(name, 'ignored');
 export const one = (name: string, type: MessageType): Field => field(name, 'message', { type });
 export const many = (name: string, type: MessageType): Field => field(name, 'message', { type, repeated: true });
+export const readOnlyMany = (name: string, type: MessageType): Field => ({ ...many(name, type), readOnly: true });
 export const nullableMany = (name: string, type: MessageType): Field => ({ ...many(name, type), nullable: true });
 
 const mapOf = (value: Field): MessageType => wholeMessage({ 1: keptText('key'), 2: value });

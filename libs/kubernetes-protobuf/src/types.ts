@@ -2,7 +2,6 @@ import type { WrittenResource } from '@sluice/controllers';
 import {
   boolean,
   type Field,
-  ignored,
   integer,
   intOrString,
   keptBoolean,
@@ -14,6 +13,7 @@ import {
   one,
   projectionOf,
   quantityMap,
+  readOnlyMany,
   stringMap,
   text,
   texts,
@@ -48,8 +48,8 @@ const metadata = {
   12: stringMap('annotations'),
   13: many('ownerReferences', ownerReference),
   14: texts('finalizers'),
-  // The server maintains managedFields itself, whatever a write contains (A8).
-  17: ignored('managedFields'),
+  // Who wrote the object last, for people (A8).
+  17: readOnlyMany('managedFields', projectionOf({ 1: text('manager'), 4: time('time') })),
 } as const;
 const wholeMetadata = wholeMessage(metadata);
 

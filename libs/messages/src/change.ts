@@ -58,6 +58,8 @@ export type Fact =
       readonly uid: string;
       /** If `slice` is null: the slice exists, but its labels no longer select this Service. */
       readonly relabelled?: true;
+      /** Field manager of the last write, if it is not Sluice; for display. */
+      readonly manager?: string;
       /** Set with `relabelled`: the Service that the label names now; empty if the label is gone. For display. */
       readonly labelledFor?: string;
     }

@@ -114,6 +114,7 @@ const fact = z.discriminatedUnion('kind', [
     uid: z.string(),
     relabelled: z.literal(true).optional(),
     labelledFor: z.string().optional(),
+    manager: z.string().optional(),
   }),
   z.object({ kind: z.literal('topology'), topology: z.looseObject({}).nullable() }),
 ]);

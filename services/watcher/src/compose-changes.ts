@@ -82,9 +82,10 @@ function changedFacts(indexer: Indexer, dirty: DirtyEntry): Fact[] {
     facts.push({ kind: 'endpoints', endpoints, uid: endpoints?.metadata.uid ?? dirty.endpoints });
   }
   const slices = indexer.slicesOfService(key);
-  for (const [name, { uid, relabelled, labelledFor }] of dirty.slices) {
+  for (const [name, { uid, relabelled, labelledFor, manager }] of dirty.slices) {
     const slice = slices.get(name);
-    if (slice !== undefined) facts.push({ kind: 'slice', name, slice, uid: slice.metadata.uid ?? '' });
+    if (slice !== undefined)
+      facts.push({ kind: 'slice', name, slice, uid: slice.metadata.uid ?? '', ...(manager !== undefined && { manager }) });
     else if (!relabelled) facts.push({ kind: 'slice', name, slice: null, uid });
     else
       facts.push({

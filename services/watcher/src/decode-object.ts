@@ -17,6 +17,8 @@ export interface DecodedObject<R extends Resource = Resource> {
   readonly resourceVersion: string;
   /** Undefined if the object exists but cannot be decoded; the indexer then keeps the last valid version. */
   readonly object: WatchedObjects[R] | undefined;
+  /** Field manager of the last write to an EndpointSlice, for people; empty if it is Sluice or unknown. */
+  readonly manager?: string;
 }
 
 /**
@@ -41,12 +43,27 @@ export function decodeObject<R extends Resource>(
     // Slices and Endpoints are kept and sent whole; encoding a deeper one would exhaust the stack.
     const exceeded = exceededLimit(object, objectLimits);
     if (exceeded !== undefined) throw new TypeError(exceeded);
-    return { ...identity, object };
+    const manager = resource === 'endpointslices' ? lastManager(metadata.managedFields) : '';
+    return manager === '' || manager === ownManager ? { ...identity, object } : { ...identity, object, manager };
   } catch (error) {
     const isNamed = error instanceof MalformedObjectError;
     onMalformed(isNamed ? error.message : `${identity.namespace}/${identity.name}: ${errorMessage(error)}`);
     return { ...identity, object: undefined };
   }
+}
+
+/** Sluice's field manager (`fieldManager`). */
+const ownManager = 'sluice';
+
+/** Times have a resolution of a second; of two writes in one second, the one of another manager is named. */
+function lastManager(managedFields: unknown): string {
+  let last = { manager: '', time: '' };
+  for (const entry of Array.isArray(managedFields) ? managedFields : []) {
+    const { manager, time } = (entry ?? {}) as { readonly manager?: unknown; readonly time?: unknown };
+    if (typeof manager !== 'string' || typeof time !== 'string' || time < last.time) continue;
+    if (time > last.time || last.manager === ownManager) last = { manager, time };
+  }
+  return last.manager;
 }
 
 const projections: { readonly [R in Resource]: (raw: RawObject) => WatchedObjects[R] } = {

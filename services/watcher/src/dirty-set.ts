@@ -19,6 +19,8 @@ export interface DirtySlice {
   readonly relabelled: boolean;
   /** Set with `relabelled`: the Service that its label names now; empty if the label is gone. */
   readonly labelledFor?: string | undefined;
+  /** Field manager of the last write, if it is not Sluice. */
+  readonly manager?: string | undefined;
 }
 
 /**
@@ -120,7 +122,8 @@ export function addReason(entry: DirtyEntry, reason: DirtyReason, cause: Cause |
       break;
     case 'slice':
       entry.slices.set(reason.name, {
-        ...{ uid: reason.uid, relabelled: reason.relabelled, labelledFor: reason.labelledFor },
+        ...{ uid: reason.uid, relabelled: reason.relabelled },
+        ...{ labelledFor: reason.labelledFor, manager: reason.manager },
       });
       break;
   }

@@ -28,6 +28,8 @@ export type ObjectEvent<R extends Resource = Resource> = {
     readonly oldObject: WatchedObjects[K] | undefined;
     /** Undefined if the object was deleted. */
     readonly newObject: WatchedObjects[K] | undefined;
+    /** As in `DecodedObject`. */
+    readonly manager?: string | undefined;
     /** The object was deleted before a valid version of it was seen. */
     readonly wasUndecodable?: boolean;
     /** When the watcher received it, in milliseconds since the Unix epoch. */

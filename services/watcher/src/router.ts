@@ -96,13 +96,13 @@ export class Router {
     mark(namespace, name, { kind: 'endpoints', uid: newObject?.metadata.uid ?? oldObject?.metadata.uid ?? '' });
   }
 
-  #slice({ name, oldObject, newObject }: ObjectEvent<'endpointslices'>, mark: Mark): void {
+  #slice({ name, oldObject, newObject, manager }: ObjectEvent<'endpointslices'>, mark: Mark): void {
     const oldService = oldObject && serviceOfSlice(oldObject);
     const newService = newObject && serviceOfSlice(newObject);
     const markSlice = (service: string, uid = '', relabelled = false) => {
       const { namespace, name: serviceName } = parseObjectName(service);
       const labelledFor = relabelled ? (newObject?.metadata.labels?.[serviceNameLabel] ?? '') : undefined;
-      mark(namespace, serviceName, { kind: 'slice', name, uid, relabelled, labelledFor });
+      mark(namespace, serviceName, { kind: 'slice', name, uid, relabelled, labelledFor, manager });
     };
     if (oldService !== undefined && oldService !== newService) {
       const oldUid = oldObject?.metadata.uid;

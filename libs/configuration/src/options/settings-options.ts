@@ -25,6 +25,7 @@ export interface SettingsOptions {
 /** Adds kube-controller-manager's flags for the three controllers, with its defaults and ranges (A5). */
 export function addSettingsOptions(command: Command): Command {
   return command
+    .optionsGroup('Controllers:')
     .addOption(
       new Option('--controllers <list>', "controllers to run: '*' for all, 'foo' for one, '-foo' for all but one")
         .argParser(parseControllers)

@@ -17,6 +17,7 @@ export const defaultTraces = { traceRatio: 0.05, traceSlow: 1_000 } as const;
 /** Adds the flags for tracing. */
 export function addTracesOptions(command: Command): Command {
   return command
+    .optionsGroup('Traces:')
     .option('--otlp-endpoint <url>', 'OTLP/HTTP endpoint for traces, e.g. http://127.0.0.1:4318', parseEndpoint)
     .option(
       '--trace-ratio <share>',

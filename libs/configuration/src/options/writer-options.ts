@@ -25,6 +25,7 @@ export const writerDefaults: WriterOptions = {
 
 export function addWriterOptions(command: Command): Command {
   return command
+    .optionsGroup('Writes:')
     .option('--take-over', 'write even if kube-controller-manager seems to write the same objects')
     .option(
       '--max-writes-in-flight <n>',

@@ -61,7 +61,7 @@ function sliceTexts(
   if (after === undefined) return before === undefined ? [] : deletedTexts(state, change, before.slice);
   if (before?.slice === after.slice || isOwnWrite(state, name, after.slice)) return [];
   if (before === undefined) return [`exists with ${after.slice.endpoints?.length ?? 0} endpoints`];
-  return [`was modified by another client${modificationText(before.slice, after.slice)}`];
+  return [`was modified by ${managerOf(change, name)}${modificationText(before.slice, after.slice)}`];
 }
 
 function deletedTexts(state: ServiceState, change: Change, { metadata }: EndpointSlice): readonly string[] {
@@ -71,6 +71,11 @@ function deletedTexts(state: ServiceState, change: Change, { metadata }: Endpoin
   if (controllers.some((controller) => isDeletedByPlan(state, controller, metadata.uid ?? ''))) return [];
   const isRelabelled = fact?.kind === 'slice' && fact.relabelled;
   return [isRelabelled ? relabelledText(fact.labelledFor) : 'was deleted by another client'];
+}
+
+function managerOf({ facts }: Change, slice: string): string {
+  const fact = facts.find((one) => one.kind === 'slice' && one.name === slice);
+  return (fact?.kind === 'slice' && fact.manager) || 'another client';
 }
 
 /** `service`: the Service that its label names now; empty: it has lost the label. */

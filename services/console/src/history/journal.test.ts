@@ -105,6 +105,8 @@ describe('Journal', () => {
     };
     const emptied = { ...sliceOf('web-1', { version: '15', ready: true }), endpoints: [] };
     expect(textAfter({ ...echo, slice: emptied })).toEqual(['was modified by another client: − web-1']);
+    const named = { ...echo, slice: emptied, manager: 'kubectl-patch' };
+    expect(textAfter(named)).toEqual(['was modified by kubectl-patch: − web-1']);
     const gone = { ...echo, slice: null, relabelled: true } as const;
     expect(textAfter({ ...gone, labelledFor: '' })).toEqual(['lost its label kubernetes.io/service-name']);
     expect(textAfter({ ...gone, labelledFor: 'db' })).toEqual(['was relabelled to Service db']);

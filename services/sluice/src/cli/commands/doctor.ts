@@ -31,9 +31,10 @@ export function addDoctorCommand(program: Command): void {
     const checks: Check[] = [...(await checkInfrastructure(configuration, ports)), historyCheck(configuration)];
     for (const { name, ...choice } of configuration.clusters) {
       try {
-        checks.push(
-          ...(await checkCluster(name, await findAccess(choice, process.env), { ...ports, logger }, { probe })),
-        );
+        const access = await findAccess(choice, process.env);
+        // As `sluice run` names a cluster that the configuration does not name.
+        const shown = name === 'default' ? access.context : name;
+        checks.push(...(await checkCluster(shown, access, { ...ports, logger }, { probe })));
       } catch (error) {
         if (!isKubeconfigError(error)) throw error;
         checks.push(failed(`cluster ${name}`, 'kubeconfig', error.message, 'correct the kubeconfig'));

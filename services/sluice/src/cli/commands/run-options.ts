@@ -48,6 +48,7 @@ export interface RunOptions extends SettingsOptions, WriterOptions, ClusterOptio
 /** All flags of `sluice run`. */
 export function addRunOptions(command: Command): Command {
   command
+    .optionsGroup('Clusters:')
     .option('--config <file>', 'configuration file (YAML); flags take precedence; default $SLUICE_CONFIG')
     .option('--kubeconfig <path>', 'run on the cluster of this kubeconfig, or on all of a directory of kubeconfigs')
     .option('--context <name,...>', 'contexts of the kubeconfig, * for all (default: the current context)')
@@ -60,6 +61,7 @@ export function addRunOptions(command: Command): Command {
     .option('--in-cluster', 'run on the cluster of this Pod, with its service account')
     .option('--namespaces <name,...>', 'serve only these namespaces of the cluster (default: all)', namespaceList)
     .option('--exclude-namespaces <name,...>', 'serve all namespaces of the cluster but these', namespaceList)
+    .optionsGroup('Mode and output:')
     .option(
       '--distributed',
       'run the simulated cluster on a local fleet: bus, store and each role as separate processes',
