@@ -76,9 +76,10 @@ export class FleetSources implements ConsoleSources {
     const fresh = [...unanswered.values()].filter(({ name }) => !identified.some((other) => other.name === name));
     this.#clusters = await Promise.all(
       [...identified, ...fresh].map(async (cluster) => {
-        const outage = cluster.outage ?? unanswered.get(cluster.name)?.outage;
         const { leases: held } = await leases.state(`watcher/${cluster.identity}`);
         const [lease] = held;
+        // While a watcher has the cluster, only its own report counts.
+        const outage = cluster.outage ?? (lease === undefined ? unanswered.get(cluster.name)?.outage : undefined);
         const conflict = conflicts.find(({ identity, name }) => identity === cluster.identity || name === cluster.name);
         if (conflict !== undefined) return { ...cluster, state: `identity conflict: ${conflict.reason}` };
         const current = outage === undefined ? cluster : { ...cluster, outage };

@@ -12,15 +12,17 @@ export class ClusterOutages {
   }
 
   of({ identity, phase, reason, since }: ClusterState): Outage | null {
-    if (phase === 'serving') return this.#outages.get(identity) ?? null;
+    if (isServed(phase)) return this.#outages.get(identity) ?? null;
     return phase === 'unavailable' && since !== undefined ? { since, reason } : null;
   }
 
   /** The state, in phase `unavailable` while a served cluster does not answer. */
   phaseOf(state: ClusterState): ClusterState {
-    return state.phase === 'serving' && this.of(state) !== null ? { ...state, phase: 'unavailable' } : state;
+    return isServed(state.phase) && this.of(state) !== null ? { ...state, phase: 'unavailable' } : state;
   }
 }
+
+const isServed = (phase: ClusterState['phase']): boolean => phase === 'serving' || phase === 'paused';
 
 /** The state of a cluster that has not answered yet gets an identity of its own, so that it can be shown. */
 export const withIdentity = (state: ClusterState): ClusterState =>

@@ -66,10 +66,11 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
     },
     health: { livez: () => [], readyz: () => [...clusterChecks(clusters), ...clusters.states.map(cachesSynced)] },
     views: () =>
-      clusters.states.map((state) => clusterView(withIdentity(state), describeState(state), {
-          ...{ outage: outages.of(state), competing: competing.of(state.identity) },
-        }),
-      ),
+      clusters.states.map((state) => {
+        const { identity } = state;
+        const conditions = { outage: outages.of(state), competing: competing.of(identity) };
+        return clusterView(withIdentity(state), describeState(state), conditions);
+      }),
     synced() {},
     run(running, signal) {
       services = running;

@@ -20,6 +20,8 @@ import type { ClusterOptions } from './selects-many-clusters.ts';
 
 let directory: string;
 let closers: (() => Promise<unknown>)[];
+/** Of the last command. */
+let exitStatus: number;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sluice-clusters-'));
@@ -70,6 +72,8 @@ async function clusters(...args: readonly string[]): Promise<string> {
     return true;
   });
   await program.parseAsync(['clusters', ...args], { from: 'user' }).finally(() => write.mockRestore());
+  exitStatus = Number(process.exitCode ?? 0);
+  process.exitCode = undefined;
   return out;
 }
 
@@ -89,6 +93,14 @@ describe('clusters of a directory', () => {
     );
     expect(listed.filter((line) => / rejected .*same cluster as (good|same)/.test(line))).toHaveLength(1);
     expect(listed.find((line) => line.startsWith('notes'))).toMatch(/ rejected .*not a kubeconfig/);
+    expect(exitStatus).toBe(1);
+  });
+
+  test('exit status 0 means that all can be served', async () => {
+    const { url } = await cluster(1);
+    await name('good.yaml', url);
+    expect(lines(await clusters('list', '--kubeconfig', directory))).toHaveLength(2);
+    expect(exitStatus).toBe(0);
   });
 
   test('each unusable one is listed with the reason', async () => {

@@ -17,17 +17,21 @@ const periodMs = 2_000;
  */
 export async function publishUnidentified({ directory, states, clock, logger }: Options, signal: AbortSignal) {
   const published = new Set<string>();
+  const cleared = new Set<string>();
   const update = async (current: readonly ClusterState[]) => {
     const missing = current.filter(({ identity, since }) => identity === '' && since !== undefined);
     for (const { name, since = 0, reason } of missing) {
       if (published.has(name)) continue;
       await directory.put({ identity: unidentified(name), name, version: '', server: '', outage: { since, reason } });
       published.add(name);
+      cleared.delete(name);
     }
-    for (const name of published) {
-      if (missing.some((state) => state.name === name)) continue;
+    // Also those that a crashed process left.
+    const connected = current.filter(({ identity, name }) => identity !== '' && !cleared.has(name));
+    for (const name of [...published].filter((name) => !missing.some((state) => state.name === name)).concat(connected.map(({ name }) => name))) {
       await directory.remove(unidentified(name));
       published.delete(name);
+      cleared.add(name);
     }
   };
   while (!signal.aborted) {
