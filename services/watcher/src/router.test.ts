@@ -7,10 +7,11 @@ import { aNode, aPod, aService, aSlice, asksForHints, someEndpoints } from './te
 
 let marked: string[];
 let handler: EventHandler;
+let indexer: Indexer;
 
 beforeEach(() => {
   marked = [];
-  const indexer = new Indexer();
+  indexer = new Indexer();
   const router = new Router(indexer, (_namespace, service, reason) => {
     const { kind } = reason;
     if (kind === 'pod') marked.push(`${service}: pod ${reason.name}`);
@@ -180,4 +181,15 @@ test('Endpoints mark the Service of the same name, existing or not', () => {
   expect(given('u1')).toEqual(['web: endpoints u1']);
   expect(given('u2')).toEqual(['web: endpoints u2']);
   expect(given(undefined)).toEqual(['web: endpoints u2']);
+});
+
+test('a Pod that no Service selects marks Services without Pods whose selector resembles its labels', () => {
+  put.service('typo', { selector: { app: 'crat' } });
+  put.service('full', { selector: { app: 'cat' } });
+  put.pod('cat-1', { app: 'cat' });
+  expect(marks(() => put.pod('cart-1', { app: 'cart' }))).toEqual([]);
+  // The first snapshot builds the index of Pods by Service.
+  indexer.podsOfService('shop/typo');
+  expect(marks(() => put.pod('cart-2', { app: 'cart' }))).toEqual(['typo: service']);
+  expect(marks(() => put.pod('web-1', { app: 'web' }))).toEqual([]);
 });

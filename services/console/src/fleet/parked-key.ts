@@ -70,6 +70,6 @@ export function matchesFilter({ key, clusterName }: ParkedKey, { cluster, namesp
 export function findByName(keys: readonly ParkedKey[], text: string): readonly ParkedKey[] {
   return keys.filter(({ name, key, clusterName, controller }) => {
     const service = `${key.namespace}/${key.service}`;
-    return [name, `${key.cluster}/${service}`, `${clusterName}/${service}`, service, `${service}/${controller}`].includes(text);
+    return [name, `${key.cluster}/${service}`, `${clusterName ?? key.cluster}/${service}`, service, `${service}/${controller}`].includes(text);
   });
 }

@@ -36,9 +36,7 @@ export function completionScript(shell: Shell, program: Command): string {
 }
 
 function* flatten(command: Command, path: readonly string[]): Generator<Completed> {
-  const flags = [...command.options.map(({ long, description }) => ({ long, description }))].flatMap(
-    ({ long, description }) => (typeof long === 'string' ? [{ long, description }] : []),
-  );
+  const flags = command.options.flatMap(({ long, description }) => (long ? [{ long, description }] : []));
   yield {
     path: path.join(' '),
     summary: command.summary(),
