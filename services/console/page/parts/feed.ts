@@ -10,7 +10,7 @@ import { LatencyBar } from './latency-bar.ts';
 const maxShown = 60;
 
 /** The last writes, newest first. Pauses while the pointer is over it. */
-export function Feed() {
+export function Feed({ showsCluster }: { showsCluster: boolean }) {
   const [isPaused, setPaused] = useState(false);
   const pending = useRef<readonly RecentChange[]>([]);
   const [changes, setChanges] = useState<readonly RecentChange[]>([]);
@@ -43,7 +43,7 @@ export function Feed() {
   return html`<aside class="feed" aria-label="last writes" onPointerEnter=${() => setPaused(true)} onPointerLeave=${resume}>
     <h2>Last writes ${isPaused && html`<span class="tag">paused</span>`}</h2>
     ${changes.length === 0 && html`<p class="faint">No writes yet. New writes appear here.</p>`}
-    <ol>${changes.map((change) => html`<${Line} key=${keyOf(change)} change=${change} />`)}</ol>
+    <ol>${changes.map((change) => html`<${Line} key=${keyOf(change)} change=${change} showsCluster=${showsCluster} />`)}</ol>
   </aside>`;
 }
 
@@ -55,12 +55,12 @@ function isRelevant({ added, removed, changed, status }: RecentChange): boolean 
 const keyOf = ({ at, cluster, namespace, name, controller }: RecentChange): string =>
   [at, cluster, namespace, name, controller].join('/');
 
-function Line({ change }: { change: RecentChange }) {
-  const { namespace, name, at, causes } = change;
+function Line({ change, showsCluster }: { change: RecentChange; showsCluster: boolean }) {
+  const { clusterName, namespace, name, at, causes } = change;
   const [cause = 'no cause'] = causes;
   return html`<li class=${change.status === 'applied' ? '' : 'bad'}>
     <time>${timeOfDay(at, false)}</time>
-    <${Link} to=${{ view: 'service', service: change }} title=${`${namespace}/${name}`}><small>${namespace}/</small>${name}<//>
+    <${Link} to=${{ view: 'service', service: change }} title=${`${namespace}/${name}`}><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}<//>
     <${Delta} change=${change} />
     <${LatencyBar} ms=${change.latencyMs} />
     <p>${cause.replace(` ${namespace}/`, ' ')}${causes.length > 1 && html` <small>+${causes.length - 1}</small>`}</p>

@@ -6,7 +6,7 @@ import type {
   Entry,
   ObservedEntry,
 } from '../../src/view/entry-schemas.ts';
-import { duration, plural, timeOfDay } from '../format.ts';
+import { duration, fineDuration, plural, timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
 import { LatencyBar } from './latency-bar.ts';
 import { TraceLink, type TraceTargets } from './trace-link.ts';
@@ -92,7 +92,7 @@ function Completed({ entry, plan, pod, isBad }: CompletedProps) {
 function Phases({ total, apply }: { total: number; apply: number }) {
   const decide = Math.max(0, total - apply);
   const share = total === 0 ? 0.5 : decide / total;
-  return html`<span class="phases" title=${`${decide} ms from the first cause to the decision, ${apply} ms to the last response`}>
+  return html`<span class="phases" title=${`${fineDuration(decide)} from the first cause to the decision, ${fineDuration(apply)} to the last response`}>
     <i style=${{ width: `${share * 100}%` }}></i><i style=${{ width: `${(1 - share) * 100}%` }}></i>
     <small>decide ${duration(decide)} · write ${duration(apply)}</small>
   </span>`;

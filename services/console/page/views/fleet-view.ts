@@ -15,6 +15,7 @@ export function FleetView() {
   useKeys({ Escape: () => navigate({ view: 'services' }) });
   const [overview] = useLoaded(api.overview, [], refreshMs);
   const [parked] = useLoaded((signal) => api.items<ParkedView>('parked', signal), [], refreshMs);
+  const showsCluster = overview.state === 'ready' && overview.value.clusters.length > 1;
   return html`<div class="fleet">
     <h1 class="visually-hidden">Fleet</h1>
     <section>
@@ -29,7 +30,7 @@ export function FleetView() {
         </p>`
       }
     </section>
-    ${section('Refused writes', parked, ({ items }) => html`<${ParkedList} items=${items} />`)}
+    ${section('Refused writes', parked, ({ items }) => html`<${ParkedList} items=${items} showsCluster=${showsCluster} />`)}
     ${overview.state === 'ready' && overview.value.fleet && html`<${FleetSections} />`}
   </div>`;
 }
@@ -68,13 +69,13 @@ function Clusters({ clusters }: { clusters: Overview['clusters'] }) {
   </ul>`;
 }
 
-function ParkedList({ items }: { items: readonly ParkedView[] }) {
+function ParkedList({ items, showsCluster }: { items: readonly ParkedView[]; showsCluster: boolean }) {
   if (items.length === 0) return html`<${Empty} title="None">No refused writes.<//>`;
   return html`<ul class="cards bad">
-    ${items.map(({ cluster, namespace, name, controller, message, since }) => {
+    ${items.map(({ cluster, clusterName, namespace, name, controller, message, since }) => {
       const to = { view: 'service', service: { cluster, namespace, name } } as const;
       return html`<li>
-        <${Link} to=${to}>${namespace}/${name}<//><span>${controller}, since ${dateAndTime(since)}</span>
+        <${Link} to=${to}>${showsCluster && `${clusterName} · `}${namespace}/${name}<//><span>${controller}, since ${dateAndTime(since)}</span>
         <p>${message}</p>
       </li>`;
     })}

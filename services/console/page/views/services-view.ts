@@ -78,7 +78,7 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
       <${Table} services=${services} selected=${selected} filtered=${isRestrictive(filter)} showsCluster=${clusters.length > 1} />
       <footer class="faint">${plural(services.total, 'Service')}${overview.state === 'ready' && behindText(overview.value.behind)}</footer>
     </section>
-    <${Feed} />
+    <${Feed} showsCluster=${clusters.length > 1} />
   </div>`;
 }
 
