@@ -3,7 +3,7 @@ import type { ClusterView, DeadLetterView, OutageView, PartitionView, TraceView 
 
 /** Data besides the history. Routes whose source is missing answer 404. */
 export interface ConsoleSources {
-  /** Set while a server that all of this depends on does not answer, for example the store; everything may be outdated. */
+  /** Set while a server that all of this depends on does not answer, store or bus; everything may be outdated. */
   readonly outage?: () => OutageView | null;
   readonly clusters: () => readonly ClusterView[];
   readonly partitions?: () => Promise<readonly PartitionView[]>;

@@ -149,3 +149,16 @@ test('while the store does not answer, clusters are in an unknown state since it
   stop.abort();
   await running;
 });
+
+test('a bus that does not answer in time is an outage as well, and delays no read of the clusters for long', async () => {
+  vi.spyOn(fleet.bus, 'end').mockReturnValue(new Promise(() => {}));
+  const stop = new AbortController();
+  const running = sources.run(stop.signal);
+  await advance(clock, 6_000);
+  expect(sources.outage()).toMatchObject({ what: 'the bus', reason: 'no answer within 5 s' });
+  await fleet.directory.put({ identity: 'uid-1', name: 'west', version: 'v1.36.3', server: 'https://one' });
+  await advance(clock, 15_000);
+  expect(sources.clusters()).toMatchObject([{ name: 'west' }]);
+  stop.abort();
+  await running;
+});

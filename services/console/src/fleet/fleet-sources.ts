@@ -1,7 +1,7 @@
 import type { OpenInfrastructure } from '@sluice/backends';
 import type { StreamOffset } from '@sluice/bus';
 import { type Clock, errorMessage, type Logger, sleep } from '@sluice/runtime';
-import { type Checkpoint, isUnidentified, type Outage } from '@sluice/store';
+import { type Checkpoint, isUnidentified } from '@sluice/store';
 import type { ConsoleSources } from '../ports.ts';
 import type { ClusterView, DeadLetterView, OutageView, PartitionView } from '../view/schemas.ts';
 import { cached } from './cached.ts';
@@ -21,6 +21,8 @@ interface Ports {
   readonly logger: Logger;
 }
 
+/** Timeout of a probe of store or bus. */
+const probeTimeoutMs = 5_000;
 /** How long responses are cached. Finding parked Services scans the store. */
 const [ttlMs, parkedTtlMs] = [1_000, 10_000] as const;
 /** Interval of reading the clusters. It is short at first, so that a fleet that starts with its console appears at once. */
@@ -36,8 +38,9 @@ export class FleetSources implements ConsoleSources {
   readonly #ports: Ports;
   readonly #conflicts: () => Promise<readonly ClusterConflict[]>;
   #clusters: readonly ClusterView[] = [];
-  #readAt: number;
-  #outage: Outage | null = null;
+  /** Servers that do not answer, by name. */
+  readonly #outages = new Map<string, OutageView>();
+  readonly #answeredAt = new Map<string, number>();
 
   constructor(
     fleet: Fleet,
@@ -50,7 +53,6 @@ export class FleetSources implements ConsoleSources {
     this.#fleet = fleet;
     this.#ports = ports;
     const { clock } = ports;
-    this.#readAt = clock.now();
     this.partitions = cached(clock, ttlMs, () => readPartitions(fleet));
     this.parked = cached(clock, parkedTtlMs, () => findParked(fleet.store, fleet.bus.partitions));
     this.deadLetters = cached(clock, ttlMs, () => readDeadLetters(fleet));
@@ -58,12 +60,13 @@ export class FleetSources implements ConsoleSources {
 
   /** The clusters as of the last read. */
   clusters(): readonly ClusterView[] {
-    return this.#outage === null ? this.#clusters : this.#clusters.map((cluster) => ({ ...cluster, state: 'unknown' }));
+    if (this.#outages.size === 0) return this.#clusters;
+    return this.#clusters.map((cluster) => ({ ...cluster, state: 'unknown' }));
   }
 
-  /** Set while the store does not answer. */
+  /** Set while the store or the bus does not answer. */
   outage(): OutageView | null {
-    return this.#outage && { what: 'the store', ...this.#outage };
+    return [...this.#outages.values()][0] ?? null;
   }
 
   /** Reads the clusters once. */
@@ -92,19 +95,36 @@ export class FleetSources implements ConsoleSources {
 
   /** Reads the clusters periodically until `signal` aborts. Failures leave the last result. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.#ports;
+    const { clock } = this.#ports;
+    const { bus } = this.#fleet;
     const startedUpAt = clock.monotonic() + startupMs;
     while (!signal.aborted) {
-      try {
-        await this.readClusters();
-        if (this.#outage !== null) logger.info('store answers again');
-        this.#outage = null;
-        this.#readAt = clock.now();
-      } catch (error) {
-        if (this.#outage === null) logger.warn('store does not answer; showing the last known state', { error });
-        this.#outage ??= { since: this.#readAt, reason: errorMessage(error) };
-      }
+      await this.#probe('the store', () => this.readClusters(), signal);
+      await this.#probe('the bus', () => bus.end('requests', 0), signal);
       await sleep(clock, clock.monotonic() < startedUpAt ? startupClustersMs : clustersMs, signal);
+    }
+  }
+
+  /** Sends a request to a server of the fleet, and notes and logs when it stops answering and when it answers again. */
+  async #probe(what: string, send: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#ports;
+    const done = new AbortController();
+    const timeout = async () => {
+      await sleep(clock, probeTimeoutMs, AbortSignal.any([signal, done.signal]));
+      if (!signal.aborted && !done.signal.aborted) throw new Error(`no answer within ${probeTimeoutMs / 1_000} s`);
+    };
+    try {
+      await Promise.race([send(), timeout()]);
+      if (signal.aborted) return;
+      if (this.#outages.delete(what)) logger.info('server answers again', { server: what });
+      this.#answeredAt.set(what, clock.now());
+    } catch (error) {
+      if (this.#outages.has(what)) return;
+      logger.warn('server does not answer; showing the last known state', { server: what, error });
+      const since = this.#answeredAt.get(what) ?? clock.now();
+      this.#outages.set(what, { what, since, reason: errorMessage(error) });
+    } finally {
+      done.abort();
     }
   }
 }

@@ -44,7 +44,7 @@ export const serviceList = z.object({
 export type ServiceList = z.infer<typeof serviceList>;
 
 const outage = z.object({ since: time, reason: z.string() });
-const outageView = outage.extend({ what: z.string().describe('the name of a cluster, or "the store"') });
+const outageView = outage.extend({ what: z.string().describe('the name of a cluster, "the store" or "the bus"') });
 /** A server that does not answer: what is shown is from that time. */
 export type OutageView = z.infer<typeof outageView>;
 
@@ -145,7 +145,7 @@ export const overview = z.object({
   historyBytes: z.number(),
   behind: z.number().describe('logs whose older records are still being read'),
   clusters: list(clusterView),
-  outage: outageView.nullable().describe('the store does not answer: everything may be outdated; null: it answers'),
+  outage: outageView.nullable().describe('store or bus does not answer: everything may be outdated; null: both answer'),
   fleet: z.boolean().describe('whether there are partitions and dead letters'),
   jaeger: z.string().nullable().describe('URL of a trace in the Jaeger UI; {traceId} is replaced'),
   traces: z.boolean().describe('whether this console shows traces, at /traces/ID and /api/v1/traces/ID'),
