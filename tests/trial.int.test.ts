@@ -8,7 +8,6 @@ import {
   namespaceObject,
   nodeObject,
   podObject,
-  podStatus,
   reference,
   SluiceProcess,
   serviceObject,
@@ -66,6 +65,12 @@ function sluice(...args: string[]): Promise<{ readonly status: number; readonly 
   });
 }
 
+/** The clusters as the page Fleet shows them. */
+async function clusters(): Promise<readonly unknown[]> {
+  const overview = await (await fetch(`${consoleUrl}/api/v1/overview`)).json();
+  return (overview as { readonly clusters: readonly unknown[] }).clusters;
+}
+
 const explain = async (...args: string[]) => (await sluice('explain', ...args)).output;
 
 /** Waits until the output of a command contains the text. */
@@ -77,12 +82,12 @@ async function addService(name: string, { app = name, targetPort = 'http' } = {}
   await admin.create('services', serviceObject({ namespace, name, spec: { selector: { app }, ports } }));
 }
 
-async function setReady(name: string, ip: string, ready: boolean, condition = {}): Promise<void> {
-  const status = podStatus({ phase: 'Running', ips: [ip], ready, since });
-  const [given] = listAt(status.status as never, 'conditions');
-  const conditions = [{ ...(given as object), ...condition }];
-  const patch = { status: { ...(status.status as object), conditions } } as never;
-  await admin.patch(reference('pods', { namespace, name }), patch, 'status');
+type Condition = Readonly<Record<string, string>>;
+
+async function setReady(name: string, ip: string, ready: boolean, condition: Condition = {}): Promise<void> {
+  const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: since, ...condition }];
+  const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }], conditions };
+  await admin.patch(reference('pods', { namespace, name }), { status }, 'status');
 }
 
 async function addPod(app: string, number: number, { nodeName = 'node-a', ip = `10.0.0.${number}` } = {}) {
@@ -91,14 +96,16 @@ async function addPod(app: string, number: number, { nodeName = 'node-a', ip = `
   await setReady(name, ip, true);
 }
 
+/** The EndpointSlices of a Service. */
 const slicesOf = async (service: string) =>
-  (await admin.list('endpointslices')).filter(
-    (slice) => textAt((slice.metadata as never as { labels: object }).labels, 'kubernetes.io/service-name') === service,
-  );
+  (await admin.list('endpointslices')).filter(({ metadata }) => {
+    const { labels = {} } = metadata as { readonly labels?: Readonly<Record<string, string>> };
+    return labels['kubernetes.io/service-name'] === service;
+  });
 
 async function sliceOf(service: string): Promise<string> {
   await expect.poll(async () => (await slicesOf(service)).length, { timeout: 30_000 }).toBe(1);
-  return textAt((await slicesOf(service))[0]?.metadata as never, 'name');
+  return textAt((await slicesOf(service))[0]?.metadata, 'name');
 }
 
 test('a flapping Pod: its own reason, and how often it changed', async () => {
@@ -188,8 +195,7 @@ test('a dead cluster: since when it has not answered, everywhere, and one log li
   const outage = /east has not answered since .* \(connection refused\); the state below is from that time/;
   await shows(() => explain('shop/lone'), outage);
   expect(await explain('shop/lone')).toMatch(/Service shop\/lone in east, as of \d/);
-  const overview = await (await fetch(`${consoleUrl}/api/v1/overview`)).json();
-  expect(overview.clusters).toContainEqual(
+  expect(await clusters()).toContainEqual(
     expect.objectContaining({ name: 'east', state: 'not answering', outage: expect.anything() }),
   );
   const metrics = await (await fetch(`${consoleUrl}/metrics`)).text();
@@ -220,8 +226,7 @@ test('a competing controller: named at the first conflicts, with how to disable 
     expect(run.stderr).toContain('--controllers=*,-endpoints-controller');
     const metrics = await (await fetch(`${consoleUrl}/metrics`)).text();
     expect(metrics).toMatch(/sluice_competing_controller_plans_total\{cluster="west",controller="\w+"\} [1-9]/);
-    const { clusters } = await (await fetch(`${consoleUrl}/api/v1/overview`)).json();
-    expect(clusters).toContainEqual(expect.objectContaining({ competing: 'kube-controller-manager' }));
+    expect(await clusters()).toContainEqual(expect.objectContaining({ competing: 'kube-controller-manager' }));
   } finally {
     await manager.stop();
   }
