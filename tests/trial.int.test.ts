@@ -132,7 +132,8 @@ test('a selector typo: the label that was probably meant', async () => {
 
 test('a wrong port name: no reachable endpoints', async () => {
   await addService('ports', { app: 'cart', targetPort: 'htpp' });
-  const problem = 'no reachable endpoints: port web refers to container port "htpp", which no Pod has (available: http)';
+  const problem =
+    'no reachable endpoints: port web refers to container port "htpp", which no Pod has (available: http)';
   await expect.poll(() => explain('shop/ports'), { timeout: 30_000 }).toContain(problem);
 });
 
@@ -187,7 +188,10 @@ test('a time: the most recent one, and none in the future', async () => {
 test('a dead cluster: since when it has not answered, everywhere, and one log line', async () => {
   const eastAdmin = await ApiClient.open(east.adminKubeconfig);
   await eastAdmin.create('namespaces', namespaceObject(namespace));
-  await eastAdmin.create('services', serviceObject({ namespace, name: 'lone', spec: { selector: { app: 'lone' }, ports: [{ port: 80 }] } }));
+  await eastAdmin.create(
+    'services',
+    serviceObject({ namespace, name: 'lone', spec: { selector: { app: 'lone' }, ports: [{ port: 80 }] } }),
+  );
   await eastAdmin.close();
   await shows(() => explain('shop/lone'), 'Service shop/lone in east, now');
   const before = run.stderr.length;
@@ -204,11 +208,18 @@ test('a dead cluster: since when it has not answered, everywhere, and one log li
   const list = await sluice('clusters', 'list', '--kubeconfig', east.kubeconfigs.sluice);
   expect(list).toMatchObject({ status: 1, output: expect.stringContaining('unavailable') });
   await sleep(5_000);
-  const warnings = run.stderr.slice(before).split('\n').filter((line) => /"level":"(warn|error)"/.test(line));
+  const warnings = run.stderr
+    .slice(before)
+    .split('\n')
+    .filter((line) => /"level":"(warn|error)"/.test(line));
   expect(warnings).toEqual([expect.stringContaining('cluster does not answer; retrying')]);
   await east.processes.kubeApiserver.start();
   await east.ready();
-  await run.until(() => run.stderr.slice(before).includes('cluster answers again'), 60_000, 'the cluster answers again');
+  await run.until(
+    () => run.stderr.slice(before).includes('cluster answers again'),
+    60_000,
+    'the cluster answers again',
+  );
   await shows(() => explain('shop/lone'), 'Service shop/lone in east, now');
 });
 

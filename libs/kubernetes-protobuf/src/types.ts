@@ -168,7 +168,13 @@ const pod = projectionOf({
       2: many(
         'conditions',
         projectionOf({
-          ...{ 1: text('type'), 2: text('status'), 4: time('lastTransitionTime'), 5: text('reason'), 6: text('message') },
+          ...{
+            1: text('type'),
+            2: text('status'),
+            4: time('lastTransitionTime'),
+            5: text('reason'),
+            6: text('message'),
+          },
         }),
       ),
       6: text('podIP'),

@@ -85,7 +85,13 @@ function changedFacts(indexer: Indexer, dirty: DirtyEntry): Fact[] {
   for (const [name, { uid, relabelled, labelledFor, manager }] of dirty.slices) {
     const slice = slices.get(name);
     if (slice !== undefined)
-      facts.push({ kind: 'slice', name, slice, uid: slice.metadata.uid ?? '', ...(manager !== undefined && { manager }) });
+      facts.push({
+        kind: 'slice',
+        name,
+        slice,
+        uid: slice.metadata.uid ?? '',
+        ...(manager !== undefined && { manager }),
+      });
     else if (!relabelled) facts.push({ kind: 'slice', name, slice: null, uid });
     else
       facts.push({

@@ -59,7 +59,17 @@ function Clusters({ clusters }: { clusters: Overview['clusters'] }) {
   if (clusters.length === 0) return html`<${Empty} title="No clusters yet" />`;
   return html`<ul class="cards">
     ${clusters.map(
-      ({ identity, name, version, server, state, outage, competing, watcher, services }) => html`<li class=${outage || competing ? 'bad' : ''}>
+      ({
+        identity,
+        name,
+        version,
+        server,
+        state,
+        outage,
+        competing,
+        watcher,
+        services,
+      }) => html`<li class=${outage || competing ? 'bad' : ''}>
         <strong>${name}</strong>
         <span>${outage ? outageText({ what: 'It', ...outage }) : state}${watcher && html` by <b title=${`fencing token ${watcher.epoch}`}>${watcher.owner}</b>`}${version && ` · Kubernetes ${version}`}</span>
         ${competing && html`<span>${competing} writes the same objects: start it with --controllers=*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller</span>`}

@@ -101,7 +101,10 @@ describe('explainService', () => {
   });
 
   test('notes which labels resemble a selector that matches no Pod', () => {
-    const typo: Fact = { ...service({ selector: { app: 'crat' } }), similarPods: { label: 'app=cart', pods: 3 } } as Fact;
+    const typo: Fact = {
+      ...service({ selector: { app: 'crat' } }),
+      similarPods: { label: 'app=cart', pods: 3 },
+    } as Fact;
     expect(explainService(journalOf(snapshot(1, 1_000, [typo])).state)).toEqual([
       'No Pod matches app=crat; 3 Pods in this namespace have app=cart.',
     ]);

@@ -63,13 +63,22 @@ export interface ParkedFilter {
 }
 
 export function matchesFilter({ key, clusterName }: ParkedKey, { cluster, namespace }: ParkedFilter): boolean {
-  return (cluster === undefined || cluster === key.cluster || cluster === clusterName) && (namespace ?? key.namespace) === key.namespace;
+  return (
+    (cluster === undefined || cluster === key.cluster || cluster === clusterName) &&
+    (namespace ?? key.namespace) === key.namespace
+  );
 }
 
 /** Finds keys by `[CLUSTER/]NAMESPACE/SERVICE`, `NAMESPACE/SERVICE/CONTROLLER` or the full name. */
 export function findByName(keys: readonly ParkedKey[], text: string): readonly ParkedKey[] {
   return keys.filter(({ name, key, clusterName, controller }) => {
     const service = `${key.namespace}/${key.service}`;
-    return [name, `${key.cluster}/${service}`, `${clusterName ?? key.cluster}/${service}`, service, `${service}/${controller}`].includes(text);
+    return [
+      name,
+      `${key.cluster}/${service}`,
+      `${clusterName ?? key.cluster}/${service}`,
+      service,
+      `${service}/${controller}`,
+    ].includes(text);
   });
 }

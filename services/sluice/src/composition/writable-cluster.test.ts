@@ -69,11 +69,10 @@ test('a competing write is counted and logged with its manager', async () => {
 });
 
 test('a conflict with kube-controller-manager is named at once, with how to disable it, and logged once a minute', async () => {
-  const plan = {
-    ...{ kind: 'mutations', controller: 'endpointslice', plan: { epoch: 1, number: 1 }, groups: [], events: [] },
-    ...{ key: { cluster: 'uid-1', namespace: 'shop', service: 'web' }, incomplete: [], serviceUid: '', decidedAt: 0 },
-    causes: { first: [], more: 0 },
-  } as const;
+  const key = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
+  const causes = { first: [], more: 0 };
+  const identity = { kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number: 1 } } as const;
+  const plan = { ...identity, groups: [], events: [], incomplete: [], serviceUid: '', causes, decidedAt: 0 };
   const object = 'endpointslices shop/web-1';
   const conflict = (manager: string, at = new Date(clock.now()).toISOString()) =>
     cluster.competingControllers?.onConflict?.(plan, { object, manager, at });
@@ -84,7 +83,12 @@ test('a conflict with kube-controller-manager is named at once, with how to disa
   expect(logged).toMatchObject([
     {
       message: 'another controller writes the same objects',
-      fields: { cluster: 'production', object, manager: 'kube-controller-manager', advice: expect.stringContaining('--controllers=*,-endpoints') },
+      fields: {
+        cluster: 'production',
+        object,
+        manager: 'kube-controller-manager',
+        advice: expect.stringContaining('--controllers=*,-endpoints'),
+      },
     },
   ]);
   expect(await metric('sluice_competing_controller_plans_total{')).toEqual([

@@ -128,7 +128,10 @@ async function explain(service: string, options: Options, client: ConsoleClient)
       `no history for Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `Known Pods: ${known}`}`,
     );
   }
-  process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : [...outageLines(view.outage, format), printPod(view, format)].join(''),
+  process.stdout.write(
+    options.output === 'json'
+      ? `${JSON.stringify(view)}\n`
+      : [...outageLines(view.outage, format), printPod(view, format)].join(''),
   );
 }
 

@@ -34,7 +34,9 @@ export function addParkedCommand(program: Command): void {
         'NAMESPACE/SERVICE or CLUSTER/NAMESPACE/SERVICE, the cluster by its name or the uid of its namespace kube-system.',
     );
   const list = add(group, 'list', 'list parked Services', (_fleet, parked, _names, options) => listed(parked, options));
-  list.option('--cluster <name>', 'only the cluster with this name or uid').option('-n, --namespace <name>', 'only this namespace');
+  list
+    .option('--cluster <name>', 'only the cluster with this name or uid')
+    .option('-n, --namespace <name>', 'only this namespace');
   list
     .addOption(
       new Option(

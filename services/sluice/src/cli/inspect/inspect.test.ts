@@ -236,13 +236,16 @@ describe('what an on-call engineer must not overlook', () => {
       printService({ ...detail, summary: { ...summary, ...given } }, format).split('\n')[0];
     const leftOut = '2 ready, 1 Pod left out because Node node-b does not exist';
     expect(headOf({ status: 'degraded', problem: leftOut })).toMatch(new RegExp(`now: degraded: ${leftOut}$`));
-    const unreachable = 'no reachable endpoints: port web refers to container port "htpp", which no Pod has (available: http)';
+    const unreachable =
+      'no reachable endpoints: port web refers to container port "htpp", which no Pod has (available: http)';
     expect(headOf({ status: 'empty', problem: unreachable })?.endsWith(`now: ${unreachable}`)).toBe(true);
   });
 
   test('a Pod whose readiness flaps', async () => {
     const view = await client.pod({ cluster: 'uid-1', namespace: 'shop', service: 'web' }, 'web-1');
-    expect(printPod({ ...view, readinessChanges: 8 }, format)).toContain('its readiness changed 8 times in the last minute');
+    expect(printPod({ ...view, readinessChanges: 8 }, format)).toContain(
+      'its readiness changed 8 times in the last minute',
+    );
     expect(printPod(view, format)).not.toContain('readiness changed');
   });
 });

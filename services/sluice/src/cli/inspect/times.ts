@@ -42,11 +42,16 @@ export const timeToSecond = (at: number, now: number): string => localTime(at, n
 
 /** Replaces RFC 3339 times in UTC by local times, so that one output has one time zone. */
 export function withLocalTimes(text: string, now: number): string {
-  return text.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, (time) => timeToSecond(Date.parse(time), now));
+  return text.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, (time) =>
+    timeToSecond(Date.parse(time), now),
+  );
 }
 
 /** `west has not answered since 11:58:53 (connection refused)` */
-export function outageText(outage: { readonly what: string; readonly since: number; readonly reason: string }, now: number) {
+export function outageText(
+  outage: { readonly what: string; readonly since: number; readonly reason: string },
+  now: number,
+) {
   return `${outage.what} has not answered since ${timeToSecond(outage.since, now)} (${outage.reason})`;
 }
 

@@ -28,7 +28,9 @@ export async function publishUnidentified({ directory, states, clock, logger }: 
     }
     // Also those that a crashed process left.
     const connected = current.filter(({ identity, name }) => identity !== '' && !cleared.has(name));
-    for (const name of [...published].filter((name) => !missing.some((state) => state.name === name)).concat(connected.map(({ name }) => name))) {
+    for (const name of [...published]
+      .filter((name) => !missing.some((state) => state.name === name))
+      .concat(connected.map(({ name }) => name))) {
       await directory.remove(unidentified(name));
       published.delete(name);
       cleared.add(name);
