@@ -72,7 +72,7 @@ function Clusters({ clusters }: { clusters: Overview['clusters'] }) {
       }) => html`<li class=${outage || competing ? 'bad' : ''}>
         <strong>${name}</strong>
         <span>${outage ? outageText({ what: 'It', ...outage }) : state}${watcher && html` by <b title=${`fencing token ${watcher.epoch}`}>${watcher.owner}</b>`}${version && ` · Kubernetes ${version}`}</span>
-        ${competing && html`<span>${competing} writes the same objects: start it with --controllers=*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller</span>`}
+        ${competing && html`<span>${competing} writes the same objects; disable its endpoint controllers (sluice doctor says how)</span>`}
         <span>${plural(services, 'Service')}</span><small title="uid of kube-system">${server} ${server && identity}</small>
       </li>`,
     )}

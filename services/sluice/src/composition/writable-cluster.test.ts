@@ -87,7 +87,7 @@ test('a conflict with kube-controller-manager is named at once, with how to disa
         cluster: 'production',
         object,
         manager: 'kube-controller-manager',
-        advice: expect.stringContaining('--controllers=*,-endpoints'),
+        advice: expect.stringContaining('-endpoints-controller'),
       },
     },
   ]);

@@ -83,7 +83,7 @@ function pod(sequence: number, observedAt: number): Change {
   const fact = {
     ...{ namespace: 'shop', name: 'web-1', uid: 'p', ip: '10.0.0.1', ips: ['10.0.0.1'], nodeName: 'node-a' },
     ...{ hostname: '', subdomain: '', terminal: false, terminating: false, ready: true, ports: [] },
-    readyTransitionTime: '2026-01-01T12:00:02Z',
+    readyTransitionTime: new Date(startedAt + 2_000).toISOString(),
   };
   const facts = [{ kind: 'pod', name: 'web-1', node: { zone: 'a' }, pod: fact }] as unknown as Change['facts'];
   return {
@@ -193,7 +193,7 @@ test('explains a Pod and when its endpoint was added', async () => {
   expect(printPod(await client.pod(web, 'web-1'), format)).toBe(
     'web-1: ready (node node-a, zone a)\n' +
       '  10.0.0.1 in web-abc\n' +
-      '  its condition Ready is True since 2026-01-01T12:00:02Z\n' +
+      '  its condition Ready is True since 12:00:02\n' +
       '  endpoint was added at 12:00:02.012 (58.0 s ago), 12 ms after the first cause: Pod shop/web-1 became ready\n',
   );
   expect(printService(await client.service(web), format)).toContain('1 of 1 endpoints ready');
