@@ -78,9 +78,9 @@ test('a conflict with kube-controller-manager is named at once, with how to disa
     cluster.competingControllers?.onConflict?.(plan, { object, manager, at });
   conflict('kubectl-patch');
   conflict('kube-controller-manager', new Date(clock.now() - 3_600_000).toISOString());
-  expect(logged).toEqual([]);
+  expect(logger.lines).toEqual([]);
   for (let i = 0; i < 3; i++) conflict('kube-controller-manager');
-  expect(logged).toMatchObject([
+  expect(logger.lines).toMatchObject([
     {
       message: 'another controller writes the same objects',
       fields: {
