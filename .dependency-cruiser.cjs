@@ -50,7 +50,7 @@ module.exports = {
     room('libs/telemetry', 'controllers', 'messages', 'process', 'runtime'),
     room('libs/kubernetes-protobuf', 'controllers'),
     room('libs/kubernetes', 'kubernetes-protobuf', 'controllers', 'runtime'),
-    room('libs/preflight', 'kubernetes', 'runtime'),
+    room('libs/preflight', 'kubernetes', 'process', 'runtime'),
     room('libs/process', 'runtime'),
     room('libs/configuration', 'bus-jetstream', 'bus-kafka', 'store-redis', 'controllers', 'process', 'service-state'),
     ...testedRoom(
@@ -95,6 +95,7 @@ module.exports = {
       'controllers',
       'kubernetes',
       'messages',
+      'process',
       'runtime',
       'service-state',
       'store',
@@ -183,7 +184,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
       to: {
-        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|distributed/)?index\\.ts|testing/)',
+        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|terminal/|distributed/)?index\\.ts|testing/)',
         pathNot: '^$1/',
       },
     },

@@ -1,10 +1,9 @@
 import { findAccess } from '@sluice/clusters';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
 import { isKubeconfigError } from '@sluice/kubernetes';
+import { type Check, checkCluster, failed, jsonChecks, listChecks, warning } from '@sluice/preflight';
 import { createLogger, systemClock, systemRandom } from '@sluice/process';
 import { type Command, Option } from 'commander';
-import { type Check, failed, jsonChecks, listChecks, warning } from '../doctor/check.ts';
-import { checkCluster } from '../doctor/check-cluster.ts';
 import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
 import { historyCheck } from '../doctor/history-check.ts';
 

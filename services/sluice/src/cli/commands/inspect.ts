@@ -2,16 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TraceView } from '@sluice/console';
 import type { ConsoleClient, HistoryEntry } from '@sluice/console/client';
 import { followEntries, QueryError } from '@sluice/console/client';
+import {
+  findService,
+  localTime,
+  outageLines,
+  parseAt,
+  parseSince,
+  printEntry,
+  printPod,
+  printService,
+  printTrace,
+  printTraces,
+  qualified,
+  type TextFormat,
+  textFormatFor,
+  traceLines,
+} from '@sluice/console/terminal';
 import { systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
-import { type ConsoleOptions, clientFor, defaultUrl } from '../inspect/client-for.ts';
-import { findService, qualified } from '../inspect/find-service.ts';
-import { outageLines, printPod, printService } from '../inspect/print-explanation.ts';
-import { printEntry } from '../inspect/print-history.ts';
-import { printTrace } from '../inspect/print-trace.ts';
-import { printTraces, traceLines } from '../inspect/print-traces.ts';
-import { type TextFormat, textFormatFor } from '../inspect/text.ts';
-import { localTime, parseAt, parseSince } from '../inspect/times.ts';
+import { type ConsoleOptions, clientFor, defaultUrl } from './client-for.ts';
 
 interface Options extends ConsoleOptions {
   readonly namespace?: string;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { OpenInfrastructure } from '@sluice/backends';
 import { findByName, findParked, matchesFilter, type ParkedFilter, type ParkedKey, toParkedKey } from '@sluice/console';
+import { describeParked, listParked, parkedJson } from '@sluice/console/terminal';
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import { systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { releaseParked, retryParked } from '../../composition/parked-requests.ts';
-import { clientFor, defaultUrl } from '../inspect/client-for.ts';
-import { describeParked, listParked, parkedJson } from '../parked/print.ts';
+import { clientFor, defaultUrl } from './client-for.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';
 
 interface Options extends ParkedFilter {

@@ -2,7 +2,7 @@ import type { ClusterView } from '@sluice/console';
 import { isLoopback, systemClock } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
-import { defaultUrl } from '../inspect/client-for.ts';
+import { defaultUrl } from './client-for.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** The console of this process, on the metrics address; undefined if disabled or if the address is not loopback. */

@@ -3,10 +3,10 @@ import type { BusLimits } from '@sluice/bus';
 import { type IdentityConflict, StoredIdentities } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { findParked, type ParkedKey } from '@sluice/console';
+import { type Check, failed, ok, warning } from '@sluice/preflight';
 import { firstLine, isUsageError } from '@sluice/process';
 import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
 import { heldBackReason } from '@sluice/writer';
-import { type Check, failed, ok, warning } from './check.ts';
 
 /** Connects to bus and store like a role. Errors and warnings at that point become checks with the same text. */
 export async function checkInfrastructure(

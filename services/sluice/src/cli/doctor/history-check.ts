@@ -1,7 +1,7 @@
 import type { Configuration } from '@sluice/configuration';
+import { type Check, ok, warning } from '@sluice/preflight';
 import { exactDuration } from '@sluice/process';
 import { historyBytes } from '../../composition/telemetry/start-console.ts';
-import { type Check, ok, warning } from './check.ts';
 
 /** The default retention of a bus. */
 const dayMs = 24 * 3_600_000;

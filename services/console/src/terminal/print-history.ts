@@ -1,5 +1,5 @@
-import type { HistoryEntry } from '@sluice/console/client';
 import { formatDuration } from '@sluice/process';
+import type { HistoryEntry } from '../client/console-client.ts';
 import { causesText, type TextFormat, wrapIndented } from './text.ts';
 import { localTime } from './times.ts';
 

@@ -1,5 +1,5 @@
-import type { TraceView } from '@sluice/console';
 import { printable } from '@sluice/process';
+import type { TraceView } from '../view/schemas.ts';
 import type { TextFormat } from './text.ts';
 import { localTime } from './times.ts';
 

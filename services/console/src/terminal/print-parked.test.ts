@@ -1,6 +1,6 @@
-import type { ParkedKey } from '@sluice/console';
 import { expect, test } from 'vitest';
-import { describeParked, listParked, parkedJson } from './print.ts';
+import type { ParkedKey } from '../fleet/parked-key.ts';
+import { describeParked, listParked, parkedJson } from './print-parked.ts';
 
 const startedAt = Date.parse('2026-01-01T00:00:00Z');
 const key: ParkedKey = {

@@ -1,5 +1,5 @@
-import type { ParkedKey } from '@sluice/console';
 import { firstLine, formatFields, formatTable, printable, timestamp } from '@sluice/process';
+import type { ParkedKey } from '../fleet/parked-key.ts';
 
 const headings = ['CLUSTER', 'NAMESPACE', 'SERVICE', 'CONTROLLER', 'SINCE', 'NEXT TRY', 'REASON'] as const;
 

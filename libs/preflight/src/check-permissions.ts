@@ -1,5 +1,7 @@
-import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@sluice/preflight';
+import type { Access } from './access.ts';
 import { type Check, failed, ok, warning } from './check.ts';
+import { type ClusterWork, neededAccess } from './needed-access.ts';
+import { usefulAccess } from './useful-access.ts';
 
 const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };
 const advice = 'run kubectl apply -f infra/kubernetes/rbac.yaml, or grant them another way';

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { type Access, type ClusterWork, neededAccess, usefulAccess } from '@sluice/preflight';
 import { loadAll } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
+import type { Access } from './access.ts';
 import { checkPermissions } from './check-permissions.ts';
+import { type ClusterWork, neededAccess } from './needed-access.ts';
+import { usefulAccess } from './useful-access.ts';
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -18,7 +20,7 @@ interface Granting {
 }
 
 const granting = loadAll(
-  readFileSync(new URL('../../../../../infra/kubernetes/rbac.yaml', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../infra/kubernetes/rbac.yaml', import.meta.url), 'utf8'),
 ) as readonly Granting[];
 
 /** One line per permission: `verb group/resource/subresource namespace name`. */

@@ -1,7 +1,7 @@
-import type { Overview } from '@sluice/console';
-import type { ConsoleClient, ServiceName } from '@sluice/console/client';
-import { QueryError } from '@sluice/console/client';
 import { systemClock, UsageError } from '@sluice/process';
+import type { ConsoleClient, ServiceName } from '../client/console-client.ts';
+import { QueryError } from '../client/query-error.ts';
+import type { Overview } from '../view/schemas.ts';
 import { outageText } from './times.ts';
 
 /** Adds the namespace of `-n` to the name of a Service. @throws UsageError if both name a namespace */

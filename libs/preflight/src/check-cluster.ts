@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { type ClusterAccess, Connection, HttpCluster, isApiError } from '@sluice/kubernetes';
-import {
-  assessCompetingController,
-  type CompetingControllerVerdict,
-  clusterProbe,
-  dateOf,
-  findCompetingControllerEvidence,
-  isSupportedVersion,
-  otherFieldManagers,
-  probeControllers,
-  switchOffAdvice,
-} from '@sluice/preflight';
 import { fieldManager, userAgent } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { type Check, failed, ok, warning } from './check.ts';
 import { checkPermissions, permissionsOf } from './check-permissions.ts';
+import { clusterProbe } from './cluster-probe.ts';
+import {
+  assessCompetingController,
+  type CompetingControllerVerdict,
+  otherFieldManagers,
+  switchOffAdvice,
+} from './competing-controller.ts';
+import { dateOf, findCompetingControllerEvidence } from './competing-controller-evidence.ts';
+import { probeControllers } from './probe-controllers.ts';
+import { isSupportedVersion } from './server-version.ts';
 
 interface Ports {
   readonly clock: Clock;

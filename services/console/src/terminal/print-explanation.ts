@@ -1,5 +1,5 @@
-import type { OutageView, PodView, ServiceDetail } from '@sluice/console';
 import { formatDuration } from '@sluice/process';
+import type { OutageView, PodView, ServiceDetail } from '../view/schemas.ts';
 import { type TextFormat, wrapIndented } from './text.ts';
 import { localTime, outageText, timeToSecond, withLocalTimes } from './times.ts';
 

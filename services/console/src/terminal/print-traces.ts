@@ -1,5 +1,5 @@
-import type { HistoryView } from '@sluice/console';
 import { formatDuration, formatTable, printable } from '@sluice/process';
+import type { HistoryView } from '../view/schemas.ts';
 import { causesText, traceOf } from './text.ts';
 import { localTime } from './times.ts';
 

@@ -1,7 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createConsole, History, toParkedKey } from '@sluice/console';
-import { ConsoleClient } from '@sluice/console/client';
 import {
   type Change,
   encodeMessage,
@@ -12,10 +10,14 @@ import {
 } from '@sluice/messages';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { listParked } from '../parked/print.ts';
+import { ConsoleClient } from '../client/console-client.ts';
+import { toParkedKey } from '../fleet/parked-key.ts';
+import { History } from '../history/history.ts';
+import { createConsole } from '../http/lazy-console.ts';
 import { findService, parseServiceName, qualified } from './find-service.ts';
 import { printPod, printService } from './print-explanation.ts';
 import { printEntry } from './print-history.ts';
+import { listParked } from './print-parked.ts';
 import { printTraces, traceLines } from './print-traces.ts';
 import { textFormatFor } from './text.ts';
 
