@@ -236,17 +236,20 @@ export function responsesContract(name: string, start: () => Promise<Origin & { 
       expect((await apply(create(second))).outcome.status).toBe('applied');
     });
 
-    test.each(final)('%s: rejected without retry, with the message of the API server but not of a proxy', async (_, tampering) => {
-      const of = fresh();
-      const { outcome, sent } = await apply(create(of), [tampering]);
-      expect(outcome).toMatchObject({ status: 'rejected', retries: 0 });
-      expect(outcome.message).toMatch(/by test|HTTP status 403/);
-      expect(sent).toHaveLength(1);
-      const before = await existing(of);
-      expect((await apply(update(of, before.resourceVersion), [tampering])).outcome.status).toBe('rejected');
-      expect((await apply(remove(of, { uid: before.uid }), [tampering])).outcome.status).toBe('rejected');
-      expect(await stored(of)).toBeDefined();
-    });
+    test.each(final)(
+      '%s: rejected without retry, with the message of the API server but not of a proxy',
+      async (_, tampering) => {
+        const of = fresh();
+        const { outcome, sent } = await apply(create(of), [tampering]);
+        expect(outcome).toMatchObject({ status: 'rejected', retries: 0 });
+        expect(outcome.message).toMatch(/by test|HTTP status 403/);
+        expect(sent).toHaveLength(1);
+        const before = await existing(of);
+        expect((await apply(update(of, before.resourceVersion), [tampering])).outcome.status).toBe('rejected');
+        expect((await apply(remove(of, { uid: before.uid }), [tampering])).outcome.status).toBe('rejected');
+        expect(await stored(of)).toBeDefined();
+      },
+    );
 
     test('401: retried with a renewed credential, then rejected', async () => {
       const unauthorized = status(401, 'Unauthorized');
