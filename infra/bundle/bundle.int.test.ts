@@ -47,7 +47,7 @@ test('finds the files beside the sources: the page, its scripts, the schemas', a
 async function pageOf(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('the bundle has no standard output');
   for await (const line of createInterface(child.stdout)) {
-    const [address] = /(?<=Console: )http[^"]+/.exec(line) ?? [];
+    const [address] = /(?<=Console: )http[^" ]+/.exec(line) ?? [];
     if (address !== undefined) return address;
   }
   throw new Error('the bundle printed no console address');
