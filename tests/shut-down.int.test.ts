@@ -91,7 +91,7 @@ describe.each(ways)('a run on %s exits on SIGTERM', (_, kubeconfig) => {
     expect(first.events('summary')).toHaveLength(1);
     const second = await startHanging();
     const ended = second.stop();
-    await second.until(() => second.stderr.includes('shutting down'), 60_000, 'it has received the signal');
+    await second.until(() => second.stderr.includes('stopping;'), 60_000, 'it has received the signal');
     expect([await second.stop(), await ended]).toEqual([143, 143]);
   }, 120_000);
 

@@ -187,7 +187,8 @@ async function guardWrites(
     async close() {
       closed.abort();
       await done;
-      if (fleet?.releases) await releaseClaim({ ...guard, fleet }, AbortSignal.timeout(2_000));
+      // Shorter than the grace period of connections: an API server that does not answer must not delay the exit.
+      if (fleet?.releases) await releaseClaim({ ...guard, fleet }, AbortSignal.timeout(1_000));
       await cluster.close();
     },
   };
