@@ -1,5 +1,5 @@
 import { printable } from '@sluice/process';
-import { createColors } from 'picocolors';
+import { createColors, isColorSupported } from 'picocolors';
 
 /** Output format: width, colors, and the time to which times are relative. */
 export interface TextFormat {
@@ -17,7 +17,7 @@ export function textFormatFor(
   return {
     width: terminal ? Math.max(60, stream.columns ?? 80) : Number.POSITIVE_INFINITY,
     now,
-    colors: createColors(terminal && !process.env.NO_COLOR),
+    colors: createColors(terminal && isColorSupported),
   };
 }
 
