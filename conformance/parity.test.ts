@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
  */
 
 /** Number of rules in each section of the behaviour. */
-const sections = { A: 13, B: 11, C: 25, D: 28, E: 31, F: 14, G: 5, H: 22, I: 4, J: 4, K: 9, L: 6 };
+const sections = { A: 13, B: 11, C: 25, D: 28, E: 31, F: 14, G: 5, H: 22, I: 4, J: 5, K: 9, L: 6 };
 const notYet = '**not there yet**';
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -1,5 +1,5 @@
 import type { EventToRecord } from '@sluice/controllers';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from './api-error.ts';
 import type { EventObject } from './event-object.ts';
@@ -37,8 +37,8 @@ beforeEach(() => {
   failures = [];
 });
 
-function given(): EventRecorder {
-  return new EventRecorder({ store, clock, random: seededRandom(1), logger: silentLogger });
+function given(logger: Logger = silentLogger): EventRecorder {
+  return new EventRecorder({ store, clock, random: seededRandom(1), logger });
 }
 
 async function settle(): Promise<void> {
@@ -59,6 +59,17 @@ describe('event recorder', () => {
       { metadata: { namespace: 'shop' }, source: { component: 'endpoint-slice-controller' }, message: 'a', count: 1 },
     ]);
     expect(patched).toMatchObject([{ name: created[0]?.metadata.name, patch: { count: 2, message: 'a' } }]);
+  });
+
+  test('logs each occurrence, also one that is only counted (J5)', async () => {
+    const lines: unknown[] = [];
+    const recorder = given({ ...silentLogger, debug: (message, fields) => lines.push([message, fields]) });
+    recorder.record(event('a'), 'endpoint-slice-controller');
+    recorder.record(event('a'), 'endpoint-slice-controller');
+    await settle();
+    const fields = { object: 'shop/web', kind: 'Service', type: 'Warning', reason: 'R', message: 'a' };
+    const line = ['event occurred', { ...fields, component: 'endpoint-slice-controller' }];
+    expect(lines).toEqual([line, line]);
   });
 
   test('an Event that has expired is created again with its count', async () => {

@@ -41,6 +41,7 @@ export class EventRecorder {
   /** `component` is the reporting controller, e.g. `endpoint-slice-controller`. */
   record(event: EventToRecord, component: string): void {
     if (this.#stopped.signal.aborted) return;
+    this.#log(event, component);
     if (this.#queue.length >= maxQueued) {
       this.#options.logger.warn('dropping event; the queue is full', { reason: event.reason });
       return;
@@ -49,6 +50,13 @@ export class EventRecorder {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
+  }
+
+  /** Logs each occurrence, also those that aggregation or a limit keeps from being stored (J5). */
+  #log({ type, reason, message, regarding }: EventToRecord, component: string): void {
+    const { kind, namespace, name } = regarding;
+    const object = namespace === '' ? name : `${namespace}/${name}`;
+    this.#options.logger.debug('event occurred', { object, kind, type, reason, message, component });
   }
 
   /** Drops queued Events. */
