@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Bus, MemoryBus } from '@sluice/bus';
+import { type Bus, ChunkedBus, MemoryBus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
 import { startKafka, startNats } from '@sluice/local';
@@ -14,6 +14,8 @@ export interface BusUnderMeasure {
   connect(): Promise<Bus>;
   stop(): Promise<void>;
 }
+
+const ports = { clock, random, logger: silentLogger };
 
 export type StartBus = (partitions: number) => Promise<BusUnderMeasure>;
 
@@ -35,7 +37,7 @@ async function startJetStream(partitions: number, syncInterval: string): Promise
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-bus-'));
   const nats = await startNats({ directory, syncInterval });
   return {
-    connect: () => connectJetStreamBus({ servers: [nats.url], partitions }, { clock, random, logger: silentLogger }),
+    connect: async () => new ChunkedBus(await connectJetStreamBus({ servers: [nats.url], partitions }, ports), ports),
     async stop() {
       await nats.stop();
       rmSync(directory, { recursive: true, force: true });
@@ -48,9 +50,9 @@ async function startOneKafka(partitions: number): Promise<BusUnderMeasure> {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-bus-'));
   const kafka = await startKafka({ directory });
   const topics = { ...defaultKafkaTopics, fleet: 'bench', partitions, replicationFactor: 1, minInsyncReplicas: 1 };
-  const ports = { clock, random, logger: silentLogger };
   return {
-    connect: () => connectKafkaBus({ ...topics, ...ports, brokers: [kafka.broker], clientId: 'bench' }),
+    connect: async () =>
+      new ChunkedBus(await connectKafkaBus({ ...topics, ...ports, brokers: [kafka.broker], clientId: 'bench' }), ports),
     async stop() {
       await kafka.stop();
       rmSync(directory, { recursive: true, force: true });

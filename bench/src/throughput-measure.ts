@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, type PartitionReader, streamStart } from '@sluice/bus';
+import { type Bus, ChunkedBus, type PartitionReader, streamStart } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import type { ServerProcess } from '@sluice/local';
 import { decodeMessage, defaultPartitions, type PlannedMutations } from '@sluice/messages';
@@ -73,11 +73,9 @@ export async function measureThroughput(
   say(`round ${round}, ${workers} reconcilers: ${shape.services} Services × ${shape.pods} Pods`);
   const directory = join(options.directory, `${round}-${workers}`);
   const fleet = await Fleet.start({ directory, ...(profileDirectory !== undefined && { profileDirectory }) });
-  const connect = () =>
-    connectJetStreamBus(
-      { servers: [fleet.nats.url], partitions: defaultPartitions },
-      { clock, random, logger: silentLogger },
-    );
+  const ports = { clock, random, logger: silentLogger };
+  const natsOptions = { servers: [fleet.nats.url], partitions: defaultPartitions };
+  const connect = async () => new ChunkedBus(await connectJetStreamBus(natsOptions, ports), ports);
   // A watcher and a writer have one connection each.
   const [toWatch, toWrite] = [await connect(), await connect()];
   try {

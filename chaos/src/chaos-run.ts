@@ -201,7 +201,7 @@ class ChaosRun {
 
   #natsPlans(url: string, onPlan: OnPlan): Promise<PlanObserver> {
     const { fleet, partitions } = this.#fleet;
-    return followNatsPlans({ url, fleet, partitions, onPlan });
+    return followNatsPlans({ urls: [url], fleet, partitions, onPlan });
   }
 
   /** Performs the actions at their times. Returns when all are complete. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, isLogTruncatedError, type PartitionReader, type StreamOffset } from '@sluice/bus';
-import { forwardPlan, type OnPlan, type PlanObserver } from './plan-observer.ts';
+import { type OnPlan, PlanAssembler, type PlanObserver } from './plan-observer.ts';
 
 const recordsRead = 256;
 
 /**
- * Observes plans by reading the bus. Records lost before they are read are missed, so a fault that removes records
+ * Observes plans by reading the records of a bus, which may be chunks of plans. Records lost before they are read are missed, so a fault that removes records
  * pauses the fleet, waits for `caughtUp`, removes them, waits again and resumes the fleet.
  */
 export async function followBusPlans(bus: Bus, onPlan: OnPlan): Promise<PlanObserver> {
@@ -31,7 +31,7 @@ class PartitionPlans {
   readonly done: Promise<void>;
   readonly #bus: Bus;
   readonly #partition: number;
-  readonly #onPlan: OnPlan;
+  readonly #plans: PlanAssembler;
   #offset: number;
   #reader: PartitionReader;
   #closed = false;
@@ -39,7 +39,7 @@ class PartitionPlans {
   constructor(bus: Bus, partition: number, from: StreamOffset, onPlan: OnPlan) {
     this.#bus = bus;
     this.#partition = partition;
-    this.#onPlan = onPlan;
+    this.#plans = new PlanAssembler(onPlan);
     this.#offset = from.offset;
     this.#reader = bus.read('mutations', partition, from);
     this.done = this.#follow();
@@ -60,9 +60,9 @@ class PartitionPlans {
     while (!this.#closed) {
       try {
         const records = await this.#reader.next(recordsRead);
-        for (const { payload, offset } of records) {
-          forwardPlan(payload, this.#onPlan);
-          this.#offset = offset;
+        for (const record of records) {
+          this.#plans.add(record);
+          this.#offset = record.offset;
         }
       } catch (error) {
         if (!isLogTruncatedError(error)) throw error;

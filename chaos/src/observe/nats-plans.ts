@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliverPolicy, type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { forwardPlan, type OnPlan, type PlanObserver } from './plan-observer.ts';
+import { toDelivery } from '@sluice/bus-jetstream';
+import { type OnPlan, PlanAssembler, type PlanObserver } from './plan-observer.ts';
 
 export interface NatsPlansOptions {
-  readonly url: string;
+  /** All servers. Each is observed, because one that is killed or frozen may not pass on what others know. */
+  readonly urls: readonly string[];
   readonly fleet: string;
   readonly partitions: number;
   readonly onPlan: OnPlan;
@@ -19,8 +21,21 @@ const batch = 500;
  * published meanwhile are read from the streams.
  */
 export async function followNatsPlans(options: NatsPlansOptions): Promise<PlanObserver> {
+  const observers = await Promise.all(options.urls.map((url) => followServer(url, options)));
+  return {
+    async caughtUp() {
+      await Promise.all(observers.map((each) => each.caughtUp()));
+    },
+    async close() {
+      await Promise.all(observers.map((each) => each.close()));
+    },
+  };
+}
+
+async function followServer(url: string, options: NatsPlansOptions): Promise<PlanObserver> {
   const connection = await connect({
-    servers: [options.url],
+    servers: [url],
+    ignoreClusterUpdates: true,
     name: 'chaos-observer',
     maxReconnectAttempts: -1,
     reconnectTimeWait: 20,
@@ -28,12 +43,15 @@ export async function followNatsPlans(options: NatsPlansOptions): Promise<PlanOb
     pingInterval: 1_000,
     maxPingOut: 2,
   });
-  const { fleet, onPlan } = options;
-  connection.subscribe(`${fleet}.mutations.*`, {
-    callback: (error, message) => {
-      if (error === null) forwardPlan(message.data, onPlan);
-    },
-  });
+  const { fleet, partitions, onPlan } = options;
+  for (let partition = 0; partition < partitions; partition++) {
+    const plans = new PlanAssembler(onPlan);
+    connection.subscribe(`${fleet}.mutations.${partition}`, {
+      callback: (error, { headers, data }) => {
+        if (error === null) plans.add(toDelivery(0, headers, data));
+      },
+    });
+  }
   return new NatsPlans(connection, options);
 }
 
@@ -112,10 +130,11 @@ class NatsPlans implements PlanObserver {
       deliver_policy: DeliverPolicy.StartTime,
       opt_start_time: new Date(since).toISOString(),
     });
+    const plans = new PlanAssembler(this.#options.onPlan);
     for (;;) {
       let last: { readonly seq: number; readonly pending: number } | undefined;
       for await (const message of await consumer.fetch({ max_messages: batch, expires: 1_000 })) {
-        forwardPlan(message.data, this.#options.onPlan);
+        plans.add(toDelivery(message.seq, message.headers, message.data));
         last = { seq: message.seq, pending: message.info.pending };
         if (last.pending === 0) break;
       }

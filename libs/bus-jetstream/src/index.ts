@@ -7,3 +7,4 @@ export {
   type NatsCredentials,
   type NatsSecrets,
 } from './options.ts';
+export { toDelivery } from './record-message.ts';

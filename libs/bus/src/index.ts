@@ -1,4 +1,6 @@
 export * from './bus.ts';
+export { chunkOf } from './chunk.ts';
+export { ChunkAssembler } from './chunk-assembler.ts';
 export { ChunkedBus } from './chunked-bus.ts';
 export * from './log-bus.ts';
 export * from './memory-bus.ts';

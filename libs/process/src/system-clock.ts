@@ -1,13 +1,21 @@
 import type { Clock } from '@sluice/runtime';
 
-// A property access costs nearly as much as reading the time.
-const origin = performance.timeOrigin;
 /** `performance.now()` starts at 0 in each thread. */
 const threadStart = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
+/** `Date.now()` is rounded down to milliseconds and may be read slightly later. */
+const toleranceMs = 2;
+/** The system time at which `performance.now()` would be 0. Changes when the system clock is set or the machine was suspended. */
+let origin = performance.timeOrigin;
+
 /** The system clock, with a resolution below one millisecond. `monotonic` is the same in all threads of the process. */
 export const systemClock: Clock = {
-  now: () => origin + performance.now(),
+  now() {
+    const elapsed = performance.now();
+    const wall = Date.now();
+    if (Math.abs(origin + elapsed - wall) > toleranceMs) origin = wall - elapsed;
+    return origin + elapsed;
+  },
   monotonic: () => threadStart + performance.now(),
   schedule(delayMs, callback) {
     const timer = setTimeout(callback, delayMs);
