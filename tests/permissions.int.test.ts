@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { type ControlPlane, kubectl, startControlPlane } from '@sluice/local';
-import { neededAccess, reviewAccess } from '@sluice/preflight';
+import { neededAccess, reviewAccess, usefulAccess } from '@sluice/preflight';
 import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -22,10 +22,13 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const accesses = neededAccess(['watch', 'write']);
+const work = ['watch', 'write'] as const;
+const needed = neededAccess(work);
+/** Such as the Leases through which a fleet claims the cluster. */
+const useful = usefulAccess(work).map(({ access }) => access);
 
 /** The allowed accesses, and the number of requests by kind of review. */
-async function review(userAgent: string) {
+async function review(userAgent: string, accesses = needed) {
   const access = await loadKubeconfig({ paths: [controlPlane.kubeconfigs.sluice] });
   const connection = new Connection({ access, userAgent, clock: systemClock, logger: silentLogger });
   try {
@@ -50,9 +53,15 @@ function reviewsBy(userAgent: string): Record<string, number> {
 
 test('one request suffices with the permissions of rbac.yaml', async () => {
   const { allowed, asked } = await review('sluice/granted');
-  expect(allowed).toEqual(accesses);
+  expect(allowed).toEqual(needed);
   // The audit log is written after the response.
   await expect.poll(asked).toEqual({ selfsubjectrulesreviews: 1 });
+}, 60_000);
+
+test('rbac.yaml grants what claims, Events and the search for competing controllers need as well', async () => {
+  expect(useful).toContainEqual(expect.objectContaining({ verb: 'update', resource: 'leases', name: 'sluice' }));
+  const { allowed } = await review('sluice/useful', useful);
+  expect(allowed).toEqual(useful);
 }, 60_000);
 
 test('permissions in every existing namespace do not count as cluster-wide', async () => {

@@ -27,11 +27,12 @@ afterAll(async () => {
 const admin = (...args: string[]) => kubectl(cluster.adminKubeconfig, args);
 const sluice = (...args: string[]) => kubectl(cluster.kubeconfigs.sluice, args);
 
-/** Asks the API server with SelfSubjectAccessReview, as `sluice`. */
-async function mayI(verb: string, resourceAndMore: string): Promise<boolean> {
+/** Asks the API server with SelfSubjectAccessReview, as `sluice`. `object`: `namespace/name`, or `namespace/` for any name. */
+async function mayI(verb: string, resourceAndMore: string, object: string): Promise<boolean> {
   const [groupResource = '', subresource = ''] = resourceAndMore.split('/');
   const [resource = '', ...group] = groupResource.split('.');
-  const resourceAttributes = { verb, group: group.join('.'), resource, subresource, namespace: 'default' };
+  const [namespace, name] = object.split('/');
+  const resourceAttributes = { verb, group: group.join('.'), resource, subresource, namespace, name };
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',
@@ -41,8 +42,11 @@ async function mayI(verb: string, resourceAndMore: string): Promise<boolean> {
   return (await kubectl(cluster.kubeconfigs.sluice, args, JSON.stringify(review))) === 'true';
 }
 
-/** `resource.group/subresource` and verbs. Not derived from rbac.yaml, because that is what is tested. */
-const NEEDED: readonly (readonly [resource: string, verbs: readonly string[]])[] = [
+/** `resource.group/subresource`, verbs, and `namespace/name` of the object; default: any object of the namespace `default`. */
+type Permissions = readonly [resource: string, verbs: readonly string[], object?: string];
+
+/** Not derived from rbac.yaml, because that is what is tested. */
+const NEEDED: readonly Permissions[] = [
   ['services', ['get', 'list', 'watch']],
   ['pods', ['get', 'list', 'watch']],
   ['nodes', ['get', 'list', 'watch']],
@@ -52,9 +56,13 @@ const NEEDED: readonly (readonly [resource: string, verbs: readonly string[]])[]
   ['services/finalizers', ['update']],
   ['endpointslices.discovery.k8s.io', ['get', 'list', 'watch', 'create', 'update', 'delete']],
   ['events', ['create', 'patch']],
+  ['pods', ['list'], 'kube-system/'],
+  ['leases.coordination.k8s.io', ['get'], 'kube-system/kube-controller-manager'],
+  ['leases.coordination.k8s.io', ['get', 'update'], 'kube-system/sluice'],
+  ['leases.coordination.k8s.io', ['get', 'update'], 'kube-system/sluice-namespaces'],
 ];
 
-const FORBIDDEN: readonly (readonly [resource: string, verbs: readonly string[]])[] = [
+const FORBIDDEN: readonly Permissions[] = [
   ['pods', ['create', 'update', 'patch', 'delete']],
   ['pods/exec', ['create']],
   ['services', ['create', 'update', 'patch', 'delete']],
@@ -67,10 +75,15 @@ const FORBIDDEN: readonly (readonly [resource: string, verbs: readonly string[]]
   ['endpointslices.discovery.k8s.io', ['deletecollection']],
   ['clusterrolebindings.rbac.authorization.k8s.io', ['create', 'list']],
   ['serviceaccounts/token', ['create']],
+  ['leases.coordination.k8s.io', ['create', 'list', 'watch'], 'kube-system/'],
+  ['leases.coordination.k8s.io', ['update', 'patch', 'delete'], 'kube-system/kube-controller-manager'],
+  ['leases.coordination.k8s.io', ['get'], 'kube-system/kube-scheduler'],
+  ['leases.coordination.k8s.io', ['delete'], 'kube-system/sluice'],
+  ['leases.coordination.k8s.io', ['get', 'update'], 'default/sluice'],
 ];
 
-const spread = (table: typeof NEEDED) =>
-  table.flatMap(([resource, verbs]) => verbs.map((verb) => ({ verb, resource })));
+const spread = (table: readonly Permissions[]) =>
+  table.flatMap(([resource, verbs, object = 'default/']) => verbs.map((verb) => ({ verb, resource, object })));
 
 describe('a control plane under RBAC', () => {
   it('authenticates sluice but grants it nothing before rbac.yaml is applied', async () => {
@@ -84,11 +97,11 @@ describe('a control plane under RBAC', () => {
 
   it('grants it what it needs and nothing else (A12)', async () => {
     const wrong: string[] = [];
-    for (const { verb, resource } of spread(NEEDED)) {
-      if (!(await mayI(verb, resource))) wrong.push(`may not ${verb} ${resource}`);
+    for (const { verb, resource, object } of spread(NEEDED)) {
+      if (!(await mayI(verb, resource, object))) wrong.push(`may not ${verb} ${resource} ${object}`);
     }
-    for (const { verb, resource } of spread(FORBIDDEN)) {
-      if (await mayI(verb, resource)) wrong.push(`may ${verb} ${resource}`);
+    for (const { verb, resource, object } of spread(FORBIDDEN)) {
+      if (await mayI(verb, resource, object)) wrong.push(`may ${verb} ${resource} ${object}`);
     }
     expect(wrong).toEqual([]);
   });
