@@ -8,4 +8,6 @@ export interface ClusterRemoved {
   readonly cluster: string;
   /** Epoch of the cluster's last watcher; state published under a later epoch stays. */
   readonly epoch: number;
+  /** In milliseconds since the Unix epoch. Watchers before version 1.5 of the messages leave it out. */
+  readonly removedAt?: number;
 }

@@ -260,4 +260,5 @@ export const clusterRemovedSchema = z.object({
   kind: z.literal('clusterRemoved'),
   cluster: z.string().min(1),
   epoch: index,
+  removedAt: z.number().optional(),
 });

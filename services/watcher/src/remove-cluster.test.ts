@@ -1,10 +1,12 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
+import { VirtualClock } from '@sluice/runtime';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { publishedStateScope } from './published-state.ts';
 import { removeCluster } from './remove-cluster.ts';
 
+const clock = new VirtualClock(1_000);
 const checkpoint = { offset: 0, id: '', streamId: 'memory' };
 
 async function storeWith(...clusters: readonly string[]): Promise<MemoryStore> {
@@ -21,12 +23,12 @@ async function storeWith(...clusters: readonly string[]): Promise<MemoryStore> {
 test('appends one message to each partition and deletes the published state of this cluster only', async () => {
   const bus = new MemoryBus({ partitions: 3 });
   const store = await storeWith('c', 'd');
-  await removeCluster({ cluster: 'c', fencingToken: 7, bus, store });
+  await removeCluster({ cluster: 'c', fencingToken: 7, bus, store, clock });
   for (let partition = 0; partition < 3; partition++) {
     const records = await bus.read('changes', partition, streamStart).next(10);
     expect(records.map(({ key }) => key)).toEqual(['c']);
     expect(records.map(({ payload }) => decodeMessage(payload))).toMatchObject([
-      { kind: 'clusterRemoved', cluster: 'c', epoch: 7 },
+      { kind: 'clusterRemoved', cluster: 'c', epoch: 7, removedAt: 1_000 },
     ]);
   }
   expect(store.peek(publishedStateScope('c')).entries).toEqual([]);
@@ -37,14 +39,14 @@ test('a fenced watcher appends nothing', async () => {
   const bus = new MemoryBus({ partitions: 1 });
   const store = await storeWith('c');
   await store.claim(publishedStateScope('c'), 9);
-  await expect(removeCluster({ cluster: 'c', fencingToken: 7, bus, store })).rejects.toThrow();
+  await expect(removeCluster({ cluster: 'c', fencingToken: 7, bus, store, clock })).rejects.toThrow();
   expect((await bus.end('changes', 0)).offset).toBe(0);
   expect(store.peek(publishedStateScope('c')).entries).toHaveLength(2);
 });
 
 test('records have new ids each time, so that the bus does not drop them as duplicates', async () => {
   const bus = new MemoryBus({ partitions: 1 });
-  for (const fencingToken of [1, 2]) await removeCluster({ cluster: 'c', fencingToken, bus });
+  for (const fencingToken of [1, 2]) await removeCluster({ cluster: 'c', fencingToken, bus, clock });
   const ids = (await bus.read('changes', 0, streamStart).next(10)).map(({ id }) => id);
   expect(new Set(ids).size).toBe(2);
 });

@@ -1,5 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import { type ClusterRemoved, encodeMessage } from '@sluice/messages';
+import type { Clock } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
 import { publishedStateScope } from './published-state.ts';
 
@@ -11,15 +12,17 @@ export interface RemoveClusterOptions {
   readonly bus: Bus;
   /** The watcher's store, if it had one. */
   readonly store?: Store | undefined;
+  readonly clock: Clock;
 }
 
 /**
  * Announces to every reconciler that a cluster is no longer served, and deletes the cluster's published state. If the
  * cluster is added again, it is published from scratch. Throws FencedError if a newer watcher has taken over.
  */
-export async function removeCluster({ cluster, fencingToken, bus, store }: RemoveClusterOptions): Promise<void> {
+export async function removeCluster({ store, ...options }: RemoveClusterOptions): Promise<void> {
+  const { cluster, fencingToken } = options;
   if (store !== undefined) await deletePublishedState(store, publishedStateScope(cluster), fencingToken);
-  await announceRemoval({ cluster, fencingToken, bus });
+  await announceRemoval(options);
 }
 
 /**
@@ -30,9 +33,10 @@ export async function announceRemoval({
   cluster,
   fencingToken,
   bus,
+  clock,
   after,
 }: Omit<RemoveClusterOptions, 'store'> & { readonly after?: number }): Promise<void> {
-  const message: ClusterRemoved = { kind: 'clusterRemoved', cluster, epoch: fencingToken };
+  const message: ClusterRemoved = { kind: 'clusterRemoved', cluster, epoch: fencingToken, removedAt: clock.now() };
   const payload = encodeMessage(message);
   for (let partition = 0; partition < bus.partitions; partition++) {
     const id = `${cluster}/${fencingToken}/removed${after === undefined ? '' : `-${after}`}/${partition}`;

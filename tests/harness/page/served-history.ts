@@ -27,7 +27,7 @@ export async function serveHistory(services: number): Promise<ServedHistory> {
   const ports = { clock: systemClock, logger: silentLogger };
   const history = new History(ports);
   const add = (message: Change | PlannedMutations | Outcome) =>
-    history.add(message.kind === 'mutations' ? 'mutations' : 'changes', {
+    history.add(message.kind === 'mutations' ? 'mutations' : 'changes', 0, {
       ...{ id: 'any', key: formatServiceKey(message.key), headers: {}, payload: encodeMessage(message) },
     });
   for (let i = 0; i < services; i++) {

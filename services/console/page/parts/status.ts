@@ -9,7 +9,7 @@ export const statusText: Readonly<Record<ServiceStatus, string>> = {
   refused: 'the API server refuses the write',
   unknown: 'the history is incomplete until the next snapshot',
   unmanaged: 'Sluice writes no endpoints: no selector and nothing to mirror, or type ExternalName',
-  deleted: 'the Service does not exist',
+  deleted: 'the Service does not exist, or its cluster was removed',
 };
 
 export function Status({ status, problem = '' }: { status: ServiceStatus; problem?: string }) {

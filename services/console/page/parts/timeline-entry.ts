@@ -38,7 +38,10 @@ export function TimelineEntry({ entry, plan, pod, relation, open, targets }: Tim
   </li>`;
 }
 
-const labels = { service: 'Service', pod: 'Pod', slice: 'EndpointSlice', endpoints: 'Endpoints', topology: 'Nodes' };
+const labels = {
+  ...{ service: 'Service', pod: 'Pod', slice: 'EndpointSlice', endpoints: 'Endpoints' },
+  ...{ topology: 'Nodes', cluster: 'The cluster' },
+};
 
 function Observed({ entry, pod }: { entry: ObservedEntry; pod: string }) {
   const observations = pod === '' ? entry.observations : entry.observations.filter(({ name }) => name === pod);

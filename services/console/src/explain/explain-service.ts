@@ -6,6 +6,7 @@ import type { HistoryState } from '../history/history-state.ts';
 /** Notes about a Service as a whole, most important first; empty if there is nothing unusual. */
 export function explainService(state: HistoryState): string[] {
   const { service } = state;
+  if (state.isRemoved) return ['The fleet no longer serves the cluster of this Service.'];
   if (!state.isComplete) return ['The history of this Service is incomplete until the next snapshot.'];
   if (service === null) {
     return [

@@ -20,8 +20,8 @@ interface Refusal {
 
 /** The state of a Service at one point of its history: the decider's state, refusals and topology hints. */
 export class HistoryState {
-  /** Changed only by `evolve`. */
-  readonly state: ServiceState;
+  #state: ServiceState;
+  #isRemoved = false;
   /** By controller, until one of its plans succeeds. */
   readonly refused: Map<Controller, Refusal>;
   /** The last Event about topology hints. */
@@ -32,7 +32,7 @@ export class HistoryState {
   lastEventAt = 0;
 
   constructor(state: ServiceState, refused: ReadonlyMap<Controller, Refusal> = new Map()) {
-    this.state = state;
+    this.#state = state;
     this.refused = new Map(refused);
   }
 
@@ -43,16 +43,38 @@ export class HistoryState {
   /** An independent copy. */
   copy(): HistoryState {
     const copy = new HistoryState(this.state.copy(), this.refused);
+    copy.#isRemoved = this.#isRemoved;
     copy.hints = this.hints;
     copy.similarPods = this.similarPods;
     copy.lastEventAt = this.lastEventAt;
     return copy;
   }
 
+  /** The decider's state. Changed only by `evolve` and `discard`. */
+  get state(): ServiceState {
+    return this.#state;
+  }
+
   /** Applies a message of the time `at` and returns the changed fields. */
   evolve(message: ServiceMessage, at: number): readonly FieldChange[] {
     evolve(this.state, message, at, defaultSettings);
-    return this.state.drainChanges();
+    const changes = this.state.drainChanges();
+    if (message.kind === 'change' && changes.length > 0) this.#isRemoved = false;
+    return changes;
+  }
+
+  /** Discards everything, because the cluster was removed. */
+  discard(): void {
+    this.#state = initialState(this.key);
+    this.#isRemoved = true;
+    this.refused.clear();
+    this.hints = null;
+    this.similarPods = undefined;
+  }
+
+  /** Whether the cluster was removed, and nothing was published of the Service since. */
+  get isRemoved(): boolean {
+    return this.#isRemoved;
   }
 
   get key(): ServiceKey {

@@ -2,7 +2,7 @@ import type { BusRecord, Topic } from '@sluice/bus';
 import { formatServiceKey, isServiceKey, parseServiceKey, type ServiceKey } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import { Journal } from './journal.ts';
-import { retain } from './retained-record.ts';
+import { messageOf, type RetainedRecord, retain } from './retained-record.ts';
 
 export interface HistoryOptions {
   readonly clock: Clock;
@@ -32,19 +32,33 @@ export class History {
     this.retentionMs = retentionMs;
   }
 
-  /** Retains a record without decoding or encoding it. Ignores records whose key is not that of a Service. */
-  add(topic: Topic, record: BusRecord): void {
+  /** Retains a record of a Service without decoding or encoding it, and the removal of a cluster. Ignores any other record. */
+  add(topic: Topic, partition: number, record: BusRecord): void {
     if (topic === 'requests') return;
     const { key } = record;
     let journal = this.#journals.get(key);
+    const retained = retain(record, this.#clock.now());
     if (journal === undefined) {
-      if (!isServiceKey(key)) return;
-      journal = new Journal(parseServiceKey(key));
+      if (!isServiceKey(key)) return this.#addRemoval(partition, key, retained);
+      journal = new Journal(parseServiceKey(key), partition);
       this.#journals.set(key, journal);
     }
-    const receivedAt = this.#clock.now();
-    this.#since ??= receivedAt;
-    this.#update(journal, () => journal.add(topic, retain(record, receivedAt)));
+    this.#since ??= retained.receivedAt;
+    this.#append(journal, topic, retained);
+  }
+
+  /** Retains the removal of a cluster for its Services in this partition. Those in others may have been published again. */
+  #addRemoval(partition: number, key: string, record: RetainedRecord): void {
+    const message = messageOf(record);
+    if (message?.kind !== 'clusterRemoved' || message.cluster !== key) return;
+    const shared = { ...record, content: message };
+    for (const journal of this.#journals.values()) {
+      if (journal.key.cluster === key && journal.partition === partition) this.#append(journal, 'changes', shared);
+    }
+  }
+
+  #append(journal: Journal, topic: Topic, record: RetainedRecord): void {
+    this.#update(journal, () => journal.add(topic, record));
     if (this.#bytes > this.#maxBytes) this.#shrink();
     for (const listener of this.#listeners) listener(journal.key);
   }

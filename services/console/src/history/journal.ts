@@ -22,6 +22,8 @@ interface Replayed {
  */
 export class Journal {
   readonly key: ServiceKey;
+  /** Partition of its records. */
+  readonly partition: number;
   /** Size of all records in memory, in bytes. */
   bytes = 0;
   /** When the last record was received; 0 if there is none. */
@@ -34,8 +36,9 @@ export class Journal {
   #mutations: RetainedRecord[] = [];
   #live: Replayed | undefined;
 
-  constructor(key: ServiceKey) {
+  constructor(key: ServiceKey, partition = 0) {
     this.key = key;
+    this.partition = partition;
     this.#before = new Replay(key);
   }
 

@@ -1,6 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import {
   type Change,
+  type ClusterRemoved,
   comparePlans,
   type Message,
   noCauses,
@@ -69,6 +70,8 @@ export class Replay {
         return this.#applyChange(message, record).map((entry) => withTrace(entry, record));
       case 'outcome':
         return this.#applyOutcome(message, record);
+      case 'clusterRemoved':
+        return this.#applyRemoval(message);
       default:
         return [];
     }
@@ -90,6 +93,18 @@ export class Replay {
       changes.filter((field) => !isOwn(field)),
     );
     return observations.length > 0 ? [{ kind: 'observed', at, observations, causes: change.causes }] : [];
+  }
+
+  /** Does what the reconciler does: what a later watcher has published stays. */
+  #applyRemoval({ epoch, removedAt }: ClusterRemoved): readonly ObservedEntry[] {
+    const { state } = this;
+    if (state.state.snapshot.stamp.epoch > epoch) return [];
+    const { isEmpty } = state;
+    const at = removedAt ?? state.lastEventAt;
+    state.discard();
+    state.lastEventAt = Math.max(state.lastEventAt, at);
+    if (isEmpty) return [];
+    return [{ kind: 'observed', at, observations: [clusterRemoved], causes: noCauses }];
   }
 
   #applyOutcome(outcome: Outcome, record: RetainedRecord): readonly Entry[] {
@@ -141,7 +156,14 @@ export class Replay {
   }
 }
 
+const clusterRemoved = {
+  of: 'cluster',
+  name: '',
+  text: 'was removed from the fleet or restored from a backup: what was known of it is discarded',
+} as const;
+
 function comesFirst(plan: PlannedMutations, message: Message): boolean {
+  if (message.kind === 'clusterRemoved') return plan.decidedAt <= (message.removedAt ?? plan.decidedAt);
   if (message.kind === 'outcome') return plan.decidedAt <= message.completedAt || planName(plan) === planName(message);
   const at = message.kind === 'change' ? message.causes.first[0]?.observedAt : undefined;
   return at !== undefined && plan.decidedAt < at;

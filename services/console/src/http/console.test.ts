@@ -32,7 +32,7 @@ const traced = (message: Parameters<typeof record>[0]) => ({
 async function start(given: Partial<ConsoleOptions> = {}) {
   const clock = new VirtualClock(500);
   const history = new History({ clock });
-  const add = (message: Parameters<typeof record>[0]) => history.add(topicOf(message), traced(message));
+  const add = (message: Parameters<typeof record>[0]) => history.add(topicOf(message), 0, traced(message));
   add(snapshot(1, 1_000, [service(), pod('web-1', { ready: true })]));
   add(aPlan(1, 1_010, [{ verb: 'create', object: sliceOf('web-1', { version: '', ready: true }) }]));
   add(anOutcome(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]));
@@ -78,6 +78,20 @@ async function start(given: Partial<ConsoleOptions> = {}) {
 const web = '/api/v1/services/prod/shop/web';
 
 describe('API', () => {
+  test('a removed cluster and its Services are no longer listed; the history of a Service says why', async () => {
+    const { json, history } = await start({ sources: { clusters: () => [] } });
+    expect((await json('/api/v1/overview')).clusters).toMatchObject([{ identity: 'cluster-uid', state: 'unknown' }]);
+    const removal = { kind: 'clusterRemoved', cluster: 'cluster-uid', epoch: 1, removedAt: 9_000 } as const;
+    history.add('changes', 0, { ...toAppend(removal), key: 'cluster-uid' });
+    expect((await json('/api/v1/overview')).clusters).toEqual([]);
+    expect((await json('/api/v1/services')).items).toEqual([]);
+    const removed = await json('/api/v1/services/cluster-uid/shop/web');
+    expect(removed).toMatchObject({ summary: { status: 'deleted' }, pods: [], slices: [] });
+    expect(removed.notes).toEqual(['The fleet no longer serves the cluster of this Service.']);
+    const entries = (await json('/api/v1/services/cluster-uid/shop/web/history')).entries;
+    expect(entries.at(-1)).toMatchObject({ observations: [{ text: expect.stringContaining('removed') }] });
+  });
+
   test('returns the overview and lists Services', async () => {
     const { json } = await start();
     expect(await json('/api/v1/overview')).toMatchObject({

@@ -75,9 +75,9 @@ test('encodes an event once for all streams', () => {
 test('sends a long history as fast as its client reads', () => {
   const clock = new VirtualClock(0);
   const history = new History({ clock });
-  history.add('changes', toAppend(snapshot(1, 0, [service(), pod('web-1', { ready: false })])));
+  history.add('changes', 0, toAppend(snapshot(1, 0, [service(), pod('web-1', { ready: false })])));
   for (let n = 2; n < 1202; n++)
-    history.add('changes', toAppend(podChange(n, n, pod('web-1', { ready: n % 2 === 0 }))));
+    history.add('changes', 0, toAppend(podChange(n, n, pod('web-1', { ready: n % 2 === 0 }))));
   const journal = history.get(shop('web'));
   if (journal === undefined) return expect.unreachable();
   const { connection, stream } = open(clock);
@@ -108,7 +108,7 @@ test('does not start for a client that has already disconnected', () => {
 test('pauses for a slow client and then sends all entries', () => {
   const clock = new VirtualClock(0);
   const history = new History({ clock });
-  history.add('changes', toAppend(snapshot(1, 0, [service(), pod('web-1', { ready: false })])));
+  history.add('changes', 0, toAppend(snapshot(1, 0, [service(), pod('web-1', { ready: false })])));
   const journal = history.get(shop('web'));
   if (journal === undefined) return expect.unreachable();
   const { connection, stream } = open(clock);
@@ -116,7 +116,7 @@ test('pauses for a slow client and then sends all entries', () => {
   expect(connection.events).toBe(1);
   connection.writableNeedDrain = true;
   for (let n = 2; n < 52; n++) {
-    history.add('changes', toAppend(podChange(n, n * 200, pod('web-1', { ready: n % 2 === 0 }))));
+    history.add('changes', 0, toAppend(podChange(n, n * 200, pod('web-1', { ready: n % 2 === 0 }))));
     run(clock, n * 200);
   }
   expect(connection.events, 'no backlog').toBe(1);
@@ -124,7 +124,7 @@ test('pauses for a slow client and then sends all entries', () => {
   run(clock, 12_000);
   expect(connection.events).toBe(51);
   connection.end();
-  history.add('changes', toAppend(podChange(99, 13_000, pod('web-1', { ready: true }))));
+  history.add('changes', 0, toAppend(podChange(99, 13_000, pod('web-1', { ready: true }))));
   run(clock, 14_000);
   expect(connection.events, 'the client has disconnected').toBe(51);
 });

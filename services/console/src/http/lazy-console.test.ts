@@ -33,7 +33,7 @@ async function serve(): Promise<string> {
 
 describe('lazyConsole', () => {
   test('expires the history before the first request, and answers concurrent first requests', async () => {
-    history.add('changes', { key: 'c/shop/web', id: '1', headers: {}, payload: new TextEncoder().encode('{}') });
+    history.add('changes', 0, { key: 'c/shop/web', id: '1', headers: {}, payload: new TextEncoder().encode('{}') });
     expect(history.bytes).toBeGreaterThan(0);
     for (let i = 0; i < 3; i++) clock.step(clock.now() + 60_000);
     expect(history.bytes).toBe(0);

@@ -158,12 +158,15 @@ async function readTrace({ sources }: RouteContext, traceId: string) {
   throw new Problem(404, `Jaeger has no trace ${traceId}`, hint);
 }
 
+/** The clusters of the fleet, and those that it does not name but of which the history knows Services. */
 function clusters({ history, sources }: RouteContext) {
   const services = new Map<string, number>();
   for (const { key } of history.journals) services.set(key.cluster, (services.get(key.cluster) ?? 0) + 1);
   const known = sources.clusters();
+  const journals = [...history.journals];
   const others = [...services.keys()]
     .filter((identity) => !known.some((cluster) => cluster.identity === identity))
+    .filter((identity) => journals.some((journal) => journal.key.cluster === identity && !journal.state.isRemoved))
     .map((identity) => ({ identity, name: identity, version: '', server: '', state: 'unknown' }));
   return [...known, ...others].map((cluster) => ({ ...cluster, services: services.get(cluster.identity) ?? 0 }));
 }

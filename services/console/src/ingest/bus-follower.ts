@@ -89,7 +89,7 @@ export class BusFollower {
         hasStart = true;
         history.extendBack(start);
       }
-      for (const record of records) history.add(topic, record);
+      for (const record of records) history.add(topic, partition, record);
       if ((records.at(-1)?.offset ?? 0) >= end) this.#reachedEnd(topic, partition);
     }
   }

@@ -4,6 +4,7 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { describe, expect, test } from 'vitest';
 import { History } from '../history/history.ts';
 import { anOutcome, aPlan, pod, podChange, service, shop, sliceOf, snapshot } from '../testing/records.ts';
+import { summarize } from '../view/summarize.ts';
 import { BusFollower } from './bus-follower.ts';
 import { tapBus } from './tap-bus.ts';
 
@@ -61,13 +62,73 @@ describe('ingest', () => {
   });
 });
 
+describe('a removed cluster', () => {
+  const removal = (cluster: string, epoch: number) => {
+    const message = { kind: 'clusterRemoved', cluster, epoch, removedAt: 9_000 } as const;
+    return { ...toAppend('9', message), key: cluster };
+  };
+  const statusOf = (history: History, service: string) => {
+    const journal = history.get(shop(service));
+    return journal && summarize(journal.state, journal.entries, 'prod').status;
+  };
+
+  /** Services web and db, in partitions 0 and 1, each with a Pod. */
+  function served(): History {
+    const history = new History({ clock });
+    for (const [index, name] of ['web', 'db'].entries()) {
+      const change = { ...snapshot(1, 1_000, [service({ name }), pod(`${name}-1`, {})]), key: shop(name) };
+      history.add('changes', index, { ...toAppend('1', change), key: formatServiceKey(shop(name)) });
+    }
+    return history;
+  }
+
+  test('its Services of that partition are deleted, their history says why, and the others stay', () => {
+    const history = served();
+    history.add('changes', 0, removal('cluster-uid', 1));
+    expect([statusOf(history, 'web'), statusOf(history, 'db')]).toEqual(['deleted', 'empty']);
+    const journal = history.get(shop('web'));
+    expect(journal?.state.pods.size).toBe(0);
+    expect(journal?.stateAt(8_999).pods.size).toBe(1);
+    expect(journal?.entries.at(-1)).toMatchObject({ at: 9_000, observations: [{ of: 'cluster' }] });
+    history.add('changes', 1, removal('cluster-uid', 1));
+    expect(statusOf(history, 'db')).toBe('deleted');
+  });
+
+  test('what is published afterwards, such as after a restore from a backup, is shown', () => {
+    const history = served();
+    history.add('changes', 0, removal('cluster-uid', 1));
+    history.add('changes', 0, toAppend('3', snapshot(2, 10_000, [service(), pod('web-2', {})])));
+    expect(statusOf(history, 'web')).toBe('empty');
+    expect([...(history.get(shop('web'))?.state.pods.keys() ?? [])]).toEqual(['web-2']);
+  });
+
+  test('a late removal, of an earlier watcher, of another cluster or under a foreign key changes nothing', () => {
+    const history = served();
+    history.add('changes', 0, removal('cluster-uid', 0));
+    history.add('changes', 0, removal('other', 1));
+    history.add('changes', 0, { ...removal('other', 1), key: 'cluster-uid' });
+    expect(statusOf(history, 'web')).toBe('empty');
+    expect(history.get(shop('web'))?.entries).toHaveLength(1);
+  });
+
+  test('expires with the retention', () => {
+    const time = new VirtualClock(0);
+    const history = new History({ clock: time, retentionMs: 10_000 });
+    history.add('changes', 0, toAppend('1', snapshot(1, 0, [service(), pod('web-1', {})])));
+    history.add('changes', 0, removal('cluster-uid', 1));
+    time.step(20_000);
+    history.expire();
+    expect(history.get(shop('web'))).toBeUndefined();
+  });
+});
+
 describe('limits of the history', () => {
   test('drops older records of the largest histories and keeps their effect', () => {
     const history = new History({ clock, maxBytes: 60_000 });
     const first = toAppend('1', snapshot(1, 1_000, [service(), pod('web-1', {})]));
-    history.add('changes', first);
+    history.add('changes', 0, first);
     for (let n = 2; n < 400; n++) {
-      history.add('changes', toAppend(`${n}`, podChange(n, n * 1_000, pod('web-1', { ready: n % 2 === 0 }))));
+      history.add('changes', 0, toAppend(`${n}`, podChange(n, n * 1_000, pod('web-1', { ready: n % 2 === 0 }))));
     }
     expect(history.bytes).toBeLessThanOrEqual(60_000);
     const journal = history.get(shop('web'));
@@ -79,9 +140,9 @@ describe('limits of the history', () => {
   test('drops expired records, and Services of which nothing is left', () => {
     const time = new VirtualClock(0);
     const history = new History({ clock: time, retentionMs: 10_000 });
-    history.add('changes', toAppend('1', snapshot(1, 0, [service(), pod('web-1', {})])));
+    history.add('changes', 0, toAppend('1', snapshot(1, 0, [service(), pod('web-1', {})])));
     time.step(6_000);
-    history.add('changes', toAppend('2', snapshot(2, 6_000, [{ kind: 'service', service: null }])));
+    history.add('changes', 0, toAppend('2', snapshot(2, 6_000, [{ kind: 'service', service: null }])));
     time.step(12_000);
     history.expire();
     expect(history.get(shop('web'))?.entries).toHaveLength(1);
@@ -94,7 +155,7 @@ describe('limits of the history', () => {
 
   test('ignores records whose key is not that of a Service', () => {
     const history = new History({ clock });
-    history.add('changes', { ...toAppend('1', snapshot(1, 0, [])), key: 'nonsense' });
+    history.add('changes', 0, { ...toAppend('1', snapshot(1, 0, [])), key: 'nonsense' });
     expect([...history.journals]).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ export function tapBus(bus: Bus, history: History): Bus {
     append(topic, partition, records) {
       // The order of the calls is the order of the log.
       const appended = bus.append(topic, partition, records);
-      for (const record of records) history.add(topic, record);
+      for (const record of records) history.add(topic, partition, record);
       return appended;
     },
     read: (topic, partition, after) => bus.read(topic, partition, after),

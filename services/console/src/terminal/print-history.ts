@@ -43,6 +43,7 @@ const kinds = {
   endpoints: 'Endpoints',
   slice: 'EndpointSlice',
   topology: 'Nodes',
+  cluster: 'The cluster',
 } as const;
 
 function completedLines(entry: Extract<HistoryEntry, { kind: 'completed' }>): readonly string[] {

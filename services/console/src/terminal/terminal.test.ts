@@ -38,7 +38,7 @@ beforeEach(async () => {
   add = (message) => {
     const record = { id: 'any', key: formatServiceKey(message.key), headers: { traceparent } };
     const topic = message.kind === 'mutations' ? 'mutations' : 'changes';
-    history.add(topic, { ...record, payload: encodeMessage(message) });
+    history.add(topic, 0, { ...record, payload: encodeMessage(message) });
   };
   for (const known of [key, { ...key, cluster: 'uid-2' }, { ...key, service: 'only' }]) add(snapshot(known));
   add(pod(2, startedAt + 2_000));

@@ -27,7 +27,7 @@ const endpointChange = z.object({
 export type EndpointChange = z.infer<typeof endpointChange>;
 
 const observation = z.object({
-  of: z.enum(['service', 'pod', 'endpoints', 'slice', 'topology']),
+  of: z.enum(['service', 'pod', 'endpoints', 'slice', 'topology', 'cluster']),
   name: z.string(),
   text: z.string().describe('continues a sentence whose subject is the object: "became ready"'),
 });

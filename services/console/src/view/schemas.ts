@@ -8,7 +8,7 @@ export const serviceStatus = z
   .describe(
     'ok: all endpoints are ready; degraded: some are not, or a Pod or port is left out; empty: none is; pending: a write is in flight; refused: the API ' +
       'server refuses the write; unknown: the history is incomplete; unmanaged: no selector and no Endpoints to mirror, or ' +
-      'type ExternalName; deleted: the Service does not exist',
+      'type ExternalName; deleted: the Service does not exist, or its cluster was removed',
   );
 export type ServiceStatus = z.infer<typeof serviceStatus>;
 

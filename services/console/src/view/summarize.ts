@@ -53,6 +53,7 @@ function isUnmanaged({ type, selector }: Service, endpoints: Endpoints | null): 
 type Counted = Pick<ServiceSummary, 'endpoints' | 'ready' | 'problem'>;
 
 function statusOf(state: HistoryState, { endpoints, ready, problem }: Counted): ServiceStatus {
+  if (state.isRemoved) return 'deleted';
   if (!state.isComplete) return 'unknown';
   if (state.refused.size > 0) return 'refused';
   if (controllers.some((controller) => state.planOf(controller) !== undefined)) return 'pending';

@@ -163,7 +163,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         named.delete(identity);
       }
     },
-    removeCluster: (identity) => removeCluster({ cluster: identity, fencingToken: nextEpoch(), bus }),
+    removeCluster: (identity) => removeCluster({ cluster: identity, fencingToken: nextEpoch(), bus, clock }),
     resync() {
       for (const watcher of watchers) watcher.resync();
     },

@@ -62,7 +62,7 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
           options.onAvailability?.(null);
         }
         if (served.reason !== 'removed') return;
-        await removeCluster({ cluster: identity, fencingToken, bus: options.bus, store: options.store });
+        await removeCluster({ ...options, cluster: identity, fencingToken });
         await published;
         await options.directory?.remove(identity);
       },
