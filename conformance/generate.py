@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random scenarios for the vectors, one a line; the format is in README.md.
+"""Random scenarios for the vectors, one per line; README.md describes the format.
 
     python3 conformance/generate.py SEED COUNT [--profile plain|faults|lag|hints|mirroring|large|quirks] > scenarios.jsonl
 
@@ -35,7 +35,7 @@ def clean(d):
 
 
 class Gen:
-    """One scenario: a world of objects, and what happens to it. Everything is drawn from one seeded generator."""
+    """One scenario: objects and the events that change them. All choices come from one seeded generator."""
 
     def __init__(self, seed, profile, i):
         self.random = random.Random("%s/%s/%d" % (seed, profile, i))
@@ -67,12 +67,12 @@ class Gen:
         return self.random.choices(vs, ws)[0]
 
     def now(self, lo=1, hi=40):
-        """The scenario's time, a little later than when last asked."""
+        """The scenario's time, a little later than at the previous call."""
         self.seconds += self.random.randint(lo, hi)
         return (datetime.datetime(2024, 1, 1) + datetime.timedelta(seconds=self.seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def uid(self, k):
-        """A uid that tells its number and kind."""
+        """A uid that contains its number and kind."""
         self.uids += 1
         return "%08x-%04x-4%03x-8000-%012x" % (
             self.random.getrandbits(32),
@@ -95,11 +95,11 @@ class Gen:
         return m
 
     def key(self, o):
-        """What an object is found by."""
+        """The key of an object."""
         return (o["kind"], o["metadata"].get("namespace", ""), o["metadata"]["name"])
 
     def put(self, o):
-        """Adds an object to the world."""
+        """Adds an object."""
         self.world[self.key(o)] = o
         return o
 
@@ -108,7 +108,7 @@ class Gen:
         return [o for k, o in self.world.items() if k[0] == kind and (ns is None or k[1] == ns)]
 
     def step(self, **kw):
-        """Adds a step, now and then one that does not run, or comes later."""
+        """Adds a step; occasionally one that does not run, or runs later."""
         if self.profile == "lag" and self.chance(0.3) and kw["op"] in ("apply", "delete"):
             kw["run"] = False
         elif self.chance(0.1) and kw["op"] in ("apply", "delete"):
@@ -118,12 +118,12 @@ class Gen:
         self.steps.append(kw)
 
     def apply(self, o):
-        """A step that makes or replaces an object."""
+        """A step that creates or replaces an object."""
         self.put(o)
         self.step(op="apply", object=copy.deepcopy(o))
 
     def delete(self, o):
-        """A step that removes an object, now and then unseen by the watch."""
+        """A step that deletes an object; occasionally the watch misses it."""
         self.world.pop(self.key(o), None)
         kw = {
             "op": "delete",
@@ -164,7 +164,7 @@ class Gen:
 
     # -- services
     def labels(self, reserved=True):
-        """Labels of a Service, now and then reserved ones."""
+        """Labels of a Service, occasionally reserved ones."""
         l = {}
         for k, vs in (("env", ["prod", "dev"]), ("team", ["x", "y", ""]), ("release", ["r1", "r2"])):
             if self.chance(0.25):
@@ -198,7 +198,7 @@ class Gen:
         return out
 
     def fams(self):
-        """What a Service says of its address families."""
+        """The address families of a Service."""
         f = self.families
         if self.chance(0.12):
             f = self.random.choice(["4", "6", "46", "64"])
@@ -248,7 +248,7 @@ class Gen:
         return {"kind": "Service", "apiVersion": "v1", "metadata": m, "spec": spec}
 
     def hintset(self, m, spec, strong):
-        """Ways to ask for hints."""
+        """Ways to enable hints."""
         a = m.setdefault("annotations", {})
         for k in (MODE, TAH):
             a.pop(k, None)
@@ -415,7 +415,7 @@ class Gen:
                     return q["containerPort"]
 
     def endpoint(self, s, p, fam):
-        """The endpoint that upstream makes of a Pod."""
+        """The endpoint that upstream creates for a Pod."""
         nodes = {o["metadata"]["name"]: o for o in self.of("Node")}
         addrs = [x["ip"] for x in p["status"].get("podIPs", []) if (":" in x["ip"]) == (fam == "IPv6")]
         if not addrs or p["status"]["phase"] in ("Succeeded", "Failed"):
@@ -487,8 +487,7 @@ class Gen:
         }
 
     def existing(self, s):
-        """Slices that are there before the start: right ones, and such as need repair."""
-        """slices already there for service s, as some earlier life of the controller or somebody else may have left them"""
+        """Slices of service s that exist before the start: correct ones, and ones that need repair."""
         r = self.random
         fams = s["spec"].get("ipFamilies") or ["IPv4"]
         mx = self.config["maxEndpointsPerSlice"]
@@ -620,7 +619,7 @@ class Gen:
                 self.put(self.mkslice(s, fam, [], [], tag()))
 
     def decorate(self, sl, mode):
-        """Makes a slice differ in one way."""
+        """Changes a slice in one way."""
         m = sl["metadata"]
         if self.chance(0.12):
             m["labels"]["user"] = "u1"
@@ -632,7 +631,7 @@ class Gen:
             m["labels"].pop(HEADLESS, None)
 
     def subsets_for(self, s):
-        """Subsets that upstream makes of a Service's Pods."""
+        """Subsets that upstream creates for a Service's Pods."""
         ready, nr = [], []
         fam = (s["spec"].get("ipFamilies") or ["IPv4"])[0]
         for p in self.matches(s):
@@ -675,7 +674,7 @@ class Gen:
         return [clean({"addresses": ready or None, "notReadyAddresses": nr or None, "ports": ports or None})]
 
     def existing_ep(self, s):
-        """Endpoints that are there before the start."""
+        """Endpoints that exist before the start."""
         m = self.meta("Endpoints", s["metadata"]["namespace"], s["metadata"]["name"])
         l = dict(s["metadata"].get("labels") or {})
         if not self.chance(0.15):
@@ -794,8 +793,7 @@ class Gen:
         )
 
     def mirrored(self, e, mx):
-        """Mirrored slices that are there before the start."""
-        """slices that a previous run may have left"""
+        """Mirrored slices that exist before the start, as a previous run may have left them."""
         r = self.random
         by = {}
         for ss in e.get("subsets") or []:
@@ -858,7 +856,7 @@ class Gen:
 
     # -- faults
     def fault(self, ctl):
-        """Requests that are to fail."""
+        """Requests that fail."""
         res = "endpoints" if ctl == "endpoints" else "endpointslices"
         return {
             "verb": self.pick(("create", 4), ("update", 5), ("delete", 3)),
@@ -879,7 +877,7 @@ class Gen:
 
     # -- steps
     def pod_step(self, plain=False):
-        """Something happens to a Pod."""
+        """An event of a Pod."""
         r = self.random
         pods = self.of("Pod")
         ns = self.namespaces[0]
@@ -972,7 +970,7 @@ class Gen:
         self.apply(p)
 
     def svc_step(self):
-        """Something happens to a Service."""
+        """An event of a Service."""
         r = self.random
         ss = self.of("Service")
         if not ss:
@@ -1064,7 +1062,7 @@ class Gen:
         self.apply(s)
 
     def node_step(self):
-        """Something happens to a Node."""
+        """An event of a Node."""
         r = self.random
         ns = self.of("Node")
         x = self.pick(("late", 3), ("ready", 3), ("zone", 3), ("cpu", 1), ("del", 0.7), ("add", 1.5), ("role", 0.7))
@@ -1089,7 +1087,7 @@ class Gen:
         self.apply(n)
 
     def slice_step(self, by=ESC):
-        """Somebody edits or deletes a slice."""
+        """Another client edits or deletes a slice."""
         r = self.random
         names = [o["metadata"]["name"] for o in self.of("Endpoints" if by == MIR else "Service", self.namespaces[0])]
         nm = r.choice(names) if names else "web"
@@ -1120,7 +1118,7 @@ class Gen:
         self.step(op="userEdit", target=t, merge=merge)
 
     def ep_step(self):
-        """Somebody edits or deletes Endpoints."""
+        """Another client edits or deletes Endpoints."""
         r = self.random
         s = r.choice(self.of("Service") or [None])
         if s is None:
@@ -1139,7 +1137,7 @@ class Gen:
         self.step(op="apply", object=e)
 
     def misc_step(self):
-        """A resync, a restart, or time passes."""
+        """A resync, a restart, or elapsed time."""
         self.step(op=self.random.choice(["restart", "resync", "settle", "restart"]))
 
     # -- whole scenarios
@@ -1185,7 +1183,7 @@ class Gen:
         }
 
     def podbased(self, ctl):
-        """World and steps for the controllers that follow Pods."""
+        """Objects and steps for the controllers that watch Pods."""
         r = self.random
         L = self.profile == "large"
         mx = self.pick((2, 3), (3, 4), (5, 4), (10, 2), (100, 4), (1, 0.5)) if not L else r.choice([100, 100, 1000])
@@ -1284,7 +1282,7 @@ class Gen:
                 self.misc_step()
 
     def mirror(self, ctl):
-        """World and steps for the mirroring controller."""
+        """Objects and steps for the mirroring controller."""
         r = self.random
         mx = self.pick((1, 1), (2, 2), (3, 3), (5, 3), (1000, 5)) if self.profile != "large" else r.choice([100, 1000])
         self.config["maxEndpointsPerSubset"] = mx

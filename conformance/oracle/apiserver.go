@@ -52,7 +52,7 @@ func sliceGen(old, cur *discoveryv1.EndpointSlice) int64 {
 	return old.Generation
 }
 
-// takeFault is the error that a request gets instead of an answer, if any.
+// takeFault returns the error with which a request fails, if any.
 func (h *harness) takeFault(verb, res, name string) error {
 	for i, f := range h.faults {
 		if f.Verb != verb || f.Resource != res || (f.Name != "" && f.Name != name) {
@@ -88,7 +88,7 @@ func (h *harness) takeFault(verb, res, name string) error {
 	return nil
 }
 
-// react answers a request of the controller.
+// react responds to a request of the controller.
 func (h *harness) react(a clienttesting.Action) (bool, runtime.Object, error) {
 	res, ns, verb := a.GetResource().Resource, a.GetNamespace(), a.GetVerb()
 	gr := a.GetResource().GroupResource()

@@ -17,7 +17,7 @@ var (
 	reErrd  = regexp.MustCompile(`error deleting (\S*) EndpointSlice for`)
 )
 
-// normMsg frees a message of generated names, and of the order of aggregated errors.
+// normMsg removes generated names from a message and sorts aggregated errors.
 func normMsg(m string) string {
 	m = reSlice.ReplaceAllString(m, "failed to $1 * EndpointSlice for")
 	m = reQuot.ReplaceAllString(m, `$1"*"`)
@@ -32,7 +32,7 @@ func normMsg(m string) string {
 
 func js(v any) string { b, _ := json.Marshal(v); return string(b) }
 
-// canonLevel is a text per round that is equal for outcomes which are the same at that level.
+// canonLevel returns a text per round. Outcomes that are the same at that level have equal texts.
 func canonLevel(r *result, level int, user map[string]bool) []string {
 	var res []string
 	for _, rd := range r.Rounds {

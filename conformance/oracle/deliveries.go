@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// deliverSet tells the cache of an object, unless it knows a newer one: a watch never goes back.
+// deliverSet delivers an object to the cache unless the cache has a newer version: a watch never goes back.
 func (h *harness) deliverSet(r string, o runtime.Object) {
 	inf := h.inf[r]
 	prev, ok, _ := inf.idx.Get(o)
@@ -29,7 +29,7 @@ func (h *harness) deliverSet(r string, o runtime.Object) {
 	}
 }
 
-// deliverDel tells the cache that an object is gone.
+// deliverDel delivers a deletion to the cache.
 func (h *harness) deliverDel(r string, o runtime.Object) {
 	inf := h.inf[r]
 	if prev, ok, _ := inf.idx.Get(o); ok {
@@ -40,7 +40,7 @@ func (h *harness) deliverDel(r string, o runtime.Object) {
 	}
 }
 
-// later keeps an own write until it is delivered.
+// later queues an own write for delivery.
 func (h *harness) later(f func()) { h.undeliv = append(h.undeliv, f) }
 func (h *harness) flush()         { h.flushN(len(h.undeliv)) }
 func (h *harness) flushN(n int) {
@@ -59,7 +59,7 @@ func version(o runtime.Object) int64 {
 	return n
 }
 
-// deliverTombstone tells of a deletion that the watch missed.
+// deliverTombstone delivers a deletion that the watch missed.
 func (h *harness) deliverTombstone(r string, o runtime.Object) {
 	inf := h.inf[r]
 	if prev, ok, _ := inf.idx.Get(o); ok {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// event is what a controller wanted recorded.
+// event is an Event that a controller records.
 type event struct {
 	Type      string `json:"type"`
 	Reason    string `json:"reason"`
@@ -18,7 +18,7 @@ type event struct {
 	Name      string `json:"name"`
 }
 
-// recorder stands in for the event recorder.
+// recorder replaces the event recorder.
 type recorder struct{ h *harness }
 
 func (r recorder) Event(o runtime.Object, t, reason, msg string) {

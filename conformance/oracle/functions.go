@@ -39,7 +39,7 @@ func truncateEndpoints(e *corev1.Endpoints) bool
 //go:linkname podToEndpointAddressForService k8s.io/kubernetes/pkg/controller/endpoint.podToEndpointAddressForService
 func podToEndpointAddressForService(svc *corev1.Service, pod *corev1.Pod) (*corev1.EndpointAddress, error)
 
-// fnv128 is the hash by which upstream orders ports and subsets.
+// fnv128 is the hash that upstream uses to order ports and subsets.
 func fnv128(s string) string {
 	h := fnv.New128a()
 	h.Write([]byte(s))

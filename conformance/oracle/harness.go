@@ -80,7 +80,7 @@ func (h *harness) genName(base string) string {
 }
 func (h *harness) nextRV() string { h.rv++; return fmt.Sprint(h.rv) }
 
-// worker is a queue, and the step that takes its next item.
+// worker is a queue and the step that processes its next item.
 type worker struct {
 	peek func() (int, int64)
 	run  func()
@@ -159,7 +159,7 @@ func (h *harness) boot() {
 	}
 }
 
-// drain lets everything run that falls due within the horizon.
+// drain runs everything that is due within the horizon.
 func (h *harness) drain() {
 	start := h.clockMs
 	for n := 0; n < h.sc.Config.MaxSyncs; n++ {

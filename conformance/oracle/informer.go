@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// stubInformer is a cache that the harness fills, and the handlers that a controller registered with it.
+// stubInformer is a cache that the harness fills, with the handlers that a controller registered.
 type stubInformer struct {
 	cache.SharedIndexInformer
 	idx      cache.Indexer

@@ -1,5 +1,5 @@
-// The oracle plays scenarios through Kubernetes' own Endpoints, EndpointSlice and EndpointSliceMirroring controllers, inside
-// one process, without goroutines, network or real time, and tells what they did. See conformance/README.md.
+// The oracle runs scenarios through Kubernetes' own Endpoints, EndpointSlice and EndpointSliceMirroring controllers in one
+// process, without goroutines, network or real time, and prints what they did. See conformance/README.md.
 //
 //	oracle [-repeat N] < scenarios.jsonl > results.jsonl
 package main

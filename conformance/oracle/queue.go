@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// virtualQueue does what the delaying work queue does, on the virtual clock: an immediate add goes to the ready list (once), a delayed one keeps the
+// virtualQueue behaves as the delaying work queue, on the virtual clock: an immediate add goes to the ready list (once), a delayed one keeps the
 // earliest due time and is not cancelled by an immediate add.
 type virtualQueue[T comparable] struct {
 	h     *harness
@@ -16,7 +16,7 @@ type virtualQueue[T comparable] struct {
 	rl    workqueue.TypedRateLimiter[T]
 }
 
-// addReady puts an item that may run now at the end, unless it is there.
+// addReady appends an item that may run now, unless it is queued already.
 func (q *virtualQueue[T]) addReady(item T) {
 	for _, x := range q.ready {
 		if x == item {
@@ -51,7 +51,7 @@ func (q *virtualQueue[T]) ShutDown()                        {}
 func (q *virtualQueue[T]) ShutDownWithDrain()               {}
 func (q *virtualQueue[T]) ShuttingDown() bool               { return false }
 
-// earliest is the first delayed item to fall due, with its time; -1 if there is none.
+// earliest returns the delayed item that is due first, with its time; -1 if there is none.
 func (q *virtualQueue[T]) earliest() (int, int64) {
 	best, at := -1, int64(0)
 	for i, it := range q.order {
@@ -62,7 +62,7 @@ func (q *virtualQueue[T]) earliest() (int, int64) {
 	return best, at
 }
 
-// promote moves what has fallen due to the ready ones.
+// promote moves due items to the ready list.
 func (q *virtualQueue[T]) promote() {
 	for {
 		i, at := q.earliest()
@@ -76,7 +76,7 @@ func (q *virtualQueue[T]) promote() {
 	}
 }
 
-// next is when the next item can run; its index is -1 if none waits.
+// next returns when the next item can run; its index is -1 if none waits.
 func (q *virtualQueue[T]) next() (int, int64) {
 	q.promote()
 	if len(q.ready) > 0 {
@@ -99,7 +99,7 @@ func (q *virtualQueue[T]) Get() (T, bool) {
 	return it, false
 }
 
-// newQueue makes a queue with upstream's back-off per item, which a field of that type does not tell.
+// newQueue creates a queue with upstream's back-off per item, which the field's type does not specify.
 func newQueue[T comparable](h *harness, base, longest time.Duration) *virtualQueue[T] {
 	return &virtualQueue[T]{h: h, due: map[T]int64{}, rl: workqueue.NewTypedItemExponentialFailureRateLimiter[T](base, longest)}
 }

@@ -7,14 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// begin ends the round that is on and begins another.
+// begin ends the current round and begins another.
 func (h *harness) begin(trigger string, res *result) {
 	h.snap()
 	h.cur = &round{Trigger: trigger, Actions: []action{}, Events: []event{}}
 	res.Rounds = append(res.Rounds, h.cur)
 }
 
-// runScenario plays a scenario from a fresh start.
+// runScenario runs a scenario from a fresh start.
 func runScenario(sc *scenario) (res *result) {
 	res = &result{Name: sc.Name}
 	defer func() {
@@ -94,7 +94,7 @@ func runScenario(sc *scenario) (res *result) {
 	return
 }
 
-// dump is all that the API server holds of a resource, by name.
+// dump returns all objects of a resource in the API server, by name.
 func (h *harness) dump(r string) []runtime.Object {
 	keys := []string{}
 	for k := range h.store[r] {

@@ -15,7 +15,7 @@ type fault struct {
 	Times    int    `json:"times,omitempty"`
 }
 
-// step is what happens from outside.
+// step is one external event.
 type step struct {
 	Op        string          `json:"op"` // see README.md
 	Object    json.RawMessage `json:"object,omitempty"`
@@ -28,7 +28,7 @@ type step struct {
 	ForMs     int64           `json:"forMs,omitempty"`
 }
 
-// config are the controller's settings and those of the run.
+// config holds the settings of the controller and of the run.
 type config struct {
 	MaxEndpointsPerSlice  int32 `json:"maxEndpointsPerSlice"`
 	MaxEndpointsPerSubset int32 `json:"maxEndpointsPerSubset"`
@@ -58,7 +58,7 @@ type action struct {
 	NoOp     bool   `json:"noop,omitempty"`
 }
 
-// round is what happened from one step to the next, and what the API server held then.
+// round is what happened between two steps, and the state of the API server at its end.
 type round struct {
 	Trigger string                      `json:"trigger"`
 	Actions []action                    `json:"actions"`

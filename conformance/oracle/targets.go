@@ -73,7 +73,7 @@ func mergePatch(dst, patch any) any {
 	return d
 }
 
-// userStep edits or deletes the slice that the step means; nothing if there is none.
+// userStep edits or deletes the slice that the step selects; it does nothing if there is none.
 func (h *harness) userStep(s step) error {
 	cur := h.pick(s.Target)
 	if cur == nil {

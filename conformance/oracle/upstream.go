@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/endpointslicemirroring"
 )
 
-// The steps that the controllers' own workers would take. They are not exported, so the linker has to name them.
+// The steps that the controllers' own workers take. They are not exported, so they are linked by name.
 
 //go:linkname epNext k8s.io/kubernetes/pkg/controller/endpoint.(*Controller).processNextWorkItem
 func epNext(c *endpoint.Controller, ctx context.Context) bool
@@ -35,7 +35,7 @@ func esTopoNext(c *endpointslice.Controller, l klog.Logger) bool
 //go:linkname emNext k8s.io/kubernetes/pkg/controller/endpointslicemirroring.(*Controller).processNextWorkItem
 func emNext(c *endpointslicemirroring.Controller, ctx context.Context) bool
 
-// setField sets a field that is not exported, for queues and recorders have to be ours.
+// setField sets an unexported field, to replace queues and recorders.
 func setField(obj any, path string, val any) {
 	v := reflect.ValueOf(obj).Elem()
 	parts := strings.Split(path, ".")

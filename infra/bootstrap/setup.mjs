@@ -50,7 +50,7 @@ async function install() {
   const stopTicking = tick();
   let status;
   try {
-    // pm-on-fail: the version is already correct, so pnpm skips its own lookup. confirm: there is nobody to answer a prompt.
+    // pm-on-fail: the version is already correct, so pnpm skips its own lookup. confirm: nobody can answer a prompt.
     const settings = ['--config.pm-on-fail=ignore', '--config.confirm-modules-purge=false'];
     status = await run('npx', ['--yes', manager, 'install', '--frozen-lockfile', ...settings], {
       stdio: ['ignore', log, log],
