@@ -15,3 +15,11 @@ test('text of an API server adds no lines and no escape codes', () => {
     '  cluster a, version: upgrade cluster b, all: fine',
   ]);
 });
+
+test('in 60 columns, checks and recommendations wrap', () => {
+  const detail = 'kube-controller-manager still writes Endpoints and EndpointSlices of this cluster';
+  const text = listChecks([failed('cluster production', 'competing controller', detail, `${detail}: stop it`)], 60);
+  for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(60);
+  expect(text).toContain('failed   cluster production, competing controller:\n         kube-controller-manager still');
+  expect(text.replaceAll(/\s+/g, ' ')).toContain(`${detail}: stop it`);
+});

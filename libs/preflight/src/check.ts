@@ -1,4 +1,4 @@
-import { formatTable, printableLine } from '@sluice/process';
+import { formatTable, printableLine, wrap } from '@sluice/process';
 
 /** The result of one check. */
 export interface Check {
@@ -27,10 +27,23 @@ export const failed = (about: string, check: string, detail: string, advice: str
   advice,
 });
 
+/** Below this width, a table of four columns leaves too little room for the last one. */
+const minTableWidth = 100;
+
 /** A table of the checks, followed by recommendations in the same order. */
-export function listChecks(checks: readonly Check[]): string {
-  const rows = checks.map(({ result, about, check, detail }) => [result, about, check, detail]);
-  const table = formatTable(['RESULT', 'ABOUT', 'CHECK', 'DETAIL'], rows);
+export function listChecks(checks: readonly Check[], width = Number.POSITIVE_INFINITY): string {
+  const table =
+    width < minTableWidth
+      ? formatTable(
+          ['RESULT', 'CHECK'],
+          checks.map(({ result, about, check, detail }) => [result, `${about}, ${check}: ${detail}`]),
+          width,
+        )
+      : formatTable(
+          ['RESULT', 'ABOUT', 'CHECK', 'DETAIL'],
+          checks.map(({ result, about, check, detail }) => [result, about, check, detail]),
+          width,
+        );
   const advised = Map.groupBy(
     checks.filter(({ advice }) => advice),
     ({ about, advice = '' }) => `${about}\n${advice}`,
@@ -38,7 +51,8 @@ export function listChecks(checks: readonly Check[]): string {
   const advice = [...advised.values()].map((same) => {
     const [{ about, advice = '' } = { about: '' }] = same;
     const names = [...new Set(same.map(({ check }) => check))];
-    return `${about}, ${names.join(' and ')}: ${printableLine(advice)}\n`;
+    const text = printableLine(`${about}, ${names.join(' and ')}: ${advice}`);
+    return `${wrap(text, width - 4).join('\n    ')}\n`;
   });
   return advice.length === 0 ? table : `${table}\nRecommendations:\n${advice.map((line) => `  ${line}`).join('')}`;
 }

@@ -1,6 +1,7 @@
 export * from './bind-address.ts';
 export * from './duration.ts';
 export * from './exit-on-closed-pipe.ts';
+export * from './local-time.ts';
 export * from './logger.ts';
 export * from './printable.ts';
 export * from './shut-down.ts';
@@ -11,3 +12,4 @@ export * from './table.ts';
 export * from './truncate-text.ts';
 export * from './usage-error.ts';
 export * from './version.ts';
+export * from './wrap.ts';

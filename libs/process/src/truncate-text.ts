@@ -16,3 +16,10 @@ export function truncate(text: string, width: number): string {
   }
   return `${cut}…${cut.includes(escapeCode) ? `${escapeCode}[0m` : ''}`;
 }
+
+/** Truncates a name in the middle, because names differ at the end. */
+export function truncateMiddle(name: string, width: number): string {
+  if (name.length <= width) return name;
+  const end = Math.floor((width - 1) / 2);
+  return `${name.slice(0, width - 1 - end)}…${name.slice(name.length - end)}`;
+}

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api.ts';
-import { outageText, timeOfDay } from './format.ts';
+import { outageText, shortTime } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
 import { Link, navigate, type Route, titleOf, useRoute } from './router.ts';
@@ -61,7 +61,7 @@ export function App() {
     ${
       typeof connection === 'object' &&
       html`<p class="lost" role="alert">
-        <strong>Sluice does not answer.</strong> Showing data from ${timeOfDay(connection.lostAt, false)}. Retrying.
+        <strong>Sluice does not answer.</strong> Showing data from ${shortTime(connection.lostAt, Date.now())}. Retrying.
       </p>`
     }
     <${Outages} />

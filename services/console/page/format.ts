@@ -14,7 +14,12 @@ export function dateAndTime(at: number, withMillis = false): string {
 
 /** `west has not answered since 12:04:09 (connection refused)` */
 export function outageText({ what, since, reason }: { what: string; since: number; reason: string }): string {
-  return `${what} has not answered since ${timeOfDay(since, false)} (${reason})`;
+  return `${what} has not answered since ${shortTime(since, Date.now())} (${reason})`;
+}
+
+/** Replaces times in UTC, as messages of the API have them, by local times. */
+export function withLocalTimes(text: string, now = Date.now()): string {
+  return text.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, (time) => shortTime(Date.parse(time), now));
 }
 
 /** `340 ms`, `2.1 s`, `4 min` */

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { isQueryError } from '@sluice/console/client';
-import { exitOnClosedPipe, isUsageError, printable, version } from '@sluice/process';
+import { exitOnClosedPipe, isUsageError, printable, systemClock, version, withLocalTimes } from '@sluice/process';
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addCommands, commandNames } from './cli/commands/all.ts';
@@ -33,7 +33,9 @@ async function main(): Promise<void> {
       process.stderr.write(`${printable(inspect(error))}\n`, () => process.exit(1));
       return;
     }
-    process.stderr.write(`${colors.red('error:')} ${printable(error.message)}\n`);
+    // Messages of a console have times in UTC, the output of a command has local times.
+    const message = isQueryError(error) ? withLocalTimes(error.message, systemClock.now()) : error.message;
+    process.stderr.write(`${colors.red('error:')} ${printable(message)}\n`);
     process.exitCode = isUsageError(error) ? 2 : 1;
   }
 }

@@ -1,4 +1,5 @@
 import type { ApiProblem } from '../api.ts';
+import { withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 
 export function Loading({ what }: { what: string }) {
@@ -7,7 +8,7 @@ export function Loading({ what }: { what: string }) {
 
 export function Failed({ problem, children }: { problem: ApiProblem; children?: unknown }) {
   return html`<div class="notice failed" role="alert">
-    <strong>${problem.message}</strong><span>${problem.hint}</span>${children}
+    <strong>${withLocalTimes(problem.message)}</strong><span>${problem.hint}</span>${children}
   </div>`;
 }
 

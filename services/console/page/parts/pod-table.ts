@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { PodView } from '../../src/view/schemas.ts';
-import { ago, plural, shortTime } from '../format.ts';
+import { ago, plural, shortTime, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 import { useNow } from '../use-loaded.ts';
 import { LatencyBar } from './latency-bar.ts';
@@ -54,12 +54,12 @@ function Line({ pod, when, chosen, choose }: LineProps) {
       <b>${pod.pod}</b>
       <span class="faint">${lastChange && `${lastChange.type} ${when(lastChange.at)}`}</span>
       <${LatencyBar} ms=${lastChange?.latencyMs ?? null} />
-      <span class="why">${reasons[0]}</span>
+      <span class="why">${withLocalTimes(reasons[0] ?? '')}</span>
     </button>
     ${
       isChosen &&
       html`<dl>
-        ${reasons.slice(1).map((reason) => html`<dt>also</dt><dd>${reason}</dd>`)}
+        ${reasons.slice(1).map((reason) => html`<dt>also</dt><dd>${withLocalTimes(reason)}</dd>`)}
         ${readinessChanges >= 3 && html`<dt>flapping</dt><dd>readiness changed ${readinessChanges} times in the last minute</dd>`}
         ${deletingSince !== null && html`<dt>deletion</dt><dd>started ${when(deletingSince)}</dd>`}
         ${unready !== null && unready.at !== lastChange?.at && html`<dt>not ready</dt><dd>${when(unready.at)}: ${unready.causes.join('; ') || 'no known cause'}</dd>`}

@@ -3,7 +3,11 @@ import type { Moment } from '../view/view-service.ts';
 import type { RouteContext } from './route-context.ts';
 
 /** The server because of which the state of the cluster's Services is not current; null if there is none, or before it. */
-export function outageOf({ sources }: RouteContext, cluster: string, { at, live }: Moment): OutageView | null {
+export function outageOf(
+  { sources }: RouteContext,
+  cluster: string,
+  { at, live }: Pick<Moment, 'at' | 'live'>,
+): OutageView | null {
   const known = sources.clusters().find(({ identity }) => identity === cluster);
   const ofCluster = known?.outage === undefined ? null : { what: known.name, ...known.outage };
   const outage = sources.outage?.() ?? ofCluster;

@@ -95,8 +95,10 @@ export const routes: readonly Route[] = [
     historyFilter.extend({ limit: limit(5_000, 500) }),
     schemas.historyView,
     (context, params, query) => {
-      const entries = findJournal(context, params).entries.filter(entryFilter(query));
+      const journal = findJournal(context, params);
+      const entries = journal.entries.filter(entryFilter(query));
       return {
+        outage: outageOf(context, journal.key.cluster, { at: context.now(), live: true }),
         since: context.history.since ?? context.now(),
         retentionMs: context.history.retentionMs,
         total: entries.length,

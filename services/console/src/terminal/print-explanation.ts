@@ -1,7 +1,7 @@
-import { formatDuration } from '@sluice/process';
-import type { OutageView, PodView, ServiceDetail } from '../view/schemas.ts';
+import { formatDuration, localTime, timeToSecond, withLocalTimes } from '@sluice/process';
+import type { PodDetail, PodView, ServiceDetail } from '../view/schemas.ts';
+import { outageLines, stateIsOld } from './outage-lines.ts';
 import { type TextFormat, wrapIndented } from './text.ts';
-import { localTime, outageText, timeToSecond, withLocalTimes } from './times.ts';
 
 /** A Service in a few lines, then each Pod with its endpoints and reasons. */
 export function printService(detail: ServiceDetail, format: TextFormat): string {
@@ -15,8 +15,8 @@ export function printService(detail: ServiceDetail, format: TextFormat): string 
       ? `last written ${localTime(lastChangeAt, format.now)}${lastLatencyMs === null ? '' : `, ${formatDuration(lastLatencyMs)} after its cause`}`
       : '';
   return [
-    ...outageLines(outage, format),
-    format.colors.bold(`Service ${namespace}/${name} in ${clusterName}, ${when}${counted}\n`),
+    ...outageLines(outage, stateIsOld, format),
+    wrapIndented('', `Service ${namespace}/${name} in ${clusterName}, ${when}${counted}`, format, format.colors.bold),
     ...(written === '' ? [] : [wrapIndented('', written, format)]),
     ...notes.map((note) => wrapIndented('', note, format)),
     ...(pods.length === 0 ? ['No Pods.\n'] : troubledFirst(pods).map((pod) => printPod(pod, format))),
@@ -28,12 +28,9 @@ function whenText({ at, live, outage }: ServiceDetail, { now }: TextFormat): str
   return outage === null ? 'now' : `as of ${timeToSecond(outage.since, now)}`;
 }
 
-/** That the state is not current, and why. */
-export function outageLines(outage: OutageView | null, format: TextFormat): readonly string[] {
-  if (outage === null) return [];
-  const text = `${outageText(outage, format.now)}; the state below is from that time`;
-  return [wrapIndented('', text, format, format.colors.red)];
-}
+/** A Pod on its own. */
+export const printPodDetail = (pod: PodDetail, format: TextFormat): string =>
+  [...outageLines(pod.outage, stateIsOld, format), printPod(pod, format)].join('');
 
 const order: readonly PodView['verdict'][] = ['pending', 'excluded', 'not ready', 'terminating', 'unknown', 'ready'];
 

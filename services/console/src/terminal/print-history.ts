@@ -1,9 +1,24 @@
-import { formatDuration } from '@sluice/process';
+import { formatDuration, localTime } from '@sluice/process';
 import type { HistoryEntry } from '../client/console-client.ts';
+import type { HistoryView } from '../view/schemas.ts';
+import { outageLines } from './outage-lines.ts';
 import { causesText, type TextFormat, wrapIndented } from './text.ts';
-import { localTime } from './times.ts';
 
 type Change = Extract<HistoryEntry, { kind: 'completed' }>['endpoints'][number];
+
+/** Notes above the entries: outdated, incomplete, limited or empty history. */
+export function historyPreface(view: HistoryView, since: number | undefined, format: TextFormat): string {
+  const { entries, total, outage, since: start } = view;
+  const notes = [
+    ...(since !== undefined && since < start ? [`The history starts at ${localTime(start, format.now)}.`] : []),
+    ...(total > entries.length ? [`Showing the last ${entries.length} of ${total} entries.`] : []),
+    ...(total === 0 ? ['No entries in this period.'] : []),
+  ];
+  return [
+    ...outageLines(outage, 'later changes are unknown', format),
+    ...notes.map((note) => wrapIndented('', note, format, format.colors.dim)),
+  ].join('');
+}
 
 /** One entry: time, kind or status, and what happened, why, and how long it took. */
 export function printEntry(entry: HistoryEntry, format: TextFormat): string {

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ParkedKey } from '../fleet/parked-key.ts';
 import { describeParked, listParked, parkedJson } from './print-parked.ts';
+import { textFormatFor } from './text.ts';
 
-const startedAt = Date.parse('2026-01-01T00:00:00Z');
+const startedAt = new Date(2026, 0, 1, 3, 4, 5).getTime();
+const wide = textFormatFor({}, startedAt + 60_000);
 const key: ParkedKey = {
   name: 'c/shop/web/endpointslice',
   key: { cluster: 'c', namespace: 'shop', service: 'web' },
@@ -14,18 +16,30 @@ const key: ParkedKey = {
 };
 
 test('parked keys are printed without terminal control sequences', () => {
-  expect(listParked([])).toBe('No parked Services.\n');
-  expect(listParked([key])).toBe(
-    'CLUSTER   NAMESPACE   SERVICE   CONTROLLER      SINCE                      NEXT TRY         REASON\n' +
-      'c         shop        web       endpointslice   2026-01-01T00:00:00.000Z   on next change   forbidden\\x1b[31m\n',
+  expect(listParked([], wide)).toBe('No parked Services.\n');
+  expect(listParked([key], wide)).toBe(
+    'CLUSTER   NAMESPACE   SERVICE   CONTROLLER      SINCE      NEXT TRY         REASON\n' +
+      'c         shop        web       endpointslice   03:04:05   on next change   forbidden\\x1b[31m\n',
   );
-  expect(describeParked(key)).toContain('Reason:      forbidden\\x1b[31m\nby a webhook\n');
-  expect(describeParked(key)).toContain('Cause:       Pod shop/web-1 added, 2026-01-01T00:00:00.000Z\n');
+  expect(describeParked(key, wide)).toContain('Reason:      forbidden\\x1b[31m\n             by a webhook\n');
+  expect(describeParked(key, wide)).toContain('Cause:       Pod shop/web-1 added, 03:04:05.000\n');
   expect(JSON.parse(parkedJson(key))).toMatchObject({ cluster: 'c', service: 'web', nextTryAt: null });
 });
 
 test('parked keys show the name of their cluster if it is known', () => {
   const named = { ...key, clusterName: 'west' };
-  expect(listParked([named])).toMatch(/^CLUSTER.*\nwest +shop/);
-  expect(describeParked(named)).toContain('Cluster:     west (c)\n');
+  expect(listParked([named], wide)).toMatch(/^CLUSTER.*\nwest +shop/);
+  expect(describeParked(named, wide)).toContain('Cluster:     west (c)\n');
+});
+
+test('in 60 columns, each parked key is a block of lines that fit', () => {
+  const narrow = textFormatFor({ isTTY: true, columns: 60 }, startedAt);
+  const reason = 'admission webhook "policy.example" denied the request: the label team is missing';
+  const text = listParked([{ ...key, reason }, key], narrow);
+  for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(60);
+  expect(text).toContain(
+    'Since:       03:04:05\nNext try:    on next change\nReason:      admission webhook "policy.example" denied the\n             request:',
+  );
+  for (const line of describeParked({ ...key, reason }, narrow).split('\n'))
+    expect(line.length).toBeLessThanOrEqual(60);
 });

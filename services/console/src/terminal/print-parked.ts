@@ -1,32 +1,42 @@
-import { firstLine, formatFields, formatTable, printable, timestamp } from '@sluice/process';
+import { firstLine, formatFields, formatTable, localTime, printable, timestamp, timeToSecond } from '@sluice/process';
 import type { ParkedKey } from '../fleet/parked-key.ts';
+import type { TextFormat } from './text.ts';
+
+type Format = Pick<TextFormat, 'width' | 'now'>;
 
 const headings = ['CLUSTER', 'NAMESPACE', 'SERVICE', 'CONTROLLER', 'SINCE', 'NEXT TRY', 'REASON'] as const;
 
-export function listParked(keys: readonly ParkedKey[]): string {
+export function listParked(keys: readonly ParkedKey[], { width, now }: Format): string {
   if (keys.length === 0) return 'No parked Services.\n';
   return formatTable(
     headings,
     keys.map(({ key, clusterName, controller, since, nextTryAt, reason }) => [
       ...[clusterName ?? key.cluster, key.namespace, key.service, controller],
-      ...[timestamp(since), nextTry(nextTryAt), printable(firstLine(reason))],
+      ...[timeToSecond(since, now), nextTry(nextTryAt, now), printable(firstLine(reason))],
     ]),
+    width,
   );
 }
 
-export function describeParked({ key, clusterName, controller, since, nextTryAt, reason, causes }: ParkedKey): string {
-  return formatFields([
-    ['Cluster', clusterName === undefined ? key.cluster : `${clusterName} (${key.cluster})`],
-    ['Service', `${key.namespace}/${key.service}`],
-    ['Controller', controller],
-    ['Since', timestamp(since)],
-    ['Next try', nextTry(nextTryAt)],
-    ['Reason', printable(reason)],
-    ...causes.first.map(
-      ({ description, observedAt }) => ['Cause', `${printable(description)}, ${timestamp(observedAt)}`] as const,
-    ),
-    ...(causes.more > 0 ? [['', `and ${causes.more} more`] as const] : []),
-  ]);
+export function describeParked(
+  { key, clusterName, controller, since, nextTryAt, reason, causes }: ParkedKey,
+  { width, now }: Format,
+): string {
+  return formatFields(
+    [
+      ['Cluster', clusterName === undefined ? key.cluster : `${clusterName} (${key.cluster})`],
+      ['Service', `${key.namespace}/${key.service}`],
+      ['Controller', controller],
+      ['Since', timeToSecond(since, now)],
+      ['Next try', nextTry(nextTryAt, now)],
+      ['Reason', printable(reason)],
+      ...causes.first.map(
+        ({ description, observedAt }) => ['Cause', `${printable(description)}, ${localTime(observedAt, now)}`] as const,
+      ),
+      ...(causes.more > 0 ? [['', `and ${causes.more} more`] as const] : []),
+    ],
+    width,
+  );
 }
 
 /** One line of JSON. */
@@ -35,4 +45,4 @@ export function parkedJson({ name, key, controller, reason, since, nextTryAt, ca
   return `${JSON.stringify({ name, ...key, controller, reason, ...times, causes })}\n`;
 }
 
-const nextTry = (at: number | null): string => (at === null ? 'on next change' : timestamp(at));
+const nextTry = (at: number | null, now: number): string => (at === null ? 'on next change' : timeToSecond(at, now));

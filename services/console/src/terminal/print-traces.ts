@@ -1,7 +1,6 @@
-import { formatDuration, formatTable, printable } from '@sluice/process';
+import { formatDuration, formatTable, localTime, printable } from '@sluice/process';
 import type { HistoryView } from '../view/schemas.ts';
-import { causesText, traceOf } from './text.ts';
-import { localTime } from './times.ts';
+import { causesText, type TextFormat, traceOf } from './text.ts';
 
 export interface TraceLine {
   readonly at: number;
@@ -39,7 +38,7 @@ export function traceLines({ entries }: HistoryView, jaeger: string | null): rea
     .reverse();
 }
 
-export function printTraces(lines: readonly TraceLine[], now: number): string {
+export function printTraces(lines: readonly TraceLine[], { now, width }: TextFormat): string {
   return formatTable(
     ['TIME', 'TOOK', 'CONTROLLER', 'STATUS', 'TRACE', 'BECAUSE'],
     lines.map(({ at, traceId, recorded, link, controller, status, latencyMs, causes }) => [
@@ -50,5 +49,6 @@ export function printTraces(lines: readonly TraceLine[], now: number): string {
       link ?? (recorded ? traceId : `${traceId} (not recorded)`),
       printable(causes),
     ]),
+    width,
   );
 }

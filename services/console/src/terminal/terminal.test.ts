@@ -16,7 +16,7 @@ import { History } from '../history/history.ts';
 import { createConsole } from '../http/lazy-console.ts';
 import { findService, parseServiceName, qualified } from './find-service.ts';
 import { printPod, printService } from './print-explanation.ts';
-import { printEntry } from './print-history.ts';
+import { historyPreface, printEntry } from './print-history.ts';
 import { listParked } from './print-parked.ts';
 import { printTraces, traceLines } from './print-traces.ts';
 import { textFormatFor } from './text.ts';
@@ -178,6 +178,10 @@ describe('errors say what to do', () => {
   });
 });
 
+function expectToFit(text: string): void {
+  for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(60);
+}
+
 test('prints the history with causes and durations', async () => {
   const { entries } = await client.history(web, { since: startedAt + 1_000 });
   expect(entries.map((entry) => printEntry(entry, format)).join('')).toBe(
@@ -187,8 +191,9 @@ test('prints the history with causes and durations', async () => {
       '                       + web-1 10.0.0.1, ready, zone a\n' +
       '                       because: Pod shop/web-1 became ready\n',
   );
-  const narrow = printEntry(entries.at(-1) ?? expect.fail(), { ...format, width: 60 });
-  expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
+  // With and without the date.
+  for (const now of [format.now, format.now + 86_400_000])
+    expectToFit(entries.map((entry) => printEntry(entry, { ...format, now, width: 60 })).join(''));
 });
 
 test('explains a Pod and when its endpoint was added', async () => {
@@ -200,6 +205,7 @@ test('explains a Pod and when its endpoint was added', async () => {
   );
   expect(printService(await client.service(web), format)).toContain('1 of 1 endpoints ready');
   expect(printService(await client.service(web, startedAt + 1_000), format)).toContain('No Pods.');
+  expectToFit(printService(await client.service(web), { ...format, width: 60 }));
 });
 
 test('lists traces with links to Jaeger', async () => {
@@ -207,7 +213,7 @@ test('lists traces with links to Jaeger', async () => {
   expect(lines).toMatchObject([
     { traceId: '0af7651916cd43dd8448eb211c80319c', link: 'http://jaeger/trace/0af7651916cd43dd8448eb211c80319c' },
   ]);
-  expect(printTraces(lines, format.now)).toContain('12 ms');
+  expect(printTraces(lines, format)).toContain('12 ms');
 });
 
 test('lists refused writes as parked, also without a store', async () => {
@@ -217,7 +223,7 @@ test('lists refused writes as parked, also without a store', async () => {
   add({ ...outcome(startedAt + 3_010), status: 'rejected', results: [], message });
   const parked = (await client.parked()).map(toParkedKey);
   expect(parked).toMatchObject([{ name: 'uid-1/shop/web/endpointslice', key, reason: message }]);
-  expect(listParked(parked)).toContain(message);
+  expect(listParked(parked, format)).toContain(message);
 });
 
 describe('what an on-call engineer must not overlook', () => {
@@ -230,6 +236,11 @@ describe('what an on-call engineer must not overlook', () => {
       'production has not answered since 12:00:30 (connection refused); the state below is from that time',
     );
     expect(second).toContain('Service shop/web in production, as of 12:00:30: ok');
+    const history = await client.history(web, {});
+    expect(historyPreface({ ...history, outage }, undefined, format)).toBe(
+      'production has not answered since 12:00:30 (connection refused); later changes are unknown\n',
+    );
+    expect(historyPreface({ ...history, outage: null }, undefined, format)).toBe('');
   });
 
   test('a problem instead of healthy counts', async () => {

@@ -1,4 +1,4 @@
-import { printable } from '@sluice/process';
+import { columnsOf, printable, wrap } from '@sluice/process';
 import { createColors, isColorSupported } from 'picocolors';
 
 /** Output format: width, colors, and the time to which times are relative. */
@@ -13,13 +13,12 @@ export function textFormatFor(
   stream: { readonly isTTY?: boolean; readonly columns?: number },
   now: number,
 ): TextFormat {
-  const terminal = stream.isTTY === true;
-  return {
-    width: terminal ? Math.max(60, stream.columns ?? 80) : Number.POSITIVE_INFINITY,
-    now,
-    colors: createColors(terminal && isColorSupported),
-  };
+  return { width: columnsOf(stream), now, colors: createColors(stream.isTTY === true && isColorSupported) };
 }
+
+/** Below this width, text starts on the line after its first column. */
+const minRoom = 30;
+const narrowMargin = '    ';
 
 /**
  * Text after a first column, wrapped with a hanging indent. Control characters are escaped, because names and messages come
@@ -31,16 +30,11 @@ export function wrapIndented(
   format: TextFormat,
   paint: (line: string) => string = (s) => s,
 ): string {
-  const room = Math.max(20, format.width - first.length);
-  const lines: string[] = [''];
-  for (const word of printable(text).split(/\s+/)) {
-    const last = lines.at(-1) ?? '';
-    if (last === '') lines[lines.length - 1] = word;
-    else if (last.length + 1 + word.length <= room) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  const margin = ' '.repeat(first.length);
-  return lines.map((line, index) => `${index === 0 ? first : margin}${paint(line)}\n`).join('');
+  const hangs = format.width - first.length >= minRoom;
+  const margin = hangs ? ' '.repeat(first.length) : narrowMargin;
+  const lines = wrap(printable(text), format.width - margin.length);
+  const painted = lines.map((line, index) => `${hangs && index === 0 ? first : margin}${paint(line)}\n`);
+  return `${hangs || first.trim() === '' ? '' : `${first.trimEnd()}\n`}${painted.join('')}`;
 }
 
 /** Causes as a list, with the number of those not listed. */

@@ -1,4 +1,4 @@
-import { parseDuration } from '@sluice/process';
+import { parseDuration, timeToSecond } from '@sluice/process';
 
 /** The time a duration (`1h`) before now, in milliseconds since the Unix epoch; undefined if malformed. */
 export function parseSince(text: string, now: number): number | undefined {
@@ -28,25 +28,6 @@ function latestTimeOfDay([hours = 0, minutes = 0, seconds = 0]: readonly number[
   return today <= now ? today : date.setDate(date.getDate() - 1);
 }
 
-/** Formats a local time as `03:12:30.120`, with the date unless it is today. */
-export function localTime(at: number, now: number): string {
-  const date = new Date(at);
-  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  const today = date.toDateString() === new Date(now).toDateString();
-  return `${today ? '' : `${day} `}${time}.${String(date.getMilliseconds()).padStart(3, '0')}`;
-}
-
-/** Formats a local time as `03:12:30`, with the date unless it is today. */
-export const timeToSecond = (at: number, now: number): string => localTime(at, now).slice(0, -4);
-
-/** Replaces RFC 3339 times in UTC by local times, so that one output has one time zone. */
-export function withLocalTimes(text: string, now: number): string {
-  return text.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, (time) =>
-    timeToSecond(Date.parse(time), now),
-  );
-}
-
 /** `west has not answered since 11:58:53 (connection refused)` */
 export function outageText(
   outage: { readonly what: string; readonly since: number; readonly reason: string },
@@ -54,5 +35,3 @@ export function outageText(
 ) {
   return `${outage.what} has not answered since ${timeToSecond(outage.since, now)} (${outage.reason})`;
 }
-
-const two = (n: number): string => String(n).padStart(2, '0');

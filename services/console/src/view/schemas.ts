@@ -118,6 +118,7 @@ export const historyView = z.object({
   since: time.describe('start of the history'),
   retentionMs: duration,
   total: z.number().describe('matching entries'),
+  outage: outageView.nullable().describe('null: the cluster answers'),
   entries: list(historyEntry).describe('the last matching entries, oldest first'),
 });
 export type HistoryView = z.infer<typeof historyView>;

@@ -7,6 +7,7 @@ import {
   StoredIdentities,
 } from '@sluice/clusters';
 import {
+  columnsOf,
   createLogger,
   formatFields,
   formatTable,
@@ -96,6 +97,7 @@ function table(states: readonly ClusterState[]): string {
     states.map(({ name, phase, version, identity, server, reason }) => [
       ...[name, stateOf(phase), version, identity, server, reason],
     ]),
+    columnsOf(process.stdout),
   );
 }
 
@@ -104,7 +106,10 @@ function describeCluster({ name, from, phase, reason, identity, server, version 
     ...{ Name: name, From: from, State: stateOf(phase), Reason: reason },
     ...{ Identity: identity, Server: server, Version: version },
   });
-  return formatFields(fields.filter(([, value]) => value !== ''));
+  return formatFields(
+    fields.filter(([, value]) => value !== ''),
+    columnsOf(process.stdout),
+  );
 }
 
 /** This command serves no cluster, so `serving` means that it could be served. */

@@ -1,5 +1,5 @@
 import type { OpenInfrastructure } from '@sluice/backends';
-import { UsageError } from '@sluice/process';
+import { columnsOf, systemClock, UsageError } from '@sluice/process';
 import type { Command } from 'commander';
 import { deadLetterJson, describeDeadLetter, listDeadLetters } from '../dead-letters/print.ts';
 import { replayDeadLetter } from '../dead-letters/replay.ts';
@@ -20,12 +20,12 @@ export function addDeadLettersCommand(program: Command): void {
     );
   add(group, 'list', 'list dead letters, oldest first', async ({ deadLetters }, _, output) => {
     const letters = await deadLetters.list();
-    return output === 'json' ? letters.map(deadLetterJson).join('') : listDeadLetters(letters);
+    return output === 'json' ? letters.map(deadLetterJson).join('') : listDeadLetters(letters, format());
   });
   add(group, 'show <name>', 'show one in full', async (fleet, names, output) => {
     const [letter] = await find(fleet, names);
     if (letter === undefined) return '';
-    return output === 'json' ? deadLetterJson(letter) : describeDeadLetter(letter);
+    return output === 'json' ? deadLetterJson(letter) : describeDeadLetter(letter, format());
   });
   add(
     group,
@@ -53,6 +53,8 @@ function add(group: Command, usage: string, summary: string, action: Action): vo
     withFleet(await configure(), (fleet) => action(fleet, args, options.output)),
   );
 }
+
+const format = () => ({ width: columnsOf(process.stdout), now: systemClock.now() });
 
 async function find({ deadLetters }: OpenInfrastructure, names: readonly string[]) {
   const letters = await deadLetters.list();

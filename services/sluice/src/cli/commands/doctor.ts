@@ -2,7 +2,7 @@ import { findAccess } from '@sluice/clusters';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
 import { isKubeconfigError } from '@sluice/kubernetes';
 import { type Check, checkCluster, failed, jsonChecks, listChecks, warning } from '@sluice/preflight';
-import { createLogger, systemClock, systemRandom } from '@sluice/process';
+import { columnsOf, createLogger, systemClock, systemRandom } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
 import { historyCheck } from '../doctor/history-check.ts';
@@ -43,7 +43,7 @@ export function addDoctorCommand(program: Command): void {
       const advice = 'pass --kubeconfig FILE or --in-cluster, or list clusters in --config FILE';
       checks.push(warning('clusters', 'configuration', 'no cluster configured', advice));
     }
-    process.stdout.write(output === 'json' ? jsonChecks(checks) : listChecks(checks));
+    process.stdout.write(output === 'json' ? jsonChecks(checks) : listChecks(checks, columnsOf(process.stdout)));
     if (checks.some(({ result }) => result === 'failed')) process.exitCode = 1;
   });
 }

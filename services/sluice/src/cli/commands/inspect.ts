@@ -4,12 +4,11 @@ import type { ConsoleClient, HistoryEntry } from '@sluice/console/client';
 import { followEntries, QueryError } from '@sluice/console/client';
 import {
   findService,
-  localTime,
-  outageLines,
+  historyPreface,
   parseAt,
   parseSince,
   printEntry,
-  printPod,
+  printPodDetail,
   printService,
   printTrace,
   printTraces,
@@ -18,7 +17,7 @@ import {
   textFormatFor,
   traceLines,
 } from '@sluice/console/terminal';
-import { systemClock, UsageError } from '@sluice/process';
+import { localTime, systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { type ConsoleOptions, clientFor, defaultUrl } from './client-for.ts';
 
@@ -81,7 +80,7 @@ async function history(service: string, options: Options, client: ConsoleClient)
   const query = { pod: options.pod };
   const view = await client.history(name, { ...query, since, limit: 5_000 });
   const format = textFormatFor(process.stdout, systemClock.now());
-  if (options.output === 'text') process.stdout.write(preface(view, since, format));
+  if (options.output === 'text') process.stdout.write(historyPreface(view, since, format));
   print(view.entries, options, format);
   if (!options.follow) return;
   const fresh = followEntries((from) => client.follow(name, { ...query, since: from }), {
@@ -96,22 +95,6 @@ async function history(service: string, options: Options, client: ConsoleClient)
 
 /** Delay before reconnecting to a console. */
 const reconnectMs = 2_000;
-
-/** Notes above the entries: incomplete history, limited or empty result. */
-function preface(
-  view: Awaited<ReturnType<ConsoleClient['history']>>,
-  since: number | undefined,
-  format: TextFormat,
-): string {
-  const lines = [
-    ...(since !== undefined && since < view.since
-      ? [`The history starts at ${localTime(view.since, format.now)}.`]
-      : []),
-    ...(view.total > view.entries.length ? [`Showing the last ${view.entries.length} of ${view.total} entries.`] : []),
-    ...(view.total === 0 ? ['No entries in this period.'] : []),
-  ];
-  return lines.map((line) => `${format.colors.dim(line)}\n`).join('');
-}
 
 function print(entries: readonly HistoryEntry[], { output }: Options, format: TextFormat): void {
   for (const entry of entries) {
@@ -137,11 +120,7 @@ async function explain(service: string, options: Options, client: ConsoleClient)
       `no history for Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `Known Pods: ${known}`}`,
     );
   }
-  process.stdout.write(
-    options.output === 'json'
-      ? `${JSON.stringify(view)}\n`
-      : [...outageLines(view.outage, format), printPod(view, format)].join(''),
-  );
+  process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : printPodDetail(view, format));
 }
 
 async function trace(service: string, options: Options, client: ConsoleClient): Promise<void> {
@@ -163,7 +142,7 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
       'no traced writes in this period; enable tracing with --otlp-endpoint on watchers, reconcilers and writers',
     );
   }
-  process.stdout.write(printTraces(lines, systemClock.now()));
+  process.stdout.write(printTraces(lines, textFormatFor(process.stdout, systemClock.now())));
   const newest = lines.find(({ recorded }) => recorded);
   if (!overview.traces || newest === undefined) return;
   // The newest trace may not have reached Jaeger yet; the list is useful without it.

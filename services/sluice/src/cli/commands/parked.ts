@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OpenInfrastructure } from '@sluice/backends';
 import { findByName, findParked, matchesFilter, type ParkedFilter, type ParkedKey, toParkedKey } from '@sluice/console';
-import { describeParked, listParked, parkedJson } from '@sluice/console/terminal';
+import { describeParked, listParked, parkedJson, textFormatFor } from '@sluice/console/terminal';
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import { systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
@@ -50,7 +50,9 @@ export function addParkedCommand(program: Command): void {
     );
   add(group, 'show <service>', 'show one in detail', (_fleet, parked, names, { output }) => {
     const found = find(parked, names);
-    return output === 'json' ? found.map(parkedJson).join('') : found.map(describeParked).join('\n');
+    return output === 'json'
+      ? found.map(parkedJson).join('')
+      : found.map((key) => describeParked(key, format())).join('\n');
   });
   addRequestCommand(group, 'retry', 'retry them now, by requesting a resync', ({ bus }, key) =>
     retryParked(bus, key, randomUUID()),
@@ -67,8 +69,10 @@ function listed(parked: readonly ParkedKey[], { output, cluster, namespace }: Op
   const wanted = parked.filter((key) =>
     matchesFilter(key, { ...(cluster !== undefined && { cluster }), ...(namespace !== undefined && { namespace }) }),
   );
-  return output === 'json' ? wanted.map(parkedJson).join('') : listParked(wanted);
+  return output === 'json' ? wanted.map(parkedJson).join('') : listParked(wanted, format());
 }
+
+const format = () => textFormatFor(process.stdout, systemClock.now());
 
 /** Adds a command that sends a request for each given Service. */
 function addRequestCommand(

@@ -4,34 +4,43 @@ import { expect, test } from 'vitest';
 import { deadLetterJson, describeDeadLetter, listDeadLetters } from './print.ts';
 import { replayDeadLetter } from './replay.ts';
 
+const deadLetteredAt = new Date(2026, 0, 2, 3, 4, 5).getTime();
+const format = { width: Number.POSITIVE_INFINITY, now: new Date(2026, 0, 3).getTime() };
+
 const letter = (given: Partial<DeadLetter> = {}, payload = '{\u001b[31m'): DeadLetter => ({
   name: 'changes/3/7',
   topic: 'changes',
   partition: 3,
   offset: 7,
-  deadLetteredAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+  deadLetteredAt,
   reason: 'not JSON: expected a name\n    at line 1',
   record: { id: 'r', key: 'c/shop/web', headers: { traceparent: '00-1' }, payload: new TextEncoder().encode(payload) },
   ...given,
 });
 
 test('the list has a line per dead letter, with the first line of its reason', () => {
-  expect(listDeadLetters([letter(), letter({ name: 'changes/12/4711' })])).toBe(
-    'NAME              TIME                       KEY          REASON\n' +
-      'changes/3/7       2026-01-02T03:04:05.000Z   c/shop/web   not JSON: expected a name\n' +
-      'changes/12/4711   2026-01-02T03:04:05.000Z   c/shop/web   not JSON: expected a name\n',
+  expect(listDeadLetters([letter(), letter({ name: 'changes/12/4711' })], format)).toBe(
+    'NAME              TIME                  KEY          REASON\n' +
+      'changes/3/7       2026-01-02 03:04:05   c/shop/web   not JSON: expected a name\n' +
+      'changes/12/4711   2026-01-02 03:04:05   c/shop/web   not JSON: expected a name\n',
   );
-  expect(listDeadLetters([])).toBe('No dead letters.\n');
+  const narrow = listDeadLetters([letter(), letter({ reason: 'expected a name '.repeat(9) })], {
+    ...format,
+    width: 60,
+  });
+  for (const line of narrow.split('\n')) expect(line.length, line).toBeLessThanOrEqual(60);
+  expect(narrow).toContain('Time:    2026-01-02 03:04:05\n');
+  expect(listDeadLetters([], format)).toBe('No dead letters.\n');
 });
 
 test('show prints the whole record with control characters escaped', () => {
-  const shown = describeDeadLetter(letter());
+  const shown = describeDeadLetter(letter(), format);
   expect(shown).toContain('From:     offset 7 of changes, partition 3\n');
   expect(shown).toContain('Headers:  traceparent=00-1\n');
   expect(shown).toMatch(/\{\\x1b\[31m\n$/);
-  expect(describeDeadLetter(letter({ record: { ...letter().record, payload: Uint8Array.of(255, 0) } }))).toMatch(
-    /\nff00\n$/,
-  );
+  expect(
+    describeDeadLetter(letter({ record: { ...letter().record, payload: Uint8Array.of(255, 0) } }), format),
+  ).toMatch(/\nff00\n$/);
 });
 
 test('JSON is one line, with a binary payload in base64', () => {

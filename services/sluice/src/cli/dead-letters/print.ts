@@ -1,37 +1,41 @@
-import { firstLine, formatFields, formatTable, printable, timestamp } from '@sluice/process';
+import { firstLine, formatFields, formatTable, localTime, printable, timestamp, timeToSecond } from '@sluice/process';
 import type { DeadLetter } from '@sluice/store';
 
-export function listDeadLetters(letters: readonly DeadLetter[]): string {
+/** Columns of the terminal, and the time to which times are relative. */
+interface Format {
+  readonly width: number;
+  readonly now: number;
+}
+
+export function listDeadLetters(letters: readonly DeadLetter[], { width, now }: Format): string {
   if (letters.length === 0) return 'No dead letters.\n';
   const rows = letters.map(({ name, deadLetteredAt, record, reason }) => [
     name,
-    timestamp(deadLetteredAt),
+    timeToSecond(deadLetteredAt, now),
     record.key,
     firstLine(reason),
   ]);
-  return formatTable(['NAME', 'TIME', 'KEY', 'REASON'], rows);
+  return formatTable(['NAME', 'TIME', 'KEY', 'REASON'], rows, width);
 }
 
-export function describeDeadLetter({
-  name,
-  topic,
-  partition,
-  offset,
-  deadLetteredAt,
-  reason,
-  record,
-}: DeadLetter): string {
+export function describeDeadLetter(
+  { name, topic, partition, offset, deadLetteredAt, reason, record }: DeadLetter,
+  { width, now }: Format,
+): string {
   const headers = Object.entries(record.headers).map(([header, value]) => `${header}=${value}`);
-  const fields = formatFields([
-    ['Name', name],
-    ['From', `offset ${offset} of ${topic}, partition ${partition}`],
-    ['Time', timestamp(deadLetteredAt)],
-    ['Reason', reason],
-    ['Record', record.id],
-    ['Key', record.key],
-    ...(headers.length > 0 ? [['Headers', headers.join(', ')] as const] : []),
-    ['Payload', `${record.payload.length} bytes`],
-  ]);
+  const fields = formatFields(
+    [
+      ['Name', name],
+      ['From', `offset ${offset} of ${topic}, partition ${partition}`],
+      ['Time', localTime(deadLetteredAt, now)],
+      ['Reason', reason],
+      ['Record', record.id],
+      ['Key', record.key],
+      ...(headers.length > 0 ? [['Headers', headers.join(', ')] as const] : []),
+      ['Payload', `${record.payload.length} bytes`],
+    ],
+    width,
+  );
   return `${fields}\n${text(record.payload)}\n`;
 }
 

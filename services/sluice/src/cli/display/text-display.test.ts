@@ -75,7 +75,7 @@ describe('writes', () => {
   test('show the reason of a failure', () => {
     expect(shown({ status: 'rejected', message: 'forbidden', slices: ['a'] }).slice(1)).toEqual([
       expect.stringMatching(/^! EndpointSlice shop\/a +create failed, nothing written$/),
-      '! rejected forbidden',
+      '! rejected: forbidden',
     ]);
     expect(shown({ status: 'namespaceTerminating', slices: [] }).at(-1)).toContain('the namespace is terminating');
   });
@@ -109,6 +109,23 @@ describe('the width', () => {
     const started = (width: number) => colored(width, (display) => display.started(['aaa bbb http://127.0.0.1:10270']));
     expect(started(30)).toEqual(['aaa bbb http://127.0.0.1:10270', '']);
     expect(started(10)).toEqual(['aaa bbb', '  http://127.0.0.1:10270', '']);
+  });
+
+  test('in 60 columns, nothing is lost', () => {
+    const name = 'checkout-service-with-a-long-name-x7k2p';
+    const lines = colored(60, (display) => {
+      display.applied(
+        anApplied({ slices: [name], causes: ['Pod shop/checkout-service-with-a-long-name-1 became not ready'] }),
+      );
+      display.ended(new Statistics(), 5);
+    }).map(plain);
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(60);
+    expect(lines.slice(1, 4)).toEqual([
+      '              became not ready',
+      expect.stringMatching(/^ {2}\+ EndpointSlice shop\/checkout.*….*with-a-long-name-x7k2p$/),
+      '    1/2 ready  3.2 ms',
+    ]);
+    expect(lines.join(' ').replaceAll(/\s+/g, ' ')).toContain('0 refused plans, 0 retries, 0 malformed objects');
   });
 
   test('a truncated line resets colours and contains no partial escape code', () => {

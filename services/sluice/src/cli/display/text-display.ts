@@ -1,5 +1,15 @@
+import { stripVTControlCharacters } from 'node:util';
 import { type Causes, watcherStarted } from '@sluice/messages';
-import { firstLine, formatDuration, printable, printableLine, truncate } from '@sluice/process';
+import {
+  firstLine,
+  formatDuration,
+  localTime,
+  printable,
+  printableLine,
+  truncate,
+  truncateMiddle,
+  wrap,
+} from '@sluice/process';
 import colors from 'picocolors';
 import type { Applied } from './applied.ts';
 import type { Display } from './display.ts';
@@ -7,7 +17,8 @@ import type { Statistics } from './statistics.ts';
 import { type Write, writesOf } from './writes.ts';
 
 const signs = { create: colors.green('+'), update: colors.cyan('~'), delete: colors.red('-') };
-const indent = ' '.repeat(15);
+/** In a terminal with fewer columns, lines are indented less, and sizes move to a line of their own. */
+const wideColumns = 100;
 /** Limit of the list of refused writes in the summary. */
 const refusedShown = 5;
 /** Limit of lines about the initial sync, which has one per Service. */
@@ -28,7 +39,9 @@ export class TextDisplay implements Display {
   }
 
   started(lines: readonly string[]): void {
-    for (const line of lines) this.#write(`${wrapped(line, this.#width())}\n`);
+    // Not truncated; addresses and process lists must stay complete.
+    const width = this.#width();
+    for (const line of lines) this.#write(`${(line.length <= width ? [line] : wrap(line, width - 2)).join('\n  ')}\n`);
     this.#line('');
   }
 
@@ -41,7 +54,7 @@ export class TextDisplay implements Display {
     if (writes.length === 0 && outcome.status === 'applied') return;
     const starting = plan.causes.first[0]?.description === watcherStarted;
     if (starting && ++this.#startLines > startLinesShown) {
-      if (this.#startLines === startLinesShown + 1) this.#line(colors.dim(`${indent}… more Services omitted`));
+      if (this.#startLines === startLinesShown + 1) this.#line(colors.dim(`${this.#indent()}… more Services omitted`));
       return;
     }
     const service = starting ? '' : `${plan.key.namespace}/${plan.key.service} `;
@@ -51,12 +64,14 @@ export class TextDisplay implements Display {
     if (cause !== this.#lastCause) {
       this.#lastCause = cause;
       const where = this.#showsCluster ? `${colors.cyan(cluster)}  ` : '';
-      this.#line(`${colors.dim(timeOfDay(outcome.completedAt))}  ${where}${colors.bold(causeText(plan.causes))}`);
+      // Without a date: each line is written when it happens.
+      const time = localTime(outcome.completedAt, outcome.completedAt);
+      this.#hanging(`${colors.dim(time)}  ${where}`, causeText(plan.causes), colors.bold);
     }
     for (const write of writes) this.#writeLine(plan.key.namespace, write, applied.latencyMs);
     if (outcome.status !== 'applied') {
       const text = outcome.message || 'the namespace is terminating';
-      this.#line(`${indent}${colors.yellow(`! ${outcome.status}`)} ${printableLine(text)}`);
+      this.#hanging(`${this.#indent()}${colors.yellow('!')} `, `${outcome.status}: ${printableLine(text)}`);
     }
   }
 
@@ -65,18 +80,21 @@ export class TextDisplay implements Display {
     this.#lastCause = '';
     this.#line('');
     this.#line(colors.bold(`Ran ${formatDuration(ranMs)}`));
-    this.#line(
-      `  written   ${writes.create + writes.update + writes.delete} objects for ${statistics.services} Services: ` +
+    this.#hanging(
+      '  written   ',
+      `${writes.create + writes.update + writes.delete} objects for ${statistics.services} Services: ` +
         `${writes.create} created, ${writes.update} updated, ${writes.delete} deleted`,
     );
     if (latencies !== undefined) {
-      this.#line(
-        `  latency   p50 ${formatDuration(latencies.p50)}, p99 ${formatDuration(latencies.p99)}, ` +
+      this.#hanging(
+        '  latency   ',
+        `p50 ${formatDuration(latencies.p50)}, p99 ${formatDuration(latencies.p99)}, ` +
           `max ${formatDuration(latencies.max)}, from the watch event to the API server's response`,
       );
     }
-    this.#line(
-      `  errors    ${statistics.conflicts} conflicts, ${statistics.refusals} refused plans, ${statistics.retries} retries, ` +
+    this.#hanging(
+      '  errors    ',
+      `${statistics.conflicts} conflicts, ${statistics.refusals} refused plans, ${statistics.retries} retries, ` +
         `${statistics.malformed} malformed objects`,
     );
     this.#refused([...statistics.refused]);
@@ -84,23 +102,32 @@ export class TextDisplay implements Display {
 
   #refused(refused: readonly (readonly [name: string, reason: string])[]): void {
     if (refused.length === 0) return;
-    this.#line(colors.red(`  refused   the API server still refuses ${refused.length} writes:`));
+    this.#hanging('  refused   ', `the API server still refuses ${refused.length} writes:`, colors.red);
     for (const [name, reason] of refused.slice(0, refusedShown))
-      this.#line(printable(`    ${name}: ${firstLine(reason)}`));
+      this.#hanging('    ', printable(`${name}: ${firstLine(reason)}`));
     if (refused.length > refusedShown) this.#line(`    and ${refused.length - refusedShown} more`);
   }
 
   #writeLine(namespace: string, write: Write, latencyMs: number): void {
     const name = printableLine(`${write.kind.padEnd(13)} ${namespace}/${write.name}`);
-    if (!write.applied) {
-      this.#line(`${indent}${colors.yellow('!')} ${name.padEnd(48)} ${write.verb} failed, nothing written`);
-      return;
-    }
-    const size = write.endpoints === undefined ? '' : `${write.ready}/${write.endpoints} ready`;
-    const type = write.addressType === 'IPv6' ? ' IPv6' : '';
-    this.#line(
-      `${indent}${signs[write.verb]} ${name.padEnd(48)} ${(size + type).padEnd(18)} ${colors.dim(formatDuration(latencyMs))}`,
-    );
+    const sign = write.applied ? signs[write.verb] : colors.yellow('!');
+    const details = write.applied ? sizeText(write) : `${write.verb} failed, nothing written`;
+    const latency = write.applied ? colors.dim(formatDuration(latencyMs)) : '';
+    const wide = `${this.#indent()}${sign} ${name.padEnd(48)} ${details.padEnd(18)} ${latency}`.trimEnd();
+    if (this.#width() >= wideColumns) return this.#line(wide);
+    this.#line(`${this.#indent()}${sign} ${truncateMiddle(name, this.#width() - this.#indent().length - 2)}`);
+    this.#line(`${this.#indent()}  ${[details, latency].filter((text) => text !== '').join('  ')}`);
+  }
+
+  #indent(): string {
+    return ' '.repeat(this.#width() < wideColumns ? 2 : 15);
+  }
+
+  /** Text after a first column, wrapped with a hanging indent. */
+  #hanging(first: string, text: string, paint: (line: string) => string = (line) => line): void {
+    const margin = stripVTControlCharacters(first).length;
+    const lines = wrap(text, this.#width() - margin);
+    for (const [i, line] of lines.entries()) this.#line(`${i === 0 ? first : ' '.repeat(margin)}${paint(line)}`);
   }
 
   #line(text: string): void {
@@ -108,15 +135,9 @@ export class TextDisplay implements Display {
   }
 }
 
-/** Breaks between words; addresses and process lists must stay complete. */
-function wrapped(line: string, width: number): string {
-  const lines: string[] = [];
-  for (const word of line.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(lines.length === 0 ? word : `  ${word}`);
-  }
-  return lines.join('\n');
+function sizeText({ endpoints, ready, addressType }: Write): string {
+  const size = endpoints === undefined ? '' : `${ready}/${endpoints} ready`;
+  return addressType === 'IPv6' ? `${size} IPv6` : size;
 }
 
 function causeText({ first, more }: Causes): string {
@@ -125,10 +146,4 @@ function causeText({ first, more }: Causes): string {
   const others = first.length - 1 + more;
   const description = printableLine(cause.description);
   return others === 0 ? description : `${description}, and ${others} more`;
-}
-
-function timeOfDay(at: number): string {
-  const date = new Date(at);
-  const two = (n: number) => String(n).padStart(2, '0');
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
