@@ -1,8 +1,15 @@
-import { ApiError, type ApiRequest, type ApiResponse } from '@sluice/kubernetes';
+import {
+  ApiError,
+  type ApiRequest,
+  type ApiResponse,
+  type ClusterWriter,
+  chainWriter,
+  type NamespaceScope,
+} from '@sluice/kubernetes';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { beforeEach, expect, test } from 'vitest';
-import { claimCluster, keepClaim, releaseClaim } from './cluster-claim.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ClusterClaim } from './cluster-claim.ts';
 import { WriteGate } from './write-gate.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
@@ -10,19 +17,24 @@ const signal = new AbortController().signal;
 let clock: VirtualClock;
 let lease: Record<string, unknown> | undefined;
 let version: number;
-let denied: boolean;
+/** Status with which the API server rejects every request; 0: it does not. */
+let rejects: number;
+let requested: string[];
 
 beforeEach(() => {
   clock = new VirtualClock(start);
-  [lease, version, denied] = [undefined, 0, false];
+  [lease, version, rejects, requested] = [undefined, 0, 0, []];
 });
 
-const rejected = (status: number) =>
-  new ApiError(`status ${status}`, { kind: status === 409 ? 'conflict' : 'terminal', status, reason: '' });
+const rejected = (status: number) => {
+  const kind = status === 409 ? 'conflict' : status >= 500 ? 'retry' : 'terminal';
+  return new ApiError(`status ${status}`, { kind, status, reason: '' });
+};
 
 const connection = {
-  async request({ method, body }: ApiRequest): Promise<ApiResponse> {
-    if (denied) throw rejected(403);
+  async request({ method, path, body }: ApiRequest): Promise<ApiResponse> {
+    requested.push(`${method} ${path.replace(/.*leases\/?/, '')}`);
+    if (rejects > 0) throw rejected(rejects);
     const headers = { date: new Date(clock.now()).toUTCString() };
     if (method === 'GET') {
       if (lease === undefined) throw rejected(404);
@@ -32,78 +44,200 @@ const connection = {
     if (method === 'POST' && lease !== undefined) throw rejected(409);
     if (method === 'PUT' && given.metadata.resourceVersion !== String(version)) throw rejected(409);
     version += 1;
-    lease = { ...given, metadata: { ...given.metadata, resourceVersion: String(version) } };
+    lease = { ...given, metadata: { uid: 'lease-1', ...given.metadata, resourceVersion: String(version) } };
     return { status: 200, headers, body: lease };
   },
 };
 
-const of = (name: string, id = name) => ({
-  ...{ cluster: 'prod', connection, clock, logger: silentLogger },
-  fleet: { name, id: async () => id },
+interface Given {
+  readonly id?: string;
+  readonly namespaces?: NamespaceScope;
+  readonly takeOver?: boolean;
+}
+
+function claimOf(name: string, { id = name, ...given }: Given = {}) {
+  const gate = new WriteGate();
+  const fleet = { name, id: async () => id };
+  const claim = new ClusterClaim({
+    ...{ cluster: 'prod', connection, gate, clock, logger: silentLogger, fleet },
+    ...given,
+  });
+  return { claim, gate };
+}
+
+/** Claims while time passes. Returns the reason of a refusal. */
+async function acquire({ claim }: { readonly claim: ClusterClaim }, ms = 25_000): Promise<string | undefined> {
+  let refusal: string | undefined = 'pending';
+  void claim.acquire(signal).then(
+    () => {
+      refusal = undefined;
+    },
+    (error: Error) => {
+      refusal = error.message;
+    },
+  );
+  await advance(clock, ms);
+  return refusal;
+}
+
+/** Serves the cluster until the returned function is called. */
+async function serve(one: { readonly claim: ClusterClaim }): Promise<() => Promise<void>> {
+  expect(await acquire(one, 0)).toBeUndefined();
+  const stop = new AbortController();
+  const kept = one.claim.keep(stop.signal);
+  return async () => {
+    stop.abort();
+    await advance(clock, 0);
+    await kept;
+  };
+}
+
+const write = ({ claim, gate }: { readonly claim: ClusterClaim; readonly gate: WriteGate }) => {
+  const cluster = { delete: async () => undefined } as Partial<ClusterWriter> as ClusterWriter;
+  return chainWriter(cluster, claim.middleware, gate.middleware).delete('endpoints', 'a', 'b', {}, signal);
+};
+
+test('a second fleet is refused by the name of the holder while that fleet runs', async () => {
+  const stop = await serve(claimOf('blue'));
+  expect(await acquire(claimOf('green'))).toContain('claimed by the fleet "blue" (id blue)');
+  await stop();
 });
 
-test('a second fleet is refused by the name of the holder, until the claim expires', async () => {
-  await claimCluster(of('blue'), signal);
-  await claimCluster(of('blue'), signal);
-  await expect(claimCluster(of('green'), signal)).rejects.toThrow('claimed by the fleet "blue" (id blue)');
-  await advance(clock, 20_000);
-  await claimCluster(of('green'), signal);
-  await expect(claimCluster(of('blue'), signal)).rejects.toThrow('claimed by the fleet "green"');
+test('the claim of a crashed fleet is taken over once it has expired', async () => {
+  const stop = await serve(claimOf('blue'));
+  await advance(clock, 7_000);
+  await stop();
+  expect(await acquire(claimOf('green'), 10_000)).toBe('pending');
+  await advance(clock, 4_000);
+  expect(lease?.spec).toMatchObject({ holderIdentity: 'green/green' });
+});
+
+test('two processes of one host are distinct by their ids', async () => {
+  const stop = await serve(claimOf('sluice run', { id: 'host_1_ab' }));
+  expect(await acquire(claimOf('sluice run', { id: 'host_2_cd' }))).toContain('"sluice run" (id host_1_ab)');
+  await stop();
+});
+
+test('a refusal names the whole holder, whatever it contains', async () => {
+  const stop = await serve(claimOf('a/b', { id: 'c' }));
+  expect(await acquire(claimOf('green'))).toContain('the fleet "a/b" (id c)');
+  await stop();
 });
 
 test('an instance that serves listed namespaces claims beside the fleet that excludes them', async () => {
-  const requested = new Set<string>();
-  const recorded = {
-    ...of('infrastructure'),
-    connection: {
-      async request(request: ApiRequest): Promise<ApiResponse> {
-        requested.add(request.path.replace(/.*leases\/?/, ''));
-        return connection.request(request);
-      },
-    },
-  };
-  await claimCluster({ ...recorded, namespaces: { only: ['kube-system'] } }, signal);
-  expect([...requested]).toEqual(['sluice-namespaces', '']);
+  await acquire(claimOf('infrastructure', { namespaces: { only: ['kube-system'] } }), 0);
+  expect(requested).toEqual(['GET sluice-namespaces', 'POST ']);
   expect(lease?.metadata).toMatchObject({ name: 'sluice-namespaces' });
-  requested.clear();
-  await claimCluster({ ...recorded, namespaces: { except: ['kube-system'] } }, signal);
-  expect([...requested]).toEqual(['sluice']);
-});
-
-test('fleets of one name with different stores differ by their ids', async () => {
-  await claimCluster(of('sluice', 'id-1'), signal);
-  await expect(claimCluster(of('sluice', 'id-2'), signal)).rejects.toThrow('"sluice" (id id-1)');
+  requested = [];
+  await acquire(claimOf('fleet', { namespaces: { except: ['kube-system'] } }), 0);
+  expect(requested[0]).toBe('GET sluice');
 });
 
 test('a running fleet keeps its claim; when it loses it, its writes pause until it has it back', async () => {
-  const gate = new WriteGate();
-  const stop = new AbortController();
-  await claimCluster(of('blue'), signal);
-  const kept = keepClaim({ ...of('blue'), gate }, stop.signal);
+  const one = claimOf('blue');
+  const stop = await serve(one);
   await advance(clock, 60_000);
-  await expect(claimCluster(of('green'), signal)).rejects.toThrow('blue');
-  const spec = {
-    holderIdentity: 'green/green',
-    leaseDurationSeconds: 15,
-    renewTime: new Date(clock.now()).toISOString(),
-  };
-  lease = { ...lease, spec };
+  expect(await acquire(claimOf('green'))).toContain('blue');
+  const renewTime = new Date(clock.now()).toISOString();
+  lease = { ...lease, spec: { holderIdentity: 'green/green', leaseDurationSeconds: 15, renewTime } };
   await advance(clock, 6_000);
-  expect(gate.pausedBecause).toContain('claimed by the fleet "green"');
+  expect(one.gate.pausedBecause).toContain('claimed by the fleet "green"');
+  await expect(write(one)).rejects.toMatchObject({ reason: 'WritesPaused' });
   await advance(clock, 30_000);
-  expect(gate.pausedBecause).toBeUndefined();
-  stop.abort();
-  await advance(clock, 6_000);
-  await kept;
+  expect(one.gate.pausedBecause).toBeUndefined();
+  await write(one);
+  await stop();
 });
 
-test('a released claim is free at once', async () => {
-  await claimCluster(of('blue'), signal);
-  await releaseClaim(of('blue'), signal);
-  await claimCluster(of('green'), signal);
+describe('release', () => {
+  test('frees the claim at once', async () => {
+    const one = claimOf('blue');
+    await (await serve(one))();
+    await one.claim.release(signal);
+    expect(await acquire(claimOf('green'), 0)).toBeUndefined();
+  });
+
+  test('leaves the claim of another fleet, and the same Lease of another cluster, alone', async () => {
+    const one = claimOf('blue');
+    await (await serve(one))();
+    const other = { ...lease, metadata: { ...(lease?.metadata as object), uid: 'lease-of-another-cluster' } };
+    lease = other;
+    await one.claim.release(signal);
+    expect(lease).toBe(other);
+    const stranger = claimOf('green');
+    await stranger.claim.release(signal);
+    expect(lease).toBe(other);
+  });
 });
 
-test('without permission for the Lease the cluster is served unclaimed', async () => {
-  denied = true;
-  await claimCluster(of('blue'), signal);
+describe('a claim that could not be renewed in time', () => {
+  test('is renewed before the next write, which fails like the renewal', async () => {
+    const one = claimOf('blue');
+    const stop = await serve(one);
+    rejects = 503;
+    await advance(clock, 10_000);
+    await write(one);
+    await advance(clock, 20_000);
+    await expect(write(one)).rejects.toMatchObject({ status: 503, message: 'status 503' });
+    rejects = 0;
+    requested = [];
+    await Promise.all([write(one), write(one)]);
+    expect(requested).toEqual(['GET sluice', 'PUT sluice']);
+    await stop();
+  });
+
+  test('lets no write pass once another fleet has the cluster, before the next renewal', async () => {
+    const one = claimOf('blue');
+    await (await serve(one))();
+    await advance(clock, 20_000);
+    const stop = await serve(claimOf('green'));
+    await expect(write(one)).rejects.toMatchObject({ reason: 'WritesPaused', kind: 'retry' });
+    await stop();
+  });
+
+  test('pauses writes and names the permission that was withdrawn', async () => {
+    const one = claimOf('blue');
+    const stop = await serve(one);
+    rejects = 403;
+    await advance(clock, 20_000);
+    expect(one.gate.pausedBecause).toContain('grant get and update on leases.coordination.k8s.io "sluice"');
+    rejects = 0;
+    await advance(clock, 6_000);
+    expect(one.gate.pausedBecause).toBeUndefined();
+    await stop();
+  });
+});
+
+describe('without permission for the Lease', () => {
+  test('the cluster is not served, and the error names permission and file', async () => {
+    rejects = 403;
+    const refusal = await acquire(claimOf('blue'));
+    expect(refusal).toContain(
+      'grant get and update on leases.coordination.k8s.io "sluice" in the namespace kube-system',
+    );
+    expect(refusal).toContain('infra/kubernetes/rbac.yaml');
+  });
+
+  test('the cluster is served unclaimed with --take-over', async () => {
+    rejects = 403;
+    const one = claimOf('blue', { takeOver: true });
+    const stop = await serve(one);
+    await advance(clock, 60_000);
+    await write(one);
+    await stop();
+  });
+});
+
+test('a failing API server is not mistaken for one without Leases', async () => {
+  rejects = 500;
+  expect(await acquire(claimOf('blue'))).toContain('cannot use cluster prod: status 500');
+});
+
+test('a server without Leases, which is no Kubernetes, is served unclaimed', async () => {
+  rejects = 404;
+  const one = claimOf('blue');
+  const stop = await serve(one);
+  await advance(clock, 60_000);
+  await write(one);
+  await stop();
 });

@@ -1,23 +1,32 @@
-import { hostname } from 'node:os';
-import { type Connection, isApiError, type NamespaceScope } from '@sluice/kubernetes';
-import { ClusterUnavailableError, dateOf } from '@sluice/preflight';
-import { asRecord, asString, type Clock, type JsonRecord, type Logger, sleep } from '@sluice/runtime';
+import { ApiError, type Connection, isApiError, type Middleware, type NamespaceScope } from '@sluice/kubernetes';
+import { ClusterUnavailableError, dateOf, unavailable } from '@sluice/preflight';
+import { printableLine } from '@sluice/process';
+import { asRecord, type Clock, type JsonRecord, type Logger, sleep } from '@sluice/runtime';
+import {
+  type Claim,
+  type ClaimPath,
+  claimDurationMs,
+  claimOf,
+  claimPath,
+  describeHolder,
+  holderName,
+  newLease,
+  released,
+  renewed,
+} from './claim-lease.ts';
 import type { WriteGate } from './write-gate.ts';
 
 /** Who claims a cluster. */
 export interface FleetIdentity {
   readonly name: string;
   /**
-   * Id of the fleet in its store, the same for all its processes. It differs between fleets of one name with different
-   * stores.
+   * The same for all processes of the fleet, and different for fleets of one name. A fleet of one process has a new id
+   * with each start.
    */
   readonly id: () => Promise<string>;
-  /** This process is the whole fleet, so it releases its claim when it closes the cluster. */
+  /** This process is the whole fleet, so it releases its claim when it stops to serve the cluster. */
   readonly releases?: boolean;
 }
-
-/** `sluice run`: a fleet of one process, recognised by its host, so that a restart need not wait for its own claim. */
-export const processFleet = (): FleetIdentity => ({ name: 'sluice run', id: async () => hostname(), releases: true });
 
 export interface ClusterClaimOptions {
   readonly cluster: string;
@@ -25,139 +34,221 @@ export interface ClusterClaimOptions {
   readonly fleet: FleetIdentity;
   /** The namespaces that the fleet serves. Default: all. */
   readonly namespaces?: NamespaceScope | undefined;
+  /** Serves the cluster unclaimed if the permissions for the Lease are missing. */
+  readonly takeOver?: boolean | undefined;
+  readonly gate: WriteGate;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/**
- * The Leases through which fleets claim a cluster (ADR 0054): an instance that serves only listed namespaces (ADR 0056)
- * claims one of its own, because the fleet that excludes them writes to the same cluster.
- */
-export const claimLeases = { namespace: 'kube-system', all: 'sluice', listed: 'sluice-namespaces' } as const;
-const collection = `/apis/coordination.k8s.io/v1/namespaces/${claimLeases.namespace}/leases`;
-const leaseName = (namespaces: NamespaceScope | undefined): string =>
-  namespaces?.only === undefined ? claimLeases.all : claimLeases.listed;
-/** As kube-controller-manager's leader election. All times are the API server's. */
-const durationMs = 15_000;
 const renewMs = 5_000;
+/** How often a claim of another fleet is read at the start. */
+const pollMs = 1_000;
+/** A claim whose last renewal is older than this may expire before the next one. */
+const validMs = claimDurationMs - renewMs / 2;
 
-/**
- * Claims the cluster for this fleet. Without permission for the Lease, the cluster is served unclaimed, with a warning.
- *
- * @throws ClusterUnavailableError if another fleet has claimed it
- */
-export async function claimCluster(options: ClusterClaimOptions, signal: AbortSignal): Promise<void> {
-  const { cluster, logger } = options;
-  try {
-    const holder = await renewClaim(options, signal);
-    if (holder !== undefined) throw new ClusterUnavailableError('claimed', refusalOf(options, holder));
-  } catch (error) {
-    if (!isApiError(error)) throw error;
-    // Only servers that are no Kubernetes, such as the fake one, have no Leases.
-    if (error.status === 404 || error.status === 405) return;
-    logger.warn('cannot claim the cluster; another fleet on it stays undetected', { cluster, reason: error.message });
+/** The claim of one fleet to one cluster, while this process writes to it (ADR 0054). */
+export class ClusterClaim {
+  readonly #options: ClusterClaimOptions;
+  readonly #path: ClaimPath;
+  /** Monotonic time until which the claim is valid; `Infinity` if the cluster is served unclaimed. */
+  #validUntil = Number.NEGATIVE_INFINITY;
+  #renewing: Promise<Claim | undefined> | undefined;
+  /** `metadata.uid` of the claimed Lease: the address may lead to another cluster later. */
+  #uid = '';
+
+  constructor(options: ClusterClaimOptions) {
+    this.#options = options;
+    this.#path = claimPath(options.namespaces);
   }
-}
 
-/** Renews the claim until `signal` aborts. Pauses writes while another fleet has it. */
-export async function keepClaim(
-  options: ClusterClaimOptions & { readonly gate: WriteGate },
-  signal: AbortSignal,
-): Promise<void> {
-  const { cluster, gate, clock, logger } = options;
-  while (!signal.aborted) {
-    await sleep(clock, renewMs, signal);
-    if (signal.aborted) return;
+  /**
+   * Claims the cluster. If another fleet has the claim, waits until that fleet renews it, which shows that it runs, or
+   * until the claim expires.
+   *
+   * @throws ClusterUnavailableError if another fleet runs, or the cluster cannot be claimed
+   */
+  async acquire(signal: AbortSignal): Promise<void> {
+    const { cluster, clock, logger } = this.#options;
     try {
-      const holder = await renewClaim(options, signal);
-      const reason = holder === undefined ? undefined : refusalOf(options, holder);
-      if (!gate.set('claimedByOtherFleet', reason)) continue;
-      if (reason !== undefined)
-        logger.error('pausing writes; another fleet has claimed the cluster', { cluster, reason });
-      else logger.info('resuming writes; the cluster is claimed by this fleet again', { cluster });
+      const first = await this.#renew(signal);
+      if (first === undefined) return;
+      logger.info('cluster is claimed; waiting for the next renewal or the expiry of the claim', {
+        cluster,
+        holder: printableLine(first.holder),
+      });
+      const giveUpAt = clock.monotonic() + claimDurationMs + renewMs;
+      for (;;) {
+        await sleep(clock, pollMs, signal);
+        signal.throwIfAborted();
+        const other = await this.#renew(signal);
+        if (other === undefined) return;
+        const isAlive = other.holder !== first.holder || other.renewedAt !== first.renewedAt;
+        if (isAlive || clock.monotonic() > giveUpAt)
+          throw new ClusterUnavailableError('claimed', this.#refusal(other.holder));
+      }
     } catch (error) {
-      if (signal.aborted) return;
-      logger.debug('cannot renew the claim of the cluster', { cluster, error });
+      if (!isApiError(error)) throw error;
+      this.#withoutClaim(error);
     }
   }
-}
 
-/** Releases the claim if this fleet has it, so that another need not wait for its expiry. Best effort. */
-export async function releaseClaim(
-  { connection, fleet, namespaces, logger }: ClusterClaimOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const path = `${collection}/${leaseName(namespaces)}`;
-  try {
-    const lease = asRecord((await connection.request({ method: 'GET', path, signal })).body);
-    if (holderOf(lease) !== (await holderName(fleet))) return;
-    const spec = { ...asRecord(lease.spec), holderIdentity: '', leaseDurationSeconds: 1 };
-    await connection.request({ method: 'PUT', path, body: { ...lease, spec }, signal });
-  } catch (error) {
-    logger.debug('cannot release the claim of the cluster', { error });
-  }
-}
-
-/** Returns undefined if this fleet has the claim now, and otherwise its holder. */
-async function renewClaim(
-  { connection, fleet, namespaces, clock }: ClusterClaimOptions,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const name = leaseName(namespaces);
-  const path = `${collection}/${name}`;
-  const own = await holderName(fleet);
-  const spec = (now: number) => ({
-    holderIdentity: own,
-    leaseDurationSeconds: durationMs / 1000,
-    renewTime: microTime(now),
-  });
-  for (let attempt = 0; ; attempt++) {
-    try {
-      const answer = await connection.request({ method: 'GET', path, signal });
-      const lease = asRecord(answer.body);
-      const now = dateOf(answer) ?? clock.now();
-      const holder = holderOf(lease);
-      if (holder !== '' && holder !== own && !hasExpired(lease, now)) return holder;
-      // Every writer of the fleet renews; the others see a fresh renewal and do nothing.
-      if (holder === own && now - renewedAt(lease) < renewMs / 2) return undefined;
-      const acquired = holder === own ? {} : { acquireTime: microTime(now) };
-      const body = { ...lease, spec: { ...asRecord(lease.spec), ...spec(now), ...acquired } };
-      await connection.request({ method: 'PUT', path, body, signal });
-      return undefined;
-    } catch (error) {
-      if (!isApiError(error) || attempt > 4) throw error;
-      if (error.status === 409) continue;
-      if (error.status !== 404) throw error;
+  /** Renews the claim until `signal` aborts. Pauses writes while another fleet has it. */
+  async keep(signal: AbortSignal): Promise<void> {
+    const { cluster, clock, logger } = this.#options;
+    while (!signal.aborted && this.#validUntil !== Number.POSITIVE_INFINITY) {
+      await sleep(clock, renewMs, signal);
+      if (signal.aborted) return;
       try {
-        const body = {
-          ...{
-            apiVersion: 'coordination.k8s.io/v1',
-            kind: 'Lease',
-            metadata: { namespace: claimLeases.namespace, name },
-          },
-          spec: { ...spec(clock.now()), acquireTime: microTime(clock.now()) },
-        };
-        await connection.request({ method: 'POST', path: collection, body, signal });
-        return undefined;
-      } catch (failure) {
-        if (!isApiError(failure) || failure.status !== 409) throw failure;
+        this.#observe(await this.#renew(signal));
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!isApiError(error)) throw error;
+        logger.debug('cannot renew the claim of the cluster', { cluster, error });
+        if (this.#mayHaveExpired()) this.#pauseIfForbidden(error);
       }
     }
   }
-}
 
-const holderName = async (fleet: FleetIdentity): Promise<string> => `${fleet.name}/${await fleet.id()}`;
-const holderOf = (lease: JsonRecord): string => asString(asRecord(lease.spec).holderIdentity);
-const renewedAt = (lease: JsonRecord): number => Date.parse(asString(asRecord(lease.spec).renewTime)) || 0;
-const microTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
+  /** Releases the claim if this fleet has it, so that another need not wait for its expiry. Best effort. */
+  async release(signal: AbortSignal): Promise<void> {
+    const { connection, cluster, logger } = this.#options;
+    if (this.#uid === '') return;
+    const path = this.#path.lease;
+    try {
+      const lease = asRecord((await connection.request({ method: 'GET', path, signal })).body);
+      const { holder, uid } = claimOf(lease);
+      if (uid !== this.#uid || holder !== (await this.#ownName())) return;
+      await connection.request({ method: 'PUT', path, body: released(lease), signal });
+    } catch (error) {
+      logger.debug('cannot release the claim of the cluster', { cluster, error });
+    }
+  }
 
-function hasExpired(lease: JsonRecord, now: number): boolean {
-  const { leaseDurationSeconds } = asRecord(lease.spec);
-  const seconds = typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds : durationMs / 1000;
-  return renewedAt(lease) + seconds * 1000 < now;
-}
+  /** Renews a claim that may have expired before a write passes, for example after the API server was unreachable. */
+  readonly middleware: Middleware = async (request, next) => {
+    const { gate } = this.#options;
+    if (request.verb === 'get' || gate.pausedBecause !== undefined || !this.#mayHaveExpired()) return next(request);
+    // One renewal for all writes that wait for it; closing the connection ends it.
+    this.#renewing ??= this.#renew(new AbortController().signal).finally(() => {
+      this.#renewing = undefined;
+    });
+    try {
+      this.#observe(await this.#renewing);
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      this.#pauseIfForbidden(error);
+      if (error.kind === 'retry') throw error;
+      // The plan is not at fault.
+      throw new ApiError(`cannot renew the claim of the cluster: ${error.message}`, {
+        ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs: renewMs, cause: error },
+      });
+    }
+    return next(request);
+  };
 
-function refusalOf({ cluster, namespaces }: ClusterClaimOptions, holder: string): string {
-  const [name, id] = holder.split('/');
-  return `cluster ${cluster} is claimed by the fleet "${name}" (id ${id}) through the Lease ${claimLeases.namespace}/${leaseName(namespaces)}; stop that fleet, or serve the cluster with it. A claim expires ${durationMs / 1000} s after its last renewal`;
+  #mayHaveExpired(): boolean {
+    return this.#options.clock.monotonic() >= this.#validUntil;
+  }
+
+  #observe(other: Claim | undefined): void {
+    const { cluster, gate, logger } = this.#options;
+    const hadClaim = !gate.set('unclaimed', undefined);
+    const reason = other === undefined ? undefined : this.#refusal(other.holder);
+    if (!gate.set('claimedByOtherFleet', reason) && hadClaim) return;
+    if (reason !== undefined)
+      logger.error('pausing writes; another fleet has claimed the cluster', { cluster, reason });
+    else logger.info('resuming writes; the cluster is claimed by this fleet again', { cluster });
+  }
+
+  #pauseIfForbidden(error: ApiError): void {
+    const { cluster, gate, logger } = this.#options;
+    if (error.status !== 403) return;
+    const reason = this.#missingPermission(error);
+    if (gate.set('unclaimed', reason))
+      logger.error('pausing writes; the claim of the cluster cannot be renewed', { cluster, reason });
+  }
+
+  /** Returns undefined if this fleet has the claim now, and otherwise the claim of another. */
+  async #renew(signal: AbortSignal): Promise<Claim | undefined> {
+    const { connection, clock } = this.#options;
+    const path = this.#path.lease;
+    const own = await this.#ownName();
+    for (let attempt = 0; ; attempt++) {
+      const startedAt = clock.monotonic();
+      try {
+        const answer = await connection.request({ method: 'GET', path, signal });
+        const lease = asRecord(answer.body);
+        const now = dateOf(answer) ?? clock.now();
+        const claim = claimOf(lease);
+        if (claim.holder !== '' && claim.holder !== own && now <= claim.expiresAt) return claim;
+        // Every writer of the fleet renews; the others see a fresh renewal and do nothing.
+        if (claim.holder === own && now - claim.renewedAt < renewMs / 2) {
+          this.#hold(lease, startedAt);
+          return undefined;
+        }
+        const body = renewed(lease, own, now);
+        this.#hold(asRecord((await connection.request({ method: 'PUT', path, body, signal })).body), startedAt);
+        return undefined;
+      } catch (error) {
+        if (!isApiError(error) || attempt > 4) throw error;
+        if (error.status === 409) continue;
+        if (error.status !== 404) throw error;
+        if (await this.#create(own, startedAt, signal)) return undefined;
+      }
+    }
+  }
+
+  /** Returns false if the Lease exists by now. */
+  async #create(own: string, startedAt: number, signal: AbortSignal): Promise<boolean> {
+    const { connection, clock } = this.#options;
+    const body = renewed(newLease(this.#path), own, clock.now());
+    try {
+      const { collection } = this.#path;
+      const created = await connection.request({ method: 'POST', path: collection, body, signal });
+      this.#hold(asRecord(created.body), startedAt);
+      return true;
+    } catch (error) {
+      if (!isApiError(error) || error.status !== 409) throw error;
+      return false;
+    }
+  }
+
+  #hold(lease: JsonRecord, startedAt: number): void {
+    this.#uid = claimOf(lease).uid;
+    this.#validUntil = startedAt + validMs;
+  }
+
+  /** @throws ClusterUnavailableError unless the cluster may be served unclaimed */
+  #withoutClaim(error: ApiError): void {
+    const { cluster, takeOver, logger } = this.#options;
+    // Only servers that are no Kubernetes, such as the fake one, have no Leases.
+    const hasLeases = error.status !== 404 && error.status !== 405;
+    if (hasLeases && error.status !== 403) throw unavailable(cluster, error);
+    if (hasLeases) {
+      const reason = this.#missingPermission(error);
+      if (!takeOver) throw new ClusterUnavailableError('forbidden', reason, error);
+      logger.warn('serving the cluster unclaimed; another fleet on it stays undetected', { cluster, reason });
+    }
+    this.#validUntil = Number.POSITIVE_INFINITY;
+  }
+
+  async #ownName(): Promise<string> {
+    const { name, id } = this.#options.fleet;
+    return holderName(name, await id());
+  }
+
+  #refusal(holder: string): string {
+    const { namespace, name } = this.#path;
+    return `cluster ${this.#options.cluster} is claimed by ${printableLine(describeHolder(holder))} through the Lease ${namespace}/${name}; stop that fleet, or serve the cluster with it. A claim expires ${claimDurationMs / 1000} s after its last renewal`;
+  }
+
+  #missingPermission({ message }: ApiError): string {
+    const { namespace, name } = this.#path;
+    return (
+      `cannot claim cluster ${this.#options.cluster} for this fleet with the Lease ${namespace}/${name}: ${message}; ` +
+      `grant get and update on leases.coordination.k8s.io "${name}" in the namespace ${namespace} and create the Lease with ` +
+      '"kubectl apply -f infra/kubernetes/rbac.yaml", or pass --take-over to serve the cluster unclaimed'
+    );
+  }
 }

@@ -6,7 +6,7 @@ import { MemoryClusterPins } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-source.ts';
-import type { ConnectedCluster } from './connect.ts';
+import type { ConnectedCluster } from './connected-cluster.ts';
 import { StoredIdentities } from './identity/identity-registry.ts';
 
 let clock: VirtualClock;
@@ -15,6 +15,10 @@ let servers: Map<string, FakeApiServer | Error>;
 let serving: Map<string, string>;
 let events: string[];
 let failing: boolean;
+/** Why the guard refuses a cluster; empty if it does not. */
+let refusal: string;
+/** Which clusters were guarded and released, in order. */
+let guarded: string[];
 let set: ClusterSet;
 let stop: AbortController;
 let running: Promise<void>;
@@ -51,7 +55,8 @@ async function open({ server: address }: ClusterAccess): Promise<ConnectedCluste
 
 beforeEach(() => {
   clock = new VirtualClock(1_000);
-  [servers, serving, events, failing] = [new Map(), new Map(), [], false];
+  [servers, serving, events, failing, refusal] = [new Map(), new Map(), [], false, ''];
+  guarded = [];
   reading = { candidates: [], problems: [] };
   stop = new AbortController();
   const source: ClusterSource = {
@@ -63,6 +68,17 @@ beforeEach(() => {
   };
   set = new ClusterSet({
     ...{ sources: [source], open, clock, random: seededRandom(1), logger: silentLogger },
+    guard: async (cluster) => {
+      if (refusal !== '') throw new Error(refusal);
+      guarded.push(`${cluster.name} guarded`);
+      return {
+        ...cluster,
+        close: async () => {
+          guarded.push(`${cluster.name} released`);
+          await cluster.close();
+        },
+      };
+    },
     serve: async ({ name, identity, reader }, signal) => {
       events.push(`${name} served`);
       if (failing) throw new Error('the bus is closed');
@@ -117,6 +133,43 @@ test('an unresponsive source delays no other, and the set is not initialized unt
   answer({ candidates: [], problems: [] });
   await pass();
   await done;
+});
+
+describe('the guard of writes', () => {
+  test('guards a cluster while it is served, and not the connections that try a changed kubeconfig', async () => {
+    servers.set('a', server(1)).set('moved', new Error('connection refused'));
+    names(named('a'));
+    await pass();
+    expect(guarded).toEqual(['a guarded']);
+    const before = events.length;
+    names(named('a', 'moved'));
+    await pass();
+    servers.set('moved', servers.get('a') as FakeApiServer);
+    await pass(40_000);
+    // The trial, the previous connection, then the new one.
+    expect(events.slice(before)).toEqual(['moved closed', 'a stopped: handover', 'a closed', 'a served']);
+    expect(guarded).toEqual(['a guarded', 'a released', 'a guarded']);
+  });
+
+  test('a second name for a cluster and a cluster in conflict never get as far as the guard', async () => {
+    servers.set('a', server(1)).set('b', servers.get('a') ?? server(1));
+    names(named('a'), named('b'));
+    await pass(60_000);
+    expect(phases()).toEqual({ a: 'serving', b: 'rejected' });
+    expect(guarded).toEqual(['a guarded']);
+  });
+
+  test('a refused cluster is unavailable with the reason, closed, and tried again', async () => {
+    servers.set('a', server(1));
+    refusal = 'claimed by another fleet';
+    names(named('a'));
+    await pass();
+    expect(set.states).toMatchObject([{ phase: 'unavailable', reason: 'claimed by another fleet' }]);
+    expect(events).toContain('a closed');
+    refusal = '';
+    await pass(60_000);
+    expect(phases()).toEqual({ a: 'serving' });
+  });
 });
 
 describe('added and removed clusters', () => {

@@ -2,7 +2,7 @@ import { type ClusterAccess, chainReader, chainWriter, IdentityGuard } from '@sl
 import { backoffMs, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
-import type { ConnectedCluster } from './connect.ts';
+import type { ConnectedCluster } from './connected-cluster.ts';
 import type { IdentityRegistry } from './identity/identity-registry.ts';
 import type { ClusterEvidence } from './identity/pinned-clusters.ts';
 import { uniqueNames, unreadableCandidates } from './unique-names.ts';
@@ -18,6 +18,8 @@ export interface ClusterSetOptions {
   readonly sources: readonly ClusterSource[];
   /** Connects to a cluster and reads its identity. Rejects with the reason, or when `signal` aborts. */
   readonly open: (access: ClusterAccess, signal: AbortSignal) => Promise<ConnectedCluster>;
+  /** Called once a connected cluster is to be served. Rejects with the reason why it must not be written. Default: no guard. */
+  readonly guard?: (cluster: ConnectedCluster, signal: AbortSignal) => Promise<ConnectedCluster>;
   /** Serves a cluster until `signal` aborts, with a StopReason as its reason, and all work in progress is done. */
   readonly serve: (cluster: ConnectedCluster, signal: AbortSignal) => Promise<unknown>;
   /** Called after a cluster was removed and serving it has stopped. */
@@ -201,10 +203,7 @@ export class ClusterSet {
     try {
       cluster = { ...(await this.#options.open(await entry.candidate.load(), entry.stop.signal)), name };
     } catch (error) {
-      const since = entry.state.since ?? this.#options.clock.now();
-      const { from } = entry.candidate;
-      entry.state = { ...entry.state, phase: 'unavailable', reason: errorMessage(error), from, since };
-      return undefined;
+      return this.#unavailable(entry, error);
     }
     const refusal = await this.#admit(entry, cluster);
     if (refusal !== undefined) {
@@ -216,12 +215,30 @@ export class ClusterSet {
     if (holder === undefined) {
       // Set synchronously: another name for this cluster may be connecting.
       this.#holders.set(cluster.identity, entry);
-      return cluster;
+      return this.#guard(entry, cluster);
     }
     await cluster.close();
     const reason = `same cluster as ${holder.state.name}: remove one of them`;
     entry.state = { ...entry.state, phase: 'rejected', reason, identity: cluster.identity };
     return undefined;
+  }
+
+  async #guard(entry: Entry, cluster: ConnectedCluster): Promise<ConnectedCluster | undefined> {
+    const { guard } = this.#options;
+    if (guard === undefined) return cluster;
+    try {
+      return await guard(cluster, entry.stop.signal);
+    } catch (error) {
+      await cluster.close();
+      this.#holders.delete(cluster.identity);
+      return this.#unavailable(entry, error);
+    }
+  }
+
+  #unavailable(entry: Entry, error: unknown): undefined {
+    const since = entry.state.since ?? this.#options.clock.now();
+    const { from } = entry.candidate;
+    entry.state = { ...entry.state, phase: 'unavailable', reason: errorMessage(error), from, since };
   }
 
   /** Asks the pinned identities. Returns the resulting state if the cluster must not be served. */

@@ -5,7 +5,6 @@ import {
   type ClusterWriter,
   Connection,
   chainReader,
-  chainWriter,
   EarlyWatches,
   EventRecorder,
   HttpCluster,
@@ -29,46 +28,24 @@ import {
   switchOffAdvice,
 } from '@sluice/preflight';
 import { fieldManager, UsageError, userAgent } from '@sluice/process';
-import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { Cluster } from './cluster.ts';
-import { claimCluster, type FleetIdentity, keepClaim, releaseClaim } from './cluster-claim.ts';
-import { watchCompetingController } from './watch-competing-controller.ts';
-import { WriteGate } from './write-gate.ts';
+import type { Random } from '@sluice/runtime';
+import type { ConnectedCluster } from './connected-cluster.ts';
+import { type GuardOptions, guardWrites } from './guard-writes.ts';
 
-export interface ConnectOptions {
+export interface ConnectOptions extends GuardOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
   /** Default: all. */
   readonly namespaces?: NamespaceScope | undefined;
-  /** The work whose permissions are checked. Default: all. */
-  readonly work?: readonly ClusterWork[];
-  /** Skips the checks for competing controllers. */
-  readonly takeOver?: boolean;
-  /** The fleet that claims the cluster before it writes (ADR 0054). Default: the cluster is not claimed. */
-  readonly fleet?: FleetIdentity | undefined;
   /** Starts reading while the checks run, for a faster start. */
   readonly readEarly?: boolean;
   /** Cancels connecting. Each step also times out after 30 seconds. */
   readonly signal?: AbortSignal;
-  readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
 }
 
-type AccessOptions = Omit<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster' | 'namespaces'>;
-
-export interface ConnectedCluster extends Cluster {
-  readonly server: string;
-  readonly connection: Connection;
-  readonly version: string;
-  /** Fingerprints of the certificate authorities of its server. Default: none. */
-  readonly authorities?: readonly string[];
-  /** Why writes are paused at the moment; undefined if they are not. */
-  readonly writesPausedBecause?: () => string | undefined;
-  /** Aborts requests in flight and closes all connections. */
-  close(): Promise<void>;
-}
+type AccessOptions = Omit<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster' | 'namespaces' | 'fleet'>;
 
 /** Timeout of each step of connecting, in milliseconds. */
 const stepTimeoutMs = 30_000;
@@ -79,13 +56,21 @@ const withTimeout = (signal: AbortSignal | undefined): AbortSignal => {
 };
 
 /**
- * Connects to the cluster that the options name and runs the preflight checks.
+ * Connects to the cluster that the options name, runs the preflight checks and guards its writes.
  *
  * @throws UsageError why the cluster cannot be used, and what to do
  */
 export async function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ConnectedCluster> {
   const { namespaces } = options;
-  return asUsageError(async () => connectTo({ ...(await findAccess(options, environment)), namespaces }, options));
+  return asUsageError(async () => {
+    const cluster = await connectTo({ ...(await findAccess(options, environment)), namespaces }, options);
+    try {
+      return await guardWrites(cluster, options, withTimeout(options.signal));
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+  });
 }
 
 /** Undefined if the work includes no writes or the check is disabled. Sends only reads. */
@@ -139,7 +124,7 @@ export function findAccess(
   return loadKubeconfig({ paths: [options.kubeconfig ?? ''], context: options.context });
 }
 
-/** Like `connect`, with loaded credentials. */
+/** Connects to a cluster and runs the preflight checks; its writes are not guarded yet. */
 export async function connectTo(access: ClusterAccess, options: AccessOptions): Promise<ConnectedCluster> {
   return asUsageError(async () => {
     const connection = connectionTo(access, options);
@@ -148,50 +133,8 @@ export async function connectTo(access: ClusterAccess, options: AccessOptions): 
     evidence?.catch(() => {});
     const cluster = await openOn(connection, access, options);
     if (evidence !== undefined) await rejectCompetingController(cluster, evidence);
-    return guardWrites(cluster, access.namespaces, options);
+    return cluster;
   });
-}
-
-/**
- * Claims the cluster for the fleet, and from then on pauses writes while another fleet or controller may write the same
- * objects.
- */
-async function guardWrites(
-  cluster: ConnectedCluster,
-  namespaces: NamespaceScope | undefined,
-  options: AccessOptions,
-): Promise<ConnectedCluster> {
-  const { work, takeOver, fleet, clock, logger } = options;
-  if (work?.includes('write') === false) return cluster;
-  const { name, connection } = cluster;
-  const gate = new WriteGate();
-  const closed = new AbortController();
-  const guard = { cluster: name, connection, namespaces, gate, clock, logger };
-  try {
-    if (fleet !== undefined) await claimCluster({ ...guard, fleet }, withTimeout(options.signal));
-  } catch (error) {
-    await cluster.close();
-    throw error;
-  }
-  const running = [
-    ...(takeOver ? [] : [watchCompetingController(guard, closed.signal)]),
-    ...(fleet === undefined ? [] : [keepClaim({ ...guard, fleet }, closed.signal)]),
-  ];
-  const done = Promise.all(running).catch((error: unknown) =>
-    logger.error('write guard failed', { cluster: name, error }),
-  );
-  return {
-    ...cluster,
-    writer: chainWriter(cluster.writer, gate.middleware),
-    writesPausedBecause: () => gate.pausedBecause,
-    async close() {
-      closed.abort();
-      await done;
-      // Shorter than the grace period of connections: an API server that does not answer must not delay the exit.
-      if (fleet?.releases) await releaseClaim({ ...guard, fleet }, AbortSignal.timeout(1_000));
-      await cluster.close();
-    },
-  };
 }
 
 /** Turns errors that the user can fix into a UsageError. */
@@ -278,6 +221,7 @@ async function openOn(
       server: connection.server,
       connection,
       version: version.gitVersion,
+      namespaces: access.namespaces,
       authorities: await connection.authorities(),
       ...scoped({ reader: chainReader(http, ...middleware), writer: http }, access.namespaces),
       record(events) {

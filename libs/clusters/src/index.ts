@@ -1,9 +1,11 @@
 export * from './cluster.ts';
-export { type FleetIdentity, processFleet } from './cluster-claim.ts';
+export type { FleetIdentity } from './cluster-claim.ts';
 export * from './cluster-set.ts';
 export * from './cluster-source.ts';
 export * from './cluster-state.ts';
 export * from './connect.ts';
+export * from './connected-cluster.ts';
+export { guardWrites } from './guard-writes.ts';
 export * from './identity/accept-cluster.ts';
 export * from './identity/identity-registry.ts';
 export * from './identity/pinned-clusters.ts';

@@ -64,6 +64,15 @@ describe('permissions', () => {
     ]);
   });
 
+  test('that are missing for the claim fail, because Sluice refuses the cluster then', async () => {
+    expect(await without('update coordination.k8s.io/leases kube-system sluice')).toMatchObject([
+      { result: 'failed', detail: expect.stringContaining('serves it only with --take-over') },
+    ]);
+    expect(await without('get coordination.k8s.io/leases kube-system sluice-namespaces')).toMatchObject([
+      { result: 'warning', detail: expect.stringContaining('--namespaces') },
+    ]);
+  });
+
   test('that are optional and missing cause a warning with the effect', async () => {
     expect(await without('update /services/finalizers  ', 'create /events  ')).toMatchObject([
       { result: 'warning', detail: 'missing: create events; Sluice records no Events' },

@@ -23,12 +23,13 @@ export async function checkPermissions(
     useful.filter((_, i) => !answers[needed.length + i]),
     ({ without }) => without,
   );
-  const warnings = [...missingUseful].map(([without, those]) => {
+  const limits = [...missingUseful].map(([without, those]) => {
     const list = those.map(({ access }) => textOf(access)).join(', ');
-    return warning(about, check, `missing: ${list}; ${without}`, advice);
+    const report = those.some(({ refused }) => refused) ? failed : warning;
+    return report(about, check, `missing: ${list}; ${without}`, advice);
   });
-  if (missing.length > 0) return [failed(about, check, `missing: ${missing.join(', ')}`, advice), ...warnings];
-  if (warnings.length > 0) return warnings;
+  if (missing.length > 0) return [failed(about, check, `missing: ${missing.join(', ')}`, advice), ...limits];
+  if (limits.length > 0) return limits;
   return [ok(about, check, `all ${needed.length + useful.length} granted`)];
 }
 

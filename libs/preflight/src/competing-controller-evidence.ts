@@ -25,13 +25,23 @@ export interface CompetingControllerSearch {
 const pageSize = 500;
 const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 const collections = [
-  ['endpointslices', '/apis/discovery.k8s.io/v1/endpointslices', 'endpointslice.kubernetes.io/managed-by'],
-  ['endpoints', '/api/v1/endpoints', 'endpoints.kubernetes.io/managed-by'],
+  {
+    resource: 'endpointslices',
+    permission: 'list endpointslices.discovery.k8s.io',
+    path: '/apis/discovery.k8s.io/v1/endpointslices',
+    label: 'endpointslice.kubernetes.io/managed-by',
+  },
+  {
+    resource: 'endpoints',
+    permission: 'list endpoints',
+    path: '/api/v1/endpoints',
+    label: 'endpoints.kubernetes.io/managed-by',
+  },
 ] as const;
 const ownManaged =
   /^(endpoint-controller|endpointslice-controller\.k8s\.io|endpointslicemirroring-controller\.k8s\.io)$/;
 
-/** Collects evidence of another controller. Sends only reads; a forbidden read yields no evidence. */
+/** Collects evidence of another controller. Sends only reads. */
 export async function findCompetingControllerEvidence(
   search: CompetingControllerSearch,
   signal: AbortSignal,
@@ -44,6 +54,7 @@ export async function findCompetingControllerEvidence(
   return {
     now: read.length === 0 ? search.now : Math.max(...read.map(({ now }) => now)),
     writes: read.flatMap(({ writes }) => writes).sort((a, b) => b.at - a.at),
+    missing: read.flatMap(({ missing }) => missing),
     lease,
     pods,
   };
@@ -51,9 +62,9 @@ export async function findCompetingControllerEvidence(
 
 async function foreignWrites(
   { connection, ownManager, now }: CompetingControllerSearch,
-  [resource, path, label]: (typeof collections)[number],
+  { resource, permission, path, label }: (typeof collections)[number],
   signal: AbortSignal,
-): Promise<{ readonly now: number; readonly writes: readonly ForeignWrite[] }> {
+): Promise<Pick<CompetingControllerEvidence, 'now' | 'writes' | 'missing'>> {
   const writes: ForeignWrite[] = [];
   let serverNow = now;
   let continueToken = '';
@@ -63,7 +74,7 @@ async function foreignWrites(
     const answer = await unlessForbidden(
       connection.request({ method: 'GET', path: `${path}?${query}`, headers: { accept: metadataList }, signal }),
     );
-    if (answer === undefined) break;
+    if (answer === undefined) return { now: serverNow, writes, missing: [permission] };
     serverNow = dateOf(answer) ?? serverNow;
     const { items, metadata } = asRecord(answer.body);
     continueToken = asString(asRecord(metadata).continue);
@@ -74,7 +85,7 @@ async function foreignWrites(
       if (last !== undefined) writes.push({ ...last, object: `${resource} ${asString(namespace)}/${asString(name)}` });
     }
   } while (continueToken !== '');
-  return { now: serverNow, writes };
+  return { now: serverNow, writes, missing: [] };
 }
 
 /**

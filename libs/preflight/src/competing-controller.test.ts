@@ -14,7 +14,7 @@ const wrote = (agoMs: number, manager = 'kube-controller-manager') => [
   { manager, at: now - agoMs, object: 'endpointslices shop/web-1' },
 ];
 const assess = (given: Partial<CompetingControllerEvidence>) =>
-  assessCompetingController({ now, writes: [], lease: null, pods: [], ...given }).status;
+  assessCompetingController({ now, writes: [], missing: [], lease: null, pods: [], ...given }).status;
 
 describe('assessCompetingController', () => {
   test.each<[string, 'active' | 'unknown' | 'inactive', Partial<CompetingControllerEvidence>]>([
@@ -54,6 +54,17 @@ describe('assessCompetingController', () => {
     ],
     ['a forbidden lease and no recent write', 'unknown', { lease: undefined }],
     ['an empty cluster', 'inactive', {}],
+    ['no leader lease, and writes that may not be listed', 'unknown', { missing: ['list endpoints'] }],
+    [
+      'an expired lease, and writes that may not be listed',
+      'unknown',
+      { lease: { ...lease, renewedAt: now - 2 * minute }, missing: ['list endpoints'] },
+    ],
+    [
+      'Pods that disable the controllers, and writes that may not be listed',
+      'inactive',
+      { lease, missing: ['list endpoints'], pods: [{ name: 'kcm', enabled: false }] },
+    ],
     ['a recent edit by a person', 'inactive', { writes: wrote(1_000, 'kubectl-edit') }],
   ])('%s: %s', (_, verdict, given) => expect(assess(given)).toBe(verdict));
 });

@@ -4,6 +4,8 @@ export interface CompetingControllerEvidence {
   readonly now: number;
   /** The last write of another manager to each sampled Endpoints and EndpointSlice of a controller, newest first. */
   readonly writes: readonly ForeignWrite[];
+  /** Permissions without which `writes` is incomplete. */
+  readonly missing: readonly string[];
   /** kube-controller-manager's leader lease. `null`: there is none; `undefined`: reading it is forbidden. */
   readonly lease: LeaderLease | null | undefined;
   /** Running Pods of kube-controller-manager. */
@@ -92,6 +94,7 @@ export function assessCompetingController({
   writes,
   lease,
   pods,
+  missing,
 }: CompetingControllerEvidence): CompetingControllerVerdict {
   const enabled = pods.find((pod) => pod.enabled);
   if (enabled !== undefined) {
@@ -100,23 +103,25 @@ export function assessCompetingController({
   const recent = writes.find(({ manager, at }) => upstreamManagers.has(manager) && now - at <= recentMs);
   if (pods.length > 0)
     return { status: 'inactive', why: 'kube-controller-manager runs with these controllers disabled' };
+  const unseen =
+    missing.length === 0 ? undefined : `whether it wrote in the last 5 minutes is unknown (${grant(...missing)})`;
   if (lease === undefined || lease === null) {
     if (recent !== undefined) return active(recent, now);
     const known =
       lease === null
         ? 'kube-controller-manager has no leader lease'
-        : 'reading the lease of kube-controller-manager is forbidden';
+        : `reading the lease of kube-controller-manager is forbidden (${grant('get leases.coordination.k8s.io kube-controller-manager in kube-system')})`;
     return {
-      status: lease === null ? 'inactive' : 'unknown',
-      why: `${known}, and it has not written in the last 5 minutes`,
+      status: lease === null && unseen === undefined ? 'inactive' : 'unknown',
+      why: `${known}, and ${unseen ?? 'it has not written in the last 5 minutes'}`,
     };
   }
   const expiredAt = lease.renewedAt + lease.durationMs + lateMs;
   if (expiredAt < now && (recent === undefined || recent.at <= expiredAt)) {
-    return {
-      status: 'inactive',
-      why: `${lease.holder} has not renewed its leader lease for ${ago(lease.renewedAt, now)}`,
-    };
+    const idle = `${lease.holder} has not renewed its leader lease for ${ago(lease.renewedAt, now)}`;
+    return unseen === undefined
+      ? { status: 'inactive', why: idle }
+      : { status: 'unknown', why: `${idle}, and ${unseen}` };
   }
   if (recent !== undefined && recent.at >= lease.acquiredAt) return active(recent, now);
   return {
@@ -133,6 +138,9 @@ export function otherFieldManagers({
   const recent = writes.filter(({ manager, at }) => !upstreamManagers.has(manager) && now - at <= recentMs);
   return recent.map(({ manager, object, at }) => `${manager} wrote ${object} ${ago(at, now)} ago`);
 }
+
+const grant = (...permissions: readonly string[]): string =>
+  `grant ${permissions.join(' and ')} with "kubectl apply -f infra/kubernetes/rbac.yaml"`;
 
 function active({ manager, object, at }: ForeignWrite, now: number): CompetingControllerVerdict {
   return { status: 'active', why: `${manager} wrote ${object} ${ago(at, now)} ago` };

@@ -6,6 +6,8 @@ export interface UsefulAccess {
   readonly access: Access;
   /** What does not work without it. */
   readonly without: string;
+  /** Without it, Sluice serves the cluster only with `--take-over`. */
+  readonly refused?: boolean;
 }
 
 const core = (verb: Access['verb'], resource: string, subresource?: string): Access => ({
@@ -14,7 +16,14 @@ const core = (verb: Access['verb'], resource: string, subresource?: string): Acc
 });
 
 const ownerReferences = 'with OwnerReferencesPermissionEnforcement, the API server rejects EndpointSlices';
-const undetected = 'Sluice cannot detect competing controllers';
+const undetected =
+  'Sluice cannot rule out competing controllers, and then writes only with --take-over, unless it sees the flags of kube-controller-manager';
+
+const claimAccess = (name: string, without: string, refused: boolean): readonly UsefulAccess[] =>
+  (['get', 'update'] as const).map((verb) => ({
+    access: { ...{ verb, group: 'coordination.k8s.io', resource: 'leases' }, ...{ namespace: 'kube-system', name } },
+    ...{ without, refused },
+  }));
 
 const writerAccess: readonly UsefulAccess[] = [
   ...(['create', 'patch'] as const).map((verb) => ({
@@ -37,11 +46,11 @@ const writerAccess: readonly UsefulAccess[] = [
     },
     without: undetected,
   },
-  ...(['sluice', 'sluice-namespaces'] as const).flatMap((name) =>
-    (['get', 'update'] as const).map((verb) => ({
-      access: { ...{ verb, group: 'coordination.k8s.io', resource: 'leases' }, ...{ namespace: 'kube-system', name } },
-      without: 'another fleet on this cluster stays undetected',
-    })),
+  ...claimAccess('sluice', 'Sluice cannot claim the cluster for this fleet, and serves it only with --take-over', true),
+  ...claimAccess(
+    'sluice-namespaces',
+    'an instance for listed namespaces (--namespaces) starts only with --take-over',
+    false,
   ),
 ];
 

@@ -4,8 +4,8 @@ import {
   checkOnlySource,
   clusterSources,
   connectTo,
+  guardWrites,
   PendingClusters,
-  processFleet,
 } from '@sluice/clusters';
 import type { ClusterSecretsConfiguration } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/process';
@@ -15,6 +15,7 @@ import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
 import { ClusterOutages, withIdentity } from '../../composition/cluster-outages.ts';
 import { CompetingManagers } from '../../composition/competing-managers.ts';
+import { processFleet } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
 import type { ClusterOptions } from './selects-many-clusters.ts';
@@ -23,6 +24,7 @@ import type { ServedClusters } from './served-clusters.ts';
 /** Serves every cluster that the flags select; clusters are added and removed as their sources change. */
 export async function openClusterSet(options: RunOptions, logger: Logger): Promise<ServedClusters> {
   const ports = { clock: systemClock, random: systemRandom, logger };
+  const { takeOver } = options;
   const names = new Map<string, string>();
   const synced = new Set<string>();
   const outages = new ClusterOutages();
@@ -34,8 +36,8 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
   const clusters: ClusterSet = new ClusterSet({
     ...ports,
     sources,
-    open: (access, signal) =>
-      connectTo(access, { ...ports, signal, takeOver: options.takeOver, fleet: processFleet() }),
+    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver }),
+    guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet }, signal),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
       pending.connected(cluster.identity);

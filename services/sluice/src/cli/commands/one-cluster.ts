@@ -1,9 +1,10 @@
-import { type ConnectedCluster, connect, processFleet } from '@sluice/clusters';
+import { type ConnectedCluster, connect } from '@sluice/clusters';
 import { systemClock, systemRandom } from '@sluice/process';
 import { aborted, type Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
 import { CompetingManagers } from '../../composition/competing-managers.ts';
+import { processFleet } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
 import { namespaceScope } from './selects-many-clusters.ts';
@@ -59,7 +60,7 @@ async function open(options: RunOptions, signal: AbortSignal, logger: Logger): P
   }
   const cluster = await connect(
     {
-      ...{ ...ports, signal, takeOver, readEarly: true, fleet: processFleet() },
+      ...{ ...ports, signal, takeOver, readEarly: true, fleet: processFleet },
       ...(kubeconfig !== undefined && { kubeconfig }),
       ...(context !== undefined && { context }),
       ...(inCluster !== undefined && { inCluster }),

@@ -5,6 +5,7 @@ import {
   type ConnectedCluster,
   clusterSources,
   connectTo,
+  guardWrites,
   PendingClusters,
   StoredIdentities,
 } from '@sluice/clusters';
@@ -121,15 +122,16 @@ export function startRole(options: StartRoleOptions): RunningRole {
     knownId = await infrastructure.store.setIfAbsent('fleet-id', knownId);
     return knownId;
   };
+  const guard = {
+    ...{ clock, random, logger, work: [role === 'watcher' ? ('watch' as const) : ('write' as const)] },
+    takeOver: configuration.writer.takeOver,
+    fleet: { name: configuration.fleet, id: fleetId },
+  };
   const clusters: ClusterSet = new ClusterSet({
     identities: infrastructure.clusterPins && new StoredIdentities(infrastructure.clusterPins),
     sources: role === 'reconciler' ? [] : clusterSources(configuration, options.environment, { clock, logger }),
-    open: (access, signal) =>
-      connectTo(access, {
-        ...{ signal, clock, random, logger, work: [role === 'watcher' ? 'watch' : 'write'] },
-        takeOver: configuration.writer.takeOver,
-        fleet: { name: configuration.fleet, id: fleetId },
-      }),
+    open: (access, signal) => connectTo(access, { ...guard, signal }),
+    guard: (cluster, signal) => guardWrites(cluster, guard, signal),
     serve: (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
       return role === 'watcher' ? watch(cluster, signal) : write(cluster, signal);
