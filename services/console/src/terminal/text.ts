@@ -1,19 +1,23 @@
 import { columnsOf, printable, wrap } from '@sluice/process';
-import { createColors, isColorSupported } from 'picocolors';
+import colors from 'picocolors';
 
 /** Output format: width, colors, and the time to which times are relative. */
 export interface TextFormat {
   /** In characters. */
   readonly width: number;
   readonly now: number;
-  readonly colors: ReturnType<typeof createColors>;
+  readonly colors: ReturnType<typeof colors.createColors>;
 }
 
 export function textFormatFor(
   stream: { readonly isTTY?: boolean; readonly columns?: number },
   now: number,
 ): TextFormat {
-  return { width: columnsOf(stream), now, colors: createColors(stream.isTTY === true && isColorSupported) };
+  return {
+    width: columnsOf(stream),
+    now,
+    colors: colors.createColors(stream.isTTY === true && colors.isColorSupported),
+  };
 }
 
 /** Below this width, text starts on the line after its first column. */

@@ -1,0 +1,11 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+// Node resolves named exports of CommonJS packages more strictly than Vitest and the bundler do.
+test('every command loads in plain Node from sources', async () => {
+  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'completion', 'bash']);
+  expect(stdout).toContain('history');
+});
