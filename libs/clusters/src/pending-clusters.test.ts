@@ -12,9 +12,12 @@ test('waits a minute for a cluster that other processes serve, and longer while 
   expect(pending.mayConnect('c', true)).toBe(false);
 });
 
-test('does not wait for a removed cluster, but does again after it was connected', () => {
-  const pending = new PendingClusters(new VirtualClock(1_000));
+test('waits a minute after a cluster was removed, until other processes know, even while another is not connected', async () => {
+  const clock = new VirtualClock(1_000);
+  const pending = new PendingClusters(clock);
   pending.removed('c');
+  expect(pending.mayConnect('c', true)).toBe(true);
+  await advance(clock, 61_000);
   expect(pending.mayConnect('c', false)).toBe(false);
   pending.connected('c');
   expect(pending.mayConnect('c', true)).toBe(true);

@@ -1,16 +1,15 @@
 import type { Clock } from '@sluice/runtime';
 
-/** How long to wait for a cluster that other processes of the fleet already serve, in milliseconds. */
+/** How long to wait for a cluster that other processes of the fleet already serve, or still serve, in milliseconds. */
 const waitMs = 60_000;
-const removed = Number.NEGATIVE_INFINITY;
 
 /**
- * Clusters that plans refer to but that this process has not connected to yet. Each process discovers clusters on its own,
- * so another process may have found one earlier.
+ * Clusters that plans refer to but that this process is not connected to. Each process discovers clusters and their removal
+ * on its own, so another process may have found a cluster earlier, or may find its removal later.
  */
 export class PendingClusters {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #since = new Map<string, number>();
+  readonly #waiting = new Map<string, { readonly since: number; readonly removed: boolean }>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -19,19 +18,23 @@ export class PendingClusters {
   /** Whether to wait for the cluster. `complete`: every configured cluster is connected. */
   mayConnect(identity: string, complete: boolean): boolean {
     const now = this.#clock.monotonic();
-    const since = this.#since.get(identity) ?? now;
-    if (since === removed) return false;
-    this.#since.set(identity, since);
-    return !complete || now - since < waitMs;
+    const { since, removed } = this.#waiting.get(identity) ?? this.#wait(identity, false);
+    return (!complete && !removed) || now - since < waitMs;
   }
 
-  /** The cluster was removed: do not wait for it. */
+  /** The cluster was removed. Until the other processes know, there may be plans for it. */
   removed(identity: string): void {
-    this.#since.set(identity, removed);
+    this.#wait(identity, true);
   }
 
   /** The cluster is connected. */
   connected(identity: string): void {
-    this.#since.delete(identity);
+    this.#waiting.delete(identity);
+  }
+
+  #wait(identity: string, removed: boolean) {
+    const entry = { since: this.#clock.monotonic(), removed };
+    this.#waiting.set(identity, entry);
+    return entry;
   }
 }
