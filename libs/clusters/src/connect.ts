@@ -1,5 +1,6 @@
-import { eventComponent } from '@sluice/controllers';
+import { type Controller, clientName, controllers, eventComponent, eventController } from '@sluice/controllers';
 import {
+  type ApiClient,
   type ClusterAccess,
   type ClusterReader,
   type ClusterWriter,
@@ -15,6 +16,8 @@ import {
   type NamespaceScope,
   scopeReader,
   scopeWriter,
+  serviceAccountAccess,
+  withUserAgent,
 } from '@sluice/kubernetes';
 import {
   assessCompetingController,
@@ -22,6 +25,7 @@ import {
   type ClusterWork,
   type CompetingControllerEvidence,
   checkConnection,
+  checkController,
   checkReading,
   clusterProbe,
   findCompetingControllerEvidence,
@@ -38,6 +42,8 @@ export interface ConnectOptions extends GuardOptions {
   readonly inCluster?: boolean;
   /** Default: all. */
   readonly namespaces?: NamespaceScope | undefined;
+  /** Writes and records Events of each controller with the credentials of its own ServiceAccount in kube-system (A1). */
+  readonly useServiceAccountCredentials?: boolean;
   /** Starts reading while the checks run, for a faster start. */
   readonly readEarly?: boolean;
   /** Cancels connecting. Each step also times out after 30 seconds. */
@@ -201,13 +207,20 @@ async function openOn(
   options: AccessOptions,
 ): Promise<ConnectedCluster> {
   const { clock, random, logger } = options;
-  const http = new HttpCluster({ connection, clock, random });
-  const recorder = new EventRecorder({ store: http, clock, random, logger: logger.with({ cluster: access.context }) });
+  const clients = controllerClients(connection, access, options);
+  const http = new HttpCluster({ connection, controllerConnection: clients.of, clock, random });
+  const ports = { clock, random, logger: logger.with({ cluster: access.context }) };
+  const recorders = new Map(
+    controllers.map((controller) => [
+      controller,
+      new EventRecorder({ store: http.forController(controller), ...ports }),
+    ]),
+  );
   const closed = new AbortController();
   const middleware = options.readEarly ? [new EarlyWatches(http, closed.signal).middleware] : [];
-  const close = () => {
+  const close = async () => {
     closed.abort();
-    return connection.destroy();
+    await Promise.all([clients.close(), connection.destroy()]);
   };
   try {
     const { identity, version } = await checkConnection(clusterProbe(http), {
@@ -215,6 +228,15 @@ async function openOn(
       ...(options.work !== undefined && { work: options.work }),
       signal: withTimeout(options.signal),
     });
+    if (options.useServiceAccountCredentials && options.work?.includes('write') !== false) {
+      const checks = controllers.map((controller) =>
+        checkController(clusterProbe(http.forController(controller)), {
+          ...{ cluster: access.context, written: controller === 'endpoints' ? 'endpoints' : 'endpointslices' },
+          signal: withTimeout(options.signal),
+        }),
+      );
+      await Promise.all(checks);
+    }
     return {
       name: access.context,
       identity,
@@ -225,10 +247,10 @@ async function openOn(
       authorities: await connection.authorities(),
       ...scoped({ reader: chainReader(http, ...middleware), writer: http }, access.namespaces),
       record(events) {
-        for (const event of events) recorder.record(event, eventComponent(event));
+        for (const event of events) recorders.get(eventController(event))?.record(event, eventComponent(event));
       },
       async close() {
-        await recorder.stop();
+        await Promise.all([...recorders.values()].map((recorder) => recorder.stop()));
         await close();
       },
     };
@@ -236,6 +258,39 @@ async function openOn(
     await close();
     throw error;
   }
+}
+
+interface ControllerClients {
+  readonly of: (controller: Controller) => ApiClient;
+  close(): Promise<void>;
+}
+
+/**
+ * The client of each controller, named as in kube-controller-manager. Without credentials of their own they share the given
+ * connection.
+ */
+function controllerClients(
+  connection: Connection,
+  access: ClusterAccess,
+  { useServiceAccountCredentials, clock, logger }: AccessOptions,
+): ControllerClients {
+  const named = (controller: Controller) => userAgent(clientName[controller]);
+  if (!useServiceAccountCredentials) {
+    return { of: (controller) => withUserAgent(connection, named(controller)), close: async () => {} };
+  }
+  const opened: Connection[] = [];
+  return {
+    of(controller) {
+      const account = { access, client: connection, namespace: 'kube-system', name: clientName[controller], clock };
+      const own = serviceAccountAccess(account);
+      const client = new Connection({ access: own, userAgent: named(controller), clock, logger });
+      opened.push(client);
+      return client;
+    },
+    async close() {
+      await Promise.all(opened.map((client) => client.destroy()));
+    },
+  };
 }
 
 function scoped(

@@ -25,6 +25,7 @@ export const flagPaths = {
   '--endpointslice-updates-batch-period': 'controllers.endpointsliceUpdatesBatchPeriod',
   '--mirroring-endpointslice-updates-batch-period': 'controllers.mirroringEndpointsliceUpdatesBatchPeriod',
   '--take-over': 'writer.takeOver',
+  '--use-service-account-credentials': 'writer.useServiceAccountCredentials',
   '--max-writes-in-flight': 'writer.maxInFlight',
   '--max-writes-per-second': 'writer.maxPerSecond',
   '--max-removal-percent': 'writer.maxRemovalPercent',

@@ -89,6 +89,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
       maxWritesPerSecond: values.need('writer.maxPerSecond'),
       maxRemovalPercent: values.need('writer.maxRemovalPercent'),
       takeOver: values.need('writer.takeOver'),
+      useServiceAccountCredentials: values.need('writer.useServiceAccountCredentials'),
     },
     traces: {
       endpoint: values.get('traces.endpoint'),

@@ -81,6 +81,7 @@ const samples: Readonly<
   'controllers.endpointsliceUpdatesBatchPeriod': ['0', '0s'],
   'controllers.mirroringEndpointsliceUpdatesBatchPeriod': ['0.5s', '500ms'],
   'writer.takeOver': ['true', true],
+  'writer.useServiceAccountCredentials': ['true', true],
   'writer.maxInFlight': ['8', 8],
   'writer.maxPerSecond': ['50', 50],
   'writer.maxRemovalPercent': ['100', 100],
@@ -237,9 +238,7 @@ describe('flags', () => {
     const path = flagPaths[flag];
     const [sample, , beside] = samples[path];
     const text = path === 'store.url' ? 'redis://a' : sample;
-    const { flags } = parse(
-      ...(path === 'cluster.inCluster' || path === 'writer.takeOver' ? [flag] : [`${flag}=${text}`]),
-    );
+    const { flags } = parse(...(sample === 'true' ? [flag] : [`${flag}=${text}`]));
     const byFlag = resolve({ environment: beside ?? {}, flags });
     expect(byFlag.configuration).toEqual(
       resolve({ environment: { ...beside, [variableOf(path)]: text } }).configuration,

@@ -218,6 +218,11 @@ export const settings = {
   'writer.takeOver': setting(kinds.boolean, 'write even if kube-controller-manager seems to write the same objects', {
     default: writerDefaults.takeOver,
   }),
+  'writer.useServiceAccountCredentials': setting(
+    kinds.boolean,
+    "write with the credentials of each controller's own ServiceAccount in `kube-system`",
+    { default: writerDefaults.useServiceAccountCredentials },
+  ),
   'writer.maxInFlight': setting(upTo1000, 'maximum concurrent requests per cluster', {
     default: writerDefaults.maxWritesInFlight,
   }),

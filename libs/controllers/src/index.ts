@@ -1,3 +1,4 @@
+export * from './client-name.ts';
 export { equalStringMaps } from './comparison/string-maps.ts';
 export * from './endpoints/is-leftover.ts';
 export * from './endpoints/pod-to-address.ts';

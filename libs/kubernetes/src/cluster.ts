@@ -1,4 +1,4 @@
-import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
 import type { NamespaceScope } from './namespace-scope.ts';
 
 /** The resources that Sluice watches. */
@@ -78,6 +78,8 @@ export interface WrittenMeta {
 
 /** Port for reading and writing single objects. Failures are ApiErrors. Add behaviour as a Middleware. */
 export interface ClusterWriter {
+  /** The client under the identity of a controller, for audit logs (A1). Default: this client. */
+  readonly forController?: (controller: Controller) => ClusterWriter;
   /** A quorum read of the object. `namespace` is empty for a Node. */
   get(resource: Resource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject>;
   create(resource: WrittenResource, object: Endpoints | EndpointSlice, signal: AbortSignal): Promise<WrittenMeta>;

@@ -56,6 +56,21 @@ export interface ApiStream {
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
+/** Sends requests to one API server. Every failure is an ApiError. */
+export type ApiClient = Pick<Connection, 'server' | 'request' | 'stream'>;
+
+/** Sends requests over the client's connections under another name. */
+export function withUserAgent(client: ApiClient, userAgent: string): ApiClient {
+  const named = <R extends ApiRequest>(request: R): R => {
+    return { ...request, headers: { 'user-agent': userAgent, ...request.headers } };
+  };
+  return {
+    server: client.server,
+    request: (request) => client.request(named(request)),
+    stream: (request) => client.stream(named(request)),
+  };
+}
+
 /**
  * Sends requests to one API server over kept-alive connections. Every failure is an ApiError, with the API server's
  * message if there is one.

@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { type Clock, type Logger, sleep } from '@sluice/runtime';
-import { ApiError } from './api-error.ts';
+import { ApiError, isApiError } from './api-error.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { isKubeconfigError, KubeconfigError } from './kubeconfig-error.ts';
 
@@ -162,6 +162,8 @@ function sameTls(a: TlsOptions, b: TlsOptions): boolean {
 }
 
 function unavailable(error: unknown, access: ClusterAccess): ApiError {
+  // A failed request for a token, which says why.
+  if (isApiError(error)) return error;
   const where = `context "${access.context}" of ${access.source}`;
   const details = { status: 0, reason: 'CredentialsUnavailable' };
   if (isKubeconfigError(error)) return new ApiError(error.message, { ...details, kind: 'terminal', cause: error });

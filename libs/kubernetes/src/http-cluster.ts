@@ -1,4 +1,4 @@
-import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
 import { encodeObject, protobufMediaType, TextTable } from '@sluice/kubernetes-protobuf';
 import { asRecord, asString, type Clock, isRecord, type Random, randomInteger } from '@sluice/runtime';
 import { ApiError } from './api-error.ts';
@@ -13,18 +13,21 @@ import type {
   WatchOptions,
   WrittenMeta,
 } from './cluster.ts';
-import type { ApiStream, Connection } from './connection.ts';
+import type { ApiClient, ApiRequest, ApiStream } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import type { EventObject } from './event-object.ts';
 import type { EventStore } from './event-recorder.ts';
 import { MalformedListError } from './list-splitter.ts';
+import { once } from './middleware.ts';
 import { readList } from './read-list.ts';
 import { apiVersion, collectionPath, objectPath, resourceInfo } from './resources.ts';
 import { eventsOfFrames, eventsOfLines } from './watch-events.ts';
 import type { SkippedObject } from './watch-line.ts';
 
 export interface HttpClusterOptions {
-  readonly connection: Connection;
+  readonly connection: ApiClient;
+  /** Sends the writes and Events of a controller. Default: `connection`. */
+  readonly controllerConnection?: (controller: Controller) => ApiClient;
   readonly clock: Clock;
   readonly random: Random;
   /** Called for each malformed object that a watch skips. */
@@ -44,7 +47,8 @@ const preferProtobuf = `${protobufMediaType},application/json`;
 /** A cluster over HTTP. Every failure is an ApiError. */
 export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   readonly watchList = true;
-  readonly connection: Connection;
+  readonly connection: ApiClient;
+  readonly forController: (controller: Controller) => HttpCluster;
   readonly #options: HttpClusterOptions;
   readonly #texts = new TextTable();
   /** Resources with fields that the protobuf codec does not know. */
@@ -55,6 +59,12 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   constructor(options: HttpClusterOptions) {
     this.connection = options.connection;
     this.#options = options;
+    const { controllerConnection, ...own } = options;
+    this.forController = once((controller) =>
+      controllerConnection === undefined
+        ? this
+        : new HttpCluster({ ...own, connection: controllerConnection(controller) }),
+    );
   }
 
   async identity(signal: AbortSignal): Promise<string> {
@@ -116,7 +126,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     }
   }
 
-  async #read(resource: Resource, request: Parameters<Connection['stream']>[0]): Promise<ApiStream> {
+  async #read(resource: Resource, request: ApiRequest & { readonly idleMs: number }): Promise<ApiStream> {
     try {
       return await this.connection.stream(request);
     } catch (error) {

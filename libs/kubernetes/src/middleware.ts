@@ -1,3 +1,4 @@
+import type { Controller } from '@sluice/controllers';
 import type { ClusterReader, ClusterWriter } from './cluster.ts';
 import type { ClusterRequest, RequestOf, Responses, ResponseTo, Verb, WatchStream } from './cluster-request.ts';
 
@@ -40,7 +41,11 @@ export function chainWriter(writer: ClusterWriter, ...middleware: readonly Middl
       return undefined;
     },
   });
+  const { forController } = writer;
   return {
+    ...(forController && {
+      forController: once((controller) => chainWriter(forController(controller), ...middleware)),
+    }),
     get: (resource, namespace, name, signal) => send({ verb: 'get', resource, namespace, name, signal }),
     create: (resource, object, signal) => send({ verb: 'create', resource, object, signal }),
     update: (resource, object, signal) => send({ verb: 'update', resource, object, signal }),
@@ -57,6 +62,18 @@ export function mapWatch<R extends ClusterRequest>(
 ): ResponseTo<R> {
   // TypeScript does not narrow ResponseTo<R> by the verb of R.
   return verb === 'watch' ? (map(response as WatchStream) as ResponseTo<R>) : response;
+}
+
+/** Calls `make` once per controller. */
+export function once<T>(make: (controller: Controller) => T): (controller: Controller) => T {
+  const made = new Map<Controller, T>();
+  return (controller) => {
+    const known = made.get(controller);
+    if (known !== undefined) return known;
+    const value = make(controller);
+    made.set(controller, value);
+    return value;
+  };
 }
 
 type Handlers = { readonly [V in Verb]?: (request: RequestOf<V>) => Promise<Responses[V]> };

@@ -1,4 +1,4 @@
-import type { Connection } from '@sluice/kubernetes';
+import type { ApiClient } from '@sluice/kubernetes';
 import { asRecord } from '@sluice/runtime';
 import type { Access } from './access.ts';
 import { allows, reviewRules } from './rules-review.ts';
@@ -9,7 +9,7 @@ import { allows, reviewRules } from './rules-review.ts';
  * authorizers cannot list their rules.
  */
 export async function reviewAccess(
-  connection: Connection,
+  connection: ApiClient,
   accesses: readonly Access[],
   signal: AbortSignal,
 ): Promise<readonly boolean[]> {
@@ -20,7 +20,7 @@ export async function reviewAccess(
   return accesses.map((access) => !denied.has(access));
 }
 
-async function reviewOne(connection: Connection, access: Access, signal: AbortSignal): Promise<boolean> {
+async function reviewOne(connection: ApiClient, access: Access, signal: AbortSignal): Promise<boolean> {
   const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
   const review = {
     apiVersion: 'authorization.k8s.io/v1',

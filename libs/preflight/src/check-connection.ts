@@ -2,7 +2,7 @@ import { isApiError, watchedResources } from '@sluice/kubernetes';
 import type { Access } from './access.ts';
 import type { ClusterProbe } from './cluster-probe.ts';
 import { ClusterUnavailableError, unavailable } from './cluster-unavailable-error.ts';
-import { type ClusterWork, neededAccess } from './needed-access.ts';
+import { type ClusterWork, controllerAccess, neededAccess, type WrittenResource } from './needed-access.ts';
 import { isSupportedVersion, type ServerVersion } from './server-version.ts';
 
 export interface CheckOptions {
@@ -36,6 +36,21 @@ export async function checkConnection(
     const missing = accesses.filter((_, index) => allowed[index] === false);
     if (missing.length > 0) throw forbidden(cluster, await probe.userName?.(signal), missing);
     return { identity: await identity, version };
+  } catch (error) {
+    throw isApiError(error) ? unavailable(cluster, error) : error;
+  }
+}
+
+/** Checks the credentials and permissions of a controller's own ServiceAccount. Throws ClusterUnavailableError. */
+export async function checkController(
+  probe: Pick<ClusterProbe, 'reviewAccess' | 'userName'>,
+  { cluster, written, signal }: Pick<CheckOptions, 'cluster' | 'signal'> & { readonly written: WrittenResource },
+): Promise<void> {
+  try {
+    const accesses = controllerAccess(written);
+    const allowed = await probe.reviewAccess(accesses, signal);
+    const missing = accesses.filter((_, index) => allowed[index] === false);
+    if (missing.length > 0) throw forbidden(cluster, await probe.userName?.(signal), missing);
   } catch (error) {
     throw isApiError(error) ? unavailable(cluster, error) : error;
   }

@@ -4,10 +4,19 @@ import type { Access } from './access.ts';
 /** A watcher only watches and a writer only writes; neither needs the permissions of the other. */
 export type ClusterWork = 'watch' | 'write';
 
+const access = (resource: Resource, ...verbs: Access['verb'][]) =>
+  verbs.map((verb) => ({ verb, group: apiGroup(resource), resource }));
+
+export type WrittenResource = Extract<Resource, 'endpoints' | 'endpointslices'>;
+
+/** The permissions that the ServiceAccount of a controller that writes this resource needs (A12). */
+export function controllerAccess(written: WrittenResource): readonly Access[] {
+  // get: the writer reads back an object after a conflict.
+  return access(written, 'get', 'create', 'update', 'delete');
+}
+
 /** The permissions without which Sluice cannot do the given work in a cluster (A12). */
 export function neededAccess(work: readonly ClusterWork[]): readonly Access[] {
-  const access = (resource: Resource, ...verbs: Access['verb'][]) =>
-    verbs.map((verb) => ({ verb, group: apiGroup(resource), resource }));
   return [
     { verb: 'get', group: '', resource: 'namespaces', name: 'kube-system' },
     ...(work.includes('watch') ? watchedResources.flatMap((resource) => access(resource, 'list', 'watch')) : []),

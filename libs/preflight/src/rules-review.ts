@@ -1,4 +1,4 @@
-import type { Connection } from '@sluice/kubernetes';
+import type { ApiClient } from '@sluice/kubernetes';
 import { isApiError } from '@sluice/kubernetes';
 import { asRecord } from '@sluice/runtime';
 import type { Access } from './access.ts';
@@ -23,7 +23,7 @@ const noNamespace = 'every.namespace';
  * Returns the rules that apply to this client in every namespace and to cluster-scoped objects. Empty if the API server
  * reports them as incomplete, because an authorizer without rules may deny what the rules of another allow.
  */
-export async function reviewRules(connection: Connection, signal: AbortSignal): Promise<readonly ResourceRule[]> {
+export async function reviewRules(connection: ApiClient, signal: AbortSignal): Promise<readonly ResourceRule[]> {
   const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
   const review = {
     apiVersion: 'authorization.k8s.io/v1',

@@ -1,4 +1,4 @@
-import { type Connection, invalidAnswerError } from '@sluice/kubernetes';
+import { type ApiClient, invalidAnswerError } from '@sluice/kubernetes';
 import { asRecord, asString } from '@sluice/runtime';
 
 export interface ServerVersion {
@@ -13,7 +13,7 @@ export function isSupportedVersion({ major, minor }: ServerVersion): boolean {
   return major !== 1 || minor >= 21;
 }
 
-export async function getServerVersion(connection: Connection, signal: AbortSignal): Promise<ServerVersion> {
+export async function getServerVersion(connection: ApiClient, signal: AbortSignal): Promise<ServerVersion> {
   const { body } = await connection.request({ method: 'GET', path: '/version', signal });
   const { gitVersion, major, minor } = asRecord(body);
   if (asString(gitVersion) === '') throw invalidAnswerError(connection.server, '/version has no gitVersion');

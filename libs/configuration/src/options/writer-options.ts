@@ -14,6 +14,8 @@ export interface WriterLimits {
 export interface WriterOptions extends WriterLimits {
   /** Write even if another controller seems to write the same objects. */
   readonly takeOver: boolean;
+  /** Write with the ServiceAccount of each controller. */
+  readonly useServiceAccountCredentials: boolean;
 }
 
 export const writerDefaults: WriterOptions = {
@@ -21,12 +23,17 @@ export const writerDefaults: WriterOptions = {
   maxWritesPerSecond: 0,
   maxRemovalPercent: 25,
   takeOver: false,
+  useServiceAccountCredentials: false,
 };
 
 export function addWriterOptions(command: Command): Command {
   return command
     .optionsGroup('Writes:')
     .option('--take-over', 'write even if kube-controller-manager seems to write the same objects')
+    .option(
+      '--use-service-account-credentials',
+      "write with the credentials of each controller's own ServiceAccount in kube-system",
+    )
     .option(
       '--max-writes-in-flight <n>',
       'maximum concurrent requests per cluster; fewer while its API server is slow or refuses, 1–1000',

@@ -19,7 +19,7 @@ export async function applyPlan(
 ): Promise<ApplyResult> {
   const { massRemovalGuard, competingControllers } = cluster;
   if (massRemovalGuard?.requiresConfirmation(plan, partition)) {
-    const heldBack = await confirmRemoval(plan, massRemovalGuard, requests.retried, requestSignal);
+    const heldBack = await confirmRemoval(plan, massRemovalGuard, requests.ownIdentity, requestSignal);
     if (heldBack !== undefined) return heldBack;
   }
   if (plan.consecutiveRepairs !== undefined && competingControllers !== undefined) {

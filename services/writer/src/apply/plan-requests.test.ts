@@ -35,6 +35,7 @@ beforeEach(() => {
     return next(request);
   };
   requests = planRequests({
+    controller: 'endpointslice',
     writer: cluster,
     limit,
     trace,

@@ -1,3 +1,4 @@
+import type { Controller } from '@sluice/controllers';
 import { type ClusterWriter, chainWriter, fenceRequests, type Middleware } from '@sluice/kubernetes';
 import { type RetryOptions, type RetryPorts, retryTransientErrors } from './retry.ts';
 import { type ScheduleOptions, scheduleRequests } from './schedule-requests.ts';
@@ -5,6 +6,8 @@ import { type ScheduleOptions, scheduleRequests } from './schedule-requests.ts';
 export interface PlanRequestsOptions extends ScheduleOptions {
   /** The cluster's writer, with the middleware that all plans share. */
   readonly writer: ClusterWriter;
+  /** The controller that decided the plan. */
+  readonly controller: Controller;
   readonly retry: RetryOptions & RetryPorts;
   /** Throws if the partition's lease has expired. */
   readonly assertCurrent: () => void;
@@ -12,9 +15,11 @@ export interface PlanRequestsOptions extends ScheduleOptions {
   readonly trace: Middleware | undefined;
 }
 
-/** The two ways to send the requests of one plan. */
+/** The ways to send the requests of one plan. */
 export interface PlanRequests {
   readonly retried: ClusterWriter;
+  /** With the writer's own identity, for reads that a controller is not permitted. */
+  readonly ownIdentity: ClusterWriter;
   /** For reads that are not worth a retry. */
   once(): ClusterWriter;
 }
@@ -23,10 +28,20 @@ export interface PlanRequests {
  * Puts the middleware of one plan around the cluster's writer. Each attempt waits for a slot of its own, and the lease is
  * checked after the wait.
  */
-export function planRequests({ writer, retry, assertCurrent, trace, ...schedule }: PlanRequestsOptions): PlanRequests {
+export function planRequests({
+  writer,
+  controller,
+  retry,
+  assertCurrent,
+  trace,
+  ...schedule
+}: PlanRequestsOptions): PlanRequests {
   const attempt = [scheduleRequests(schedule), fenceRequests(assertCurrent), ...(trace === undefined ? [] : [trace])];
+  const retrying = retryTransientErrors(retry, schedule.stop);
+  const ofController = writer.forController?.(controller) ?? writer;
   return {
-    retried: chainWriter(writer, retryTransientErrors(retry, schedule.stop), ...attempt),
-    once: () => chainWriter(writer, ...attempt),
+    retried: chainWriter(ofController, retrying, ...attempt),
+    ownIdentity: chainWriter(writer, retrying, ...attempt),
+    once: () => chainWriter(ofController, ...attempt),
   };
 }

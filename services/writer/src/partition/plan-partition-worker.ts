@@ -192,6 +192,7 @@ export class PlanPartitionWorker {
     let retries = 0;
     const requests = planRequests({
       writer: cluster.writer,
+      controller: plan.controller,
       retry: { ...retry, clock, random, logger: log, onRetry: () => retries++ },
       limit: cluster.limit,
       priority: writePriority(plan, clock.now()),

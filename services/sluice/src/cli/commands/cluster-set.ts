@@ -24,7 +24,7 @@ import type { ServedClusters } from './served-clusters.ts';
 /** Serves every cluster that the flags select; clusters are added and removed as their sources change. */
 export async function openClusterSet(options: RunOptions, logger: Logger): Promise<ServedClusters> {
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const { takeOver } = options;
+  const { takeOver, useServiceAccountCredentials } = options;
   const names = new Map<string, string>();
   const synced = new Set<string>();
   const outages = new ClusterOutages();
@@ -36,7 +36,7 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
   const clusters: ClusterSet = new ClusterSet({
     ...ports,
     sources,
-    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver }),
+    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver, useServiceAccountCredentials }),
     guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet }, signal),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);

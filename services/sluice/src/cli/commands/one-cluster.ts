@@ -52,7 +52,7 @@ export async function openOneCluster(
 }
 
 async function open(options: RunOptions, signal: AbortSignal, logger: Logger): Promise<RunnableCluster> {
-  const { kubeconfig, context, inCluster, takeOver, seed, rate } = options;
+  const { kubeconfig, context, inCluster, takeOver, useServiceAccountCredentials, seed, rate } = options;
   const ports = { clock: systemClock, random: systemRandom, logger };
   if (kubeconfig === undefined && !inCluster) {
     const { startSimulation } = await import('@sluice/demo');
@@ -60,7 +60,7 @@ async function open(options: RunOptions, signal: AbortSignal, logger: Logger): P
   }
   const cluster = await connect(
     {
-      ...{ ...ports, signal, takeOver, readEarly: true, fleet: processFleet },
+      ...{ ...ports, signal, takeOver, useServiceAccountCredentials, readEarly: true, fleet: processFleet },
       ...(kubeconfig !== undefined && { kubeconfig }),
       ...(context !== undefined && { context }),
       ...(inCluster !== undefined && { inCluster }),

@@ -122,6 +122,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     knownId = await infrastructure.store.setIfAbsent('fleet-id', knownId);
     return knownId;
   };
+  const { useServiceAccountCredentials } = configuration.writer;
   const guard = {
     ...{ clock, random, logger, work: [role === 'watcher' ? ('watch' as const) : ('write' as const)] },
     takeOver: configuration.writer.takeOver,
@@ -130,7 +131,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const clusters: ClusterSet = new ClusterSet({
     identities: infrastructure.clusterPins && new StoredIdentities(infrastructure.clusterPins),
     sources: role === 'reconciler' ? [] : clusterSources(configuration, options.environment, { clock, logger }),
-    open: (access, signal) => connectTo(access, { ...guard, signal }),
+    open: (access, signal) => connectTo(access, { ...guard, useServiceAccountCredentials, signal }),
     guard: (cluster, signal) => guardWrites(cluster, guard, signal),
     serve: (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
