@@ -45,6 +45,11 @@ interface Entry {
   pausedBecause?: (() => string | undefined) | undefined;
 }
 
+interface Served {
+  readonly cluster: ConnectedCluster;
+  readonly stopServing: (reason: StopReason) => void;
+}
+
 const retry = { baseMs: 500, maxMs: 30_000 };
 
 /**
@@ -57,6 +62,8 @@ export class ClusterSet {
   readonly #entries = new Map<string, Entry>();
   /** Entries being served or stopped, by cluster identity. */
   readonly #holders = new Map<string, Entry>();
+  /** Clusters being served, by name. */
+  readonly #served = new Map<string, Served>();
   readonly #problems = new Map<ClusterSource, readonly ClusterState[]>();
   readonly #readings = new Map<ClusterSource, SourceReading>();
   #duplicates: readonly ClusterState[] = [];
@@ -89,7 +96,7 @@ export class ClusterSet {
 
   /** Runs until `signal` aborts and all clusters are handed over. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, sources, refreshMs = 5_000 } = this.#options;
+    const { clock, sources, identities, refreshMs = 5_000 } = this.#options;
     const stop = () => {
       for (const entry of this.#entries.values()) entry.stop.abort('handover' satisfies StopReason);
     };
@@ -102,7 +109,13 @@ export class ClusterSet {
         await sleep(clock, refreshMs, signal);
       }
     };
-    await Promise.all(sources.map(follow));
+    const verify = async (identities: IdentityRegistry) => {
+      while (!signal.aborted) {
+        await sleep(clock, refreshMs, signal);
+        if (!signal.aborted) await this.#verifyIdentities(identities);
+      }
+    };
+    await Promise.all([...sources.map(follow), ...(identities === undefined ? [] : [verify(identities)])]);
     await Promise.all([...this.#entries.values()].map(({ done }) => done));
   }
 
@@ -261,24 +274,21 @@ export class ClusterSet {
     }
   }
 
-  /** Stops serving the cluster once its identity is in conflict. A store that cannot be read changes nothing. */
-  async #verifyIdentity(
-    cluster: ConnectedCluster,
-    { signal, stopServing }: { readonly signal: AbortSignal; readonly stopServing: (reason: StopReason) => void },
-  ): Promise<void> {
-    const { identities, clock, logger, refreshMs = 5_000 } = this.#options;
-    if (identities === undefined) return;
-    while (!signal.aborted) {
-      await sleep(clock, refreshMs, signal);
-      if (signal.aborted) return;
-      try {
-        const reason = await identities.verify(cluster.name, evidenceOf(cluster));
-        if (reason === undefined || signal.aborted) continue;
-        logger.error('cluster identity conflict; stopping to serve cluster', { cluster: cluster.name, reason });
-        stopServing('handover');
-      } catch (error) {
-        logger.debug('cannot compare the identity of a cluster with the pinned one', { cluster: cluster.name, error });
+  /** Stops serving clusters whose identities are in conflict by now. A store that cannot be read changes nothing. */
+  async #verifyIdentities(identities: IdentityRegistry): Promise<void> {
+    const { logger } = this.#options;
+    const served = new Map([...this.#served.values()].map(({ cluster }) => [cluster.name, cluster]));
+    if (served.size === 0) return;
+    try {
+      const evidence = new Map([...served].map(([name, cluster]) => [name, evidenceOf(cluster)]));
+      for (const [name, reason] of await identities.verify(evidence)) {
+        const current = this.#served.get(name);
+        if (current === undefined || current.cluster !== served.get(name)) continue;
+        logger.error('cluster identity conflict; stopping to serve cluster', { cluster: name, reason });
+        current.stopServing('handover');
       }
+    } catch (error) {
+      logger.debug('cannot compare the identities of the clusters with the pinned ones', { error });
     }
   }
 
@@ -302,10 +312,8 @@ export class ClusterSet {
     entry.state = { name, from: candidate.from, phase: 'serving', reason: '', identity, server, version };
     entry.pausedBecause = cluster.writesPausedBecause;
     log.info('serving cluster', { identity, server, from: candidate.from });
-    const watchingCandidate = Promise.all([
-      this.#stopWhenChanged(entry, candidate, identity, { signal, stopServing }),
-      this.#verifyIdentity(cluster, { signal, stopServing }),
-    ]);
+    this.#served.set(name, { cluster, stopServing });
+    const watchingCandidate = this.#stopWhenChanged(entry, candidate, identity, { signal, stopServing });
     let failure = '';
     try {
       const reader = chainReader(cluster.reader, middleware);
@@ -315,6 +323,7 @@ export class ClusterSet {
       failure = `cluster worker failed: ${errorMessage(error)}`;
       log.error('cluster worker failed; restarting it', { error });
     } finally {
+      this.#served.delete(name);
       if (!signal.aborted) stopServing('handover');
       entry.state = { ...entry.state, phase: 'stopping' };
       entry.pausedBecause = undefined;

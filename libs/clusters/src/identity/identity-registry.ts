@@ -13,8 +13,11 @@ import {
 export interface IdentityRegistry {
   /** Pins the cluster at its first contact. Returns why it must not be served; undefined if it may. */
   admit(name: string, evidence: ClusterEvidence): Promise<string | undefined>;
-  /** Like `admit`, for a cluster that is being served. */
-  verify(name: string, evidence: ClusterEvidence): Promise<string | undefined>;
+  /**
+   * Like `admit`, for all clusters that a process serves, by name. Returns why some of them must not be served anymore.
+   * However many there are, it reads the pins once.
+   */
+  verify(served: ReadonlyMap<string, ClusterEvidence>): Promise<ReadonlyMap<string, string>>;
   /** Unpins a name that is not configured anymore. */
   release(name: string): Promise<void>;
 }
@@ -27,12 +30,24 @@ export class StoredIdentities implements IdentityRegistry {
     this.#pins = pins;
   }
 
-  admit(name: string, evidence: ClusterEvidence): Promise<string | undefined> {
-    return this.#admit(name, evidence, true);
+  async admit(name: string, evidence: ClusterEvidence): Promise<string | undefined> {
+    let refusal: string | undefined;
+    await this.#update((clusters) => {
+      const admission = admit(clusters, name, evidence);
+      refusal = admission.refusal;
+      return admission.clusters;
+    });
+    return refusal;
   }
 
-  verify(name: string, evidence: ClusterEvidence): Promise<string | undefined> {
-    return this.#admit(name, evidence, false);
+  async verify(served: ReadonlyMap<string, ClusterEvidence>): Promise<ReadonlyMap<string, string>> {
+    let refusals: ReadonlyMap<string, string> = new Map();
+    await this.#update((clusters) => {
+      const verified = verifyAll(clusters, served);
+      refusals = verified.refusals;
+      return verified.clusters;
+    });
+    return refusals;
   }
 
   async release(name: string): Promise<void> {
@@ -49,22 +64,13 @@ export class StoredIdentities implements IdentityRegistry {
     return parsePinnedClusters(await this.#pins.read()).conflicts.filter(({ decided }) => !decided);
   }
 
-  async #admit(name: string, evidence: ClusterEvidence, refresh: boolean): Promise<string | undefined> {
-    let refusal: string | undefined;
-    await this.#update((clusters) => {
-      const admission = admit(clusters, name, evidence, { refresh });
-      refusal = admission.refusal;
-      return admission.clusters;
-    });
-    return refusal;
-  }
-
   async #update(change: (clusters: PinnedClusters) => PinnedClusters): Promise<void> {
     for (;;) {
       const stored = await this.#pins.read();
-      const next = JSON.stringify(change(parsePinnedClusters(stored)));
-      if (next === (stored ?? JSON.stringify(parsePinnedClusters(null)))) return;
-      if (await this.#pins.replace(stored, next)) return;
+      const clusters = parsePinnedClusters(stored);
+      const next = change(clusters);
+      if (next === clusters) return;
+      if (await this.#pins.replace(stored, JSON.stringify(next))) return;
     }
   }
 }
@@ -81,9 +87,20 @@ export class ReadOnlyIdentities implements IdentityRegistry {
     return admit(parsePinnedClusters(await this.#pins.read()), name, evidence).refusal;
   }
 
-  verify(name: string, evidence: ClusterEvidence): Promise<string | undefined> {
-    return this.admit(name, evidence);
+  async verify(served: ReadonlyMap<string, ClusterEvidence>): Promise<ReadonlyMap<string, string>> {
+    return verifyAll(parsePinnedClusters(await this.#pins.read()), served).refusals;
   }
 
   async release(): Promise<void> {}
+}
+
+function verifyAll(clusters: PinnedClusters, served: ReadonlyMap<string, ClusterEvidence>) {
+  const refusals = new Map<string, string>();
+  let verified = clusters;
+  for (const [name, evidence] of served) {
+    const admission = admit(verified, name, evidence, { refresh: false });
+    verified = admission.clusters;
+    if (admission.refusal !== undefined) refusals.set(name, admission.refusal);
+  }
+  return { clusters: verified, refusals };
 }

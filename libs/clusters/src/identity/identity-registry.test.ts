@@ -1,0 +1,61 @@
+import { MemoryClusterPins } from '@sluice/store';
+import { beforeEach, expect, test } from 'vitest';
+import { StoredIdentities } from './identity-registry.ts';
+import type { ClusterEvidence } from './pinned-clusters.ts';
+
+let pins: MemoryClusterPins;
+let reads: number;
+let replacements: number;
+let identities: StoredIdentities;
+
+beforeEach(() => {
+  pins = new MemoryClusterPins();
+  [reads, replacements] = [0, 0];
+  identities = new StoredIdentities({
+    read: () => {
+      reads += 1;
+      return pins.read();
+    },
+    replace: (expected, next) => {
+      replacements += 1;
+      return pins.replace(expected, next);
+    },
+  });
+});
+
+const evidence = (uid: string): ClusterEvidence => ({ identity: uid, server: `https://${uid}`, authorities: [] });
+
+test('verifies any number of clusters with one read of the pins, and writes nothing while they match', async () => {
+  const served = new Map(Array.from({ length: 50 }, (_, i) => [`c${i}`, evidence(`uid-${i}`)]));
+  for (const [name, found] of served) await identities.admit(name, found);
+  [reads, replacements] = [0, 0];
+  expect(await identities.verify(served)).toEqual(new Map());
+  expect([reads, replacements]).toEqual([1, 0]);
+});
+
+test('reports only the clusters in conflict', async () => {
+  for (const name of ['a', 'b', 'c']) await identities.admit(name, evidence(name));
+  await identities.admit('impostor', { ...evidence('b'), server: 'https://elsewhere' });
+  const served = new Map(['a', 'b', 'c'].map((name) => [name, evidence(name)]));
+  const refusals = await identities.verify(served);
+  expect([...refusals.keys()]).toEqual(['b']);
+  expect(refusals.get('b')).toContain('cluster identity conflict of impostor');
+});
+
+test('pins again what a wiped store has forgotten', async () => {
+  expect(await identities.verify(new Map([['a', evidence('a')]]))).toEqual(new Map());
+  expect(await pins.read()).toContain('https://a');
+});
+
+test('decides again if another process changed the pins meanwhile', async () => {
+  const read = pins.read.bind(pins);
+  let raced = false;
+  pins.read = async () => {
+    const before = await read();
+    if (raced) return before;
+    raced = true;
+    await new StoredIdentities({ read, replace: pins.replace.bind(pins) }).admit('a', evidence('other'));
+    return before;
+  };
+  expect([...(await identities.verify(new Map([['a', evidence('a')]]))).keys()]).toEqual(['a']);
+});
