@@ -62,6 +62,40 @@ describe('one Redis', () => {
     expect((await store.claim(scope, 4)).intact).toBe(true);
   });
 
+  test.each<[string, 'meta' | 'view', string, string]>([
+    ['a checkpoint that is not JSON', 'meta', 'checkpoint', '{"offset":'],
+    ['a checkpoint of another shape', 'meta', 'checkpoint', '[1]'],
+    ['an offset that is not a number', 'meta', 'offset', 'x'],
+    ['an offset other than the one of the checkpoint', 'meta', 'offset', '7'],
+    ['a fencing token that is not a number', 'meta', 'fencingToken', 'x'],
+    ['an entry whose name is not JSON', 'view', 'not JSON', '1'],
+    ['an entry whose name is no pair', 'view', '{"a":1}', '1'],
+  ])('%s costs a resync: the next owner claims the scope and commits', async (_, part, field, value) => {
+    const fleet = `sluice-unreadable-${performance.now()}`;
+    const { store } = await connections.open({ fleet });
+    await begin(store);
+    await admin('HSET', `{${fleet}:${scope}}:${part}`, field, value);
+    const next = (await connections.open({ fleet })).store;
+    const claimed = await next.claim(scope, 2);
+    if (field !== 'fencingToken') expect(claimed).toMatchObject({ checkpoint: null, intact: false });
+    expect(claimed.entries).toEqual([{ key: 'c/ns/a', field: 'f', value: 1 }]);
+    const expectedOffset = claimed.checkpoint?.offset ?? 0;
+    await next.commit(
+      commit({ fencingToken: 2, expectedOffset, checkpoint: { offset: 9, id: 'r9', streamId: 'log' } }),
+    );
+    expect(await next.claim(scope, 3)).toMatchObject({ checkpoint: { offset: 9 }, intact: true });
+    expect(await next.checkpoint(scope)).toMatchObject({ offset: 9 });
+    await expect(store.commit(commit({}))).rejects.toMatchObject(fencedError);
+  });
+
+  test('a name that is not UTF-8 is no loop either', async () => {
+    const fleet = `sluice-unreadable-${performance.now()}`;
+    const { store } = await connections.open({ fleet });
+    await begin(store);
+    await admin('EVAL', `return redis.call('HSET', KEYS[1], '\\255\\254', '1')`, '1', `{${fleet}:${scope}}:view`);
+    expect(await store.claim(scope, 2)).toMatchObject({ checkpoint: null, entries: [{ key: 'c/ns/a' }] });
+  });
+
   test('an owner continues after a kill that lost nothing', async () => {
     const { store } = await connections.open();
     await begin(store);

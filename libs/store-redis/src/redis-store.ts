@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import { asRecord, type Clock } from '@sluice/runtime';
 import {
   type Checkpoint,
   type Commit,
@@ -22,6 +22,7 @@ export interface RedisStoreOptions {
 
 const claimScript = new Script(['incarnation', 'version', 'claim']);
 const verifyScript = new Script(['incarnation', 'verify'], ['no-writes']);
+const discardScript = new Script(['discard']);
 const commitScript = new Script(['incarnation', 'version', 'commit']);
 
 /** Fields per HSCAN when a scope is read, so that Redis can serve other clients in between. */
@@ -36,10 +37,17 @@ interface KnownVersion {
 interface Claimed {
   readonly version: string;
   readonly incarnation: string;
-  readonly checkpoint: Checkpoint | null;
+  /** Undefined if it is unreadable. */
+  readonly checkpoint: Checkpoint | null | undefined;
   readonly intact: boolean;
   /** Undefined if the scope has more fields than the claim returns at once. */
-  readonly entries: readonly StoredEntry[] | undefined;
+  readonly entries: Entries | undefined;
+}
+
+interface Entries {
+  readonly readable: readonly StoredEntry[];
+  /** Names of fields that are no entries. */
+  readonly unreadable: readonly string[];
 }
 
 /**
@@ -57,25 +65,25 @@ export class RedisStore implements Store {
   }
 
   async claim(scope: string, fencingToken: number): Promise<ScopeState> {
-    for (;;) {
+    for (let discarded = false; ; ) {
       const claimed = await this.#claim(scope, fencingToken);
-      if (claimed.entries !== undefined) return this.#remember(scope, fencingToken, claimed, claimed.entries);
-      const entries = await this.#entries(scope);
-      // After a failover, a restart or another owner's commit in between, the entries may be inconsistent: claim again.
-      const [version, incarnation] = strings(await this.#run(verifyScript, `claim of ${scope}`, [meta], scope, []));
-      if (version !== claimed.version || incarnation !== claimed.incarnation) continue;
-      return this.#remember(scope, fencingToken, claimed, entries);
+      const { version, incarnation, checkpoint, intact } = claimed;
+      let { entries } = claimed;
+      if (entries === undefined) {
+        entries = await this.#entries(scope);
+        // After a failover, a restart or another owner's commit in between, the entries may be inconsistent: claim again.
+        const current = strings(await this.#run(verifyScript, `claim of ${scope}`, [meta], scope, []));
+        if (current[0] !== version || current[1] !== incarnation) continue;
+      }
+      if (!discarded && (checkpoint === undefined || entries.unreadable.length > 0)) {
+        // Once only: the name of a field that is not UTF-8 cannot be repeated.
+        discarded = true;
+        await this.#run(discardScript, `claim of ${scope}`, [meta, view], scope, [version, ...entries.unreadable]);
+        continue;
+      }
+      this.#known.set(scope, { fencingToken, version });
+      return { checkpoint: checkpoint ?? null, intact, entries: entries.readable };
     }
-  }
-
-  #remember(
-    scope: string,
-    fencingToken: number,
-    { version, checkpoint, intact }: Claimed,
-    entries: readonly StoredEntry[],
-  ): ScopeState {
-    this.#known.set(scope, { fencingToken, version });
-    return { checkpoint, intact, entries };
   }
 
   async commit(commit: Commit): Promise<void> {
@@ -92,7 +100,7 @@ export class RedisStore implements Store {
   async find(scope: string, prefix: string): Promise<readonly StoredEntry[]> {
     // The pattern only reduces what Redis sends: it can match inside a key too, so the fields are filtered here.
     const entries = await this.#entries(scope, `*","${escapeGlob(JSON.stringify(prefix).slice(1, -1))}*`);
-    return entries.filter(({ field }) => field.startsWith(prefix));
+    return entries.readable.filter(({ field }) => field.startsWith(prefix));
   }
 
   async setIfAbsent(name: string, value: string): Promise<string> {
@@ -109,25 +117,27 @@ export class RedisStore implements Store {
       `checkpoint of ${scope}`,
       client.hget(this.#key(scope, meta), 'checkpoint'),
     );
-    return stored === null ? null : (JSON.parse(stored) as Checkpoint);
+    return decodeCheckpoint(stored) ?? null;
   }
 
   async #claim(scope: string, fencingToken: number): Promise<Claimed> {
     const answer = await this.#run(claimScript, `claim of ${scope}`, [meta, view], scope, [fencingToken, CHUNK]);
     if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
-    const [verdict, version = '', incarnation = '', checkpoint = '', intact] = strings(answer.slice(0, 5));
-    const fields: unknown = answer[5];
+    const [verdict, version = '', incarnation = '', stored = '', intact, offset = ''] = strings(answer.slice(0, 6));
+    const fields: unknown = answer[6];
     if (verdict === 'fencingToken') throw staleToken(scope, fencingToken, version);
+    const checkpoint = decodeCheckpoint(stored === '' ? null : stored);
     return {
       version,
       incarnation,
-      checkpoint: checkpoint === '' ? null : (JSON.parse(checkpoint) as Checkpoint),
+      // The script of a commit compares the offset, the owner knows the one of the checkpoint.
+      checkpoint: String(checkpoint?.offset ?? 0) === offset ? checkpoint : undefined,
       intact: intact === '1',
       entries: fields === undefined ? undefined : decodeEntries(pairs(fields)),
     };
   }
 
-  async #entries(scope: string, pattern = '*'): Promise<readonly StoredEntry[]> {
+  async #entries(scope: string, pattern = '*'): Promise<Entries> {
     const { client, clock, commandTimeoutMs } = this.#options;
     // HSCAN may return a field more than once.
     const values = new Map<string, string>();
@@ -185,12 +195,27 @@ function pairs(flat: unknown): readonly (readonly [name: string, value: unknown]
   return Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), flat[2 * i + 1]]);
 }
 
-function decodeEntries(values: Iterable<readonly [name: string, value: unknown]>): readonly StoredEntry[] {
-  return Array.from(values, ([name, value]) => {
-    const [key, field] = JSON.parse(name) as [string, string];
-    return { key, field, value: decodeValue(String(value)) };
-  });
+function decodeEntries(values: Iterable<readonly [name: string, value: unknown]>): Entries {
+  const readable: StoredEntry[] = [];
+  const unreadable: string[] = [];
+  for (const [name, value] of values) {
+    const [key, field] = asArray(decodeValue(name));
+    if (typeof key === 'string' && typeof field === 'string')
+      readable.push({ key, field, value: decodeValue(String(value)) });
+    else unreadable.push(name);
+  }
+  return { readable, unreadable };
 }
+
+/** Undefined if it is unreadable; null if there is none. */
+function decodeCheckpoint(text: string | null): Checkpoint | null | undefined {
+  if (text === null) return null;
+  const { offset, id, streamId } = asRecord(decodeValue(text));
+  const isCheckpoint = Number.isSafeInteger(offset) && typeof id === 'string' && typeof streamId === 'string';
+  return isCheckpoint ? { offset: offset as number, id, streamId } : undefined;
+}
+
+const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Null if the value is not JSON; its owner finds it unreadable. */
 function decodeValue(text: string): unknown {

@@ -5,7 +5,7 @@ local meta, view = KEYS[1], KEYS[2]
 local fencing_token, version, expected, offset, checkpoint = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local held = redis.call('HMGET', meta, 'fencingToken', 'version', 'offset')
-if tonumber(held[1] or '0') > tonumber(fencing_token) then return { 'fencingToken', held[1] } end
+if (tonumber(held[1] or '0') or 0) > tonumber(fencing_token) then return { 'fencingToken', held[1] } end
 if (held[3] or '0') ~= expected then return { 'offset', held[3] or '0' } end
 if version ~= '' and held[2] ~= version then return { 'version', held[2] or '' } end
 
