@@ -1,6 +1,5 @@
-import { isIPv4 } from 'node:net';
 import type { Configuration } from '@sluice/configuration';
-import { UsageError } from '@sluice/process';
+import { isLoopback, UsageError } from '@sluice/process';
 
 type Backends = Pick<Configuration, 'bus' | 'store'>;
 
@@ -42,10 +41,6 @@ function unprotectedStore(store: Configuration['store']): string | undefined {
 function firstRemote(addresses: readonly string[]): string | undefined {
   return addresses.find((address) => {
     const url = new URL(address.includes('://') ? address : `tcp://${address}`);
-    return !isLoopback(url.hostname.replace(/^\[|\]$/g, ''));
+    return !isLoopback(url.hostname);
   });
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }

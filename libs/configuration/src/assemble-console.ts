@@ -22,7 +22,7 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
     ...(token === undefined ? ['console.token (--console-token-file)'] : []),
     ...(cert === undefined ? ['console.tls.cert and .key (--console-tls-cert-file, --console-tls-key-file)'] : []),
   ];
-  if (address && !isLoopback(address) && missing.length > 0) {
+  if (address && !isLoopback(address.host) && missing.length > 0) {
     problems.add(
       `${at} is ${formatBindAddress(address)}, which is not loopback; set ${missing.join(' and ')} as well, or use a loopback address such as 127.0.0.1:10270`,
     );

@@ -25,8 +25,3 @@ export function parseBindAddress(text: string): BindAddress | null {
 export function formatBindAddress({ host, port }: BindAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
-
-/** Whether only this machine can connect. */
-export function isLoopback({ host }: BindAddress): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}

@@ -3,6 +3,7 @@ export * from './duration.ts';
 export * from './exit-on-closed-pipe.ts';
 export * from './local-time.ts';
 export * from './logger.ts';
+export * from './loopback.ts';
 export * from './printable.ts';
 export * from './shut-down.ts';
 export * from './stop-signal.ts';

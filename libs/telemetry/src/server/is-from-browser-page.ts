@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BindAddress } from '@sluice/process';
+import { type BindAddress, hostOfHeader, isLoopback } from '@sluice/process';
 
 /**
  * Whether a web page of another origin may have made the request: browsers say so in `Sec-Fetch-Site`, and a server on
@@ -10,10 +10,5 @@ export function isFromBrowserPage(headers: IncomingHttpHeaders, { host: boundTo 
   const site = headers['sec-fetch-site'];
   const isForeign = site === 'cross-site' || site === 'same-site';
   if (isForeign && headers['sec-fetch-mode'] !== 'navigate') return true;
-  return isLoopback(boundTo) && !isLoopback((headers.host ?? '').replace(/:\d+$/, ''));
-}
-
-function isLoopback(host: string): boolean {
-  const name = host.toLowerCase();
-  return name === 'localhost' || name === '::1' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
+  return isLoopback(boundTo) && !isLoopback(hostOfHeader(headers.host));
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type LogLevel, logLevels, type RootLogger } from '@sluice/process';
+import { hostOfHeader, isLoopback, type LogLevel, logLevels, type RootLogger } from '@sluice/process';
 
 export const logLevelPath = '/debug/log-level';
 
@@ -17,7 +17,7 @@ export async function answerLogLevel(request: IncomingMessage, log: Pick<RootLog
   if (!isLoopback(request.socket.remoteAddress ?? '')) {
     return { status: 403, body: 'the log level is accessible from the same host only\n' };
   }
-  if (!namesLoopback(request.headers.host)) {
+  if (!isLoopback(hostOfHeader(request.headers.host))) {
     return { status: 403, body: 'the log level is accessible as localhost, 127.0.0.1 or [::1] only\n' };
   }
   if (request.method === 'GET' || request.method === 'HEAD') return { status: 200, body: `${log.level}\n` };
@@ -31,15 +31,6 @@ export async function answerLogLevel(request: IncomingMessage, log: Pick<RootLog
   }
   log.level = level;
   return { status: 200, body: `${level satisfies LogLevel}\n` };
-}
-
-function isLoopback(address: string): boolean {
-  return address === '::1' || /^(::ffff:)?127\./.test(address);
-}
-
-function namesLoopback(host: string | undefined): boolean {
-  const name = (host ?? '').replace(/:\d+$/, '').toLowerCase();
-  return name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name);
 }
 
 /** Upper bound for the length of a level. */

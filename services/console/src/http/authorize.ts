@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { hostOfHeader, isLoopback } from '@sluice/process';
 import { Problem } from './problem.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -10,8 +11,6 @@ export interface Access {
   readonly hosts: readonly string[];
 }
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /**
  * Rejects other methods than GET and HEAD, unknown host names (DNS rebinding), other origins, and a missing or wrong token.
  *
@@ -20,8 +19,8 @@ const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
 export function authorize(request: IncomingMessage, access: Access, sessions: Sessions): void {
   const { method, headers } = request;
   if (method !== 'GET' && method !== 'HEAD') throw new Problem(405, 'the console is read-only; use GET or HEAD');
-  const host = hostName(headers.host);
-  if (!loopback.has(host) && !access.hosts.includes(host)) {
+  const host = hostOfHeader(headers.host);
+  if (!isLoopback(host) && !access.hosts.includes(host)) {
     throw new Problem(
       421,
       `host name ${host || '(empty)'} is not accepted`,
@@ -82,5 +81,3 @@ function isSame(given: string, token: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(token)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
-
-const hostName = (host: string | undefined): string => (host ?? '').toLowerCase().replace(/:\d+$/, '');

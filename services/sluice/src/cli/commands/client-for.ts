@@ -17,8 +17,7 @@ export function clientFor({ console: url, consoleTokenFile }: ConsoleOptions): C
     throw new UsageError(`--console is ${JSON.stringify(url)}; expected a URL such as ${defaultUrl}`);
   }
   const token = tokenOf(consoleTokenFile);
-  const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (token !== undefined && parsed.protocol === 'http:' && !isLoopback({ host, port: 0 })) {
+  if (token !== undefined && parsed.protocol === 'http:' && !isLoopback(parsed.hostname)) {
     throw new UsageError(`--console: the token would go to ${parsed.host} unencrypted; give an https:// address`);
   }
   return new ConsoleClient({ url, token });

@@ -13,7 +13,7 @@ export function openConsole(
 ): LocalConsole | undefined {
   const address = options.metricsBindAddress?.address;
   if (address === null || !options.console) return undefined;
-  if (address !== undefined && !isLoopback(address)) {
+  if (address !== undefined && !isLoopback(address.host)) {
     logger.info('console disabled: the bind address is not loopback; run "sluice console" instead');
     return undefined;
   }

@@ -77,7 +77,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
 
 /** Accepted host names, including that of a specific bind address. */
 function hostsOf({ hosts, bindAddress }: Configuration['console']): readonly string[] {
-  if (bindAddress === undefined || isLoopback(bindAddress) || bindAddress.host === '') return hosts;
+  if (bindAddress === undefined || isLoopback(bindAddress.host) || bindAddress.host === '') return hosts;
   const { host } = bindAddress;
   return [...hosts, (host.includes(':') ? `[${host}]` : host).toLowerCase()];
 }
